@@ -26,7 +26,8 @@ type candidate struct {
 	path string // on the site, without the leading slash, in form C
 	info fs.FileInfo
 	sum  string
-	key  bool // it is a private key
+	link string // of a link, the file that it leads to, relative to the site's folder; "" for no link
+	key  bool   // it is a private key
 
 	leaked leaked // the secrets in it
 }
@@ -37,6 +38,7 @@ type assetWalk struct {
 	files       []candidate
 	left        []sitefile.LeftOut
 	diagnostics diagnostic.List
+	unlimited   bool // the ceilings of an upload only warn
 }
 
 // When files are removed between listing and reading a folder, as by a checkout, walkAssets retries, each time later.
@@ -110,7 +112,7 @@ func (w *assetWalk) visit(
 			if err != nil {
 				return err
 			}
-			w.files = append(w.files, candidate{file: e.File, path: e.Path, info: info})
+			w.files = append(w.files, candidate{file: e.File, path: e.Path, info: info, link: e.Target})
 		}
 	}
 	if fill == nil {
@@ -125,6 +127,7 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 	var names publicfiles.Names
 	var decomposed, large, unreachable tally
 	var total int64
+	copies := make([]manifest.ServedFile, 0, len(w.files))
 	for _, c := range w.files {
 		if isCode(c.file) {
 			w.left = append(w.left, sitefile.LeftOut{Path: c.file, Reason: "source"})
@@ -141,11 +144,15 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 		large.addIf(c.info.Size() > limits.MaxFileBytes, c.file)
 		unreachable.addIf(strings.Contains(c.path, "%"), c.file)
 		total += c.info.Size()
+		if c.info.Size() > 0 {
+			copies = append(copies, manifest.ServedFile{File: c.file, Path: "/" + c.path, Key: c.sum, Link: c.link})
+		}
 		assets = append(assets, sitefile.Asset{
 			Path: "/" + c.path, File: filepath.Join(w.dir, filepath.FromSlash(c.file)),
 			Size: c.info.Size(), SHA256: c.sum, ContentType: publicfiles.ContentType(c.path), Modified: c.info.ModTime(),
 		})
 	}
+	found = append(found, manifest.MembersCopies(m.Routes, copies)...)
 	slices.SortFunc(assets, func(a, b sitefile.Asset) int { return cmp.Compare(a.Path, b.Path) })
 	var private tally // the author may think that these are served
 	for _, left := range w.left {
@@ -158,14 +165,19 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 	found = slices.Concat(found,
 		private.warn("asset-left-out", moveOut, "%s in the assets folder, but never served"),
 		decomposed.warn("asset-renamed", "rename it to form NFC", "%s in decomposed Unicode and served by the composed name"),
-		unreachable.warn("asset-unreachable", `rename it without "%"`, `%s out of reach: no request path may hold "%%"`),
-		large.warn("asset-too-large", "serve it from storage", "%s over the "+megabytes(limits.MaxFileBytes)+" that an upload takes"))
+		unreachable.warn("asset-unreachable", `rename it without "%"`, `%s out of reach: no request path may hold "%%"`))
+	ceilings := large.warn("asset-too-large", "serve it from storage", "%s over the "+megabytes(limits.MaxFileBytes)+" that an upload takes")
 	if len(assets) > limits.MaxFiles || total > limits.MaxBundleBytes {
-		found = append(found, warning("assets-too-many", m.Assets, "serve large collections from storage",
+		ceilings = append(ceilings, warning("assets-too-many", m.Assets, "serve large collections from storage",
 			"the assets are %d files of %s together, over the %d files or %s that an upload takes",
 			len(assets), megabytes(total), limits.MaxFiles, megabytes(limits.MaxBundleBytes)))
 	}
-	return assets, found
+	for i := range ceilings {
+		if !w.unlimited {
+			ceilings[i].Severity = diagnostic.Error
+		}
+	}
+	return assets, append(found, ceilings...)
 }
 
 // infos returns the files at the time they were read, by their names relative to the site's folder.
@@ -251,6 +263,7 @@ func List(ctx context.Context, dir string, m *manifest.Manifest) (Listing, diagn
 	}
 	defer root.Close()
 	files := walkAssets(ctx, dir, root, m, newReads(dir), nil)
+	files.unlimited = true // nothing is uploaded
 	assets, found := files.serve(m, nil)
 	found = append(found, files.diagnostics...)
 	found.Sort()

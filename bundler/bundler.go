@@ -23,26 +23,25 @@ package bundler
 import (
 	"cmp"
 	"context"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
-	"github.com/pages-toolchain/pages/manifest/publicfiles"
+	"github.com/pages-toolchain/pages/manifest/migrationfiles"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // Options are a Builder's. The zero value builds for publishing.
 type Options struct {
-	Minify      bool // shortens the Worker; names that programs or stack traces show stay
-	Development bool // makes process.env.NODE_ENV "development"; it is "production" otherwise
+	Minify bool // shortens the Worker; names that programs or stack traces show stay
+	// Development makes process.env.NODE_ENV "development"; it is "production" otherwise. The ceilings of an upload only warn.
+	Development bool
+	Elsewhere   bool // what is built is not uploaded to the platform, whose ceilings only warn
 	// Provided are the module specifiers that the runtime provides. "node:…" ones count only under the flag nodejs_compat. Nil
 	// stands for "cloudflare:workers" alone.
 	Provided []string
@@ -120,6 +119,7 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, dia
 	migrations, faults = readMigrations(root, m.Bindings.Database, reads)
 	wg.Wait()
 
+	files.unlimited = b.options.Development || b.options.Elsewhere
 	assets, unserved := files.serve(m, code.inputs)
 	b.inputs = reads.list()
 	found := slices.Concat(code.diagnostics, files.diagnostics, unserved, faults)
@@ -163,36 +163,25 @@ func (b *Builder) Close() {
 	b.compiler = nil
 }
 
-// readMigrations reads the .sql files directly in the database's migrations folder, in bytewise order of their names. Other
-// names and dot files are not migrations. Package migrate checks their contents.
+// readMigrations reads the database's migrations, in bytewise order of their names. Warnings are left to package validate.
 func readMigrations(root *os.Root, db *manifest.Database, reads *reads) (list []Migration, found diagnostic.List) {
 	if db == nil || db.Migrations == "" {
 		return nil, nil
 	}
-	fsys := root.FS()
 	reads.add(filepath.FromSlash(db.Migrations))
-	entries, err := fs.ReadDir(fsys, db.Migrations) // sorted
+	folder, err := migrationfiles.Read(root.FS(), db.Migrations)
 	if err != nil {
 		d := failure("migrations-missing", "the migrations folder cannot be read", err)
 		d.Path = "/bindings/database/migrations"
 		return nil, diagnostic.List{d}
 	}
-	for _, entry := range entries {
-		name := entry.Name()
-		if entry.IsDir() || !strings.HasSuffix(name, ".sql") || strings.HasPrefix(name, ".") {
-			continue
+	for _, f := range folder.Findings {
+		if f.Severity == diagnostic.Error {
+			found = append(found, f.Diagnostic())
 		}
-		file := path.Join(db.Migrations, name)
-		if d, refused := publicfiles.CheckMigrationName(file); refused {
-			found = append(found, d)
-			continue
-		}
-		sql, err := fs.ReadFile(fsys, file)
-		if err != nil {
-			found = append(found, problem("migration-unreadable", file, "", "the migration cannot be read: %v", err))
-			continue
-		}
-		list = append(list, Migration{Name: name, SQL: sql, SHA256: sum(sql)})
+	}
+	for _, f := range folder.Files {
+		list = append(list, Migration{Name: f.Name, SQL: f.Text, SHA256: sum(f.Text)})
 	}
 	return list, found
 }

@@ -152,6 +152,7 @@ func (w *watcher) replace(req watchRequest) {
 	if w.fs == nil {
 		w.compare(before, since)
 	}
+	w.addFolders(before)
 }
 
 // sync registers every folder of the list and unregisters the others. It calls onNew for each file in folders that were
@@ -265,8 +266,19 @@ func (w *watcher) forget(path string) {
 
 // resync reads the list again after a path on it, or above it, came or went.
 func (w *watcher) resync() {
+	before := w.list
 	w.list = newWatchList(w.named)
 	w.sync(func(path string, _ fs.DirEntry) { w.batch.add(path, true, w.now()) })
+	w.addFolders(before)
+}
+
+// addFolders adds the folders of the list that did not exist before: an empty one has no file that would tell of it.
+func (w *watcher) addFolders(before watchList) {
+	for _, root := range w.list.roots {
+		if slices.Contains(before.files, root) {
+			w.batch.add(root, false, w.now())
+		}
+	}
 }
 
 func (w *watcher) onError(err error) {
@@ -315,6 +327,7 @@ func (w *watcher) pollFiles() {
 		before := w.list
 		w.list = newWatchList(w.named)
 		w.compare(before, time.Time{})
+		w.addFolders(before)
 	}
 }
 

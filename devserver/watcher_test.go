@@ -176,7 +176,16 @@ func TestWatcherSees(t *testing.T) {
 		{
 			"a missing folder appears",
 			func(t *testing.T, s site) { write(t, filepath.Join(s.later, "0001.sql"), "1") },
-			func(s site) []string { return []string{filepath.Join(s.later, "0001.sql")} },
+			func(s site) []string { return []string{s.later, filepath.Join(s.later, "0001.sql")} },
+		},
+		{
+			"a missing folder appears, and is empty",
+			func(t *testing.T, s site) {
+				if err := os.MkdirAll(s.later, 0o777); err != nil {
+					t.Fatal(err)
+				}
+			},
+			func(s site) []string { return []string{s.later} },
 		},
 		{
 			"a named file in node_modules, and nothing else there",

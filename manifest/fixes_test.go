@@ -20,6 +20,7 @@ var remedies = []struct {
 	apply   func(d diagnostic.Diagnostic, named string) string
 }{
 	{regexp.MustCompile(`^(?:write|use|write the path only:|write the decoded path:) ("(?:[^"\\]|\\.)*")`), verbatim},
+	{regexp.MustCompile(`^write ("access": "(?:members|public)")$`), verbatim},
 	{regexp.MustCompile(`^did you mean ("(?:[^"\\]|\\.)*")\?$`), verbatim},
 	{regexp.MustCompile(`^set it to (\d+) or (?:less|more)$`), verbatim},
 	{regexp.MustCompile(`^put it in brackets: (\[.*\])$`), verbatim},
@@ -51,11 +52,14 @@ func TestFixesPass(t *testing.T) {
 			for _, d := range diags {
 				for _, r := range remedies {
 					m := r.pattern.FindStringSubmatch(d.Fix)
-					if m == nil || dotted(d, m[1]) {
+					if m == nil || dotted(d, m[1]) || strings.HasPrefix(d.Fix, m[0]+": ") {
 						continue
 					}
 					applied[r.pattern.String()]++
 					fixed := replaced(c.source, d, r.apply(d, m[1]))
+					if strings.HasPrefix(m[1], `"access": `) {
+						fixed = replacedMember(c.source, d, m[1])
+					}
 					_, left := manifest.Parse(manifest.FileName, []byte(fixed))
 					if worse := complaints(left, d, diags); worse != "" {
 						t.Errorf("testdata/cases.txt:%d: %s\n%.200s\nbecomes\n%.200s\n%s", c.line, d.Fix, c.source, fixed, worse)
@@ -143,6 +147,12 @@ func dotted(d diagnostic.Diagnostic, named string) bool {
 // replaced puts text in the place of a diagnostic's span.
 func replaced(src string, d diagnostic.Diagnostic, text string) string {
 	return src[:offset(src, d.Line, d.Column)] + text + src[offset(src, d.EndLine, d.EndColumn):]
+}
+
+// replacedMember puts text in the place of the key of a diagnostic, and its value.
+func replacedMember(src string, d diagnostic.Diagnostic, text string) string {
+	colon := offset(src, d.EndLine, d.EndColumn) + strings.IndexByte(src[offset(src, d.EndLine, d.EndColumn):], ':')
+	return src[:offset(src, d.Line, d.Column)] + text + src[endOfValue(src, colon+1):]
 }
 
 // offset is the byte offset of a line and column.

@@ -165,13 +165,14 @@ error path_secret :1:11 /assets: the public file "p/x.sqlite3-wal" is refused by
 warning form-undeclared p/a.html:1:1 /forms: the form "c" is not declared: its leads raise pages.lead.captured only;
 	add {"name": "c", "event": "custom.c"} to "forms", if it should raise an event of its own`,
 		},
-		"migrations that are too long": {
+		"a migration that is too long": {
 			files: map[string]string{
-				"pages.deploy.json": `{"bindings":{"database":{"migrations":"m","tables":["x"]}}}`,
-				"m/1.sql":           strings.Repeat("-", 64<<20) + "\ncreate table x(id)", "m/.2.sql": "", "m/3 .sql": "",
+				"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`,
+				"m/1.sql":           strings.Repeat("-", 10<<20+1), "m/.2.sql": "", "m/3 .sql": "",
 			},
-			want: `warning migration-too-large :1:39 /bindings/database/migrations: the migrations up to "1.sql" are longer than the
-	67108864 bytes that are looked through for tables; move data out of the migrations`,
+			want: `error migration-too-large m/1.sql:1:1 : the migration "1.sql" has 10485761 bytes, over the 10485760 of one;
+	split it into several files
+error migration-name-invalid m/3 .sql:1:1 : "3 .sql" cannot be a migration: its name begins or ends in a space; rename it to "3.sql"`,
 		},
 		"a runtime config that is too large": {
 			files: map[string]string{"pages.deploy.json": `{}`, "wrangler.json": strings.Repeat(" ", 256<<10) + "{}"},
@@ -230,7 +231,7 @@ error path_reserved p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's e
 		"source in the assets": {
 			files: map[string]string{
 				"pages.deploy.json": `{"entry":"w.ts","assets":".","bindings":{"database":{"migrations":"m"}}}`,
-				"w.ts":              "", "m/": "",
+				"w.ts":              "", "m/1.sql": "",
 			},
 			want: `warning asset-source :1:26 /assets: the assets folder is the site's own, and holds "m", the site's migrations;
 	keep public files in a folder of their own
@@ -275,6 +276,47 @@ warning asset-source :1:26 /assets: the assets folder is the site's own, and hol
 		},
 		"a members route over everything": {
 			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/*"), "public/a.html": "", "public/b/c.txt": ""},
+		},
+		"a members route with a slip of the pen": {
+			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/price/*"), "public/prices/index.html": "", "public/index.html": ""},
+			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/price/*" guards nothing: no file lies under it, and the site has no Worker;
+	did you mean "/prices/*"?`,
+		},
+		"a members route with the folder of the assets": {
+			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/public/club/*"), "public/club/a.html": ""},
+			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/public/club/*" guards nothing: no file lies under it, and the site has no Worker;
+	did you mean "/club/*"?`,
+		},
+		"a members route to a page that is not there": {
+			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/reports"), "public/report.html": "", "public/x/reports.html": ""},
+			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/reports" guards nothing: there is no file at it, and the site has no Worker;
+	did you mean "/report"?`,
+		},
+		"a members route of a site without files": {
+			files: map[string]string{"pages.deploy.json": `{"routes":[{"pattern":"/club/*","access":"members"}]}`},
+			want: `warning route-guards-nothing :1:23 /routes/0/pattern: the members route "/club/*" guards nothing: no file lies under it, and the site has no Worker;
+	correct it, or remove it`,
+		},
+		"a members route that the Worker may answer": {
+			files: map[string]string{
+				"pages.deploy.json": `{"entry":"w.js","assets":"p","routes":[{"pattern":"/club/*","access":"members"}]}`, "w.js": "",
+				"p/index.html": "",
+			},
+		},
+		"members routes of which one is wider": {
+			files: map[string]string{
+				"pages.deploy.json": `{"assets":"p","routes":[{"pattern":"/a/*","access":"members"},{"pattern":"/a/b/c","access":"members"}]}`,
+				"p/a/b/c.html":      "",
+			},
+			want: `warning route-shadowed :1:74 /routes/1/pattern: the route "/a/b/c" changes nothing: "/a/*" covers it with the same access; remove it`,
+		},
+		"public copies of members' files": {
+			files: map[string]string{
+				"pages.deploy.json": fmt.Sprintf(members, "/club/*"), "public/club/prices.csv": "1,2", "public/old.csv": "1,2",
+				"public/other.csv": "1,3", "public/club/empty": "", "public/empty": "", "public/club/a.csv": "x", "public/club/b.csv": "x",
+			},
+			want: `warning members-file-public public/old.csv:1:1 : everyone may see "public/old.csv", which has the very bytes of "public/club/prices.csv",
+	a file for members; remove it, or guard it with a members route as well`,
 		},
 		"forms": {
 			files: map[string]string{
@@ -321,10 +363,10 @@ error path_secret :1:11 /assets: the public file "p/prod.env" is refused by its 
 				"m/0006.SQL":        "", "m/old/0001.sql": "", "m/old/0002.sql": "", "m/docs/a.md": "", "m/.x.SQL": "", "m/.git/1.sql": "",
 				"m/0007.sql": "",
 			},
-			want: `warning migration-ignored :1:39 /bindings/database/migrations: "0006.SQL" is no migration: its name does not end in
-	".sql", in lower case; rename it to "0006.sql"
-warning migration-ignored :1:39 /bindings/database/migrations: "old/0001.sql" is no migration: those in folders below "m" are not
-	applied; move it up to "m"`,
+			want: `warning migration-ignored :1:39 /bindings/database/migrations: "old/0001.sql" is no migration: those in folders below "m" are not
+	applied; move it up to "m"
+error migration-name-invalid m/0006.SQL:1:1 : "0006.SQL" cannot be a migration: its name must end in ".sql", in lower case;
+	rename it to "0006.sql"`,
 		},
 		"a folder of migrations that is not named": {
 			files: map[string]string{"pages.deploy.json": `{"bindings":{"database":{}}}`, "migrations/0001_init.sql": "CREATE TABLE a(b);"},
@@ -348,29 +390,20 @@ warning migration-ignored :1:39 /bindings/database/migrations: "old/0001.sql" is
 		},
 		"tables without migrations": {
 			files: map[string]string{"pages.deploy.json": `{"bindings":{"submissions":"leads","database":{"tables":["boats"]}}}`},
-			want: `warning table-not-created :1:28 /bindings/submissions: the site has no migrations to create the table "leads";
+			want: `error table-not-created :1:28 /bindings/submissions: the site has no migrations to create the table "leads";
 	name their folder in "bindings.database.migrations"
-warning table-not-created :1:58 /bindings/database/tables/0: the site has no migrations to create the table "boats";
+error table-not-created :1:58 /bindings/database/tables/0: the site has no migrations to create the table "boats";
 	name their folder in "bindings.database.migrations"`,
 		},
 		"migrations": {
 			files: map[string]string{
-				"pages.deploy.json": `{"bindings":{"submissions":"leads","database":{"migrations":"m","tables":["boats","boat","old",` +
-					`"v","commented"]}}}`,
-				"m/10_b.sql": "ALTER TABLE old RENAME TO boats; -- create table commented(a)\n/* create table commented(a) */ SELECT " +
-					"'create table commented'",
-				"m/9_a.sql": "CREATE TEMP TABLE commented(a); CREATE TABLE main.[old] (a); CREATE VIEW v AS SELECT 1",
-				"m/9_c.sql": "create table (", "m/readme.txt": "CREATE TABLE leads",
+				"pages.deploy.json": `{"bindings":{"submissions":"leads","database":{"migrations":"m","tables":["boats"]}}}`,
+				"m/10_b.sql":        "", "m/9_a.sql": "", "m/9_c.sql": "create table (", "m/readme.txt": "CREATE TABLE leads",
 			},
-			want: `warning table-not-created :1:28 /bindings/submissions: no migration in "m" creates the table "leads";
-	create it in a migration, or correct the name
-warning migration-duplicate-number :1:61 /bindings/database/migrations: "9_a.sql" and "9_c.sql" have the same number;
+			want: `warning migration-duplicate-number :1:61 /bindings/database/migrations: "9_a.sql" and "9_c.sql" have the same number;
 	give each its own number, by renaming one that is not applied anywhere yet: an applied one keeps its name
 warning migration-order :1:61 /bindings/database/migrations: "10_b.sql" is applied before "9_a.sql": migrations run in the order of their
-	names; give the numbers one width: "09_a.sql"; only a migration that is not applied anywhere yet may be renamed
-warning table-not-created :1:83 /bindings/database/tables/1: no migration in "m" creates the table "boat"; did you mean "boats"?
-warning table-not-created :1:100 /bindings/database/tables/4: no migration in "m" creates the table "commented";
-	create it in a migration, or correct the name`,
+	names; give the numbers one width: "09_a.sql"; only a migration that is not applied anywhere yet may be renamed`,
 		},
 		"flags in two files": {
 			files: map[string]string{
@@ -519,7 +552,25 @@ func TestAssetsVanish(t *testing.T) {
 	}
 }
 
-// TestMigrationVanishes removes a migration during the run, which is no mistake; a link that leads nowhere is one.
+// TestMembersLink warns of a public link to a file for members.
+func TestMembersLink(t *testing.T) {
+	site := tree(map[string]string{
+		"pages.deploy.json":  `{"assets":"p","routes":[{"pattern":"/club/*","access":"members"}]}`,
+		"p/club/prices.html": "<h1>Prices</h1>",
+	})
+	site["p/prices.html"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("club/prices.html")}
+	const want = "warning members-file-public p/prices.html:1:1 : everyone may see \"p/prices.html\", which is a link to " +
+		"\"p/club/prices.html\", a file for members; remove it, or guard it with a members route as well\n"
+	_, diags := validate.Load(site, manifest.FileName)
+	if got := found(diags); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if _, diags := validate.LoadForBuild(site, manifest.FileName); len(diags) != 0 { // which hashes the files itself
+		t.Errorf("got\n%s", found(diags))
+	}
+}
+
+// TestMigrationVanishes removes a migration during the run, which is no mistake; a link is one.
 func TestMigrationVanishes(t *testing.T) {
 	site := tree(map[string]string{"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`, "m/1.sql": "", "m/2.sql": ""})
 	if _, diags := validate.Load(vanishing{site, []string{"m/2.sql"}}, manifest.FileName); len(diags) != 0 {
@@ -527,8 +578,8 @@ func TestMigrationVanishes(t *testing.T) {
 	}
 	site["m/2.sql"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("none.sql")}
 	_, diags := validate.Load(site, manifest.FileName)
-	const want = "error path-symlink :1:39 /bindings/database/migrations: the migration \"2.sql\" is a link that leads nowhere; put " +
-		"the file itself into the bundle\n"
+	const want = "error path-symlink m/2.sql:1:1 : \"2.sql\" cannot be a migration: it is a link, which not every system keeps; put " +
+		"the file itself in its place\n"
 	if got := found(diags); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

@@ -31,7 +31,7 @@ func TestLoadPipes(t *testing.T) {
 	for _, d := range diags {
 		codes = append(codes, d.Code)
 	}
-	if got := strings.Join(codes, " "); got != "path-wrong-kind path-unreadable path_not_regular runtime-config-invalid" {
+	if got := strings.Join(codes, " "); got != "path-wrong-kind path_not_regular path_not_regular runtime-config-invalid" {
 		t.Errorf("got %s", found(diags))
 	}
 	if err := os.Remove(filepath.Join(dir, manifest.FileName)); err != nil {

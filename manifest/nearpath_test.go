@@ -32,15 +32,11 @@ error path-not-found :1:76 /bindings/database/migrations: migrations names "DB/m
 		},
 		"short names are not near": {
 			files: map[string]string{
-				"pages.deploy.json": `{"entry":"b","assets":"ab","bindings":{"database":{"migrations":"m","tables":["b","bo"]}}}`,
-				"a":                 "", "ac/": "", "m/1_a.sql": "create table a(id); create table bi(id)",
+				"pages.deploy.json": `{"entry":"b","assets":"ab"}`,
+				"a":                 "", "ac/": "",
 			},
 			want: `error path-not-found :1:10 /entry: entry names "b", which does not exist; create or build it, or correct the path
 error path-not-found :1:23 /assets: assets names "ab", which does not exist; create or build it, or correct the path
-warning table-not-created :1:79 /bindings/database/tables/0: no migration in "m" creates the table "b";
-	create it in a migration, or correct the name
-warning table-not-created :1:83 /bindings/database/tables/1: no migration in "m" creates the table "bo";
-	create it in a migration, or correct the name
 `,
 		},
 	} {

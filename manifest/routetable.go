@@ -2,6 +2,8 @@ package manifest
 
 import (
 	"cmp"
+	"iter"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -34,11 +36,7 @@ func NewRouteTable(routes []Route) *RouteTable {
 			continue
 		}
 		for _, name := range FileNames(r.Pattern) {
-			folded := sitepath.FoldPath(name)
-			if base, tree := strings.CutSuffix(name, "/*"); tree {
-				folded = sitepath.FoldPath(base+"/") + "/*"
-			}
-			t.members.add(folded, r.Pattern)
+			t.members.add(foldPattern(name), r.Pattern)
 		}
 	}
 	return &t
@@ -82,6 +80,43 @@ func (t *RouteTable) Covering(path string) (all []string) {
 		}
 		path = at[:i]
 	}
+}
+
+// Guarding tells which members patterns cover any of the files that are served at some paths, whatever other routes say of
+// them.
+func (t *RouteTable) Guarding(files iter.Seq[string]) func(pattern string) bool {
+	covered := map[string]bool{} // keys of the table; those of trees end in "/*"
+	for file := range files {
+		for _, name := range FileNames(file) {
+			folded := sitepath.FoldPath(name)
+			if _, ok := t.members.exact[folded]; ok {
+				covered[folded] = true
+			}
+			for at := folded; ; {
+				_, tree, ok := t.members.under(at)
+				if !ok || covered[tree+"/*"] { // and with it those above
+					break
+				}
+				covered[tree+"/*"] = true
+				i := strings.LastIndexByte(tree, '/')
+				if i < 0 {
+					break
+				}
+				at = tree[:i]
+			}
+		}
+	}
+	return func(pattern string) bool {
+		return slices.ContainsFunc(FileNames(pattern), func(name string) bool { return covered[foldPattern(name)] })
+	}
+}
+
+// foldPattern is the key of a members pattern.
+func foldPattern(pattern string) string {
+	if base, tree := strings.CutSuffix(pattern, "/*"); tree {
+		return sitepath.FoldPath(base+"/") + "/*"
+	}
+	return sitepath.FoldPath(pattern)
 }
 
 // HasMembers reports whether any route is for members.

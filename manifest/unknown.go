@@ -22,6 +22,9 @@ func (d *Document) explainUnknownKey(p jsontree.Pointer, n *jsontree.Node, key s
 		d.Add(diagnostic.Error, diagnostic.CodeSchemaKey, p, at, `the platform refuses the key "$schema"`,
 			"remove it: pages init --editor NAME lets the editor map the schema to "+FileName)
 	case "stagedMigrationsPrefix":
+		if p == "/bindings/database" { // its own place: it is known there, and forbidden
+			p = p.Key(key)
+		}
 		d.Add(diagnostic.Error, diagnostic.CodeStagedPrefix, p, at, `"stagedMigrationsPrefix" is written by the platform only`, "remove it")
 	default:
 		msg := fmt.Sprintf("%s has no key %s", objectName(p), sourcetext.Quote(key))
@@ -47,6 +50,11 @@ func objectName(p jsontree.Pointer) string {
 // unknownKeyFix proposes a key: the manifest's word for another tool's, a near one of the same object, or the same one
 // elsewhere in the manifest. It never proposes one that the object has.
 func unknownKeyFix(p jsontree.Pointer, n *jsontree.Node, key string) string {
+	if p.Kind() == "/routes/*" {
+		if fix := accessFix(n, key); fix != "" {
+			return fix
+		}
+	}
 	if fix := foreignFix(p, key); fix != "" {
 		for _, known := range n.Members {
 			if fix == "did you mean "+strconv.Quote(known.Key)+"?" {
@@ -93,6 +101,44 @@ func foreignFix(p jsontree.Pointer, key string) string {
 	}
 }
 
+// membersKeys are keys by which other tools, and beginners, say that a path is for some people alone, in lower case and without
+// "_" and "-".
+var membersKeys = map[string]bool{
+	"auth": true, "authenticated": true, "authentication": true, "authorization": true, "authorize": true, "authrequired": true,
+	"guard": true, "guarded": true, "login": true, "loginrequired": true, "member": true, "members": true, "membersonly": true,
+	"permission": true, "permissions": true, "private": true, "protect": true, "protected": true, "requireauth": true,
+	"requirelogin": true, "requiremembers": true, "requiresauth": true, "requireslogin": true, "restricted": true, "role": true,
+	"roles": true, "secure": true, "secured": true, "session": true, "signedin": true, "signin": true, "users": true,
+	"visibility": true,
+}
+
+// publicKeys are keys that say that everyone may see a path.
+var publicKeys = map[string]bool{"anonymous": true, "open": true, "public": true}
+
+// accessFix is the fix for a key of a route that is meant to say who may see it; "" for another key. To remove it would open
+// what it was to guard.
+func accessFix(n *jsontree.Node, key string) string {
+	folded := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
+	isMembers, isPublic := membersKeys[folded], publicKeys[folded]
+	if !isMembers && !isPublic {
+		return ""
+	}
+	if n.Get("access") != nil {
+		return `remove it: "access" is there already, and says who may see the route`
+	}
+	switch v := n.Get(key); {
+	case v == nil:
+	case v.Kind == jsontree.BoolNode && v.Text == "false", v.Kind == jsontree.NullNode:
+		isMembers = !isMembers
+	case v.Kind == jsontree.StringNode && (publicKeys[strings.ToLower(v.Text)] || strings.EqualFold(v.Text, "everyone")):
+		isMembers = false
+	}
+	if isMembers {
+		return `write "access": "members"`
+	}
+	return `write "access": "public"`
+}
+
 // otherBindings are keys of wrangler's configuration that the platform has no binding for.
 var otherBindings = map[string]bool{
 	"ai": true, "analytics_engine_datasets": true, "browser": true, "durable_objects": true, "hyperdrive": true, "queues": true,
@@ -126,6 +172,8 @@ func foreignTopLevelFix(key string) string {
 		return `did you mean "runtime.compatibilityDate"?`
 	case "compatibility_flags":
 		return `did you mean "runtime.compatibilityFlags"?`
+	case "members", "auth", "protected", "private":
+		return `list the paths in "routes", such as {"pattern": "/members/*", "access": "members"}`
 	case "name", "account_id", "workers_dev":
 		return "remove it: the site is chosen when it is deployed"
 	case "hosting":

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/manifest/migrationfiles"
 	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
@@ -53,7 +54,7 @@ func (m *Manifest) IsSource(file string) bool {
 // IsMigration reports whether a file is a script of the site's database.
 func (m *Manifest) IsMigration(file string) bool {
 	db := m.Bindings.Database
-	return db != nil && db.Migrations != "" && path.Dir(file) == path.Clean(db.Migrations) && path.Ext(file) == ".sql"
+	return db != nil && db.Migrations != "" && path.Dir(file) == path.Clean(db.Migrations) && migrationfiles.Is(path.Base(file))
 }
 
 // Provisions names the bindings whose resources the first publish creates, in the order of the manifest's fields.

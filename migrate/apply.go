@@ -137,11 +137,7 @@ func (r *run) checkTexts() error {
 		if _, done := r.spans[f.Name]; done {
 			continue
 		}
-		err := f.checkText()
-		var spans []span
-		if err == nil {
-			spans, err = scan(f)
-		}
+		spans, err := scan(f)
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/migrationfiles"
 )
 
 // A squash is one file that replaces several. It begins with their names and sums. On a database that has applied all of
@@ -195,7 +197,7 @@ func (m *Migrator) squashHead(set, head fileSet, status Status, upTo string) (Sq
 		return Squash{}, refuse(CodeSquash, fmt.Sprintf("not all migrations up to %q are applied here", upTo), "run pages migrate first")
 	}
 	name := strings.TrimSuffix(upTo, ".sql")
-	if n := leadingDigits(upTo); n != "" {
+	if n := migrationfiles.Number(upTo); n != "" {
 		name = n
 	}
 	name += "_squashed.sql"

@@ -14,6 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
+	"github.com/pages-toolchain/pages/cmd/internal/rehearsal"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
@@ -64,13 +65,16 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 		return err
 	}
 	options := c.sites().BundlerOptions(f.allowImport)
-	options.Minify = f.minify
+	options.Minify, options.Elsewhere = f.minify, f.target == "cloudflare"
 	b, err := c.sites().NewBundler(ctx, dir, m, options)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
 	bundle, diags := b.Build(ctx, m)
+	if bundle != nil {
+		diags = append(diags, rehearsal.Run(ctx, dir, m)...)
+	}
 	if err := ctx.Err(); err != nil {
 		return err // what it could not read any more is no fault of the files
 	}

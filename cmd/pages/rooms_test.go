@@ -16,8 +16,8 @@ const module = "github.com/pages-toolchain/pages/"
 // mayImport lists each room of ARCHITECTURE.md, and the rooms it may import.
 var mayImport = map[string][]string{
 	"manifest": {
-		"manifest/diagnostic", "manifest/jsontree", "manifest/limits", "manifest/publicfiles", "manifest/sitepath",
-		"manifest/sourcetext",
+		"manifest/diagnostic", "manifest/jsontree", "manifest/limits", "manifest/migrationfiles", "manifest/publicfiles",
+		"manifest/sitepath", "manifest/sourcetext",
 	},
 	"manifest/editor":      {"manifest"},
 	"manifest/limits":      nil,
@@ -30,17 +30,20 @@ var mayImport = map[string][]string{
 	"manifest/diagnostic":  {"manifest/jsontree", "manifest/limits", "manifest/sourcetext"},
 	"manifest/sitepath":    nil,
 	"manifest/publicfiles": {"manifest/diagnostic", "manifest/limits", "manifest/sitepath", "manifest/sourcetext"},
-	"manifest/edgerules":   {"manifest/diagnostic", "manifest/secretscan", "manifest/sitepath", "manifest/sourcetext"},
-	"manifest/htmlforms":   {"manifest/sitepath", "manifest/sourcetext"},
+	"manifest/migrationfiles": {
+		"manifest/diagnostic", "manifest/limits", "manifest/publicfiles", "manifest/sitepath", "manifest/sourcetext",
+	},
+	"manifest/edgerules": {"manifest/diagnostic", "manifest/secretscan", "manifest/sitepath", "manifest/sourcetext"},
+	"manifest/htmlforms": {"manifest/sitepath", "manifest/sourcetext"},
 	"manifest/validate": {
 		"manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/htmlforms", "manifest/jsontree", "manifest/limits",
-		"manifest/publicfiles", "manifest/sitepath", "manifest/sourcetext",
+		"manifest/migrationfiles", "manifest/publicfiles", "manifest/sitepath", "manifest/sourcetext",
 	},
 	"manifest/workertypes": {"manifest"},
 	"manifest/wrangler":    {"manifest", "manifest/limits"},
 	"bundler": {
-		"bundler/checkout", "bundler/names", "manifest", "manifest/diagnostic", "manifest/limits", "manifest/packager",
-		"manifest/publicfiles", "manifest/secretscan", "manifest/sitefile",
+		"bundler/checkout", "bundler/names", "manifest", "manifest/diagnostic", "manifest/limits", "manifest/migrationfiles",
+		"manifest/packager", "manifest/publicfiles", "manifest/secretscan", "manifest/sitefile",
 	},
 	"bundler/checkout":   {"manifest/packager", "manifest/publicfiles"},
 	"bundler/cloudflare": {"bundler", "manifest", "manifest/sitefile", "manifest/sitepath"},
@@ -86,7 +89,7 @@ var mayImport = map[string][]string{
 		"manifest/limits", "runtime/engine", "runtime/expression", "runtime/web", "runtime/web/console",
 		"runtime/binding", "runtime/node", "runtime/wasm",
 	},
-	"migrate":              {"migrate/dbfile"},
+	"migrate":              {"manifest/diagnostic", "manifest/migrationfiles", "manifest/sitepath", "migrate/dbfile"},
 	"migrate/dbfile":       nil,
 	"migrate/restorepoint": {"migrate/dbfile"},
 	"migrate/schemadiff":   {"migrate"},
@@ -104,7 +107,7 @@ var mayImport = map[string][]string{
 	},
 	"toolapi": {"manifest/limits"},
 	"toolapi/bundle": {
-		"manifest", "manifest/diagnostic", "manifest/limits", "manifest/publicfiles", "manifest/sitefile",
+		"manifest", "manifest/diagnostic", "manifest/limits", "manifest/migrationfiles", "manifest/publicfiles", "manifest/sitefile",
 		"manifest/sitepath", "manifest/validate", "toolapi",
 	},
 	"toolapi/bridge":      {"toolapi"},
@@ -124,8 +127,8 @@ var mayImport = map[string][]string{
 	"cmd/internal/failure":    {"cmd/internal/userfile", "manifest", "manifest/diagnostic", "toolapi"},
 	"cmd/internal/wording":    {"manifest/diagnostic"},
 	"cmd/internal/project": {
-		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/terminal", "cmd/internal/userfile",
-		"cmd/internal/wording", "devserver/site", "manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/packager",
+		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/rehearsal", "cmd/internal/terminal",
+		"cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/packager",
 		"manifest/secretscan", "manifest/validate", "manifest/wrangler", "runtime/node",
 	},
 	"cmd/internal/devsession": {
@@ -170,7 +173,7 @@ var mayImport = map[string][]string{
 		"bundler", "bundler/cloudflare", "cmd/internal/devsession", "cmd/internal/doctor", "cmd/internal/ending", "cmd/internal/failure",
 		"cmd/internal/host", "cmd/internal/inbox", "cmd/internal/jsonshape", "cmd/internal/localstate", "cmd/internal/manual",
 		"cmd/internal/migration", "cmd/internal/misuse", "cmd/internal/platform", "cmd/internal/project", "cmd/internal/publish",
-		"cmd/internal/remote", "cmd/internal/routing", "cmd/internal/scaffold", "cmd/internal/seed", "cmd/internal/snapshots",
+		"cmd/internal/rehearsal", "cmd/internal/remote", "cmd/internal/routing", "cmd/internal/scaffold", "cmd/internal/seed", "cmd/internal/snapshots",
 		"cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording",
 		"devserver", "devserver/site", "manifest", "manifest/diagnostic", "manifest/packager", "manifest/starter",
 		"manifest/workertypes", "migrate", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime",
@@ -192,8 +195,13 @@ var mayImport = map[string][]string{
 		"manifest", "manifest/diagnostic", "migrate", "migrate/schemadiff", "migrate/statefolder", "migrate/transfer",
 		"runtime/binding/d1",
 	},
+	"cmd/internal/rehearsal": {
+		"cmd/internal/migration", "cmd/internal/wording", "manifest", "manifest/diagnostic", "manifest/migrationfiles", "migrate",
+		"migrate/dbfile",
+	},
 	"cmd/internal/publish": {
-		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/remote",
+		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/rehearsal",
+		"cmd/internal/remote",
 		"cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording", "manifest",
 		"manifest/diagnostic", "manifest/sitefile", "toolapi", "toolapi/client", "toolapi/deploy",
 	},

@@ -11,6 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
+	"github.com/pages-toolchain/pages/cmd/internal/rehearsal"
 	"github.com/pages-toolchain/pages/devserver"
 )
 
@@ -96,7 +97,7 @@ func (c *cli) validateOnChange(ctx context.Context, f validateFlags, args []stri
 		}
 		args = []string{dir}
 	}
-	check := project.Checker{Sites: c.sites(), Alone: f.alone, Record: true}
+	check := project.Checker{Sites: c.sites(), Alone: f.alone, Record: true, Rehearsals: &rehearsal.Cache{}}
 	var last []byte
 	return devserver.Follow(ctx, c.term.Now, devsession.NewLogger(&c.term), func(ctx context.Context) ([]string, error) {
 		results, err := check.All(ctx, args)

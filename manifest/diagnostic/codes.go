@@ -38,6 +38,7 @@ const (
 	CodeRouteUncovered    = "route-uncovered"
 	CodeRouteUnreached    = "route-unreached"
 	CodeRouteGuarded      = "route-never-public"
+	CodeRouteNothing      = "route-guards-nothing"
 	CodeFlagUnknown       = "flag-unknown"
 	CodeFlagDuplicate     = "flag-duplicate"
 	CodeFlagsTwice        = "flags-declared-twice"
@@ -64,7 +65,10 @@ const (
 	CodeFormUndeclared    = "form-undeclared"
 	CodeFormUnused        = "form-unused"
 	CodePageCut           = "page-too-large"
-	CodeMigrationCut      = "migration-too-large"
+	CodeMigrationName     = "migration-name-invalid"
+	CodeMigrationText     = "migration-not-text"
+	CodeMigrationTooLarge = "migration-too-large"
+	CodeMigrationNone     = "migration-folder-empty"
 	CodeMigrationIgnored  = "migration-ignored"
 	CodeMigrationOrder    = "migration-order"
 	CodeMigrationNumber   = "migration-duplicate-number"
@@ -72,6 +76,7 @@ const (
 	CodeTableMissing      = "table-not-created"
 	CodeAssetCount        = "asset-count"
 	CodeAssetLeak         = "asset-members-text"
+	CodeMembersPublic     = "members-file-public"
 	CodeAssetSecret       = "asset-secret"
 	CodeAssetSource       = "asset-source"
 	CodeAssetTooLarge     = "asset-too-large"
@@ -90,6 +95,7 @@ const (
 	// Those that say what an upload refuses are its own (reference: the upload
 	// protocol, path rules): one name for one rule, wherever it is met.
 	CodeNameUTF8      = "path_not_utf8"
+	CodeNameNFC       = "path_not_nfc"
 	CodeNameNUL       = "path_nul"
 	CodeNameControl   = "path_control"
 	CodeNameBackslash = "path_backslash"
@@ -147,11 +153,15 @@ var rules = [...]Rule{
 	{CodeInvalid, "a value breaks a rule of the schema"},
 	{CodeNotPositive, "a limit is not greater than zero"},
 	{CodeOverCeiling, "a limit is over the platform's ceiling"},
+	{CodeMembersPublic, "a public file is a link to a file for members, or has its bytes"},
 	{CodeMigrationDown, "a file that undoes a migration is applied as one"},
 	{CodeMigrationNumber, "two migrations have the same number"},
+	{CodeMigrationNone, "the folder of migrations holds none"},
 	{CodeMigrationIgnored, "a file that looks like a migration is none"},
+	{CodeMigrationName, "a migration's name ends in a space, or not in .sql in lower case"},
+	{CodeMigrationText, "a migration is not UTF-8 text"},
 	{CodeMigrationOrder, "migrations sort by name in another order than by number"},
-	{CodeMigrationCut, "the migrations are too long to look for tables in all of them"},
+	{CodeMigrationTooLarge, "a migration is larger than 10 MiB, or all of them are more than a command takes"},
 	{CodeMissingKey, "a required key is missing"},
 	{CodeNotInteger, "a number is not an integer"},
 	{CodePageCut, "the public pages have more in them than is looked through for forms"},
@@ -159,21 +169,22 @@ var rules = [...]Rule{
 	{CodePathEscape, "a path has a .. segment"},
 	{CodePathInvalid, "a path has a backslash or a control character, or is a folder whose files cannot be uploaded"},
 	{CodePathMissing, "a path names a file or directory that does not exist"},
-	{CodePathSymlink, "a symbolic link leads out of the bundle or nowhere"},
+	{CodePathSymlink, "a symbolic link leads out of the bundle or nowhere, or stands for a migration"},
 	{CodePathUnreadable, "a file or directory cannot be read"},
 	{CodePathKind, "a path names a directory where a file is needed, or the other way round"},
 	{CodeNameBackslash, "a file's name has a backslash"},
-	{CodeNameCollision, "two public files have names that many file systems take for one"},
+	{CodeNameCollision, "two public files, or two migrations, have names that many file systems take for one"},
 	{CodeNameControl, "a file's name has an invisible or control character"},
 	{CodeNameEncoded, "a file's name looks percent-encoded"},
-	{CodeNotRegular, "something among the public assets is no regular file"},
+	{CodeNameNFC, "a file's name is not in Unicode form C"},
+	{CodeNotRegular, "something among the public assets or the migrations is no regular file"},
 	{CodeNameUTF8, "a file's name is not UTF-8"},
 	{CodeNameNUL, "a file's name has a NUL"},
 	{
 		CodeNameReserved,
 		"a public file is one that the platform keeps for itself: by its path, or as the manifest, a migration or the Worker's entry",
 	},
-	{CodeNameSecret, "a public file is called like those that hold secrets"},
+	{CodeNameSecret, "a public file or a migration is called like those that hold secrets"},
 	{CodeLinkEscape, "a symbolic link among the public assets leads to no file of the site"},
 	{CodeLinkLoop, "symbolic links among the public assets lead in a circle"},
 	{CodeNameLong, "a file's name is too long"},
@@ -183,6 +194,7 @@ var rules = [...]Rule{
 	{CodeNameDevice, "a file's name is one that Windows keeps for devices"},
 	{CodeRouteConflict, "one pattern is declared with two kinds of access"},
 	{CodeRouteDuplicate, "one route is declared twice"},
+	{CodeRouteNothing, "no file lies under a members route, and there is no Worker"},
 	{CodeRouteInvalid, "a pattern is not a site-root-relative path"},
 	{CodeRouteGuarded, "a public route is for members all the same"},
 	{CodeRouteParameter, "a pattern looks like it has parameters, which are matched literally"},

@@ -2,6 +2,7 @@ package publicfiles
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -54,17 +55,21 @@ func (n *Names) Check(file, path string) (diagnostic.Diagnostic, bool) {
 	return diagnostic.Diagnostic{}, false
 }
 
-// CheckMigrationName returns the error, and true, when a file of the migrations folder has a name that no
-// bundle can carry. file is the whole name, relative to the bundle root.
-func CheckMigrationName(file string) (diagnostic.Diagnostic, bool) {
-	code, reason := nameFault(file[strings.LastIndexByte(file, '/')+1:])
-	if code == "" && long(file) {
-		code, reason = diagnostic.CodeNameLong, reasonLong
+// UploadFault returns the code and the reason of the first rule that the name of a file breaks which is sent as it is, and
+// served nowhere, such as a migration's; "" and "" when it breaks none. file is the whole name, relative to the bundle root.
+func UploadFault(file string) (code, reason string) {
+	name := path.Base(file)
+	code, reason = nameFault(name)
+	switch {
+	case code != "":
+	case !norm.NFC.IsNormalString(name):
+		return diagnostic.CodeNameNFC, "is not in Unicode form C"
+	case SecretName(name):
+		return diagnostic.CodeNameSecret, "is one of files that hold secrets"
+	case long(file):
+		return diagnostic.CodeNameLong, reasonLong
 	}
-	if code == "" {
-		return diagnostic.Diagnostic{}, false
-	}
-	return diagnostic.FileError(code, file, "rename it", "%q cannot be a migration: its name %s", file, reason), true
+	return code, reason
 }
 
 // FolderFault tells why no file of a folder can be uploaded, whatever its name, since its path begins with the folder's; ""

@@ -54,10 +54,12 @@ func (k Kind) String() string {
 // Entry is a file or folder of a walk.
 type Entry struct {
 	Kind  Kind
-	File  string                // its name relative to the bundle root
-	Path  string                // its path on the site: relative to the assets folder, in Unicode form C
-	Entry fs.DirEntry           // its directory entry; of a public file that is a link, the target's
-	Fault diagnostic.Diagnostic // the error of an AssetRefused
+	File  string      // its name relative to the bundle root
+	Path  string      // its path on the site: relative to the assets folder, in Unicode form C
+	Entry fs.DirEntry // its directory entry; of a public file that is a link, the target's
+	// Target is the file that a public file which is a link leads to, relative to the bundle root; "" for no link.
+	Target string
+	Fault  diagnostic.Diagnostic // the error of an AssetRefused
 }
 
 // Walk visits the assets folder in bytewise order of each folder's names. It skips the entries of private, hidden or ignored
@@ -210,7 +212,7 @@ func (a Folder) link(fsys fs.FS, e *Entry) {
 	case a.private(target) || HiddenPath(a.rel(target)):
 		e.refuse(diagnostic.CodeNameReserved, instead, "%q is a link to a file that is never served")
 	default:
-		e.Entry = fs.FileInfoToDirEntry(info)
+		e.Entry, e.Target = fs.FileInfoToDirEntry(info), target
 	}
 }
 

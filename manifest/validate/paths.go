@@ -58,7 +58,7 @@ func (b *bundle) checkPath(p jsontree.Pointer, wantDir bool) (string, bool) {
 		}
 		b.Refuse(diagnostic.CodePathKind, p, names+"which is no JavaScript or TypeScript", fix)
 	default:
-		if fault := publicfiles.FolderFault(name); wantDir && fault != "" {
+		if fault := publicfiles.FolderFault(name); p == "/assets" && fault != "" {
 			b.Refuse(diagnostic.CodePathInvalid, p, names+"whose files cannot be uploaded: its path "+fault, "rename the folder")
 		}
 		return name, true

@@ -26,6 +26,7 @@ type assets struct {
 	dir     string
 	names   publicfiles.Names
 	files   []string // paths on the site, relative to dir, in walking order
+	entries []publicfiles.Entry
 	pages   pageSearch
 	refused int // files
 	keyRead int // files whose first line was read
@@ -75,6 +76,10 @@ func (b *bundle) checkAssets(dir string) {
 			"serve large collections from storage")
 	}
 	b.checkCoverage(a)
+	if seen <= maxAssetEntries {
+		b.checkGuards(a)
+	}
+	b.checkCopies(a)
 	b.checkLeaks(a)
 	b.checkPageForms(&a.pages)
 }
@@ -92,7 +97,7 @@ func (b *bundle) checkAsset(a *assets, e publicfiles.Entry) {
 			b.refuseAsset(a, d)
 			return
 		}
-		a.files = append(a.files, e.Path)
+		a.files, a.entries = append(a.files, e.Path), append(a.entries, e)
 		b.checkSize(a, e)
 		b.checkKey(a, e)
 		if ext := strings.ToLower(path.Ext(e.Path)); ext == ".html" || ext == ".htm" {

@@ -23,8 +23,8 @@ import (
 )
 
 // Load reads the manifest of that name (slash separated, as fs.FS wants it) and checks it together with the files beside it,
-// the bundle: its paths exist, are of the right kind and lead nowhere else, the assets hold no secrets, and routes, forms,
-// tables and migrations agree with the files. The bundle root is the manifest's own folder. The manifest is nil when any
+// the bundle: its paths exist, are of the right kind and lead nowhere else, the assets hold no secrets, and routes, forms
+// and migrations agree with the files. The bundle root is the manifest's own folder. The manifest is nil when any
 // diagnostic is an error. It has the compatibility flags of a JSON runtime config, if the bundle ships one with flags.
 func Load(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List) {
 	return load(fsys, name, purpose{})
@@ -86,13 +86,15 @@ func (b *bundle) check() []string {
 		b.checkAssets(dir)
 		_, found := edgerules.Load(b.fsys, dir)
 		b.Diagnostics = append(b.Diagnostics, found...)
+	} else if !b.Has("/assets") {
+		b.checkGuards(&assets{})
 	}
 	const migrations = jsontree.Pointer("/bindings/database/migrations")
 	if dir, ok := b.checkPath(migrations, true); ok {
 		b.checkMigrations(migrations, dir)
 	} else if b.Has("/bindings/database") && !b.Has(migrations) {
 		b.checkUnnamed()
-		b.checkTables("the site has no migrations to create", `name their folder in "bindings.database.migrations"`, nil)
+		b.refuseTables()
 	}
 	return b.checkRuntimeConfig()
 }

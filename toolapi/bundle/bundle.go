@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"mime"
 	"path"
 	"slices"
@@ -26,6 +27,7 @@ import (
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/migrationfiles"
 	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/manifest/validate"
@@ -284,4 +286,26 @@ func Flags(text []byte, read func(path string) ([]byte, error)) ([]string, error
 		return flags, nil
 	}
 	return nil, nil
+}
+
+// CheckMigrations holds the texts of the migrations among the files of an upload to the rules of every other command. read
+// returns the text of a file by its path. The error is a *FaultError, or one of read's.
+func CheckMigrations(text []byte, files iter.Seq[string], read func(path string) ([]byte, error)) error {
+	m, err := manifest.Accepted(text)
+	if err != nil {
+		return err
+	}
+	for file := range files {
+		if !m.IsMigration(file) {
+			continue
+		}
+		text, err := read(file)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", file, err)
+		}
+		if found, bad := migrationfiles.CheckText(file, text); bad {
+			return migrationFault(found)
+		}
+	}
+	return nil
 }

@@ -2,6 +2,8 @@ package bundle
 
 import (
 	"fmt"
+	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -12,9 +14,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/migrationfiles"
 	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
+	"github.com/pages-toolchain/pages/toolapi"
 )
 
 // Codes of the path rules. A path is refused that some file system, URL or archive would
@@ -164,6 +169,9 @@ func (b *Bundle) checkPaths() error {
 		}
 		seen[folded] = f.Path
 	}
+	if err := b.checkMigrations(); err != nil {
+		return err
+	}
 	folders := map[string]bool{} // checked, with all above them
 	for folded, name := range seen {
 		for dir := path.Dir(folded); dir != "." && !folders[dir]; dir = path.Dir(dir) {
@@ -174,6 +182,58 @@ func (b *Bundle) checkPaths() error {
 		}
 	}
 	return nil
+}
+
+// checkMigrations holds the folder of the migrations to the rules of every other command.
+func (b *Bundle) checkMigrations() error {
+	d := b.Manifest.Bindings.Database
+	if d == nil || d.Migrations == "" {
+		return nil
+	}
+	dir, entries := path.Clean(d.Migrations), map[string]migrationfiles.Entry{}
+	for _, f := range b.Files {
+		name, inside := f.Path, dir == "."
+		if !inside {
+			name, inside = strings.CutPrefix(f.Path, dir+"/")
+		}
+		if !inside {
+			continue
+		}
+		e := migrationfiles.Entry{Name: name, Size: f.Size}
+		if folder, _, below := strings.Cut(name, "/"); below {
+			e = migrationfiles.Entry{Name: folder, Type: fs.ModeDir}
+		}
+		entries[e.Name] = e
+	}
+	_, found := migrationfiles.Judge(dir, slices.SortedFunc(maps.Values(entries), func(a, b migrationfiles.Entry) int {
+		return strings.Compare(a.Name, b.Name)
+	}))
+	for _, f := range found {
+		if err := migrationFault(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// migrationFault returns the refusal of an upload for a finding; nil for a warning. Rules of paths have the codes of the
+// upload.
+func migrationFault(f migrationfiles.Finding) error {
+	if f.Severity != diagnostic.Error {
+		return nil
+	}
+	code := toolapi.CodeManifestInvalid
+	switch {
+	case f.Code == diagnostic.CodeMigrationTooLarge:
+		code = toolapi.CodeFileTooLarge
+	case strings.HasPrefix(f.Code, "path_") && f.Code != diagnostic.CodeNotRegular:
+		code = f.Code
+	}
+	at := ""
+	if f.Line > 0 {
+		at = fmt.Sprintf(", line %d", f.Line)
+	}
+	return fault(code, f.Path, "The migration %s%s: %s; %s.", quote(f.Path), at, f.Msg, f.Fix)
 }
 
 func (b *Bundle) checkServed(name string) error {

@@ -26,7 +26,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// added: [{public/index.html 14 0}]
+	// added: public/index.html
 	// Publish page “Open studio” at demo-new.localhost: revision r2-23a483ab96a3 goes live at once.
 	// live: true
 }
@@ -76,7 +76,7 @@ func publishHello(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Println("added:", plan.Added)
+	fmt.Println("added:", plan.Added[0].Path)
 	base := toolapi.Expect(live.Revision)
 	sent, err := d.Send(ctx, b, base, &deploy.Progress{})
 	if err != nil {

@@ -25,6 +25,7 @@ type Plan struct {
 	Files          int                     `json:"files"`
 	Bytes          int64                   `json:"bytes"`
 	Access         []manifest.AccessChange `json:"access"`          // paths whose visibility changes
+	AccessList     []manifest.Audience     `json:"access_list"`     // who may see what, once it is live
 	SourceMaps     []string                `json:"source_maps"`     // new public files with the sources of scripts and style sheets
 	LostRoutes     []string                `json:"lost_routes"`     // those that the Worker serves now, and would not any more
 	Migrations     []string                `json:"migrations"`      // those that the live revision lacks; the database may have some
@@ -41,9 +42,10 @@ type Plan struct {
 
 // Change is one file that differs.
 type Change struct {
-	Path  string `json:"path"`
-	Bytes int64  `json:"bytes"`
-	Was   int64  `json:"was_bytes,omitempty"` // the former size of a changed file
+	Path   string `json:"path"`
+	Bytes  int64  `json:"bytes"`
+	Was    int64  `json:"was_bytes,omitempty"` // the former size of a changed file
+	Served bool   `json:"served,omitempty"`    // of a removed file: it had a path on the site
 }
 
 // LimitChange is a limit that differs.
@@ -72,14 +74,16 @@ func Compare(l Live, b Bundle) (Plan, error) {
 
 		DataLoss: []toolapi.DataLoss{}, Rehearsal: toolapi.NewRehearsal(toolapi.RehearsalNotNeeded, ""),
 	}
-	if l.Known {
-		p.Access = manifest.AccessChanges(&l.Manifest, now, func(yield func(string) bool) {
-			for _, f := range b.Files {
-				if !yield(f.Path) {
-					return
-				}
+	files := func(yield func(string) bool) {
+		for _, f := range b.Files {
+			if !yield(f.Path) {
+				return
 			}
-		})
+		}
+	}
+	p.AccessList = manifest.AccessList(now, files)
+	if l.Known {
+		p.Access = manifest.AccessChanges(&l.Manifest, now, files)
 	}
 	p.compareFiles(l, b, now)
 	p.compareBindings(&l.Manifest, now, l.Known)
@@ -115,7 +119,8 @@ func (p *Plan) compareFiles(l Live, b Bundle, now *manifest.Manifest) {
 		}
 	}
 	for _, was := range left {
-		p.Removed = append(p.Removed, Change{Path: was.Path, Bytes: int64(was.Size)})
+		_, served := l.Manifest.PublicPath(was.Path)
+		p.Removed = append(p.Removed, Change{Path: was.Path, Bytes: int64(was.Size), Served: served})
 	}
 	slices.SortFunc(p.Removed, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 }

@@ -49,7 +49,7 @@ func TestPlanOfFiles(t *testing.T) {
 	}{
 		{p.Added, deploy.Change{Path: "public/d", Bytes: 4}},
 		{p.Changed, deploy.Change{Path: "public/b", Bytes: 3, Was: 2}},
-		{p.Removed, deploy.Change{Path: "public/a", Bytes: 1}},
+		{p.Removed, deploy.Change{Path: "public/a", Bytes: 1, Served: true}},
 	} {
 		t.Run(tt.want.Path, func(t *testing.T) {
 			if !slices.Equal(tt.got, []deploy.Change{tt.want}) {
@@ -85,6 +85,30 @@ func TestPlanOfAccess(t *testing.T) {
 			p := plan(t, tt.was, tt.now, []string{"public/private/a.html=1"}, []string{"public/private/a.html=1"})
 			if got := fmt.Sprint(p.Access); got != tt.want || p.Opens() != tt.opens {
 				t.Errorf("%s to %s: %s, opens is %v", tt.was, tt.now, got, p.Opens())
+			}
+		})
+	}
+}
+
+// TestPlanOfRemoved tells files that visitors lose from those that none could get.
+func TestPlanOfRemoved(t *testing.T) {
+	const was = `{"assets": "public", "entry": "_worker/w.js", "routes": [{"pattern": "/api/*"}], "bindings": {"database": {"migrations": "m"}}}`
+	p := plan(t, was, `{"assets": "public"}`, []string{"_worker/w.js=1", "m/1.sql=2", "public/.x=3", "public/a=4", "public/b=5"}, []string{"public/b=5"})
+	got := fmt.Sprint(p.Removed)
+	if want := "[{_worker/w.js 1 0 false} {m/1.sql 1 0 false} {public/.x 1 0 false} {public/a 1 0 true}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestPlanOfAudience lists who may see what, of a first revision too.
+func TestPlanOfAudience(t *testing.T) {
+	const site = `{"assets": "public", "routes": [{"pattern": "/prices/*", "access": "members"}, {"pattern": "/club", "access": "members"}]}`
+	files := []string{"public/index.html=1", "public/prices/a.csv=2", "public/prices/index.html=3"}
+	want := "[{/club members false 0 } {/prices/* members false 2 /prices/index.html} { public false 1 /index.html}]"
+	for _, live := range []string{"", site} {
+		t.Run(fmt.Sprintf("live %q", live), func(t *testing.T) {
+			if got := fmt.Sprint(plan(t, live, site, nil, files).AccessList); got != want {
+				t.Errorf("%s, want %s", got, want)
 			}
 		})
 	}

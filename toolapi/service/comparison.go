@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -21,7 +22,7 @@ type comparison struct {
 	hasBase                       bool // something is live
 	added, changed, removed, same fileCount
 	opened, closed                nameList // paths that become public, and for members only
-	public, members               nameList // routes
+	public, members               nameList // who may see what: routes, each with its files
 	worker                        string
 	migrations                    []string // all of the bundle, in the order they run
 	provisions                    []string // new bindings
@@ -119,14 +120,14 @@ func compare(was, now storedBundle, hasBase bool) (*comparison, error) {
 	}
 	has := was.manifest.Provisions()
 	c.provisions = slices.DeleteFunc(now.manifest.Provisions(), func(name string) bool { return slices.Contains(has, name) })
-	if !hasBase {
-		for _, r := range now.manifest.Routes {
-			into := &c.public
-			if r.Access == manifest.Members {
-				into = &c.members
-			}
-			into.add(r.Pattern)
+	for _, a := range manifest.AccessList(now.manifest, slices.Values(files)) {
+		into := &c.public
+		if a.Access == manifest.Members {
+			into = &c.members
 		}
+		into.add(fmt.Sprintf("%s (%s)", cmp.Or(a.Pattern, "all else"), a.Extent()))
+	}
+	if !hasBase {
 		return c, nil
 	}
 	for _, a := range manifest.AccessChanges(was.manifest, now.manifest, slices.Values(files)) {
@@ -237,9 +238,9 @@ func (v *consoleRequest) contents(t tx, s siteRow, revision string) (*contentsVi
 		}
 	} else {
 		shown.addText("Files", c.added.inWords("in all"))
-		shown.addNames("Routes for everyone", "", c.public)
-		shown.addNames("Routes for members only", "", c.members)
 	}
+	shown.addNames("For members only", "", c.members)
+	shown.addNames("For everyone", "", c.public)
 	if c.worker != "" {
 		shown.addText("Worker", c.worker)
 	}

@@ -69,6 +69,9 @@ func (p *pagesCall) importArchive() error {
 	if err := checkFlags(b.Text, in.space, files); err != nil {
 		return err
 	}
+	if err := checkMigrations(b.Text, in.space, files); err != nil {
+		return err
+	}
 	if err := p.service.checkLeaks(p.x.r.Context(), s.id, in.space, b.Text, files); err != nil {
 		return err
 	}

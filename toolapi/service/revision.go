@@ -235,6 +235,9 @@ func (p *pagesCall) finalize() error {
 		return err
 	}
 	space := store.Space(u.workspace)
+	if err := checkMigrations(text, space, files); err != nil {
+		return err
+	}
 	if err := p.service.checkLeaks(p.x.r.Context(), u.site, space, text, files); err != nil {
 		return err
 	}

@@ -78,6 +78,24 @@ func checkFlags(text []byte, space *blob.Space, files []checkedFile) error {
 	return err
 }
 
+// checkMigrations refuses migrations that are not text, before anybody is asked to approve them.
+func checkMigrations(text []byte, space *blob.Space, files []checkedFile) error {
+	if len(files) == 0 { // the revision was made before
+		return nil
+	}
+	sums := make(map[string]string, len(files))
+	for _, f := range files {
+		sums[f.path] = f.sum
+	}
+	return bundle.CheckMigrations(text, func(yield func(string) bool) {
+		for _, f := range files {
+			if !yield(f.path) {
+				return
+			}
+		}
+	}, func(name string) ([]byte, error) { return readBlob(space, sums[name], toolapi.MaxFileBytes) })
+}
+
 // checkLeaks refuses files that would publish a secret of the site, or a password in "_headers".
 func (s *Service) checkLeaks(ctx context.Context, site string, space *blob.Space, text []byte, files []checkedFile) error {
 	m, _ := manifest.Parse(manifest.FileName, text) // it passed when it was declared

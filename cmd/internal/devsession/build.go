@@ -238,8 +238,7 @@ func (b *builder) migrate(ctx context.Context, m *manifest.Manifest, src []byte)
 	for _, name := range result.Squashed {
 		b.console.line("recorded %s in the place of the migrations it stands for", name)
 	}
-	// `pages migrate` prints the notices that are left out here.
-	notices := slices.DeleteFunc(result.Warnings, func(n migrate.Notice) bool { return n.Code == migrate.CodeIgnored })
+	notices := slices.DeleteFunc(result.Warnings, migrate.Notice.OfFolder) // the check of the site has these
 	b.warnOnce(&b.warned.migrations, migration.Warnings(userfile.WorkDir(b.run.process.Terminal.Dir), b.run.dir, notices))
 	if err == nil {
 		return nil

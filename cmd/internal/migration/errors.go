@@ -76,6 +76,19 @@ func Diagnostics(dir string, err error) diagnostic.List {
 	return diags
 }
 
+// Warn returns notices of package migrate as warnings about files of the site in dir.
+func Warn(dir string, notices []migrate.Notice) diagnostic.List {
+	var diags diagnostic.List
+	for _, n := range notices {
+		line, column := max(n.Pos.Line, 1), max(n.Pos.Column, 1)
+		diags = append(diags, diagnostic.Diagnostic{
+			Severity: diagnostic.Warning, Code: n.Code, File: n.Pos.Filename, Message: n.Msg, Source: sourceLine(dir, n.Pos),
+			Line: line, Column: column, EndLine: line, EndColumn: column + 1,
+		})
+	}
+	return diags
+}
+
 // sourceLine returns the line of the site's file at pos; "" for none. A link that leads out of the site is not followed.
 func sourceLine(dir string, pos token.Position) string {
 	root, err := os.OpenRoot(dir)

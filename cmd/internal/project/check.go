@@ -18,6 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
+	"github.com/pages-toolchain/pages/cmd/internal/rehearsal"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
@@ -30,6 +31,8 @@ type Checker struct {
 	Sites  *Sites
 	Alone  bool // the files that a manifest names are not looked at
 	Record bool // fill in Checked.Looked
+
+	Rehearsals *rehearsal.Cache // of a checker that checks the same sites again; nil runs all migrations each time
 }
 
 // All checks every site named, or the one found by walking up. An argument that leads to no manifest has a report too, and
@@ -127,8 +130,32 @@ func (k Checker) file(ctx context.Context, path string) Checked {
 	}
 	if m != nil {
 		k.checkPublishedSecrets(ctx, path, m, &r)
+		k.rehearse(ctx, path, m, &r)
 	}
 	return r
+}
+
+// rehearse runs the migrations of a site that has no other error on an empty database.
+func (k Checker) rehearse(ctx context.Context, path string, m *manifest.Manifest, r *Checked) {
+	if !r.Report.OK {
+		return
+	}
+	run := rehearsal.Run
+	if k.Rehearsals != nil {
+		run = k.Rehearsals.Run
+	}
+	found := run(ctx, filepath.Dir(path), m)
+	diagnostic.Locate(r.Source, found)
+	k.add(path, r, found)
+}
+
+// add adds diagnostics to a report.
+func (k Checker) add(path string, r *Checked, found diagnostic.List) {
+	if len(found) > 0 {
+		r.Diagnostics = append(r.Diagnostics, found...)
+		r.Diagnostics.Sort()
+		r.Report = diagnostic.NewReport(k.Sites.Terminal.Shown(path), r.Diagnostics)
+	}
 }
 
 // checkPublishedSecrets builds a site that has secrets, to find those that it would publish. pages build reports other
@@ -157,10 +184,7 @@ func (k Checker) checkPublishedSecrets(ctx context.Context, path string, m *mani
 		r.Looked = append(r.Looked, b.Inputs()...)
 		found = slices.DeleteFunc(found, func(d diagnostic.Diagnostic) bool { return !strings.HasPrefix(d.Code, "secret-") })
 	}
-	if len(found) > 0 {
-		r.Diagnostics = append(r.Diagnostics, found...)
-		r.Report = diagnostic.NewReport(k.Sites.Terminal.Shown(path), r.Diagnostics)
-	}
+	k.add(path, r, found)
 }
 
 // recorder is a file tree that remembers what was looked at: files by their name, whether they exist or not, and folders that

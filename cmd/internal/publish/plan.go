@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -72,6 +73,25 @@ func (t *planText) files(mark, style, what string, changes []deploy.Change) {
 	}
 }
 
+// access adds who may see what.
+func (t *planText) access(list []manifest.Audience) {
+	t.add("", "who may see what:")
+	for i, a := range list {
+		if i == shownFiles && !t.all {
+			t.add("", "  … and %d more (--verbose lists them)", len(list)-i)
+			return
+		}
+		who, what, style := "everyone", cmp.Or(a.Pattern, "all else"), ""
+		if a.Access == manifest.Members {
+			who = "members "
+			if a.Files == 0 && !a.Worker {
+				style = "33"
+			}
+		}
+		t.add(style, "  %s  %s (%s)", who, what, a.Extent())
+	}
+}
+
 const moreFiles = "… and %d more (--verbose lists them)"
 
 // first returns the first few of a list, and how many more there are.
@@ -98,7 +118,10 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 	}
 	t.files("+", "32", "added", p.Added)
 	t.files("~", "33", "changed", p.Changed)
-	t.files("-", "31", "removed: lost to visitors", p.Removed)
+	isServed := func(c deploy.Change) bool { return c.Served }
+	t.files("-", "31", "removed: lost to visitors", slices.DeleteFunc(slices.Clone(p.Removed), func(c deploy.Change) bool { return !c.Served }))
+	t.files("-", "", "removed, which no visitor could get", slices.DeleteFunc(slices.Clone(p.Removed), isServed))
+	t.access(p.AccessList)
 	for _, a := range p.Access {
 		if a.Now == manifest.Public {
 			t.add("31;1", "! %s becomes PUBLIC: only members may see it now", a.Path)

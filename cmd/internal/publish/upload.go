@@ -17,6 +17,7 @@ import (
 
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/rehearsal"
 	"github.com/pages-toolchain/pages/cmd/internal/toolcall"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
@@ -53,6 +54,9 @@ func (o DeployOptions) build(ctx context.Context) (*upload, error) {
 	defer b.Close()
 	t, dir, m := o.Remote.Term, o.Remote.Dir, o.Manifest
 	bundle, diags := b.Build(ctx, m)
+	if bundle != nil {
+		diags = append(diags, rehearsal.Run(ctx, dir, m)...)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err // files that it could not read any more have no fault
 	}

@@ -19,6 +19,7 @@ const (
 	migrateMany   measure = "1,000 migrations of an empty database"
 	migrateSome   measure = "50 migrations of an empty database"
 	migrateStatus measure = "status of 1,000 applied migrations"
+	validateMany  measure = "validate with 1,000 migrations, rehearsed"
 )
 
 // Peers of `pages migrate`.
@@ -32,6 +33,7 @@ var migratePromises = []promise{
 	{migrateMany, sqlite3, migrateMany, "ms", false, 1 / 1.5},
 	{migrateSome, wrangler, migrateSome, "ms", false, 20},
 	{migrateStatus, reading, migrateStatus, "ms", false, 1 / 1.5},
+	{validateMany, sqlite3, migrateMany, "ms", false, 1 / 3.0},
 }
 
 const (
@@ -111,6 +113,7 @@ func (m *migration) turn(ctx context.Context) {
 		if m.script != "" {
 			m.apply(ctx, sqlite3, migrateMany, m.many, m.sqlite3, "-bail", peerDatabase, ".read "+m.script)
 		}
+		m.timeCommand(ctx, us, validateMany, 1, m.many, m.pages, "validate", "--quiet")
 	}
 	m.apply(ctx, us, migrateSome, m.some, ours...)
 	if m.wrangler != nil {
