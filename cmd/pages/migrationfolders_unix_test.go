@@ -109,7 +109,7 @@ func migrationFolders() []migrationFolder {
 		{name: "no UTF-8", files: one("a\xffb.sql", table), verdict: refused, code: "path_not_utf8"},
 		{name: "a name of secrets", files: one("id_rsa.sql", table), verdict: refused, code: "path_secret"},
 		{name: "a broken statement", files: one("0001.sql", table+"\nCREAT TABLE b (x);"), verdict: refused, code: "migration_failed", alone: true},
-		{name: "a column that rows cannot have", files: map[string]string{"0001.sql": table, "0002.sql": "ALTER TABLE a ADD COLUMN y NOT NULL;"}, verdict: refused, code: "migration_failed", alone: true},
+		{name: "a column that rows cannot have", files: map[string]string{"0001.sql": table + " INSERT INTO a VALUES (1);", "0002.sql": "ALTER TABLE a ADD COLUMN y NOT NULL;"}, verdict: refused, code: "migration_failed", alone: true},
 		{name: "a table that none creates", files: one("0001.sql", table), tables: `["b"]`, verdict: refused, code: "table-not-created", alone: true},
 	}
 }

@@ -18,9 +18,10 @@ import (
 // This file warns of members routes that guard less than their author thinks: nothing, for a slip of the pen, or a file whose
 // bytes everyone may see under another name.
 
-// checkGuards warns of members routes under which no file lies. Where there is a Worker, it may answer them.
+// checkGuards warns of members routes under which no file lies. Where there is a Worker, it may answer them; an error may hide
+// that there is one.
 func (b *bundle) checkGuards(a *assets) {
-	if b.Has("/entry") {
+	if b.Has("/entry") || b.Diagnostics.HasErrors() {
 		return
 	}
 	var guards func(pattern string) bool

@@ -46,12 +46,15 @@ type nameList struct {
 	More  int
 }
 
-func (s *nameList) add(name string) {
+func (s *nameList) add(name string) { s.addShown(exactText(name)) }
+
+// addShown adds a text that is shown as it is.
+func (s *nameList) addShown(text string) {
 	if len(s.Names) == maxNames {
 		s.More++
 		return
 	}
-	s.Names = append(s.Names, exactText(name))
+	s.Names = append(s.Names, text)
 }
 
 // All returns the number of all names.
@@ -125,7 +128,8 @@ func compare(was, now storedBundle, hasBase bool) (*comparison, error) {
 		if a.Access == manifest.Members {
 			into = &c.members
 		}
-		into.add(fmt.Sprintf("%s (%s)", cmp.Or(a.Pattern, "all else"), a.Extent()))
+		a.Example = exactText(a.Example)
+		into.addShown(fmt.Sprintf("%s (%s)", cmp.Or(exactText(a.Pattern), "all else"), a.Extent()))
 	}
 	if !hasBase {
 		return c, nil
@@ -238,9 +242,9 @@ func (v *consoleRequest) contents(t tx, s siteRow, revision string) (*contentsVi
 		}
 	} else {
 		shown.addText("Files", c.added.inWords("in all"))
+		shown.addNames("For everyone", "", c.public)
 	}
 	shown.addNames("For members only", "", c.members)
-	shown.addNames("For everyone", "", c.public)
 	if c.worker != "" {
 		shown.addText("Worker", c.worker)
 	}
