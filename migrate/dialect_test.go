@@ -3,6 +3,7 @@ package migrate_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -44,6 +45,60 @@ func TestOtherDatabases(t *testing.T) {
 			failed, ok := errors.AsType[*migrate.Error](err)
 			if !ok || failed.Fix != fix {
 				t.Errorf("%s\ngives %v, fix: %q\n want %q", text, err, failed.Fix, fix)
+			}
+		})
+	}
+}
+
+// TestOtherTools: files as drizzle-kit and Prisma write them apply as they are, and leave the schema that SQLite's shell
+// makes of them.
+func TestOtherTools(t *testing.T) {
+	const drizzleFirst = "CREATE TABLE `users` (\n\t`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,\n\t`name` text,\n\t`age` text\n);\n--> statement-breakpoint\n" +
+		"CREATE TABLE `posts` (\n\t`id` integer PRIMARY KEY NOT NULL,\n\t`author` integer,\n\tFOREIGN KEY (`author`) REFERENCES `users`(`id`) " +
+		"ON UPDATE no action ON DELETE cascade\n);\n--> statement-breakpoint\nCREATE UNIQUE INDEX `users_name_unique` ON `users` (`name`);"
+	const drizzleSecond = "PRAGMA foreign_keys=OFF;--> statement-breakpoint\nCREATE TABLE `__new_users` (\n\t`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,\n" +
+		"\t`name` text DEFAULT '?' NOT NULL,\n\t`age` integer\n);\n--> statement-breakpoint\n" +
+		"INSERT INTO `__new_users`(\"id\", \"name\", \"age\") SELECT \"id\", \"name\", \"age\" FROM `users`;--> statement-breakpoint\n" +
+		"DROP TABLE `users`;--> statement-breakpoint\nALTER TABLE `__new_users` RENAME TO `users`;--> statement-breakpoint\nPRAGMA foreign_keys=ON;" +
+		"--> statement-breakpoint\nCREATE UNIQUE INDEX `users_name_unique` ON `users` (`name`);"
+	const prismaFirst = "-- CreateTable\nCREATE TABLE \"User\" (\n    \"id\" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,\n    \"email\" TEXT NOT NULL\n);\n\n" +
+		"-- CreateTable\nCREATE TABLE \"Post\" (\n    \"id\" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,\n    \"authorId\" INTEGER NOT NULL,\n    CONSTRAINT " +
+		"\"Post_authorId_fkey\" FOREIGN KEY (\"authorId\") REFERENCES \"User\" (\"id\") ON DELETE RESTRICT ON UPDATE CASCADE\n);\n\n" +
+		"-- CreateIndex\nCREATE UNIQUE INDEX \"User_email_key\" ON \"User\"(\"email\");\n"
+	const prismaSecond = "-- RedefineTables\nPRAGMA defer_foreign_keys=ON;\nPRAGMA foreign_keys=OFF;\nCREATE TABLE \"new_User\" (\n    \"id\" INTEGER NOT NULL " +
+		"PRIMARY KEY AUTOINCREMENT,\n    \"email\" TEXT NOT NULL,\n    \"name\" TEXT\n);\nINSERT INTO \"new_User\" (\"email\", \"id\") SELECT \"email\", \"id\" FROM \"User\";\n" +
+		"DROP TABLE \"User\";\nALTER TABLE \"new_User\" RENAME TO \"User\";\nCREATE UNIQUE INDEX \"User_email_key\" ON \"User\"(\"email\");\n" +
+		"PRAGMA foreign_keys=ON;\nPRAGMA defer_foreign_keys=OFF;\n"
+	tests := []struct {
+		name  string
+		files []migrate.File
+		rows  string
+		lost  string
+	}{
+		{"drizzle-kit", list("0000_a.sql", drizzleFirst, "0001_b.sql", drizzleSecond), "INSERT INTO users VALUES (1, 'a', '7'); INSERT INTO posts VALUES (1, 1);", "0001_b.sql:9 posts 1 cascade"},
+		{"Prisma", list("0001_init.sql", prismaFirst, "0002_name.sql", prismaSecond), "INSERT INTO User VALUES (1, 'a@b'); INSERT INTO Post VALUES (1, 1);", ""},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			db, plain := open(t), open(t)
+			apply(t, db, c.files)
+			plain.SetMaxOpenConns(1)
+			for _, f := range c.files {
+				execute(t, plain, string(f.SQL))
+			}
+			if got, want := dump(t, db), dump(t, plain); got != want {
+				t.Errorf("schema %s, want %s", got, want)
+			}
+			const texts = "SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema WHERE tbl_name <> '_pages_migrations' ORDER BY type, name)"
+			if got, want := one(t, db, texts), one(t, plain, texts); got != want {
+				t.Errorf("schema %s\nwant %s", got, want)
+			}
+			filled := open(t)
+			apply(t, filled, c.files[:1])
+			execute(t, filled, c.rows)
+			plan, err := migrator(filled, c.files, options).Plan(t.Context())
+			if got := strings.Join(losses(plan.Losses), "; "); err != nil || got != c.lost {
+				t.Errorf("lost %q, want %q, error %v", got, c.lost, err)
 			}
 		})
 	}

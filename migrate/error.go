@@ -132,6 +132,10 @@ type Notice struct {
 func databaseError(what string, err error) *Error {
 	e := &Error{Code: CodeFailed, Msg: what + ": " + message(err), cause: err}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		e.Msg = what + ": it was interrupted"
+		if errors.Is(err, context.DeadlineExceeded) {
+			e.Msg = what + ": its time was over"
+		}
 		e.Code, e.Fix = CodeCancelled, "run it again: the file that was running is rolled back"
 		return e
 	}
@@ -163,7 +167,17 @@ func message(err error) string {
 	s := strings.TrimSuffix(se.Error(), " (SQLITE_BUSY)")
 	s = strings.TrimSuffix(s, fmt.Sprintf(" (%d)", se.Code()))
 	if _, text, ok := strings.Cut(s, ": "); ok {
-		return text
+		s = text
+	}
+	if s == "not an error" { // SQLite's text of a connection, where another one failed, as that of a copy
+		switch se.Code() & 0xff {
+		case sqlite3.SQLITE_FULL:
+			return "the disk is full"
+		case sqlite3.SQLITE_IOERR:
+			return "disk I/O error"
+		default:
+			return fmt.Sprintf("SQLite's error %d", se.Code())
+		}
 	}
 	return s
 }

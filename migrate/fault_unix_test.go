@@ -54,6 +54,9 @@ func fillDisk(t *testing.T) {
 		if err != nil {
 			failed++
 			got := codes(err)
+			if strings.Contains(err.Error(), "not an error") {
+				t.Errorf("%d bytes: %v", limit.Cur, err)
+			}
 			if !strings.HasSuffix(got, migrate.CodeDatabaseFull) && !strings.HasSuffix(got, migrate.CodeDatabaseUnavailable) {
 				t.Errorf("%d bytes: %s, %v", limit.Cur, got, err)
 			}

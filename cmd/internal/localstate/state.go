@@ -11,9 +11,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/gofrs/flock"
 
@@ -61,6 +63,9 @@ func (s *State) readError(err error) error {
 		"make it a folder that you may read, or give another with --state-dir", err)
 }
 
+// maxDatabasePath is the longest path, in bytes, with which SQLite opens a database on Unix: 512, with the name of its journal.
+const maxDatabasePath = 504
+
 // OpenError returns the failure of opening a database of the folder.
 func (s *State) OpenError(name string, err error) error {
 	if errors.Is(err, site.ErrNewer) {
@@ -71,8 +76,14 @@ func (s *State) OpenError(name string, err error) error {
 	if dbfile.FullDisk(s.Dir, err) {
 		return s.full(err)
 	}
+	file := filepath.Join(s.Dir, name)
+	if n := len(file); n > maxDatabasePath && runtime.GOOS != "windows" {
+		return failure.Resource("database-unusable",
+			fmt.Sprintf("the database %s cannot be opened: its path has %d bytes, and SQLite takes %d", wording.QuotePath(file), n, maxDatabasePath),
+			"move the site to a shorter path, or give its state a folder with one with --state-dir", err)
+	}
 	return failure.Resource("database-unusable",
-		"the database "+wording.QuotePath(filepath.Join(s.Dir, name))+" cannot be opened",
+		"the database "+wording.QuotePath(file)+" cannot be opened",
 		"if the file is damaged, move it away: a new one is made, and the migrations run again", err)
 }
 

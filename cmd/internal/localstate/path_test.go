@@ -1,0 +1,37 @@
+package localstate
+
+import (
+	"errors"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+)
+
+// TestLongPath: a path that SQLite does not take is told as that, at its exact length.
+func TestLongPath(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has another bound")
+	}
+	dir := filepath.Join(t.TempDir(), strings.Repeat("a", 150), strings.Repeat("a", 150))
+	rest := maxDatabasePath - len(filepath.Join(dir, "b", statefolder.SiteFile))
+	for more, want := range []string{"", "its path has 505 bytes, and SQLite takes 504"} {
+		s, err := OpenFolder(filepath.Join(dir, strings.Repeat("b", 1+rest+more)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Open(t.Context(), statefolder.SiteFile)
+		if want == "" && err != nil {
+			t.Errorf("at the bound: %v", err)
+		}
+		if failed, ok := errors.AsType[*failure.Error](err); want != "" && (!ok || !strings.Contains(failed.Message, want)) {
+			t.Errorf("beyond it: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
