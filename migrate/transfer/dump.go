@@ -21,13 +21,16 @@ import (
 type DumpOptions struct {
 	NoData bool     // leave out the rows
 	Tables []string // names of tables to write, with their indexes and triggers; default everything
+	// ByRows writes a virtual table by the rows that it shows, for a reader who may not write to the tables behind it.
+	ByRows bool
 }
 
 // object is an entry of the schema.
 type object struct{ kind, name, table, sql string }
 
 // Dump writes the database as SQL that sqlite3 and [Script] read back: the same schema, in the same order, and the
-// same values of the same storage class under the same rowids. For a virtual table it writes the tables behind it.
+// same values of the same storage class under the same rowids. For a virtual table it writes the tables behind it, or with
+// ByRows its rows; a table that keeps only an index is then a [*migrate.Error].
 func Dump(ctx context.Context, db DB, w io.Writer, o DumpOptions) error {
 	d := &dump{db: db, w: bufio.NewWriterSize(w, 256<<10), o: o}
 	if err := db.Begin(ctx); err != nil {
@@ -47,6 +50,7 @@ type dump struct {
 	shadow   map[string][]string // by virtual table, the tables behind it
 	isShadow map[string]bool
 	noRowID  map[string]bool // tables WITHOUT ROWID
+	refill   []string        // statements that index other tables, when these have their rows
 	line     []byte
 }
 
@@ -71,6 +75,9 @@ func (d *dump) write(ctx context.Context) error {
 		if o.kind != "table" {
 			d.print(migrate.Ended(o.sql))
 		}
+	}
+	for _, s := range d.refill {
+		d.print(s)
 	}
 	d.print("COMMIT;\n")
 	return nil
@@ -160,6 +167,9 @@ func (d *dump) table(ctx context.Context, o object) error {
 	}
 	head := strings.Join(strings.Fields(o.sql[:min(len(o.sql), 64)]), " ")
 	if strings.HasPrefix(strings.ToUpper(head), "CREATE VIRTUAL") {
+		if d.o.ByRows {
+			return d.virtual(ctx, o)
+		}
 		for _, name := range d.shadow[o.name] {
 			d.print("DELETE FROM " + quoteName(name) + ";\n")
 			if err := d.rows(ctx, name); err != nil {

@@ -1,0 +1,133 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// This file writes virtual tables by the rows that they show, for a reader that lets only their modules write to the
+// tables behind them, as migrations do. A table of full text that indexes another table is indexed anew; one that
+// keeps its index alone cannot be written so.
+
+// virtualModule returns the module of a virtual table, in lower case, and its arguments.
+func virtualModule(sql string) (name string, arguments [][]migrate.Token) {
+	tokens := migrate.Tokens(sql)
+	at := slices.IndexFunc(tokens, func(t migrate.Token) bool { return t.Is("USING") })
+	if at < 0 || at+1 == len(tokens) {
+		return "", nil
+	}
+	name = strings.ToLower(unquoteName(tokens[at+1].Text))
+	var argument []migrate.Token
+	depth := 0
+	for _, t := range tokens[at+2:] {
+		opens, closes := !t.Quoted && t.Text == "(", !t.Quoted && t.Text == ")"
+		if closes {
+			depth--
+		}
+		switch {
+		case depth == 1 && !t.Quoted && t.Text == ",":
+			arguments, argument = append(arguments, argument), nil
+		case depth > 0:
+			argument = append(argument, t)
+		}
+		if opens {
+			depth++
+		}
+	}
+	return name, append(arguments, argument)
+}
+
+func unquoteName(token string) string { return strings.Trim(token, "\"'`[]") }
+
+// virtual writes the rows of a virtual table through the table itself.
+func (d *dump) virtual(ctx context.Context, o object) error {
+	module, arguments := virtualModule(o.sql)
+	switch {
+	case module == "fts5":
+		return d.fullText(ctx, o, arguments)
+	case strings.HasPrefix(module, "rtree"):
+		columns, err := d.shownColumns(ctx, o.name)
+		if err != nil {
+			return err
+		}
+		return d.orderedRows(ctx, o.name, columns, columns[0])
+	}
+	return nil // it keeps nothing, as fts5vocab
+}
+
+// fullText writes the settings and rows of an fts5 table.
+func (d *dump) fullText(ctx context.Context, o object, arguments [][]migrate.Token) error {
+	name := quoteName(o.name)
+	_, err := d.db.Run(ctx, "SELECT k, v FROM "+quoteName(o.name+"_config")+" WHERE k <> 'version' ORDER BY k", nil, nil,
+		func(v []any) error { return d.insert("INSERT INTO "+name+"("+name+",rank) VALUES(", v) })
+	if err != nil {
+		return err
+	}
+	content, ownRows := "", true
+	for _, a := range arguments {
+		if len(a) >= 3 && a[0].Is("content") && a[1].Text == "=" {
+			content, ownRows = unquoteName(a[2].Text), false
+		}
+	}
+	if ownRows {
+		columns, err := d.shownColumns(ctx, o.name)
+		if err != nil {
+			return err
+		}
+		return d.orderedRows(ctx, o.name, append([]string{"rowid"}, columns...), "rowid")
+	}
+	isEmpty, err := d.hasEmptyIndex(ctx, o.name)
+	if err != nil || isEmpty {
+		return err
+	}
+	if content == "" {
+		return &migrate.Error{
+			Code: migrate.CodeSquash,
+			Msg:  fmt.Sprintf("the full-text table %q keeps its index and no text (content=''), and cannot be written as SQL", o.name),
+			Fix:  "squash up to a file before the one that fills it",
+		}
+	}
+	// Whether the index is that of the content: 1 compares the two.
+	if _, err := d.db.Run(ctx, "INSERT INTO "+name+"("+name+",rank) VALUES('integrity-check',1)", nil, nil, nil); err != nil {
+		return &migrate.Error{
+			Code: migrate.CodeSquash,
+			Msg:  fmt.Sprintf("the index of the full-text table %q is not that of its content %q, and cannot be written as SQL", o.name, content),
+			Fix:  fmt.Sprintf("add a migration with INSERT INTO %s(%s) VALUES('rebuild'), and squash up to it", name, name),
+		}
+	}
+	d.refill = append(d.refill, "INSERT INTO "+name+"("+name+") VALUES('rebuild');\n")
+	return nil
+}
+
+// hasEmptyIndex reports whether an fts5 table has indexed nothing: its data are the two rows that each index has.
+func (d *dump) hasEmptyIndex(ctx context.Context, table string) (empty bool, err error) {
+	_, err = d.db.Run(ctx, "SELECT count(*) <= 2 FROM "+quoteName(table+"_data"), nil, nil, func(v []any) error {
+		empty = v[0] == int64(1)
+		return nil
+	})
+	return empty, err
+}
+
+// shownColumns returns the columns of a virtual table that are not hidden, quoted.
+func (d *dump) shownColumns(ctx context.Context, table string) (list []string, err error) {
+	_, err = d.db.Run(ctx, "PRAGMA main.table_xinfo("+quoteName(table)+")", nil, nil, func(v []any) error {
+		if hidden, _ := v[6].(int64); hidden == 0 {
+			list = append(list, quoteName(textOf(v[1])))
+		}
+		return nil
+	})
+	return list, err
+}
+
+// orderedRows writes rows in the order of a column, since that of a tree depends on how it grew.
+func (d *dump) orderedRows(ctx context.Context, table string, columns []string, by string) error {
+	list := strings.Join(columns, ",")
+	insert := "INSERT INTO " + quoteName(table) + "(" + list + ") VALUES("
+	_, err := d.db.Run(ctx, "SELECT "+list+" FROM "+quoteName(table)+" ORDER BY "+by, nil, nil,
+		func(values []any) error { return d.insert(insert, values) })
+	return err
+}
