@@ -79,10 +79,15 @@ func documents() []document {
 			"migrate-file", by("migrate new", "migrate schema", "migrate squash"), "the file that was written",
 			jsonshape.Of[migration.FileReport],
 		},
+		{"migrate-diff", by("migrate diff"), "what leads to the wanted schema", jsonshape.MayFail(jsonshape.Of[migration.DiffReport])},
 		{"migrate-plan", by("migrate plan"), "what would change", jsonshape.MayFail(jsonshape.Of[migration.PlanReport])},
 		{
 			"migrate-rehearse", by("migrate rehearse"), "how it goes from nothing",
 			jsonshape.MayFail(jsonshape.Of[migration.RehearsalReport]),
+		},
+		{
+			"migrate-schema-check", by("migrate schema --check"), "which side is behind, and the differences",
+			jsonshape.MayFail(jsonshape.Of[migration.SchemaReport]),
 		},
 		{
 			"migrate-status", by("migrate status", "migrate repair", "migrate undo"), "the ledger beside the folder",

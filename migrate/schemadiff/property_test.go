@@ -241,7 +241,7 @@ func query(t *testing.T, db *sql.DB, text string) (all [][]any) {
 // content is what a table holds.
 type content struct {
 	columns  []string                  // without generated ones
-	rows     map[string]map[string]any // by uid
+	rows     map[string]map[string]any // by uid or id
 	rowid    bool                      // each row has its rowid under ""
 	sequence any
 }
@@ -263,6 +263,13 @@ func dump(t *testing.T, db *sql.DB) map[string]content {
 			c.columns = append(c.columns, fmt.Sprint(column[0]))
 		}
 		list := "uid"
+		switch {
+		case slices.Contains(c.columns, "uid"):
+		case slices.Contains(c.columns, "id"):
+			list = "id"
+		default: // a table between two others
+			list = quote(c.columns[0]) + " || ' ' || " + quote(c.columns[1])
+		}
 		if c.rowid {
 			list += ", rowid"
 		}

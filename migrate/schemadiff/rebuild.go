@@ -95,11 +95,17 @@ func (w *writer) checkValues() error {
 			isRowID := c.name == t.rowID && !old.noRow
 			needs := c.facts[factNull] != "" && (!c.hasDefault || same(c.defaultValue, "NULL")) && !c.generated && !isRowID
 			if needs && old.column(c.name) == nil && w.value(t, c) == "" {
-				return &Error{
+				e := &Error{
 					Code: CodeValue, Kind: KindTable, Name: t.name, Column: c.name,
 					Msg: fmt.Sprintf("the new column %s is NOT NULL, and has no value for the rows that are there", t.nameOf(c)),
 					Fix: fmt.Sprintf("give it a DEFAULT, or a value for those rows: --value %s", t.nameOf(c)+"=SQL"),
 				}
+				for _, g := range w.guesses() {
+					if g.Table == t.name && g.Column != "" && g.To == c.name {
+						e.Fix += fmt.Sprintf("; if it is %s under a new name: --rename %s", quoted(g.Column), g)
+					}
+				}
+				return e
 			}
 		}
 	}

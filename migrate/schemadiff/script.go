@@ -75,8 +75,13 @@ func (w *writer) copies() (list []statement) {
 		order = append(order, t)
 	})
 	slices.Reverse(order)
+	why := "All is copied before an old table goes: what ON DELETE says then happens in old tables alone."
+	if len(order) == 1 || !w.current.hasKeys() {
+		why = ""
+	}
 	for _, t := range order {
-		list = append(list, statement{sql: w.createAs(t, w.temp[fold(t.name)])})
+		list = append(list, statement{sql: w.createAs(t, w.temp[fold(t.name)]), why: why})
+		why = ""
 	}
 	for _, t := range order {
 		list = append(list, w.copyOf(t)...)

@@ -97,7 +97,8 @@ type writer struct {
 }
 
 // Write returns the script that leads from the schema of db, a database without rows, to the wanted one. It tries
-// statements on db in a transaction that it rolls back.
+// statements on db in a transaction that it rolls back. With an error of [CodeValue] the
+// Script has all but the SQL.
 func Write(ctx context.Context, db *sql.DB, wanted *Schema, o Options) (s Script, err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -147,7 +148,7 @@ func (w *writer) write(ctx context.Context) (Script, error) {
 	}
 	w.rebuildChildren()
 	if err := w.checkValues(); err != nil {
-		return Script{}, err
+		return Script{Changes: w.changes, Guesses: w.guesses()}, err
 	}
 	w.dropAffected()
 	return Script{SQL: w.script(), Changes: w.changes, Guesses: w.guesses(), Losing: w.losing}, nil

@@ -2,7 +2,6 @@ package migration
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -17,7 +16,6 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
-	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/transfer"
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
@@ -26,8 +24,7 @@ import (
 // Create writes an empty migration under the next name of the folder, and prints its path.
 func (s *Site) Create(what string) error {
 	if s.Manifest.Bindings.Database.Migrations == "" {
-		return failure.Refused("no-migrations", "the manifest names no folder of migrations",
-			`add "migrations": "migrations" to "bindings.database" in `+manifest.FileName)
+		return noMigrations()
 	}
 	file, err := s.createFile(what)
 	if err != nil {
@@ -86,61 +83,6 @@ type FileReport struct {
 	Replaces []string `json:"replaces,omitempty"` // the files that a squash replaces
 }
 
-const schemaHead = "-- Written by pages migrate schema.\n\n"
-
-// SchemaOptions are those of `pages migrate schema`.
-type SchemaOptions struct {
-	File   string // "" for schema.sql beside the manifest
-	Stdout bool   // print it instead
-	Check  bool   // write nothing, and fail when the file is not up to date
-}
-
-// Schema writes the schema of the database to a file, or prints it.
-func (s *Site) Schema(ctx context.Context, o SchemaOptions) error {
-	return s.Read(ctx, migrate.Options{}, func(m *migrate.Migrator) error {
-		text, err := m.Schema(ctx)
-		if err != nil {
-			return err
-		}
-		text = schemaHead + text
-		if o.Stdout {
-			fmt.Fprint(s.term.Stdout, text)
-			return nil
-		}
-		return s.writeSchema(cmp.Or(o.File, filepath.Join(s.Dir, "schema.sql")), text, o.Check)
-	})
-}
-
-// writeSchema writes the file, unless it is up to date already. It refuses to replace a file that it did not write.
-func (s *Site) writeSchema(file, text string, check bool) error {
-	shown := s.term.Shown(file)
-	there, err := userfile.ReadRegular(file)
-	there = bytes.ReplaceAll(there, []byte("\r\n"), []byte("\n"))
-	switch {
-	case err == nil && string(there) == text: // up to date
-	case check:
-		return &failure.Error{
-			Exit: failure.ExitRefused, Code: "schema-outdated", Message: shown + " is not the schema of the database",
-			Fix: "pages migrate schema writes it", Err: err,
-		}
-	case err == nil && !bytes.HasPrefix(there, []byte(schemaHead)):
-		return failure.Refused("schema-not-ours", shown+" was not written by pages migrate schema",
-			"move it away, or write another file with --output")
-	case err == nil || errors.Is(err, fs.ErrNotExist):
-		err = userfile.ReplaceText(file, 0o644, []byte(text))
-	}
-	if err != nil {
-		return failure.Resource("output-unusable", fmt.Sprintf("%s cannot be written", wording.QuotePath(shown)),
-			"name a file that you may write with --output", err)
-	}
-	if s.term.JSON {
-		s.term.PrintJSON(FileReport{OK: true, File: file})
-	} else {
-		fmt.Fprintln(s.term.Stdout, shown)
-	}
-	return nil
-}
-
 // Squash makes one migration of all up to the file upTo.
 func (s *Site) Squash(ctx context.Context, upTo string) error {
 	return s.Write(ctx, migrate.Options{}, func(m *migrate.Migrator) error {
@@ -173,7 +115,7 @@ func dumpMigrated(ctx context.Context, db *sql.DB, w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, console.Close()) }()
-	var o transfer.DumpOptions
+	o := transfer.DumpOptions{ByRows: true}
 	const ownTables = `SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
 		AND name NOT LIKE '\_pages\_%' ESCAPE '\' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
 		AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')`

@@ -42,6 +42,14 @@ type DataLoss struct {
 	Allowed   bool   `json:"allowed"` // by a comment above the statement
 }
 
+func dataLosses(losses []migrate.Loss) []DataLoss {
+	list := []DataLoss{}
+	for _, l := range losses {
+		list = append(list, DataLoss{l.Table, l.Column, l.Rows, l.Cause, l.Statement, l.Pos.Filename, l.Pos.Line, l.Allowed})
+	}
+	return list
+}
+
 // Check is a promise that the rows of a table have to hold, or an index that is built over them.
 type Check struct {
 	Kind    string   `json:"kind"` // "not null", "unique" or "index"
@@ -118,7 +126,7 @@ func (s *Site) Plan(ctx context.Context, o PlanOptions) error {
 func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 	doc := PlanReport{
 		OK: err == nil, Database: s.Path, Pending: names(plan.Pending), Files: []PlannedFile{}, Schema: schemaChanges(plan.Changes),
-		Rows: []RowCount{}, Tables: []RowCount{}, DataLoss: []DataLoss{}, Checks: []Check{},
+		Rows: []RowCount{}, Tables: []RowCount{}, Checks: []Check{},
 		NotRehearsed: plan.NotRehearsed, Failed: plan.Failed, Warnings: s.warnings(plan.Warnings),
 	}
 	for i, f := range plan.Files {
@@ -134,11 +142,7 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 			doc.Rows = append(doc.Rows, RowCount(r))
 		}
 	}
-	for _, l := range plan.Losses {
-		doc.DataLoss = append(doc.DataLoss, DataLoss{
-			l.Table, l.Column, l.Rows, l.Cause, l.Statement, l.Pos.Filename, l.Pos.Line, l.Allowed,
-		})
-	}
+	doc.DataLoss = dataLosses(plan.Losses)
 	for _, c := range plan.Checks {
 		doc.Checks = append(doc.Checks, Check(c))
 	}
