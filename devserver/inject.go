@@ -28,7 +28,7 @@ func (h *Hub) inject(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !showsDocument(r) {
+		if !site.ShowsDocument(r) {
 			next.ServeHTTP(uncachedWriter{w}, r)
 			return
 		}
@@ -41,23 +41,6 @@ func (h *Hub) inject(next http.Handler) http.Handler {
 		next.ServeHTTP(iw, r.WithContext(site.WithoutEncoding(r.Context())))
 		iw.finish()
 	})
-}
-
-// showsDocument reports whether a browser asks for a page to show.
-func showsDocument(r *http.Request) bool {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return false
-	}
-	if r.Header.Get("Range") != "" || r.Header.Get("Upgrade") != "" || strings.HasPrefix(r.URL.Path, controlRoot) {
-		return false
-	}
-	switch r.Header.Get("Sec-Fetch-Dest") {
-	case "document", "iframe", "frame":
-		return true
-	case "":
-		return strings.Contains(r.Header.Get("Accept"), "text/html")
-	}
-	return false
 }
 
 // injector is the response of one navigation.
@@ -112,7 +95,7 @@ func (w *injector) WriteHeader(status int) {
 	w.wrote = true
 	h := w.Header()
 	withoutFailureCache(status, h)
-	inject := isInjectable(status, h)
+	inject := site.TakesElement(status, h)
 	if inject || (w.ours && status == http.StatusNotModified) { // the entity tag becomes one of this version
 		tag := h.Get("ETag")
 		if bare, ok := strings.CutSuffix(tag, `"`); ok && len(tag) > 1 {
@@ -161,19 +144,6 @@ func (w uncachedWriter) Flush() { _ = http.NewResponseController(w.ResponseWrite
 // Unwrap lets deadlines and hijacks reach the connection.
 func (w uncachedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func isInjectable(status int, h http.Header) bool {
-	switch {
-	case status == http.StatusNoContent, status == http.StatusResetContent, status == http.StatusPartialContent:
-		return false
-	case status >= 300 && status < 400:
-		return false
-	case h.Get("Content-Encoding") != "" && h.Get("Content-Encoding") != "identity":
-		return false
-	}
-	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
-	return strings.EqualFold(strings.TrimSpace(kind), "text/html")
-}
-
 // reloadElement returns the element for a page that shows the given version.
 func reloadElement(version int64, nonce string) string {
 	if nonce != "" {
@@ -184,23 +154,7 @@ func reloadElement(version int64, nonce string) string {
 
 // scriptNonce returns the nonce of a page's policies for scripts.
 func scriptNonce(policies []string) string {
-	notBase64 := func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("+/-_=", r)
-	}
-	for directive := range strings.SplitSeq(strings.Join(policies, ";"), ";") {
-		name, sources, _ := strings.Cut(strings.TrimSpace(directive), " ")
-		switch strings.ToLower(name) {
-		case "script-src", "script-src-elem", "default-src":
-		default:
-			continue
-		}
-		_, after, found := strings.Cut(sources, "'nonce-")
-		nonce, _, closed := strings.Cut(after, "'")
-		if found && closed && !strings.ContainsFunc(nonce, notBase64) {
-			return nonce
-		}
-	}
-	return ""
+	return site.PolicyNonce(policies, "script-src", "script-src-elem", "default-src")
 }
 
 func (w *injector) Write(b []byte) (int, error) {

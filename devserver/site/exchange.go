@@ -61,6 +61,15 @@ var requestCount = func() *atomic.Uint32 {
 // ServeHTTP answers one request, in the order that keeps members pages closed. It panics only with
 // http.ErrAbortHandler, to have the connection closed when a response broke off in the middle.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if banner, shown := s.withBanner(w, r); banner != nil {
+		s.serve(banner, shown)
+		banner.finish() // unless the response broke off
+		return
+	}
+	s.serve(w, r)
+}
+
+func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	began := s.options.Now()
 	x := &exchange{
 		site: s, id: newRequestID(began), serving: s.acquire(), held: true, r: r, began: began, source: FromRefusal,
@@ -233,6 +242,12 @@ func (x *exchange) serveReserved(name string) {
 		x.signIn()
 	case "sign-out":
 		x.signOut()
+	case bannerName:
+		if !x.site.options.Preview {
+			x.refuse(noSuchPage())
+			return
+		}
+		x.serveBannerStyle()
 	case "api/leads":
 		x.apiLeads()
 	case "api/events":

@@ -224,7 +224,7 @@ func (x *exchange) sendLink(form url.Values) {
 	}
 	x.writePage(http.StatusOK, "notice", notice{
 		Title: "Look into your mail", Text: "If " + email + " belongs to a member of the workspace, a link to sign in with is on its way.",
-		Link: "/", LinkText: "Back to the site", Style: x.site.pages.style,
+		Fix: x.site.options.MailNote, Link: "/", LinkText: "Back to the site", Style: x.site.pages.style,
 	})
 }
 

@@ -57,6 +57,8 @@ type Options struct {
 	// Links signs people in by a link that is sent to them, and no other way. Nil means as a persona, or by an email
 	// alone.
 	Links Links
+	// MailNote says where a mail of Links is read, if it is not sent out. Default "".
+	MailNote string
 	// IsMember reports on every members request whether the signed-in person is a member now. Nil means: everybody
 	// except the outsider personas.
 	IsMember func(ctx context.Context, m Member) bool
@@ -81,8 +83,10 @@ type Options struct {
 	// OnDelivery is called after each attempt to deliver an event to the webhook, with its outcome, on goroutines of the
 	// site: for several forms at a time.
 	OnDelivery func(Event)
-	// Preview marks leads as such; they raise no events.
+	// Preview marks leads as such; they raise no events. Pages get a banner that says so.
 	Preview bool
+	// PreviewName is the name of the preview, for its banner. "" for none.
+	PreviewName string
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
 	// DatabaseFailed gets each error of the platform's database that a client gets a refusal for. Nil ignores them.

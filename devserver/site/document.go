@@ -1,0 +1,67 @@
+package site
+
+import (
+	"net/http"
+	"strings"
+)
+
+// This file says which responses are documents to which an element may be added: by the dev server its reload script, and
+// by a preview its banner.
+
+// ShowsDocument reports whether a browser asks for a page to show, outside of the reserved paths.
+func ShowsDocument(r *http.Request) bool {
+	if !readOnly(r.Method) || r.Header.Get("Range") != "" || r.Header.Get("Upgrade") != "" ||
+		strings.HasPrefix(r.URL.Path, reservedPrefix+"/") {
+		return false
+	}
+	switch r.Header.Get("Sec-Fetch-Dest") {
+	case "document", "iframe", "frame":
+		return true
+	case "":
+		return strings.Contains(r.Header.Get("Accept"), "text/html")
+	}
+	return false
+}
+
+// TakesElement reports whether a response is complete, uncompressed HTML.
+func TakesElement(status int, h http.Header) bool {
+	switch {
+	case status == http.StatusNoContent, status == http.StatusResetContent, status == http.StatusPartialContent:
+		return false
+	case status < 200, status >= 300 && status < 400:
+		return false
+	case h.Get("Content-Encoding") != "" && h.Get("Content-Encoding") != "identity":
+		return false
+	}
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "text/html")
+}
+
+// PolicyNonce returns the nonce that content security policies have in one of some directives, such as "script-src"; "" for
+// none.
+func PolicyNonce(policies []string, directives ...string) string {
+	notBase64 := func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("+/-_=", r)
+	}
+	for directive := range strings.SplitSeq(strings.Join(policies, ";"), ";") {
+		name, sources, _ := strings.Cut(strings.TrimSpace(directive), " ")
+		if !containsFold(directives, name) {
+			continue
+		}
+		_, after, found := strings.Cut(sources, "'nonce-")
+		nonce, _, closed := strings.Cut(after, "'")
+		if found && closed && !strings.ContainsFunc(nonce, notBase64) {
+			return nonce
+		}
+	}
+	return ""
+}
+
+func containsFold(names []string, name string) bool {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return false
+}
