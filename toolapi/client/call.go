@@ -51,6 +51,7 @@ func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	r := request{
 		method: http.MethodPost, path: toolapi.ToolsPath + call.Tool, header: http.Header{"Content-Type": {"application/json"}},
 		body: jsonBody(arguments), size: int64(len(arguments)), window: c.tools,
+		sent: call.Tool,
 	}
 	var named struct {
 		Key          *string `json:"idempotency_key"`

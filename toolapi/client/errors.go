@@ -28,7 +28,15 @@ type StatusError struct {
 	Code, Message string
 	RetryAfter    int // of the response, in seconds; 0 for none
 	RequestID     string
+	// Sent is what the request carried, such as the path of a file or the name of a tool; "" where that is not known.
+	Sent string
+	// Kind is the media type of a body that is not the contract's, such as "text/html".
+	Kind string
 }
+
+// Foreign reports whether the refusal is not the service's own: each of those has a code. A proxy or a firewall between, or
+// another server, refused.
+func (e *StatusError) Foreign() bool { return e.Code == "" }
 
 func (e *StatusError) Error() string {
 	switch {
@@ -37,7 +45,14 @@ func (e *StatusError) Error() string {
 	case e.Code != "":
 		return fmt.Sprintf("the service answered %s (HTTP %d)", e.Code, e.Status)
 	}
-	return fmt.Sprintf("the service answered HTTP %d %s", e.Status, http.StatusText(e.Status))
+	about := fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))
+	if e.Sent != "" {
+		about = e.Sent + " was answered with " + about
+	}
+	if e.Kind != "" {
+		about += " (" + e.Kind + ")"
+	}
+	return about + ", and not by the service itself"
 }
 
 // Temporary reports whether the same request may pass later.
@@ -48,9 +63,16 @@ type TransportError struct {
 	Reached   bool // the service may have received the request
 	RequestID string
 	Err       error
+	// Proxy is the address of the proxy of the environment that the request took, without a password; "" for none.
+	Proxy string
 }
 
-func (e *TransportError) Error() string { return "the service does not answer: " + e.Err.Error() }
+func (e *TransportError) Error() string {
+	if e.Proxy != "" {
+		return "the service does not answer through the proxy " + e.Proxy + ": " + e.Err.Error()
+	}
+	return "the service does not answer: " + e.Err.Error()
+}
 func (e *TransportError) Unwrap() error { return e.Err }
 
 // Untrusted reports whether the server could not show that it is the service: it has a bad

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
@@ -19,6 +20,7 @@ type window struct {
 	// known says that left is.
 	known   bool
 	left    int
+	limit   string    // of a minute, as the service gave it
 	until   time.Time // when the quota may have room again
 	probing bool
 	warned  time.Time // the until of the last warning
@@ -41,7 +43,7 @@ func (w *window) acquire(ctx context.Context, requestID string) error {
 		if wait > w.c.o.UploadRetryTime {
 			return &StatusError{
 				Status: http.StatusTooManyRequests, Code: toolapi.CodeRateLimited, RequestID: requestID,
-				Message: "this key's calls of the last minute are used up", RetryAfter: seconds(wait),
+				Message: w.usedUp(), RetryAfter: seconds(wait),
 			}
 		}
 		w.mu.Lock()
@@ -49,12 +51,27 @@ func (w *window) acquire(ctx context.Context, requestID string) error {
 		w.warned = w.until
 		w.mu.Unlock()
 		if news {
-			w.c.warn("this key's calls of the last minute are used up: waiting %d s", seconds(wait))
+			w.c.warn("%s: waiting %d s", w.usedUp(), seconds(wait))
 		}
 		if err := w.c.o.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
+}
+
+// usedUp says that the calls of a minute are used up.
+func (w *window) usedUp() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return usedUp(http.Header{toolapi.HeaderRateLimit: {w.limit}})
+}
+
+// usedUp says that the calls of a minute are used up, with their number where the service gives it.
+func usedUp(h http.Header) string {
+	if n, err := strconv.Atoi(h.Get(toolapi.HeaderRateLimit)); err == nil && n > 0 {
+		return fmt.Sprintf("the %d calls a minute of this key are used up", n)
+	}
+	return "this key's calls of the last minute are used up"
 }
 
 // seconds rounds up.
@@ -91,6 +108,7 @@ func (w *window) readHeaders(h http.Header) {
 	if err != nil || errReset != nil || left < 0 || reset < 0 {
 		return
 	}
+	w.limit = h.Get(toolapi.HeaderRateLimit)
 	until := w.c.o.Now().Add(time.Duration(min(reset, maxWait)) * time.Second)
 	// Responses come out of order: the lower figure of one moment is the later one.
 	if !w.known || left < w.left || w.left <= 0 || until.After(w.until) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
+	"mime"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -51,6 +52,7 @@ type request struct {
 	upload       bool             // has the retry time of an upload
 	since        func() time.Time // when there last was progress; nil for when the request began
 	retrying     func()           // called for every try that will be repeated
+	sent         string           // what a person knows the body as
 }
 
 // httpResponse is a response that was read to its end.
@@ -84,7 +86,7 @@ func (c *Client) send(ctx context.Context, r request) (httpResponse, error) {
 			return httpResponse{}, err
 		}
 		a, err := c.sendOnce(ctx, r, id)
-		wait, again := c.retryDelay(r, err, &pause)
+		wait, again := c.retryDelay(r, a.header, err, &pause)
 		if err != nil && ctx.Err() != nil {
 			return a, context.Cause(ctx) // rather than how the request noticed it
 		}
@@ -111,7 +113,7 @@ func (c *Client) send(ctx context.Context, r request) (httpResponse, error) {
 }
 
 // retryDelay says whether to send r again, and when.
-func (c *Client) retryDelay(r request, err error, pause *time.Duration) (wait time.Duration, ok bool) {
+func (c *Client) retryDelay(r request, h http.Header, err error, pause *time.Duration) (wait time.Duration, ok bool) {
 	lost, isLost := errors.AsType[*TransportError](err)
 	if name, ok := errors.AsType[*net.DNSError](err); ok && name.IsNotFound || isLost && lost.Untrusted() {
 		return 0, false // neither changes in a moment
@@ -122,7 +124,7 @@ func (c *Client) retryDelay(r request, err error, pause *time.Duration) (wait ti
 	case isRefused && refused.Status == http.StatusTooManyRequests:
 		wait := time.Duration(max(refused.RetryAfter, 1)) * time.Second
 		if wait >= shownWait {
-			c.warn("the service asks to wait %d s", seconds(wait))
+			c.warn("%s: waiting %d s", usedUp(h), seconds(wait))
 		}
 		return wait, true
 	case isRefused && isTemporary(refused.Status) && (r.safe || refused.Code == toolapi.CodeUnavailable || refused.Code == codeUnavailable):
@@ -161,6 +163,7 @@ func (c *Client) sendOnce(ctx context.Context, r request, id string) (a httpResp
 	defer stalled.Stop()
 	var reached atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { reached.Store(true) }})
+	via := ""
 	fail := func(err error) (httpResponse, error) {
 		r.window.readHeaders(nil)
 		if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
@@ -170,16 +173,23 @@ func (c *Client) sendOnce(ctx context.Context, r request, id string) (a httpResp
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err
 		}
-		if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
-			err = fmt.Errorf("%s: %w", c.base.Host, e.Err)
+		if e, ok := errors.AsType[*net.OpError](err); ok && (e.Op == "dial" || e.Op == "proxyconnect") {
+			err = e.Err
+			if inner, ok := errors.AsType[*net.OpError](err); ok && inner.Op == "dial" {
+				err = inner.Err
+			}
+			if via == "" {
+				err = fmt.Errorf("%s: %w", c.base.Host, err)
+			}
 		}
-		return httpResponse{}, &TransportError{Reached: reached.Load(), RequestID: id, Err: err}
+		return httpResponse{}, &TransportError{Reached: reached.Load(), RequestID: id, Err: err, Proxy: via}
 	}
 	hr, err := c.build(ctx, r, id, func(int) { stalled.Reset(idle) })
 	if err != nil {
 		r.window.readHeaders(nil)
 		return httpResponse{}, err
 	}
+	via = c.proxyOf(hr)
 	resp, err := c.http.Do(hr)
 	if err != nil {
 		if local, ok := errors.AsType[*BodyError](err); ok {
@@ -209,11 +219,24 @@ func (c *Client) sendOnce(ctx context.Context, r request, id string) (a httpResp
 		return fail(err)
 	}
 	r.window.readHeaders(resp.Header)
-	c.warnDeprecated(r, resp.Header)
+	c.warnDeprecated(r, resp.StatusCode, resp.Header)
 	if int64(len(a.body)) > limit {
 		return a, &ContractError{a.status, "is longer than any the contract has", a.id}
 	}
-	return a, c.checkStatus(a)
+	return a, c.checkStatus(a, r.sent)
+}
+
+// proxyOf returns the proxy that a request takes, without a password; "" for none.
+func (c *Client) proxyOf(r *http.Request) string {
+	t, ok := c.o.Transport.(*http.Transport)
+	if !ok || t.Proxy == nil {
+		return ""
+	}
+	at, err := t.Proxy(r)
+	if err != nil || at == nil {
+		return ""
+	}
+	return at.Redacted()
 }
 
 const (
@@ -294,7 +317,7 @@ type refusalFields struct {
 }
 
 // checkStatus returns the error of a status other than success.
-func (c *Client) checkStatus(a httpResponse) error {
+func (c *Client) checkStatus(a httpResponse, sent string) error {
 	if a.status >= http.StatusOK && a.status < http.StatusMultipleChoices {
 		return nil
 	}
@@ -309,13 +332,16 @@ func (c *Client) checkStatus(a httpResponse) error {
 		refusalFields
 		Nested refusalFields `json:"error"`
 	}
-	e := &StatusError{Status: a.status, RequestID: a.id}
+	e := &StatusError{Status: a.status, RequestID: a.id, Sent: sent}
 	if json.Unmarshal(a.body, &body) == nil {
 		fields := body.refusalFields
 		if fields.Code == "" {
 			fields = body.Nested
 		}
 		e.Code, e.Message, e.RetryAfter = c.redact(fields.Code), c.redact(fields.Message), fields.RetryAfter
+	}
+	if e.Foreign() {
+		e.Kind, _, _ = mime.ParseMediaType(a.header.Get("Content-Type")) // "" for none
 	}
 	if n, err := strconv.Atoi(strings.TrimSpace(a.header.Get(toolapi.HeaderRetryAfter))); err == nil && n > 0 {
 		e.RetryAfter = n
@@ -324,10 +350,11 @@ func (c *Client) checkStatus(a httpResponse) error {
 	return e
 }
 
-// warnDeprecated warns of what a response says is deprecated, once each.
-func (c *Client) warnDeprecated(r request, h http.Header) {
+// warnDeprecated warns of what a response says is deprecated, once each. The form of every refusal is deprecated, which is
+// for programs that read the old one: of a refusal nothing is said.
+func (c *Client) warnDeprecated(r request, status int, h http.Header) {
 	what, sentence, ok := toolapi.Deprecated(h, c.base)
-	if !ok {
+	if !ok || status >= http.StatusBadRequest {
 		return
 	}
 	if what == "" {

@@ -32,6 +32,7 @@ func (c *Client) Upload(ctx context.Context, id string) (toolapi.Upload, error) 
 // Blob is one blob to send.
 type Blob struct {
 	Upload, SHA256 string
+	Name           string // for a person, such as a path
 	Size           int64
 	Open           func() (io.ReadCloser, error) // opens the bytes anew for each try
 	Since          func() time.Time              // when a blob was last stored: the retry time counts from there
@@ -44,7 +45,7 @@ func (c *Client) PutBlob(ctx context.Context, b Blob) error {
 	_, err := c.send(ctx, request{
 		method: http.MethodPut, path: toolapi.BlobPath(b.Upload, b.SHA256),
 		header: http.Header{"Content-Type": {"application/octet-stream"}},
-		body:   b.Open, size: b.Size, safe: true, upload: true, window: c.blobs, since: b.Since, retrying: b.Retrying,
+		body:   b.Open, size: b.Size, safe: true, upload: true, window: c.blobs, since: b.Since, retrying: b.Retrying, sent: b.Name,
 	})
 	return err
 }
@@ -86,7 +87,25 @@ func (c *Client) CreatePreviewLink(ctx context.Context, args toolapi.PreviewLink
 	return post[toolapi.PreviewLink](ctx, c, toolapi.PreviewLinksPath, args, 0)
 }
 
-// RevokePreviewLink ends a link.
+// DeployPreview shows a revision in a preview with a name. Its migrations run before it answers. Sent again it does the same
+// again.
+func (c *Client) DeployPreview(ctx context.Context, args toolapi.NamedPreviewArgs) (result toolapi.DeployedPreview, err error) {
+	text, err := json.Marshal(args)
+	if err != nil {
+		return result, err
+	}
+	return decode[toolapi.DeployedPreview](c, toolapi.PreviewsPath)(c.send(ctx, request{
+		method: http.MethodPost, path: toolapi.PreviewsPath, body: jsonBody(text), size: int64(len(text)), safe: true, upload: true,
+		window: c.tools, work: migrationTime, sent: toolapi.PreviewsPath, header: http.Header{"Content-Type": {"application/json"}},
+	}))
+}
+
+// Previews lists the previews of a site.
+func (c *Client) Previews(ctx context.Context, workspace, site string) (toolapi.PreviewList, error) {
+	return get[toolapi.PreviewList](ctx, c, toolapi.PreviewsPath, siteQuery(workspace, site), c.tools)
+}
+
+// RevokePreviewLink ends a link, or removes a preview with a name, by its id.
 func (c *Client) RevokePreviewLink(ctx context.Context, id string) error {
 	return c.remove(ctx, toolapi.PreviewLinkPath(id))
 }
@@ -105,17 +124,17 @@ func post[R any](ctx context.Context, c *Client, path string, args any, work tim
 	}
 	return decode[R](c, path)(c.send(ctx, request{
 		method: http.MethodPost, path: path, body: jsonBody(text), size: int64(len(text)), safe: true, upload: true,
-		window: c.tools, work: work,
+		window: c.tools, work: work, sent: path,
 		header: http.Header{"Content-Type": {"application/json"}, toolapi.HeaderIdempotencyKey: {newID()}},
 	}))
 }
 
 func get[R any](ctx context.Context, c *Client, path string, query url.Values, w *window) (R, error) {
-	return decode[R](c, path)(c.send(ctx, request{method: http.MethodGet, path: path, query: query, safe: true, upload: true, window: w}))
+	return decode[R](c, path)(c.send(ctx, request{method: http.MethodGet, path: path, query: query, safe: true, upload: true, window: w, sent: path}))
 }
 
 func (c *Client) remove(ctx context.Context, path string) error {
-	a, err := c.send(ctx, request{method: http.MethodDelete, path: path, safe: true, window: c.tools})
+	a, err := c.send(ctx, request{method: http.MethodDelete, path: path, safe: true, window: c.tools, sent: path})
 	if err == nil && a.status != http.StatusNoContent {
 		return &ContractError{a.status, "does not say that it is gone", a.id}
 	}

@@ -216,7 +216,7 @@ func (n *nextFile) open(moved func(int)) (io.ReadCloser, error) {
 func (s *sender) sendBlob(ctx context.Context, upload string, f *nextFile, g *concurrencyLimit) error {
 	var counted int64
 	b := client.Blob{
-		Upload: upload, SHA256: f.SHA256, Size: f.Size,
+		Upload: upload, SHA256: f.SHA256, Name: f.Path, Size: f.Size,
 		Open: func() (io.ReadCloser, error) {
 			s.progress.BytesSent.Add(-counted) // another try
 			counted = 0

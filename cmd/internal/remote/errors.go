@@ -48,6 +48,7 @@ var commandFixes = map[string]string{
 	toolapi.CodeDataLoss: "propose it again, which shows what is lost now, and name the tables: --allow-data-loss TABLE; or write the " +
 		"comment -- pages: loses TABLE above the statement",
 	toolapi.CodeWorkerFailed:     "correct the Worker, and deploy again; visitors see what they saw before",
+	toolapi.CodeNotScheduled:     "pages revisions shows what is scheduled; pages deploy --at TIME schedules a publish",
 	toolapi.CodeScheduleTooSoon:  "give a later time, or deploy without --at",
 	toolapi.CodeRevisionUnknown:  "pages revisions lists what was live; pages deploy publishes what is here",
 	toolapi.CodeRevisionNotFound: "pages revisions lists the revisions; pages deploy --preview makes one of what is here",
@@ -102,6 +103,10 @@ func refusedStatus(err error) *failure.Error {
 		Message: wording.Printable(cmp.Or(e.Message, e.Error())), Err: err,
 		Detail: &failure.Detail{RequestID: e.RequestID, Status: e.Status, RetryAfter: e.RetryAfter},
 	}
+	if e.Foreign() {
+		refusedBetween(e, f)
+		return f
+	}
 	switch {
 	case e.Status == http.StatusUnauthorized:
 		f.Exit, f.Fix = failure.ExitAccess, "check the key: PAGES_API_KEY, --api-key-file, or pages login"
@@ -130,6 +135,26 @@ func refusedStatus(err error) *failure.Error {
 	return f
 }
 
+// refusedBetween gives the failure of a request that something else than the service refused its exit code and remedy.
+func refusedBetween(e *client.StatusError, f *failure.Error) {
+	switch {
+	case e.Status == http.StatusRequestEntityTooLarge:
+		f.Fix = "a proxy in front of the service takes no request of this size: whoever runs it raises its limit (client_max_body_size " +
+			"of nginx); or leave the file out (.assetsignore)"
+	case e.Status == http.StatusProxyAuthRequired:
+		f.Exit, f.Fix = failure.ExitNetwork, "give the proxy's name and password in its variable: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
+		f.Exit, f.Fix = failure.ExitAccess, "the key may be good: a proxy or a firewall between refused. Ask whoever runs the network, or "+
+			"check PAGES_BASE_URL"
+	case e.Status == http.StatusTooManyRequests:
+		f.Exit, f.Fix = failure.ExitRate, "wait a minute, and try again"
+	case e.Temporary(), e.Status >= http.StatusInternalServerError:
+		f.Exit, f.Fix = failure.ExitNetwork, "try again; a proxy in front of the service may be unable to reach it"
+	default:
+		f.Fix = "check PAGES_BASE_URL, and what stands between this machine and the service"
+	}
+}
+
 // noResponse is the failure of a request without a response, or with one that is not the contract's.
 func noResponse(err error) *failure.Error {
 	if e, ok := errors.AsType[*client.TransportError](err); ok {
@@ -139,6 +164,11 @@ func noResponse(err error) *failure.Error {
 			Detail: &failure.Detail{RequestID: e.RequestID},
 		}
 		switch {
+		case e.Proxy != "" && strings.Contains(e.Err.Error(), http.StatusText(http.StatusProxyAuthRequired)):
+			f.Fix = "give the proxy's name and password in its variable: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+		case e.Proxy != "" && !e.Reached:
+			f.Fix = "the variable HTTPS_PROXY (or HTTP_PROXY, or in lower case) names that proxy: correct it or take it away, or name " +
+				"the service's host in NO_PROXY"
 		case errors.Is(err, http.ErrSchemeMismatch):
 			f.Message = "the service does not answer: http is spoken there, and not https"
 			f.Fix = "check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://"
