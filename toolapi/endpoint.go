@@ -179,9 +179,26 @@ func revisionEndpoints() []Endpoint {
 		},
 		{
 			Name: "pages.revoke_preview", Method: http.MethodDelete, Path: PreviewLinkPath("{preview_id}"), Title: "Revoke a preview link",
-			Description: "Ends a preview link before its time.",
+			Description: "Ends a preview link before its time, or removes a preview with a name, its data and the links to its revisions.",
 			results:     []outcome{{http.StatusNoContent, "It is good no more.", content{}}},
 			refuses:     []int{missing, unfit, away, full}, of: pagesFamily,
+		},
+		{
+			Name: "pages.named_preview", Method: http.MethodPost, Path: PreviewsPath, Title: "Show a revision under a name",
+			Description: "Makes a preview with a name, or shows another revision in it: its migrations run, and its Worker " +
+				"starts, before it answers. Its address and its data stay from revision to revision.",
+			body: []content{inJSON(bodies().named)}, required: true,
+			results: []outcome{
+				{http.StatusCreated, "A new preview.", inJSON(schemaOf[DeployedPreview]())},
+				{http.StatusOK, "The preview that there was, with the revision.", inJSON(schemaOf[DeployedPreview]())},
+			},
+			refuses: []int{missing, slow, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
+		},
+		{
+			Name: "pages.previews", Method: http.MethodGet, Path: PreviewsPath, Title: "List previews",
+			Description: "Lists the previews of a site, and the preview links without a name.",
+			query:       site, results: []outcome{{http.StatusOK, "The previews.", inJSON(schemaOf[PreviewList]())}},
+			refuses: []int{missing, unfit, away}, of: pagesFamily,
 		},
 		{
 			Name: "pages.revision", Method: http.MethodGet, Path: RevisionPath("{revision}"), Title: "Read a revision", Sends: true,

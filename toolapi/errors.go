@@ -236,6 +236,7 @@ const (
 	CodeBodyTimeout        = "body_timeout"
 	CodePagesUnavailable   = "unavailable"
 	CodeStorageFull        = "storage_full"
+	CodeSeedFailed         = "seed_failed"
 	CodeArchiveType        = "archive_type_unsupported"
 	CodeArchiveInvalid     = "archive_invalid"
 	CodeArchiveEntryType   = "archive_entry_type"

@@ -95,6 +95,8 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 	mediaType.Pattern = "^[ -~]+$"
 	previewLife := whole(MinPreviewSeconds, MaxPreviewSeconds)
 	previewLife.Default = []byte("86400")
+	previewTTL := whole(MinPreviewTTL, MaxPreviewTTL)
+	previewTTL.Default = []byte("1209600")
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[True]():           {Type: "boolean", Const: &yes},
 		reflect.TypeFor[False]():          {Type: "boolean", Const: &no},
@@ -123,6 +125,10 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[Digest]():          {Type: "string", Pattern: "^[0-9a-f]{64}$"},
 		reflect.TypeFor[MediaType]():       mediaType,
 		reflect.TypeFor[PreviewSeconds]():  previewLife,
+		reflect.TypeFor[PreviewName]():     text(MaxPreviewName),
+		reflect.TypeFor[PreviewData]():     {Type: "string", Enum: previewData},
+		reflect.TypeFor[PreviewTTL]():      previewTTL,
+		reflect.TypeFor[SeedText]():        text(MaxSeedBytes),
 		reflect.TypeFor[BaseRevision]():    {Types: []string{"null", "string"}, MinLength: &one},
 		reflect.TypeFor[SecretName]():      text(limits.MaxName),
 		reflect.TypeFor[FormName]():        text(limits.MaxName),

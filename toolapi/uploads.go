@@ -224,10 +224,10 @@ func (o Object) CheckPreviewLink() []Issue { return check(bodies().preview, o.fi
 func (o Object) CheckEmpty() []Issue { return check(bodies().empty, o.fields, "") }
 
 // bodySchemas are the schemas of request bodies of endpoints that are no tools.
-type bodySchemas struct{ declare, preview, empty *jsonschema.Schema }
+type bodySchemas struct{ declare, preview, named, empty *jsonschema.Schema }
 
 var bodies = sync.OnceValue(func() bodySchemas {
-	s := bodySchemas{schemaOf[DeclareArgs](), schemaOf[PreviewLinkArgs](), schemaOf[struct{}]()}
+	s := bodySchemas{schemaOf[DeclareArgs](), schemaOf[PreviewLinkArgs](), schemaOf[NamedPreviewArgs](), schemaOf[struct{}]()}
 	// Of a pointer and a slice, whose nil is an absent property.
 	client, files := s.declare.Properties["client"], s.declare.Properties["files"]
 	client.Type, client.Types = "object", nil

@@ -155,8 +155,9 @@ var mayImport = map[string][]string{
 	"cmd/internal/siteworker": {"devserver/site", "manifest", "runtime", "runtime/binding", "runtime/web"},
 	"cmd/internal/host": {
 		"cmd/internal/localstate", "cmd/internal/siteworker", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site",
-		"manifest/edgerules", "manifest/sitefile", "manifest/sitepath", "migrate", "migrate/dbfile", "migrate/statefolder", "runtime",
-		"runtime/binding/d1", "runtime/binding/images", "runtime/web/cache", "toolapi", "toolapi/bundle", "toolapi/service",
+		"manifest/edgerules", "manifest/sitefile", "manifest/sitepath", "migrate", "migrate/dbfile", "migrate/statefolder",
+		"migrate/transfer", "runtime", "runtime/binding/d1", "runtime/binding/images", "runtime/web/cache", "toolapi", "toolapi/bundle",
+		"toolapi/service",
 	},
 	"cmd/internal/projectfile": {"cmd/internal/userfile"},
 	"cmd/internal/scaffold": {
@@ -173,7 +174,8 @@ var mayImport = map[string][]string{
 		"bundler", "bundler/cloudflare", "cmd/internal/devsession", "cmd/internal/doctor", "cmd/internal/ending", "cmd/internal/failure",
 		"cmd/internal/host", "cmd/internal/inbox", "cmd/internal/jsonshape", "cmd/internal/localstate", "cmd/internal/manual",
 		"cmd/internal/migration", "cmd/internal/misuse", "cmd/internal/platform", "cmd/internal/project", "cmd/internal/publish",
-		"cmd/internal/rehearsal", "cmd/internal/remote", "cmd/internal/routing", "cmd/internal/scaffold", "cmd/internal/seed", "cmd/internal/snapshots",
+		"cmd/internal/pullrequest", "cmd/internal/rehearsal", "cmd/internal/remote", "cmd/internal/routing", "cmd/internal/scaffold",
+		"cmd/internal/seed", "cmd/internal/snapshots",
 		"cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording",
 		"devserver", "devserver/site", "manifest", "manifest/diagnostic", "manifest/packager", "manifest/starter",
 		"manifest/workertypes", "migrate", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime",
@@ -200,11 +202,11 @@ var mayImport = map[string][]string{
 		"migrate/dbfile",
 	},
 	"cmd/internal/publish": {
-		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/rehearsal",
-		"cmd/internal/remote",
-		"cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording", "manifest",
-		"manifest/diagnostic", "manifest/sitefile", "toolapi", "toolapi/client", "toolapi/deploy",
+		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/pullrequest",
+		"cmd/internal/rehearsal", "cmd/internal/remote", "cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile",
+		"cmd/internal/wording", "manifest", "manifest/diagnostic", "manifest/sitefile", "toolapi", "toolapi/client", "toolapi/deploy",
 	},
+	"cmd/internal/pullrequest": {"cmd/internal/failure"},
 	"cmd/internal/remote": {
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording",
 		"toolapi", "toolapi/client", "toolapi/deploy",

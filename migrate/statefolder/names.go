@@ -113,6 +113,7 @@ var all = append(slices.Clone(states), []node{
 	}},
 	// Of a published site: its previews, and migrations while they run.
 	{fits: is("previews"), class: Kept, folder: true, unseen: true},
+	{fits: is("named-previews"), class: Kept, folder: true, unseen: true},
 	{fits: like(`migrations-[0-9]+`), class: Kept, folder: true, unseen: true},
 }...)
 

@@ -70,6 +70,11 @@ func (d *Deployer) Look(ctx context.Context) (Live, error) {
 	if err != nil {
 		return Live{}, err
 	}
+	return d.LookAt(ctx, page)
+}
+
+// LookAt is Look for a page that was read a moment ago.
+func (d *Deployer) LookAt(ctx context.Context, page toolapi.Page) (Live, error) {
 	l := Live{Page: page, Files: map[string]toolapi.UploadFile{}, Secrets: map[string]bool{}}
 	if page.LiveRevision != nil {
 		l.Revision = *page.LiveRevision

@@ -64,6 +64,11 @@ import "time"
 // request, and an empty bucket; they last until the link expires or the service ends. To bound these copies, a site has at
 // most maxPreviews valid links: the next one is too_many_previews, and no existing link ends for it.
 //
+// Previews with a name are no part of the document, nor of the upload protocol: PreviewsPath of toolapi is an assumption. A
+// name's link has an address that follows from its id, so that it can be shown again; its data last until it is removed or
+// expires, also when the service starts anew. A link to each of its last revisions has data of its own, as a link without a
+// name has, which begin as those of the name do. A site has at most MaxNamedPreviews, which count beside maxPreviews.
+//
 // Leads. A form is answered when the page has the lead; the service takes it into the workspace right after, once. Every
 // member may read leads (page.leads). A page of them ends where it holds leadBytes, since JSON may write a byte as six.
 //

@@ -19,6 +19,9 @@ func (s *Service) Run(ctx context.Context) {
 	defer collect.Stop()
 	var work sync.WaitGroup
 	if s.host != nil {
+		if err := s.keepPreviews(ctx); err != nil {
+			s.log.Error("the data of old previews were not removed", "error", err.Error())
+		}
 		work.Go(func() { s.runInbox(ctx) })
 	}
 	defer work.Wait()
@@ -91,10 +94,9 @@ func (s *Service) Collect(ctx context.Context) error {
 	s.uploadUses.clean(now)
 	idle, memory := now.Add(-uploadIdle).UnixMilli(), now.Add(-uploadIdle-uploadMemory).UnixMilli()
 	ended, err := writeTx(ctx, s.db, func(t tx) ([]string, error) {
-		ended, err := listColumn[string](t, "SELECT id FROM previews WHERE expires_at <= ?", now.UnixMilli())
+		ended, err := t.endExpiredPreviews(now)
 		return ended, errors.Join(
 			err,
-			t.exec("DELETE FROM previews WHERE expires_at <= ?", now.UnixMilli()),
 			t.exec("DELETE FROM sign_in_links WHERE expires_at <= ?", now.UnixMilli()),
 			t.exec("DELETE FROM uploads WHERE touched_at <= ?", memory),
 			t.exec("DELETE FROM domains WHERE pending_since <= ?", now.Add(-proofLife).UnixMilli()),
@@ -126,6 +128,17 @@ func (s *Service) Collect(ctx context.Context) error {
 		s.log.Info("collected blobs", "blobs", n)
 	}
 	return err
+}
+
+// keepPreviews has the host remove the data of previews that are gone: of those that ended while the process did.
+func (s *Service) keepPreviews(ctx context.Context) error {
+	ids, err := readTx(ctx, s.db, func(t tx) ([]string, error) {
+		return listColumn[string](t, "SELECT data_id FROM named_previews ORDER BY data_id")
+	})
+	if err != nil {
+		return err
+	}
+	return s.host.KeepPreviews(ids)
 }
 
 // removeRevisions removes the oldest revisions of sites that have too many.

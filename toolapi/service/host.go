@@ -26,9 +26,13 @@ type Host interface {
 	Serve(w http.ResponseWriter, r *http.Request, site string, load func(context.Context) (Release, error))
 	// Preview answers a request for a preview, by the id of its link.
 	Preview(w http.ResponseWriter, r *http.Request, id string, load func(context.Context) (Release, error))
+	// PreparePreview prepares a revision of a preview with a name, by the id of its data, as Prepare does.
+	PreparePreview(ctx context.Context, id string, r Release) (Prepared, error)
+	// KeepPreviews removes the data of previews with a name, but those with these ids.
+	KeepPreviews(ids []string) error
 	// Refuse answers a request for which there is no page, in the look of the pages.
 	Refuse(w http.ResponseWriter, r *http.Request, e VisitError)
-	// EndPreview ends what Preview started, if it did.
+	// EndPreview ends what Preview or PreparePreview started, and removes its data.
 	EndPreview(id string)
 	// Leads returns the leads of a site's forms after the lead with a number, the oldest first, at most `most`. The host
 	// calls Service.Arrived when there are new ones.
@@ -89,6 +93,10 @@ type Release struct {
 	Secrets map[string]string
 	// Preview says that clients come by a preview link.
 	Preview bool
+	// PreviewName is the name of the preview that it is shown in; "" for none.
+	PreviewName string
+	// Data is what the databases of a preview begin with.
+	Data PreviewData
 	// Force takes a release whose migrations are behind those of the database.
 	Force bool
 	// Applied are the migrations that the site's database has.
@@ -118,6 +126,16 @@ type ProposedMigration struct {
 	Stored *sitefile.File
 }
 
+// PreviewData is what the databases of a preview begin with. The zero value is a copy of the live ones.
+type PreviewData struct {
+	// Empty begins with nothing.
+	Empty bool
+	// Seed is SQL that runs once, after the first migrations.
+	Seed string
+	// Kept says that they last until EndPreview, and not only as long as the service runs.
+	Kept bool
+}
+
 // People are the members of a site's workspace.
 type People interface {
 	// IsMember reports whether a person is a member now.
@@ -134,7 +152,7 @@ type Person struct{ ID, Email, Name string }
 
 // ReleaseError says why a release cannot be shown.
 type ReleaseError struct {
-	// Code is "schema_ahead", "migration_failed", "worker_failed" or "revision_damaged".
+	// Code is "schema_ahead", "migration_failed", "seed_failed", "worker_failed" or "revision_damaged".
 	Code string
 	// Message is for a person.
 	Message string

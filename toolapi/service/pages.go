@@ -49,6 +49,8 @@ var pagesEndpoints = sync.OnceValue(func() (all []endpoint) {
 		"pages.import":         (*pagesCall).importArchive,
 		"pages.preview":        (*pagesCall).makePreview,
 		"pages.revoke_preview": (*pagesCall).revokePreview,
+		"pages.named_preview":  (*pagesCall).deployPreview,
+		"pages.previews":       (*pagesCall).listPreviews,
 		"pages.revision":       (*pagesCall).readRevision,
 		"pages.uploads":        (*pagesCall).listUploads,
 	}

@@ -89,7 +89,8 @@ func (p *pagesCall) storePreview(
 	var oldest sql.NullString
 	var ends sql.NullInt64
 	_, err = t.queryOne("SELECT count(*), min(expires_at), (SELECT id FROM previews WHERE site_id = ?1 AND "+
-		"expires_at > ?2 ORDER BY created_at, id LIMIT 1) FROM previews WHERE site_id = ?1 AND expires_at > ?2",
+		"expires_at > ?2 AND named_id IS NULL ORDER BY created_at, id LIMIT 1) FROM previews WHERE site_id = ?1 AND expires_at > ?2 "+
+		"AND named_id IS NULL",
 		[]any{s.id, p.now.UnixMilli()}, &valid, &ends, &oldest)
 	if err != nil {
 		return reply, err
@@ -137,10 +138,15 @@ func (p *pagesCall) previewToken(fingerprint []byte) (token, label string, err e
 			p.headerID + "\x00" + string(fingerprint)))
 		copy(bits[:], mac.Sum(nil))
 	}
-	token = base64.RawURLEncoding.EncodeToString(bits[:])
+	token, label = tokenOf(bits)
+	return token, label, nil
+}
+
+// tokenOf writes random bits as the token of a link, and makes the label of the preview's host of them.
+func tokenOf(bits [sha256.Size]byte) (token, label string) {
 	const labelBits = 20
 	sum := sha256.Sum256(append([]byte("label of "), bits[:]...))
-	return token, strings.ToLower(keyEncoding.EncodeToString(sum[:labelBits])), nil
+	return base64.RawURLEncoding.EncodeToString(bits[:]), strings.ToLower(keyEncoding.EncodeToString(sum[:labelBits]))
 }
 
 // hashToken returns what is stored of a token. A token is random, so one round is enough.
@@ -163,6 +169,7 @@ func (x *exchange) origin(host string) string {
 
 // revokePreview is DELETE /pages/preview-links/{id}.
 func (p *pagesCall) revokePreview() error {
+	var ended []string
 	err := p.service.db.write(p.x.r.Context(), func(t tx) error {
 		if err := p.enter(t); err != nil {
 			return err
@@ -179,7 +186,8 @@ func (p *pagesCall) revokePreview() error {
 			}
 			return err
 		}
-		if err := t.exec("DELETE FROM previews WHERE id = ?", p.id); err != nil {
+		var err error
+		if ended, err = t.removePreview(p.id); err != nil {
 			return err
 		}
 		return p.audit(entry{outcome: "done", summary: "Revoked a preview link."})
@@ -188,7 +196,9 @@ func (p *pagesCall) revokePreview() error {
 		return err
 	}
 	if p.service.host != nil {
-		p.service.host.EndPreview(p.id)
+		for _, id := range ended {
+			p.service.host.EndPreview(id)
+		}
 	}
 	p.x.WriteHeader(http.StatusNoContent)
 	return nil
@@ -203,13 +213,13 @@ func (s *Service) servePreview(x *exchange, label string) {
 			token = cookies[0].Value
 		}
 	}
-	var id, site, revision string
+	var id, site, dataID string
 	var hash []byte
 	var expires int64
 	found, err := readTx(x.r.Context(), s.db, func(t tx) (bool, error) {
-		return t.queryOne(`SELECT p.id, p.site_id, p.revision, p.hash, p.expires_at
-			FROM previews p JOIN revisions r ON r.site_id = p.site_id AND r.name = p.revision
-			WHERE p.label = ? AND p.expires_at > ?`, []any{label, s.now().UnixMilli()}, &id, &site, &revision, &hash, &expires)
+		return t.queryOne(`SELECT p.id, p.site_id, p.hash, p.expires_at, coalesce(n.data_id, p.id)
+			FROM previews p JOIN revisions r ON r.site_id = p.site_id AND r.name = p.revision LEFT JOIN named_previews n ON n.id = p.id
+			WHERE p.label = ? AND p.expires_at > ?`, []any{label, s.now().UnixMilli()}, &id, &site, &hash, &expires, &dataID)
 	})
 	if err != nil {
 		s.serveUnavailable(x, err)
@@ -238,19 +248,32 @@ func (s *Service) servePreview(x *exchange, label string) {
 			request.AddCookie(c)
 		}
 	}
-	s.host.Preview(w, request, id, func(ctx context.Context) (Release, error) {
-		r, err := readTx(ctx, s.db, func(t tx) (r Release, err error) {
-			// It may have been revoked since the query above, and ended since: it is not opened again.
-			if err := t.queryOr(ErrPreviewEnded, "SELECT id FROM previews WHERE id = ? AND expires_at > ?",
-				[]any{id, s.now().UnixMilli()}, &id); err != nil {
-				return r, err
-			}
-			return s.releaseOf(t, site, revision)
-		})
-		r.Preview = true
+	s.host.Preview(w, request, dataID, func(ctx context.Context) (Release, error) {
+		r, err := readTx(ctx, s.db, func(t tx) (r Release, err error) { return s.previewRelease(t, id, dataID, site) })
 		r.Answers = func(host string) bool { return bareName(host) == label+previewDomain }
 		return r, err
 	})
+}
+
+// previewRelease makes a release of what a preview link shows now. It may have been revoked since it was asked for, or its
+// data begun anew: then it is not opened again.
+func (s *Service) previewRelease(t tx, id, dataID, site string) (r Release, err error) {
+	var n namedPreview
+	var revision string
+	err = t.queryOr(ErrPreviewEnded, `SELECT p.revision, coalesce(n.id, ''), coalesce(n.name, ''), coalesce(n.data, ''),
+		coalesce(n.seed, '') FROM previews p LEFT JOIN named_previews n ON n.id = p.named_id
+		WHERE p.id = ? AND p.expires_at > ? AND (n.id IS NOT p.id OR n.data_id = ?)`,
+		[]any{id, s.now().UnixMilli(), dataID}, &revision, &n.id, &n.name, &n.data, &n.seed)
+	if err != nil {
+		return r, err
+	}
+	r, err = s.releaseOf(t, site, revision)
+	r.Preview = true
+	if n.id != "" {
+		r.asPreviewOf(n)
+		r.Data.Kept = n.id == id // a link to one revision begins with the service, as links without a name do
+	}
+	return r, err
 }
 
 // setPreviewHeaders keeps a preview out of caches, search engines and referrers.

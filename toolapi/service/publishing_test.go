@@ -29,12 +29,14 @@ type fakeHost struct {
 	shown   []string
 	dropped int
 	refuse  error
-	leads   map[string][]service.Captured                        // by site
-	ended   []string                                             // previews
-	load    func(func(context.Context) (service.Release, error)) // of a preview
-	wait    func(revision string)                                // before a revision is ready, unless it is nil
-	serve   func(w http.ResponseWriter)                          // answers visitors, unless it is nil
-	does    func(service.Release) (toolapi.Migrated, error)      // by the migrations, unless it is nil
+	leads   map[string][]service.Captured // by site
+	ended   []string                      // previews
+	// previews were prepared, and kept were named to be kept.
+	previews, kept []string
+	load           func(func(context.Context) (service.Release, error)) // of a preview
+	wait           func(revision string)                                // before a revision is ready, unless it is nil
+	serve          func(w http.ResponseWriter)                          // answers visitors, unless it is nil
+	does           func(service.Release) (toolapi.Migrated, error)      // by the migrations, unless it is nil
 }
 
 type fakeRelease struct {
@@ -110,6 +112,22 @@ func (f *fakeHost) Preview(w http.ResponseWriter, _ *http.Request, _ string, loa
 		return
 	}
 	f.serve(w)
+}
+
+// PreparePreview implements service.Host.
+func (f *fakeHost) PreparePreview(ctx context.Context, id string, r service.Release) (service.Prepared, error) {
+	f.mu.Lock()
+	f.previews = append(f.previews, fmt.Sprintf("%s %s %+v", id, r.Revision, r.Data))
+	f.mu.Unlock()
+	return f.Prepare(ctx, r)
+}
+
+// KeepPreviews implements service.Host.
+func (f *fakeHost) KeepPreviews(ids []string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.kept = ids
+	return nil
 }
 
 // Leads implements service.Host.

@@ -59,6 +59,7 @@ type Options struct {
 	Dir          string // the data folder of the service
 	CompileCache string // folder of machine code between starts; "" for none
 	Tool         string // name of this program in the ledger of migrations
+	MailNote     string // where people read the mails that sign them in, if they are not sent out
 	Memory       *pagesruntime.HostMemory
 	Images       *images.Queue
 	Now          func() time.Time
@@ -85,8 +86,8 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	if h.outside, err = site.NewOutside(); err != nil {
 		return nil, err
 	}
-	// Previews begin anew with the service.
-	old, err := filepath.Glob(filepath.Join(h.dir, "*", "previews"))
+	// Previews without a name begin anew with the service.
+	old, err := filepath.Glob(filepath.Join(h.dir, "*", previewsFolder))
 	for _, dir := range old {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}

@@ -93,6 +93,12 @@ func judgeLedger(r service.Release, status migrate.Status) (nothing bool, err er
 		}
 	case len(status.Missing) > 0 && r.Force:
 		return true, nil
+	case len(status.Missing) > 0 && r.Preview:
+		return false, &service.ReleaseError{
+			Code: toolapi.CodeSchemaAhead,
+			Message: "The preview begins with the live database, which has the migration " + status.Missing[0].Name +
+				" that this revision does not know.",
+		}
 	case len(status.Missing) > 0:
 		return false, &service.ReleaseError{
 			Code:    toolapi.CodeSchemaAhead,

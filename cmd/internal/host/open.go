@@ -66,9 +66,10 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	front, err := site.New(ctx, site.Options{
 		DB: s.platform, SubmissionsDB: s.database, Files: localstate.NewFormFiles(s.uploads.OpenUploads), Cache: s.host.files,
 		AllowHost: func(string) bool { return true }, Personas: []site.Persona{}, Links: links{r.People},
+		MailNote:  s.host.o.MailNote,
 		IsMember:  func(ctx context.Context, m site.Member) bool { return r.People.IsMember(ctx, m.ID) },
 		Workspace: r.Workspace, OnLead: func(site.Lead) { s.host.arrived(r.Site) }, DatabaseFailed: s.host.notice,
-		ErrorPage: s.errorPage, Preview: r.Preview, Now: s.host.o.Now, Logger: s.host.o.Logger.With("site", s.id),
+		ErrorPage: s.errorPage, Preview: r.Preview, PreviewName: r.PreviewName, Now: s.host.o.Now, Logger: s.host.o.Logger.With("site", s.id),
 	})
 	if err == nil {
 		s.front = front
@@ -89,9 +90,23 @@ func removeLeftovers(dir string) error {
 	return errors.Join(errs...)
 }
 
-// openPreview gives a preview a state of its own: a copy of the live site's databases. Its leads are among the site's.
+// Folders of a site's state that hold the states of its previews: of those that end with the service, and of those with a
+// name, which last.
+const (
+	previewsFolder      = "previews"
+	namedPreviewsFolder = "named-previews"
+
+	halfSuffix = ".part" // of a state that is not complete yet
+)
+
+// openPreview gives a preview a state of its own: with a copy of the live site's databases, or empty. Its leads are among
+// the site's.
 func (s *hostedSite) openPreview(ctx context.Context, r service.Release) error {
-	s.dir = filepath.Join(s.host.dir, r.Site, "previews", s.id)
+	folder := previewsFolder
+	if r.Data.Kept {
+		folder = namedPreviewsFolder
+	}
+	s.dir = filepath.Join(s.host.dir, r.Site, folder, s.id)
 	live := s.host.site(r.Site)
 	if err := live.lock(ctx); err != nil {
 		return err
@@ -104,20 +119,28 @@ func (s *hostedSite) openPreview(ctx context.Context, r service.Release) error {
 	}
 	live.usage.hold()
 	s.of, s.platform, s.uploads = live, live.platform, live.stores // open releases them when it fails
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if _, err := os.Stat(s.dir); err == nil {
+		return nil // it was begun before
+	}
+	half := s.dir + halfSuffix
+	if err := errors.Join(os.RemoveAll(half), os.MkdirAll(half, 0o700)); err != nil {
 		return err
 	}
 	for _, name := range []string{statefolder.SiteFile, statefolder.KVFile} {
-		if err := copyDatabase(ctx, filepath.Join(live.dir, name), filepath.Join(s.dir, name)); err != nil {
+		if r.Data.Empty {
+			break
+		}
+		if err := copyDatabase(ctx, filepath.Join(live.dir, name), filepath.Join(half, name)); err != nil {
 			return err
 		}
 	}
-	return nil
+	s.unseeded = r.Data.Seed != ""
+	return os.Rename(half, s.dir)
 }
 
-// copyDatabase copies a database, if it exists. The copy gets its name once it is complete and on disk.
+// copyDatabase copies a database to disk, if it exists.
 func copyDatabase(ctx context.Context, from, to string) (err error) {
-	if !userfile.IsFile(from) || userfile.IsFile(to) {
+	if !userfile.IsFile(from) {
 		return nil
 	}
 	db, err := localstate.OpenDatabase(ctx, from, true)
@@ -130,21 +153,14 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	half := to + ".part"
-	if err := os.RemoveAll(half); err != nil { // of one that a crash cut short
+	if err := dbfile.Copy(ctx, conn, to); err != nil {
 		return err
 	}
-	if err := dbfile.Copy(ctx, conn, half); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(half, os.O_RDWR, 0)
+	f, err := os.OpenFile(to, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(half, to)
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // links are the members of a site's workspace, for the front door.

@@ -95,6 +95,9 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	if err != nil {
 		return nil, err
 	}
+	if err := s.seed(ctx, r); err != nil {
+		return nil, err
+	}
 	p := &preparedRelease{site: s, migrated: migrated, revision: site.Revision{
 		ID: r.Revision, Manifest: r.Bundle.Manifest, AssetsDir: filepath.FromSlash(r.Files.Dir()),
 	}}
@@ -127,14 +130,21 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 
 // Prepare implements service.Host.
 func (h *Host) Prepare(ctx context.Context, r service.Release) (service.Prepared, error) {
-	s := h.site(r.Site)
+	return h.site(r.Site).prepareToShow(ctx, r)
+}
+
+// prepareToShow prepares a release, and holds the site open until it is shown or discarded.
+func (s *hostedSite) prepareToShow(ctx context.Context, r service.Release) (service.Prepared, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.unlock()
+	if s.ended {
+		return nil, service.ErrPreviewEnded
+	}
 	next, err := s.prepare(ctx, r)
 	if err != nil {
-		h.notice(err)
+		s.host.notice(err)
 		return nil, err
 	}
 	next.held = true

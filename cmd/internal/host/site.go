@@ -35,6 +35,7 @@ type hostedSite struct {
 
 	ran      bool // code ran
 	ended    bool
+	unseeded bool // the SQL that a preview's data begin with did not run yet; open sets it
 	live     siteworker.Set
 	showing  sync.Mutex   // held while one release replaces another
 	failedAt atomic.Int64 // when loading failed last, before any release was in service, in nanoseconds; 0 when it did not

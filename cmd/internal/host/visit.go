@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"os"
 	"strconv"
 	"time"
 
@@ -95,39 +94,4 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 	next.showFirst()
 	s.usage.hold()
 	return nil
-}
-
-// Preview implements service.Host.
-func (h *Host) Preview(w http.ResponseWriter, r *http.Request, id string, load func(context.Context) (service.Release, error)) {
-	ended := false
-	h.visit(w, r, h.place(h.previews, id, ""), func(ctx context.Context) (service.Release, error) { // openPreview sets its folder
-		release, err := load(ctx)
-		ended = errors.Is(err, service.ErrPreviewEnded)
-		return release, err
-	})
-	if ended {
-		h.EndPreview(id)
-	}
-}
-
-// EndPreview implements service.Host.
-func (h *Host) EndPreview(id string) {
-	h.mu.Lock()
-	s, ok := h.previews[id]
-	delete(h.previews, id)
-	h.mu.Unlock()
-	if !ok {
-		return
-	}
-	if err := s.lock(h.until); err != nil {
-		return
-	}
-	defer s.unlock()
-	s.ended = true
-	if err := s.close(); err != nil {
-		h.o.Logger.Warn("a preview was not closed", "preview", id, "error", err.Error())
-	}
-	if s.dir != "" {
-		_ = os.RemoveAll(s.dir) // the next start tries again
-	}
 }

@@ -37,6 +37,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 	}
 	defer unlock()
 	o.Host.Dir, o.Host.Now, o.Host.Logger = folder.Dir, o.Now, o.Logger
+	o.Host.MailNote = "This service sends no mail: pages platform mail shows the link, run where pages platform was."
 	sites, err := host.New(ctx, o.Host)
 	if err != nil {
 		return folder.unusable(err)

@@ -1,0 +1,94 @@
+package toolapi
+
+// This file is previews with a name, such as that of a branch. The upload protocol has links to one revision; a preview
+// with a name is a link of the same kind whose address stays when the next revision of the name comes, and whose data do.
+
+// PreviewsPath takes POST, which shows a revision under a name, and GET with site_id and workspace in the query. DELETE of
+// the link (PreviewLinkPath) with the id of a preview removes it.
+const PreviewsPath = "/api/v1/pages/previews"
+
+// Limits of previews with a name.
+const (
+	MaxSeedBytes          = 512 << 10 // of the SQL that its data begin with
+	MaxPreviewDeclare     = 4 << 20   // of the body, in which SQL is escaped
+	MaxPreviewName        = 200       // characters
+	MinPreviewTTL         = 60
+	MaxPreviewTTL         = 90 * 86_400
+	DefaultPreviewTTL     = 14 * 86_400
+	MaxNamedPreviews      = 30 // of one site
+	MaxPreviewedRevisions = 10 // of one name, each with an address of its own
+)
+
+// PreviewData is what the data of a preview begin with.
+type PreviewData string
+
+// Beginnings of data.
+const (
+	DataCopy  PreviewData = "copy"  // a copy of what is live
+	DataEmpty PreviewData = "empty" // nothing: every migration runs
+	DataSeed  PreviewData = "seed"  // nothing, every migration, and then SQL that was sent along
+)
+
+var previewData = []any{string(DataCopy), string(DataEmpty), string(DataSeed)}
+
+type (
+	// PreviewName is the name of a preview.
+	PreviewName string
+	// PreviewTTL is how long a preview with a name is good after its last revision; 0 means the default.
+	PreviewTTL int64
+	// SeedText is SQL that fills a database.
+	SeedText string
+)
+
+// NamedPreviewArgs is the body of a request that shows a revision under a name.
+type NamedPreviewArgs struct {
+	SiteID   UUID        `json:"site_id"`
+	Name     PreviewName `json:"name" jsonschema:"such as the branch that it shows; a preview of this name gets the revision, or a new one is made"`
+	Revision Name        `json:"revision,omitempty" jsonschema:"the newest one when omitted"`
+	Data     PreviewData `json:"data,omitempty" jsonschema:"what its data begin with: a copy of what is live, nothing, or nothing and then the seed; copy when omitted"`
+	Seed     SeedText    `json:"seed,omitempty" jsonschema:"SQL for data seed, which runs once, after the migrations"`
+	Fresh    bool        `json:"fresh,omitempty" jsonschema:"begin the data anew; otherwise they stay, unless a migration that ran was edited"`
+	TTL      PreviewTTL  `json:"ttl_seconds,omitempty" jsonschema:"how long it is good from now on"`
+	Scope
+}
+
+// NamedPreview is a preview with a name.
+type NamedPreview struct {
+	ID          string      `json:"id"`
+	Name        string      `json:"name"`
+	URL         string      `json:"url" jsonschema:"shows the newest revision of the name; it stays the same"`
+	Revision    string      `json:"revision"`
+	RevisionURL string      `json:"revision_url" jsonschema:"shows this revision, with data of its own; it stays the same"`
+	Data        PreviewData `json:"data"`
+	CreatedAt   string      `json:"created_at"`
+	UpdatedAt   string      `json:"updated_at" jsonschema:"when its newest revision came"`
+	ExpiresAt   string      `json:"expires_at"`
+}
+
+// DeployedPreview is the response to a revision under a name.
+type DeployedPreview struct {
+	Success
+	NamedPreview
+	Because     string `json:"because" jsonschema:"why its data began anew, a clause; empty when they stayed"`
+	SeedChanged bool   `json:"seed_changed" jsonschema:"the seed is another one than the one that the data began with, and did not run"`
+}
+
+// PreviewList are the previews of a site.
+type PreviewList struct {
+	Success
+	SiteID   string         `json:"site_id"`
+	Previews []NamedPreview `json:"previews" jsonschema:"the one that changed last first"`
+	Links    []OpenLink     `json:"links" jsonschema:"preview links without a name, the newest first"`
+	Most     int            `json:"most" jsonschema:"how many previews with a name there may be"`
+}
+
+// OpenLink is a preview link that is good. Its address was shown once.
+type OpenLink struct {
+	ID        string `json:"id"`
+	Revision  string `json:"revision"`
+	CreatedAt string `json:"created_at"`
+	ExpiresAt string `json:"expires_at"`
+}
+
+// CheckNamedPreview lists what is wrong with the body of a request that shows a revision under a name.
+func (o Object) CheckNamedPreview() []Issue { return check(bodies().named, o.fields, "") }
