@@ -23,6 +23,7 @@ const sendGCPercent = 200
 // deployFlags are the flags of `pages deploy`.
 type deployFlags struct {
 	options     publish.DeployOptions
+	named       namedPreviewFlags
 	minify      bool
 	allowImport []string
 }
@@ -56,10 +57,12 @@ func (c *cli) newDeploy() *cobra.Command {
 	flags, o := cmd.Flags(), &f.options
 	flags.StringVar(&o.Create, "create", "", "make a new site with this `name`, and deploy there")
 	flags.BoolVar(&o.Plan, "plan", false, "say what would change, and send nothing")
+	flags.BoolVar(&o.Offline, "offline", false, "with --plan: ask no service, and compare with nothing")
 	flags.StringVar(&o.PlanOut, "plan-out", "", "like --plan, and write the plan as JSON to a `file`")
 	flags.BoolVar(&o.ExitCode, "exit-code", false, "like --plan, and end with 10 when there are changes")
 	flags.BoolVar(&o.Preview, "preview", false, "publish nothing: give a link that shows the new revision to whoever has it")
 	flags.DurationVar(&o.Expires, "expires", 0, "`duration` that the preview link is good for, from 1m to 168h (default 24h)")
+	f.named.add(cmd)
 	flags.StringVar(&o.At, "at", "", "publish at a `time` with its offset, such as 2026-12-01T09:00:00+01:00")
 	addProposeOnly(cmd, &o.ProposeOnly)
 	flags.StringVar(&o.ProposalOut, "confirmation-out", "", "write the proposal to a `file`, for pages confirm --from")
@@ -83,10 +86,16 @@ func (f *deployFlags) check(c *cli, now time.Time) error {
 		return failure.Usage("--plan makes nothing; it goes without --create")
 	case o.Plan && (o.Preview || o.At != "" || o.ProposeOnly):
 		return failure.Usage("--plan sends nothing; it goes without --preview, --at and --propose-only")
+	case o.Offline && (!o.Plan || o.PlanOut != "" || o.ExitCode):
+		return failure.Usage("--offline belongs to --plan, and goes without --plan-out and --exit-code: there is nothing to compare with")
 	case o.Expires != 0 && !o.Preview:
 		return failure.Usage("--expires belongs to --preview")
 	}
 	if err := checkExpires(o.Expires); err != nil {
+		return err
+	}
+	var err error
+	if o.Named, err = f.named.options(c, o.Preview, o.Expires); err != nil {
 		return err
 	}
 	if o.At != "" {

@@ -94,6 +94,9 @@ func documents() []document {
 			jsonshape.Of[migration.StatusReport],
 		},
 		{"platform", by("platform"), "the first line on stdout", jsonshape.Of[platform.Ready]},
+		{"deploy-preview", by("deploy --preview --name"), "the preview that shows what was sent", jsonshape.Of[publish.PreviewResult]},
+		{"preview-list", by("preview list"), "the previews of the site", jsonshape.Of[toolapi.PreviewList]},
+		{"preview-remove", by("preview remove"), "the preview that was removed", jsonshape.Of[removedPreviewDoc]},
 		{"preview-revoke", by("preview revoke"), "the link that leads nowhere now", jsonshape.Of[revokedDoc]},
 		{
 			"proposal",
@@ -125,6 +128,7 @@ func documents() []document {
 			jsonshape.Of[toolapi.UploadList],
 		},
 		{"upload-end", by("revisions uploads end"), "the upload that was ended", jsonshape.Of[endedDoc]},
+		{"unschedule", by("unschedule"), "the publish that was called off", jsonshape.ToolResult(tools.Unschedule.Tool)},
 		{"validate", by("validate"), "the diagnostics of a manifest; of several: {ok, reports}", jsonshape.Validation},
 		{"version", by("version"), "the version", jsonshape.Of[versionDoc]},
 		{"whoami", by("whoami"), "the key, the service and the workspace", jsonshape.Of[remote.Identity]},

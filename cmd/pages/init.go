@@ -37,7 +37,7 @@ func (c *cli) newInit() *cobra.Command {
 				return scaffold.SetUpEditors(&c.term, c.editorFolder(args), chosen)
 			}
 			o := scaffold.Options{
-				Template: f.template, Yes: f.yes, Editors: f.editors, Commit: builtFrom(),
+				Template: f.template, Yes: f.yes, Editors: f.editors, Version: released(), Commit: builtFrom(),
 				Load: func(dir string) (*manifest.Manifest, diagnostic.Report, []byte) {
 					m, found := c.sites().Load(dir)
 					return m, found.Report, found.Source

@@ -44,6 +44,7 @@ func servePlatform(ts *testscript.TestScript, _ bool, args []string) {
 	})
 	demo, err := s.Seed(context.Background())
 	ts.Check(err)
+	ts.Setenv("TOMORROW", time.Now().AddDate(0, 0, 1).UTC().Format(time.RFC3339))
 	ts.Setenv("PAGES_BASE_URL", server.URL)
 	ts.Setenv("PAGES_API_KEY", demo.Keys["member"])
 	for name, key := range map[string]string{

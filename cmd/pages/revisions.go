@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
-	"github.com/pages-toolchain/pages/cmd/internal/publish"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -165,56 +164,4 @@ func (c *cli) newRollback() *cobra.Command {
 	addAllowLoss(cmd, &allowed)
 	cmd.Flags().BoolVar(&force, "force", false, "also when the site's database has migrations that the revision does not know")
 	return cmd
-}
-
-func (c *cli) newPreview() *cobra.Command {
-	r := c.newRemote()
-	var expires time.Duration
-	cmd := &cobra.Command{
-		Use:   "preview [REVISION [DIR]]",
-		Short: "Make a link that shows a revision before it is published",
-		Args:  cobra.MaximumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkExpires(expires); err != nil {
-				return err
-			}
-			revision, dir := first(args)
-			s, err := r.openSite(cmd.Context(), dir)
-			if err != nil {
-				return err
-			}
-			return publish.Preview(cmd.Context(), s, revision, expires)
-		},
-	}
-	r.addSite(cmd)
-	cmd.Flags().DurationVar(&expires, "expires", 0, "`duration` that the link is good for, from 1m to 168h (default 24h)")
-	cmd.AddCommand(c.newPreviewRevoke())
-	return cmd
-}
-
-func (c *cli) newPreviewRevoke() *cobra.Command {
-	r := c.newRemote()
-	cmd := &cobra.Command{
-		Use:   "revoke ID",
-		Short: "Make a preview link lead nowhere, at once",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := r.open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if err := s.Client.RevokePreviewLink(cmd.Context(), args[0]); err != nil {
-				return remote.Error(err)
-			}
-			return c.report(revokedDoc{true, args[0]}, "the link %s leads nowhere now", args[0])
-		},
-	}
-	r.add(cmd)
-	return cmd
-}
-
-// revokedDoc is what `pages preview revoke --json` prints.
-type revokedDoc struct {
-	OK bool   `json:"ok"`
-	ID string `json:"id"`
 }

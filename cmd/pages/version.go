@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -39,6 +40,14 @@ type versionDoc struct {
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
+}
+
+// released is the version, if it is a release; "" for a build between releases.
+func released() string {
+	if commit == "" || strings.HasPrefix(version, "0.0.0-") || strings.HasSuffix(version, "-dev") {
+		return ""
+	}
+	return version
 }
 
 // builtFrom is the commit the binary was built from, as far as it is known.

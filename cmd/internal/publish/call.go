@@ -97,8 +97,8 @@ func (p *Proposer) reportCall(tool string, resp client.Response) error {
 		if err := json.Unmarshal(resp.Body, &done); err != nil {
 			return err
 		}
-		t.Progress("%s", scheduleNote(done))
-		fmt.Fprintln(t.Stdout, wording.Printable(s.Client.SiteURL(done.Hostname)))
+		t.Progress("%s", wording.Printable(p.scheduleNote(done)))
+		fmt.Fprintln(t.Stdout, wording.Printable(done.At))
 	case s.Contract.PointAtSite.Name, s.Contract.Connect.Name:
 		var done toolapi.Connect // which has all that the other has
 		if err := json.Unmarshal(resp.Body, &done); err != nil {

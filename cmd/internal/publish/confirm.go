@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -168,6 +169,7 @@ func (p *Proposer) reportRepeated(resp client.Response, now string) error {
 	t.Progress("%s this was confirmed before, and was done once: %s", t.Paint("33", "note:"), wording.Printable(now))
 	var done struct {
 		Hostname string `json:"hostname"`
+		At       string `json:"at"` // of a schedule
 	}
 	if err := json.Unmarshal(resp.Body, &done); err != nil {
 		return err
@@ -175,7 +177,7 @@ func (p *Proposer) reportRepeated(resp client.Response, now string) error {
 	if t.JSON {
 		toolcall.PrintResponse(t, resp.Body)
 	} else {
-		fmt.Fprintln(t.Stdout, wording.Printable(p.Session.Client.SiteURL(done.Hostname)))
+		fmt.Fprintln(t.Stdout, wording.Printable(cmp.Or(done.At, p.Session.Client.SiteURL(done.Hostname))))
 	}
 	return nil
 }

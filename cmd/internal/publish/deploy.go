@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -30,10 +31,12 @@ type DeployOptions struct {
 
 	Create      string // make a site of this name, and deploy there
 	Plan        bool   // send nothing
+	Offline     bool   // with Plan: ask no service, and compare with nothing
 	PlanOut     string // a file for the plan
 	ExitCode    bool   // end with failure.ExitChanges when the plan has changes
 	Preview     bool   // publish nothing: give a link
 	Expires     time.Duration
+	Named       PreviewOptions
 	At          string // publish at this time
 	ProposeOnly bool
 	ProposalOut string             // a file for the proposal
@@ -55,6 +58,8 @@ type deployment struct {
 	revision string
 	outcome  string // one sentence
 	proposal *deploy.Proposal
+	seed     toolapi.SeedText
+	preview  *PreviewResult // with a name
 }
 
 // Deploy plans, sends, proposes and confirms, as far as the options say.
@@ -67,6 +72,12 @@ func Deploy(ctx context.Context, o DeployOptions) error {
 		d.proposer.printStopped("%s", d.stoppedNote())
 	}
 	d.writeStepSummary(err)
+	if unwritten := d.writeComment(ctx, err); unwritten != nil {
+		if err == nil {
+			return unwritten
+		}
+		d.session.Term.Progress("%s %s", d.session.Term.Paint("33", "note:"), failure.Reason(unwritten))
+	}
 	return err
 }
 
@@ -85,11 +96,17 @@ func (d *deployment) stoppedNote() string {
 
 func (d *deployment) run(ctx context.Context) error {
 	o, t := d.options, d.options.Remote.Term
+	if o.Offline {
+		return d.planOffline(ctx)
+	}
 	s, err := remote.Open(ctx, o.Remote)
 	if err != nil {
 		return err
 	}
 	d.session, d.proposer.Session = s, s
+	if d.seed, err = o.readSeed(); err != nil {
+		return err
+	}
 	site, err := o.build(ctx)
 	if err != nil {
 		return err
@@ -106,7 +123,7 @@ func (d *deployment) run(ctx context.Context) error {
 	t.Progress("%s %s (%s) in the workspace %s at %s", t.Paint("1", "to"),
 		wording.Printable(page.Name), wording.Printable(page.Hostname), wording.Printable(in.Workspace), s.Client.BaseURL())
 	d.to = &deploy.Deployer{Client: s.Client, Contract: s.Contract, Workspace: s.Workspace, Site: s.Site, Version: s.Version, Now: t.Now}
-	live, err := d.to.Look(ctx)
+	live, err := d.to.LookAt(ctx, page)
 	if err != nil {
 		return remote.Error(err)
 	}
@@ -116,6 +133,10 @@ func (d *deployment) run(ctx context.Context) error {
 	}
 	d.planned = &plan
 	err = d.to.Rehearse(ctx, live, site.Bundle, d.planned)
+	if _, refused := errors.AsType[*client.RefusalError](err); refused && o.Preview { // what a preview runs on may be other data
+		t.Progress("%s publishing it would be refused: %s", t.Paint("33", "note:"), wording.Printable(failure.Reason(err)))
+		err = nil
+	}
 	if err != nil {
 		PrintPlan(t, t.Stderr, d.planned)
 		return remote.CommandError(err)
@@ -205,6 +226,8 @@ func (d *deployment) send(ctx context.Context, site *upload, live deploy.Live) e
 		}
 	}
 	switch {
+	case d.options.Named.Name != "":
+		return d.deployNamed(ctx)
 	case d.options.Preview:
 		outcome, result, err := makePreview(ctx, d.session, d.revision, d.options.Expires)
 		if err != nil {
@@ -299,7 +322,7 @@ func (d *deployment) schedule(ctx context.Context) error {
 	if err := json.Unmarshal(resp.Body, &done); err != nil {
 		return err
 	}
-	return d.finish(scheduleNote(done),
+	return d.finish(d.proposer.scheduleNote(done),
 		Result{State: string(done.State), URL: d.session.Client.SiteURL(done.Hostname), Revision: done.Revision, At: done.At})
 }
 
@@ -369,6 +392,29 @@ func (d *deployment) finishPlan() error {
 	return nil
 }
 
+// planOffline plans without a service, as for a site that was never published.
+func (d *deployment) planOffline(ctx context.Context) error {
+	site, err := d.options.build(ctx)
+	if err != nil {
+		return err
+	}
+	defer site.close()
+	plan, err := deploy.Compare(deploy.Live{}, site.Bundle)
+	if err != nil {
+		return err
+	}
+	plan.MissingSecrets = []string{} // a service knows
+	d.planned, d.outcome = &plan, "no service was asked: this is compared with nothing"
+	d.page.Name = filepath.Base(d.options.Remote.Dir)
+	if t := d.session.Term; t.JSON {
+		t.PrintJSON(PlanReport{OK: true, SiteName: d.page.Name, Plan: plan})
+	} else {
+		t.Progress("%s", d.outcome)
+		PrintPlan(t, t.Stdout, d.planned)
+	}
+	return nil
+}
+
 // maxSummary is a part of what GitHub takes of a step's summary, in bytes: other commands write to it too.
 const maxSummary = 256 << 10
 
@@ -393,15 +439,8 @@ func (d *deployment) writeStepSummary(err error) {
 	if lost := d.planned.DataLoss; len(lost) > 0 {
 		fmt.Fprintf(&b, "> [!CAUTION]\n> **Data loss: %s.**\n\n", markdown(inWords(toolapi.SumLosses(lost))))
 	}
-	fmt.Fprintf(&b, "%s\n\n<details><summary>Plan</summary>\n\n````text\n", d.outcome)
-	for _, line := range planLines(d.planned, true) {
-		if b.Len() > maxSummary {
-			b.WriteString("…\n")
-			break
-		}
-		b.WriteString(strings.ReplaceAll(line.text, "````", "```'") + "\n")
-	}
-	b.WriteString("````\n\n</details>\n\n")
+	b.WriteString(d.outcome + "\n\n")
+	d.writePlan(&b)
 	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err == nil {
 		_, err = out.WriteString(b.String())
@@ -410,6 +449,19 @@ func (d *deployment) writeStepSummary(err error) {
 	if err != nil {
 		d.session.Term.Progress("%s the step's summary cannot be written: %s", d.session.Term.Paint("33", "note:"), failure.Reason(err))
 	}
+}
+
+// writePlan writes the plan as Markdown that is folded.
+func (d *deployment) writePlan(b *strings.Builder) {
+	b.WriteString("<details><summary>Plan</summary>\n\n````text\n")
+	for _, line := range planLines(d.planned, true) {
+		if b.Len() > maxSummary {
+			b.WriteString("…\n")
+			break
+		}
+		b.WriteString(strings.ReplaceAll(line.text, "````", "```'") + "\n")
+	}
+	b.WriteString("````\n\n</details>\n\n")
 }
 
 // markdown escapes a text against Markdown and HTML.

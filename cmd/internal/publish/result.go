@@ -27,11 +27,15 @@ type Result struct {
 	Plan       *deploy.Plan `json:"plan,omitempty"`
 }
 
-// printResult prints a result; on stdout its address, or JSON.
+// printResult prints a result; on stdout its address, or the time of a scheduled publish, or JSON.
 func printResult(s *remote.Session, outcome string, r Result) {
 	s.Term.Progress("%s", wording.Printable(outcome))
 	if !s.Term.JSON {
-		fmt.Fprintln(s.Term.Stdout, wording.Printable(r.URL))
+		line := r.URL
+		if r.At != "" { // the address does not show it yet
+			line = r.At
+		}
+		fmt.Fprintln(s.Term.Stdout, wording.Printable(line))
 		return
 	}
 	r.OK, r.SiteID, r.Workspace = true, s.Site, s.Workspace
@@ -95,19 +99,4 @@ func CheckTime(text string, now time.Time) error {
 		latest.Truncate(time.Minute).Format(time.RFC3339),
 	)
 	return f
-}
-
-// longTime is the layout of a moment for people, with its offset.
-const longTime = "Monday 2 January 2006, 15:04 (UTC-07:00)"
-
-// scheduleNote says in a sentence what is scheduled, as the response has it.
-func scheduleNote(p toolapi.SchedulePublish) string {
-	at := p.At
-	if t, err := time.Parse(time.RFC3339Nano, p.At); err == nil {
-		at = t.Format(longTime)
-	}
-	if p.Replaced {
-		return fmt.Sprintf("revision %s is scheduled for %s, instead of what was scheduled before", p.Revision, at)
-	}
-	return fmt.Sprintf("revision %s is scheduled for %s", p.Revision, at)
 }

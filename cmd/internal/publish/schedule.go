@@ -1,0 +1,49 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/remote"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+)
+
+// Unschedule calls off the scheduled publish of the session's site, and prints which one it was.
+func Unschedule(ctx context.Context, s *remote.Session) error {
+	done, err := client.Run(ctx, s.Client, s.Contract.Unschedule, toolapi.UnscheduleArgs{SiteID: toolapi.UUID(s.Site), Scope: s.Scope()})
+	if err != nil {
+		return remote.CommandError(err)
+	}
+	if s.Term.JSON {
+		s.Term.PrintJSON(done)
+		return nil
+	}
+	s.Term.Progress("called off: revision %s does not go live on %s; what is live stays",
+		wording.Printable(done.Revision), wording.Printable(momentText(done.At)))
+	return nil
+}
+
+// longTime is the layout of a moment for people, with its offset.
+const longTime = "Monday 2 January 2006, 15:04 (UTC-07:00)"
+
+// momentText writes a time of a response for people; what is no time stays as it is.
+func momentText(at string) string {
+	t, err := time.Parse(time.RFC3339Nano, at)
+	if err != nil {
+		return at
+	}
+	return t.Format(longTime)
+}
+
+// scheduleNote says in a sentence what is scheduled, as the response has it, and how it is called off.
+func (p *Proposer) scheduleNote(done toolapi.SchedulePublish) string {
+	instead := ""
+	if done.Replaced {
+		instead = ", instead of what was scheduled before"
+	}
+	return fmt.Sprintf("revision %s is scheduled for %s%s; until then the site stays as it is. Call it off with %s",
+		done.Revision, momentText(done.At), instead, p.namingSite("pages unschedule"))
+}
