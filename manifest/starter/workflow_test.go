@@ -1,6 +1,11 @@
 package starter_test
 
 import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,9 +15,10 @@ import (
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
-// TestWorkflowBuildsPages runs the step that builds the command, with a repository on this machine in the place of the
-// one that is published: the commit that is asked for is built, and the newest where that one is not there.
-func TestWorkflowBuildsPages(t *testing.T) {
+// TestWorkflowGetsPages runs the step that gets the command, with a server and a repository on this machine in the place of
+// those that are published: a release is taken if there is one and its bytes are right; else the commit that is asked for
+// is built, and the newest where that one is not there.
+func TestWorkflowGetsPages(t *testing.T) {
 	source := t.TempDir()
 	git := func(args ...string) string {
 		cmd := exec.Command("git", append([]string{"-C", source, "-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
@@ -35,43 +41,113 @@ func TestWorkflowBuildsPages(t *testing.T) {
 	}
 	first := commit("first")
 	commit("second")
-	for _, c := range []struct{ commit, want, said string }{
-		{"", "second", ""},
-		{first, "first", ""},
-		{
-			strings.Repeat("0", 39) + "1", "second",
-			"::warning::pages " + strings.Repeat("0", 39) + "1 is not published: the newest is built",
-		},
+	releases := releaseServer(t)
+	nowhere := strings.Repeat("0", 39) + "1"
+	for _, c := range []struct {
+		name, version, commit string
+		want, said            string // want is "" where the step must fail
+	}{
+		{"the newest", "", "", "second", ""},
+		{"a commit", "", first, "first", ""},
+		{"a commit that is not there", "", nowhere, "second", "::warning::pages " + nowhere + " is not published: the newest is built"},
+		{"a release", "1.2.3", first, "released", ""},
+		{"no such release", "9.9.9", first, "first", "::warning::pages 9.9.9 cannot be fetched: it is built from its source"},
+		{"a release whose bytes are wrong", "6.6.6", first, "", "FAILED"},
 	} {
-		t.Run("commit "+c.commit, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			temp := t.TempDir()
-			step := exec.Command("sh", "-ec", builds(t, starter.Workflow{Commit: c.commit}))
+			script := getsPages(t, starter.Workflow{Version: c.version, Commit: c.commit})
+			script = strings.ReplaceAll(script, "https://github.com/pages-toolchain/pages/releases", releases+"/releases")
+			step := exec.Command("bash", "-ec", script)
 			step.Dir = temp
-			step.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "GITHUB_PATH="+filepath.Join(temp, "path"),
+			step.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "HOME="+temp, "NO_PROXY=*",
 				"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url.file://"+source+".insteadOf",
 				"GIT_CONFIG_VALUE_0=https://github.com/pages-toolchain/pages")
 			out, err := step.CombinedOutput()
-			if err != nil {
+			if (err == nil) != (c.want != "") || !strings.Contains(string(out), c.said) {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			built, err := os.ReadFile(filepath.Join(temp, "pages", "bin", "pages"))
-			if err != nil || strings.TrimSpace(string(built)) != c.want || !strings.Contains(string(out), c.said) {
-				t.Errorf("commit %q: %q is built, want %s (%v)\n%s", c.commit, built, c.want, err, out)
-			}
-			if path, err := os.ReadFile(filepath.Join(temp, "path")); err != nil || string(path) != temp+"/pages/bin\n" {
-				t.Errorf("the path is %q (%v)", path, err)
+			got, _ := os.ReadFile(filepath.Join(temp, ".pages-command", "pages")) // none where the step fails
+			if strings.TrimSpace(string(got)) != c.want {
+				t.Errorf("%q is there, want %q\n%s", got, c.want, out)
 			}
 		})
 	}
 }
 
-// builds is the script of the step that builds the command.
-func builds(t *testing.T, w starter.Workflow) string {
+// releaseServer serves the releases 1.2.3, and 6.6.6 whose archive is not the one of its list.
+func releaseServer(t *testing.T) string {
 	t.Helper()
-	_, rest, found := strings.Cut(string(w.Text()), "- name: Build the pages command\n        run: |\n")
-	script, _, ends := strings.Cut(rest, "      - run:")
-	if !found || !ends {
-		t.Fatalf("no such step in\n%s", w.Text())
+	system := strings.NewReplacer("x86_64", "amd64", "aarch64", "arm64").Replace(output(t, "uname", "-m"))
+	files := map[string][]byte{}
+	for _, version := range []string{"1.2.3", "6.6.6"} {
+		name := "pages-" + version + "-linux-" + system
+		dir := t.TempDir()
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, name), 0o755),
+			os.WriteFile(filepath.Join(dir, name, "pages"), []byte("released\n"), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		archive := []byte(output(t, "tar", "-cz", "-C", dir, name))
+		sum := sha256.Sum256(archive)
+		if version == "6.6.6" {
+			archive = append(archive, 0)
+		}
+		base := "/releases/download/v" + version + "/"
+		files[base+name+".tar.gz"] = archive
+		files[base+"SHA256SUMS"] = fmt.Appendf(nil, "%x  %s.tar.gz\n%064x  other.zip\n", sum, name, 1)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, ok := files[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write(text)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func output(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(name, args...).Output()
+	if err != nil {
+		t.Fatalf("%s %q: %v", name, args, err)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// getsPages is the script of the step that gets the command, which is the same in every job.
+func getsPages(t *testing.T, w starter.Workflow) string {
+	t.Helper()
+	parts := strings.Split(string(w.Text()), "- name: Get the pages command\n        if: steps.pages.outputs.cache-hit != 'true'\n        run: |\n")
+	if len(parts) != 4 {
+		t.Fatalf("not three jobs with such a step in\n%s", w.Text())
+	}
+	script, _, _ := strings.Cut(parts[1], "      - run:")
+	for _, other := range parts[2:] {
+		if !strings.HasPrefix(other, script) {
+			t.Errorf("the jobs get the command by different scripts:\n%s", w.Text())
+		}
 	}
 	return script
+}
+
+// TestWorkflowKeepsKeys: the key is in reach of no fork, and of no job that runs a fork's code.
+func TestWorkflowKeepsKeys(t *testing.T) {
+	text := string(starter.Workflow{Packages: true, Tests: true}.Text())
+	if strings.Contains(text, "\n  pull_request_target") {
+		t.Error("it runs on pull_request_target")
+	}
+	_, jobs, _ := strings.Cut(text, "\njobs:\n")
+	for _, job := range strings.Split(jobs, "\n    runs-on:")[1:] {
+		condition := jobs[:strings.Index(jobs, job)]
+		condition = condition[strings.LastIndex(condition, "    if: "):]
+		if keyed := strings.Contains(job, "secrets."); keyed != strings.Contains(condition, "head.repo.full_name == github.repository") {
+			t.Errorf("the condition %q of a job with a key %v:\n%s", condition, keyed, job)
+		}
+	}
+	if strings.Count(text, "secrets.") != 2 || strings.Count(text, "persist-credentials: false") != strings.Count(text, "actions/checkout") {
+		t.Errorf("%s", text)
+	}
 }

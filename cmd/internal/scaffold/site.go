@@ -24,6 +24,7 @@ type Options struct {
 	Template string
 	Yes      bool     // ask nothing
 	Editors  []string // names; none for the usual one
+	Version  string   // of pages, for the workflow, if it is a release
 	Commit   string   // what pages was built from, for the workflow; "" where that is unknown
 	// Load reads and checks the manifest of a site. Its report has the paths as the user would name them.
 	Load func(dir string) (m *manifest.Manifest, report diagnostic.Report, source []byte)
