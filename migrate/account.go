@@ -55,24 +55,26 @@ func newAccount(ctx context.Context, db *sql.DB, w *watcher, rows map[string]int
 	return a, a.readActions()
 }
 
-// readActions reads what foreign keys do to the rows of each table when their parents are deleted.
+// readActions reads what foreign keys do to the rows of each table when their parents are deleted, and to columns of them
+// when those are updated, too.
 func (a *account) readActions() error {
-	rows, err := a.db.QueryContext(a.ctx, `SELECT t.name, k."from", k.on_delete FROM pragma_table_list AS t,
+	rows, err := a.db.QueryContext(a.ctx, `SELECT t.name, k."from", k.on_delete, k.on_update FROM pragma_table_list AS t,
 		pragma_foreign_key_list(t.name, t.schema) AS k WHERE t.schema = 'was'`)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var table, column, action string
-		if err := rows.Scan(&table, &column, &action); err != nil {
+		var table, column, deleted, updated string
+		if err := rows.Scan(&table, &column, &deleted, &updated); err != nil {
 			return err
 		}
 		if a.actions[table] == nil {
 			a.actions[table] = map[string]bool{}
 		}
-		a.actions[table][action] = true
-		a.actions[table][action+" "+foldASCII(column)] = true
+		a.actions[table][deleted] = true
+		a.actions[table][deleted+" "+foldASCII(column)] = true
+		a.actions[table][updated+" "+foldASCII(column)] = true
 	}
 	return rows.Err()
 }
@@ -145,7 +147,7 @@ func (a *account) table(o *object) error {
 		return err
 	}
 	if same {
-		err = a.deleted(p)
+		err = a.deleted(&p)
 	} else {
 		err = a.remade(p)
 	}
@@ -235,7 +237,9 @@ type pair struct {
 	to     *tableShape
 	same   bool
 	key    string // the condition that rows have the same primary key; "" where there is none to compare
+	row    string // key, and where rows came from elsewhere all values too
 	values string // the condition by which values are compared; "" where rows cannot be told
+	others rowset // rows that are lost, though another has their key
 }
 
 func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
@@ -252,6 +256,10 @@ func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
 	}
 	if len(conditions) > 0 && len(conditions) == len(to.key()) {
 		p.key = strings.Join(conditions, " AND ")
+		p.row = p.key
+		if !a.copied(p) {
+			p.row += p.sameValues()
+		}
 	}
 	was, is := rowidOf(o.shape), rowidOf(to)
 	row := "n." + is + " = o." + was
@@ -267,7 +275,7 @@ func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
 			p.values = row
 		}
 	case !same:
-		p.values = p.key
+		p.values = p.row
 	case o.keyMoved:
 	case o.shape.withoutRowid || o.writes > 0 && len(a.deletions(o, o)) > 0 && p.key != "":
 		if !a.keyUpdated(o) {
@@ -277,6 +285,61 @@ func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
 		p.values = row
 	}
 	return p, err
+}
+
+// copied reports whether the run inserted rows into the table of now that it read from the one from before, perhaps by way of
+// others: then a row with the same primary key is the same row, whatever its other values are.
+func (a *account) copied(p pair) bool {
+	last := p.object
+	for last.dropped != nil && last.heir != nil {
+		last = last.heir
+	}
+	from := map[*object]bool{p.object: true}
+	reads := func(s *step) bool {
+		for o := range s.reads {
+			if from[o] {
+				return true
+			}
+		}
+		return false
+	}
+	for _, s := range a.w.steps {
+		if !reads(s) {
+			continue
+		}
+		for o := range s.inserts {
+			if o == last {
+				return true
+			}
+			from[o] = true
+		}
+		for _, o := range a.w.made {
+			if o.madeBy == s {
+				if o == last {
+					return true
+				}
+				from[o] = true
+			}
+		}
+	}
+	return false
+}
+
+// replaced reports whether all deletions from a table put other rows in the place of those.
+func (a *account) replaced(o *object) bool {
+	return !slices.ContainsFunc(a.deletions(o, o), func(d deletion) bool { return d.cause != LossReplace })
+}
+
+// sameValues is the condition that all values are the same.
+func (p pair) sameValues() string {
+	var out strings.Builder
+	for _, c := range p.shape.columns {
+		name, _, _ := p.trace(c.name)
+		if other, there := p.to.column(name); there && !c.generated && !other.generated {
+			out.WriteString(" AND n." + quotedName(other.name) + " IS o." + quotedName(c.name))
+		}
+	}
+	return out.String()
 }
 
 // aligned reports whether two tables without primary keys have the same rowids.
@@ -309,13 +372,19 @@ func rowidOf(t *tableShape) string {
 
 // matched joins the rows from before the run with those of now.
 func (p pair) matched(on string) string {
+	if p.others.members > 0 && p.others.members <= fewRows {
+		on += " AND o." + rowidOf(p.shape) + " NOT IN (" + strings.Trim(strings.ReplaceAll(fmt.Sprint(p.others.list()), " ", ", "), "[]") + ")"
+	}
 	return " FROM was." + quotedName(p.origin) + " AS o CROSS JOIN main." + quotedName(p.to.name) + " AS n ON " + on
 }
 
-// missing selects the rows whose primary key is in the table no longer.
-func (p pair) missing(what string) string {
-	return "SELECT " + what + " FROM was." + quotedName(p.origin) + " AS o WHERE NOT EXISTS (SELECT 1 FROM main." +
-		quotedName(p.to.name) + " AS n WHERE " + p.key + ")"
+// missing selects rows for which the table of now has none that meets a condition.
+func (p pair) missing(what, condition string) string {
+	return "SELECT " + what + " FROM was." + quotedName(p.origin) + " AS o WHERE NOT " + p.exists(condition)
+}
+
+func (p pair) exists(condition string) string {
+	return "EXISTS (SELECT 1 FROM main." + quotedName(p.to.name) + " AS n WHERE " + condition + ")"
 }
 
 func (a *account) count(query string) (n int64, err error) {
@@ -323,8 +392,8 @@ func (a *account) count(query string) (n int64, err error) {
 	return n, err
 }
 
-// eachRow calls fn with each rowid that a query selects.
-func (a *account) eachRow(query string, fn func(id int64)) error {
+// eachRow calls fn with each rowid that a query selects, and whether its second column is true.
+func (a *account) eachRow(query string, fn func(id int64, more bool)) error {
 	rows, err := a.db.QueryContext(a.ctx, query)
 	if err != nil {
 		return err
@@ -332,16 +401,17 @@ func (a *account) eachRow(query string, fn func(id int64)) error {
 	defer rows.Close()
 	for rows.Next() {
 		var id int64
-		if err := rows.Scan(&id); err != nil {
+		var more bool
+		if err := rows.Scan(&id, &more); err != nil {
 			return err
 		}
-		fn(id)
+		fn(id, more)
 	}
 	return rows.Err()
 }
 
 // deleted is about a table that is there: rows are lost that statements deleted and that the run did not put back.
-func (a *account) deleted(p pair) error {
+func (a *account) deleted(p *pair) error {
 	deletions := a.deletions(p.object, p.object)
 	switch rowid := rowidOf(p.shape); {
 	case len(deletions) == 0:
@@ -353,16 +423,27 @@ func (a *account) deleted(p pair) error {
 		left := int64(math.MaxInt64)
 		if p.key != "" && !a.keyUpdated(p.object) {
 			var err error
-			if left, err = a.count(p.missing("count(*)")); err != nil {
+			condition := p.row
+			if a.replaced(p.object) {
+				condition = p.key
+			}
+			if left, err = a.count(p.missing("count(*)", condition)); err != nil {
 				return err
 			}
 		}
 		a.spread(p.object, deletions, left)
 		return nil
 	case p.key != "":
-		return a.eachRow(p.missing("o."+rowid), func(id int64) { a.blame(p.object, deletions, id) })
+		return a.eachRow(p.missing("o."+rowid+", "+p.exists(p.key), p.row), func(id int64, hasKey bool) {
+			if d := a.last(p.object, deletions, id); d != nil && !(hasKey && d.cause == LossReplace) {
+				a.add(d.step, p.object, "", d.cause, 1)
+				if hasKey {
+					p.others.add(id)
+				}
+			}
+		})
 	default:
-		return a.notPutBack(p, deletions, rowid)
+		return a.notPutBack(*p, deletions, rowid)
 	}
 }
 
@@ -376,20 +457,24 @@ func (a *account) spread(o *object, deletions []deletion, left int64) int64 {
 	return left
 }
 
-// blame adds a row to the statement that deleted it, if one did: to the last one, where another row had its key meanwhile.
-func (a *account) blame(o *object, deletions []deletion, id int64) bool {
-	found := -1
+// last returns what deleted a row: the last statement, where another row had its key meanwhile; nil for none.
+func (a *account) last(o *object, deletions []deletion, id int64) (found *deletion) {
 	keyed := slices.ContainsFunc(o.shape.columns, func(c shapeColumn) bool { return c.rowid })
 	for i, d := range deletions {
-		if d.ids.has(id) && found < 0 || found >= 0 && keyed && d.again.has(id) {
-			found = i
+		if d.ids.has(id) && found == nil || found != nil && keyed && d.again.has(id) {
+			found = &deletions[i]
 		}
 	}
-	if found < 0 {
-		return false
+	return found
+}
+
+// blame adds a row to the statement that deleted it, if one did.
+func (a *account) blame(o *object, deletions []deletion, id int64) bool {
+	d := a.last(o, deletions, id)
+	if d != nil {
+		a.add(d.step, o, "", d.cause, 1)
 	}
-	a.add(deletions[found].step, o, "", deletions[found].cause, 1)
-	return true
+	return d != nil
 }
 
 // notPutBack is deleted for a table without primary key: a row is back when one with its values was inserted.
@@ -461,7 +546,7 @@ func (a *account) remade(p pair) error {
 		}
 		return err
 	}
-	kept, err := a.count("SELECT count(*)" + p.matched(p.key))
+	kept, err := a.count("SELECT count(*)" + p.matched(p.row))
 	if err != nil || kept == a.rows[p.origin] {
 		return err
 	}
@@ -477,7 +562,7 @@ func (a *account) remade(p pair) error {
 		}
 	}
 	var dropped int64
-	err = a.eachRow(p.missing("o."+rowid), func(id int64) {
+	err = a.eachRow(p.missing("o."+rowid+", 0", p.row), func(id int64, _ bool) {
 		if !a.blame(p.object, deletions, id) {
 			dropped++
 		}

@@ -187,7 +187,7 @@ func withGuard(ctx context.Context, conn *sql.Conn, c connection, w *watcher, fn
 		return err
 	}
 	g := &guard{}
-	authorize := func(action sqlite.AuthorizerActionCode, arg1, arg2, database, trigger string) sqlite.AuthorizerReturnCode {
+	authorize := func(action sqlite.AuthorizerActionCode, arg1, arg2, database, _ string) sqlite.AuthorizerReturnCode {
 		r := judgeAction(action, arg1, arg2, database)
 		if r.msg != "" {
 			g.refused = r
@@ -200,7 +200,7 @@ func withGuard(ctx context.Context, conn *sql.Conn, c connection, w *watcher, fn
 				g.keys = arg2
 			}
 		}
-		w.authorize(action, arg1, arg2, trigger)
+		w.authorize(action, arg1, arg2)
 		return sqlite.AuthorizerOK
 	}
 	if err := setAuthorizer(conn, authorize); err != nil {

@@ -53,8 +53,12 @@ INSERT INTO bare VALUES (1, 'x'), (1, 'x'), (2, 'y'), ('007', 'z');
 		{"rows of the run", "INSERT INTO bare VALUES (9, 9), (9, 8); DELETE FROM bare WHERE x = 9;", ""},
 		{"rows of the run and others", "INSERT INTO bare VALUES (2, 9); DELETE FROM bare WHERE x = 2;", "2.sql:1 bare 1 delete"},
 		{"a table of the run", "CREATE TABLE t AS SELECT * FROM bare; DELETE FROM t; DROP TABLE t;", ""},
-		{"put back by key", "DELETE FROM k; INSERT INTO k VALUES ('lang', 'en'), ('theme', 'dark');", ""},
-		{"one put back", "DELETE FROM k; INSERT INTO k VALUES ('lang', 'en'), ('other', 'dark');", "2.sql:1 k 1 delete"},
+		{"put back", "DELETE FROM k; INSERT INTO k VALUES ('lang', 'de'), ('theme', 'dark');", ""},
+		{"put back with other values", "DELETE FROM k; INSERT INTO k VALUES ('lang', 'en'), ('theme', 'dark');", "2.sql:1 k 1 delete"},
+		{"put back by way of a table", "CREATE TABLE t AS SELECT * FROM k; DELETE FROM k; INSERT INTO k SELECT key, upper(value) FROM t; DROP TABLE t;", ""},
+		{"another row with its key and no value", "DELETE FROM k; INSERT INTO k VALUES ('lang', NULL), ('theme', 'dark');", "2.sql:1 k 1 delete"},
+		{"one put back", "DELETE FROM k; INSERT INTO k VALUES ('lang', 'de'), ('other', 'dark');", "2.sql:1 k 1 delete"},
+		{"made anew with other rows", "DROP TABLE k; CREATE TABLE k(key TEXT PRIMARY KEY, value TEXT); INSERT INTO k VALUES ('lang', 'en'), ('theme', 'dark');", "2.sql:1 k 1 drop"},
 		{"put back by values", "DELETE FROM bare; INSERT INTO bare VALUES (2, 'y'), (1, 'x'), ('007', 'z');", "2.sql:1 bare 1 delete"},
 		{"put back with others", "CREATE TABLE t AS SELECT * FROM w; DELETE FROM w; INSERT INTO w SELECT * FROM t WHERE b = 1; DROP TABLE t;", "2.sql:1 w 1 delete"},
 		{"without rowid", "DELETE FROM w WHERE a = 'a';", "2.sql:1 w 2 delete"},
@@ -173,6 +177,10 @@ func TestLossesOfOddTables(t *testing.T) {
 		{
 			"set default", "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, p DEFAULT 1 REFERENCES p ON DELETE SET DEFAULT);" +
 				"INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (1, 1), (2, 2), (3, 2);", "DELETE FROM p WHERE id = 2;", "2.sql:1 c.p 2 set null; 2.sql:1 p 1 delete",
+		},
+		{
+			"on update", "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, p REFERENCES p ON UPDATE SET NULL);" +
+				"INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (1, 1), (2, 2), (3, 2);", "UPDATE p SET id = 9 WHERE id = 2;", "2.sql:1 c.p 2 set null",
 		},
 		{
 			"grandchildren", "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY, a REFERENCES a ON DELETE CASCADE); CREATE TABLE c(b REFERENCES b ON DELETE CASCADE);" +

@@ -60,5 +60,22 @@ func (s *rowset) addAll(other *rowset) {
 	}
 }
 
+// list returns the rows, in no order.
+func (s *rowset) list() []int64 {
+	ids := make([]int64, 0, s.members)
+	for _, r := range s.runs {
+		for id := r.first; ; id++ {
+			ids = append(ids, id)
+			if id == r.last {
+				break
+			}
+		}
+	}
+	for id := range s.strays {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
 // held is the number of entries in memory.
 func (s *rowset) held() int { return len(s.runs) + len(s.strays) }

@@ -103,16 +103,7 @@ func (a *account) touched(p pair, columns []columnPair) (condition string, args 
 			return "", nil
 		}
 	}
-	ids := make([]int64, 0, all.members)
-	for _, r := range all.runs {
-		for id := r.first; id <= r.last; id++ {
-			ids = append(ids, id)
-		}
-	}
-	for id := range all.strays {
-		ids = append(ids, id)
-	}
-	text, err := json.Marshal(ids)
+	text, err := json.Marshal(all.list())
 	if err != nil {
 		return "", nil
 	}
@@ -131,19 +122,19 @@ func (a *account) goneColumns(p pair, gone []columnPair) error {
 		if err != nil {
 			return err
 		}
-		copied, err := a.copied(p, c.was)
+		moved, err := a.moved(p, c.was)
 		if err != nil {
 			return err
 		}
-		if !copied {
+		if !moved {
 			a.add(c.blamed, p.object, c.was, LossColumn, n)
 		}
 	}
 	return nil
 }
 
-// copied reports whether a column that the run made holds all values of one that is gone.
-func (a *account) copied(p pair, gone string) (bool, error) {
+// moved reports whether a column that the run made holds all values of one that is gone.
+func (a *account) moved(p pair, gone string) (bool, error) {
 	if p.values == "" {
 		return false, nil
 	}

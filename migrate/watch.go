@@ -41,6 +41,7 @@ type object struct {
 	columns []trackedColumn  // now
 	gone    map[string]*step // columns that were dropped, by their first names
 	dropped *step            // nil as long as it exists
+	madeBy  *step            // nil for one from before the run
 	held    int64            // rows, when it was dropped
 	heir    *object          // the table of the run that has its name since
 
@@ -60,16 +61,16 @@ type step struct {
 	span  span
 	order int
 
-	deletes   map[*object]bool            // as the authorizer was asked
-	updates   map[*object]map[string]bool // names of columns at that time, as they were before the run
-	inserts   map[*object]bool
-	triggered map[*object]bool // by a trigger
-	altered   map[*object]bool
-	dropping  *object
-	held      int64 // rows of the table that it drops
-	creates   []string
-	schema    bool // tables come, go or change
-	indexes   []string
+	deletes  map[*object]bool            // as the authorizer was asked
+	updates  map[*object]map[string]bool // names of columns at that time, as they were before the run
+	inserts  map[*object]bool
+	reads    map[*object]bool
+	altered  map[*object]bool
+	dropping *object
+	held     int64 // rows of the table that it drops
+	creates  []string
+	schema   bool // tables come, go or change
+	indexes  []string
 
 	effects map[*object]*effect
 	moved   map[*object]map[int64]int64 // as they were before the step
@@ -129,7 +130,7 @@ func (w *watcher) begin(ctx context.Context, db querier, f File, s span) error {
 	}
 	w.now = &step{
 		file: f, span: s, held: held, order: len(w.steps), deletes: map[*object]bool{}, updates: map[*object]map[string]bool{},
-		inserts: map[*object]bool{}, triggered: map[*object]bool{}, altered: map[*object]bool{}, effects: map[*object]*effect{},
+		inserts: map[*object]bool{}, reads: map[*object]bool{}, altered: map[*object]bool{}, effects: map[*object]*effect{},
 	}
 	w.name, w.table, w.effect = 0, nil, nil
 	return nil
@@ -168,7 +169,7 @@ func (w *watcher) failure() error {
 }
 
 // authorize notes what a statement may do, as SQLite compiles it.
-func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, trigger string) {
+func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 string) {
 	if w == nil || w.now == nil {
 		return
 	}
@@ -179,7 +180,6 @@ func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, trig
 		if o == nil {
 			return
 		}
-		s.triggered[o] = s.triggered[o] || trigger != ""
 		switch action {
 		case sqlite.AuthDelete:
 			s.deletes[o] = true
@@ -190,6 +190,10 @@ func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, trig
 				s.updates[o] = map[string]bool{}
 			}
 			s.updates[o][o.originOf(arg2)] = true
+		}
+	case sqlite.AuthRead:
+		if o := w.tables[foldASCII(arg1)]; o != nil {
+			s.reads[o] = true
 		}
 	case sqlite.AuthDropTable, sqlite.AuthDropVTable:
 		s.schema = true
@@ -236,7 +240,7 @@ func (w *watcher) refresh(ctx context.Context, db querier, s *step) error {
 		if w.tables[foldASCII(name)] != nil {
 			continue
 		}
-		o := &object{name: name, gone: map[string]*step{}}
+		o := &object{name: name, madeBy: s, gone: map[string]*step{}}
 		names, err := columnNames(ctx, db, name)
 		if err != nil {
 			return databaseError(what, err)
