@@ -25,8 +25,22 @@ func TestValidateSaysWhatNoUploadTakes(t *testing.T) {
 	if _, stderr, code := pages(t, "-C", dir, "validate", "--manifest-only"); code != 0 {
 		t.Errorf("of the manifest alone, validate ends with %d and says %s", code, stderr)
 	}
-	if _, stderr, code := pages(t, "-C", dir, "build"); code != 0 || !strings.Contains(stderr, "asset-too-large") {
-		t.Errorf("build ends with %d and says %s", code, stderr)
+	for _, c := range []struct {
+		name string
+		args []string
+		want int
+		says string
+	}{
+		{"for an upload", []string{"build"}, 1, "error: "},
+		{"for another platform", []string{"build", "--target", "cloudflare"}, 0, "warning: "},
+		{"for this machine", []string{"test", "--", "true"}, 0, ""}, // it says what fails alone
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, stderr, code := pages(t, append([]string{"-C", dir}, c.args...)...); code != c.want ||
+				c.says != "" && (!strings.Contains(stderr, c.says) || !strings.Contains(stderr, "asset-too-large")) {
+				t.Errorf("%q ends with %d and says %s", c.args, code, stderr)
+			}
+		})
 	}
 	if _, stderr, code := pages(t, "-C", dir, "routes"); code != 0 {
 		t.Errorf("routes ends with %d and says %s", code, stderr)
