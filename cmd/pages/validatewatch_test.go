@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func TestValidateWatch(t *testing.T) {
 	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	lines := bufio.NewScanner(stdout)
-	expect := func(when string, codes ...string) {
+	next := func(when string) (got []string) {
 		t.Helper()
 		if !lines.Scan() {
 			t.Fatalf("%s: no report: %v", when, lines.Err())
@@ -41,12 +42,20 @@ func TestValidateWatch(t *testing.T) {
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			t.Fatalf("%s: %v in %s", when, err, lines.Text())
 		}
-		var got []string
 		for _, d := range r.Diagnostics {
 			got = append(got, d.Code)
 		}
-		if len(got) != len(codes) || len(got) > 0 && got[0] != codes[0] {
+		return got
+	}
+	expect := func(when string, codes ...string) {
+		t.Helper()
+		if got := next(when); !slices.Equal(got, codes) {
 			t.Fatalf("%s: %v, want %v", when, got, codes)
+		}
+	}
+	expectAtLast := func(when string, codes ...string) { // a change of several steps may have a report for each
+		t.Helper()
+		for !slices.Equal(next(when), codes) {
 		}
 	}
 	file := filepath.Join(dir, manifest.FileName)
@@ -69,6 +78,20 @@ func TestValidateWatch(t *testing.T) {
 	expect("it came back")
 	put(t, filepath.Join(dir, "public", ".env"), "KEY=1")
 	expect("a secret among the assets", "path_secret")
+	if err := os.RemoveAll(filepath.Join(dir, "public")); err != nil {
+		t.Fatal(err)
+	}
+	expectAtLast("the assets went away", "path-not-found")
+	if err := os.Mkdir(filepath.Join(dir, "public"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	expect("their folder came back, empty", "route-guards-nothing")
+	broken := filepath.Join(dir, "migrations", "1.sql")
+	put(t, broken, "no SQL")
+	put(t, file, `{"bindings": {"database": {"migrations": "migrations"}}}`)
+	expect("a migration that cannot apply", "migration_failed")
+	put(t, broken, "CREATE TABLE a (x);")
+	expect("it was corrected")
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func (k Checker) file(ctx context.Context, path string) Checked {
 	fsys := os.DirFS(filepath.Dir(path))
 	var seen *recorder
 	if k.Record {
-		seen = &recorder{FS: fsys, files: map[string]bool{}, folders: map[string]bool{}}
+		seen = &recorder{FS: fsys, files: map[string]bool{}, folders: map[string]bool{}, missing: map[string]bool{}}
 		fsys = seen
 	}
 	m, r := k.Sites.loadFrom(fsys, path, validate.LoadForUpload)
@@ -188,12 +188,14 @@ func (k Checker) checkPublishedSecrets(ctx context.Context, path string, m *mani
 }
 
 // recorder is a file tree that remembers what was looked at: files by their name, whether they exist or not, and folders that
-// were listed, with all that is in them.
+// were listed, with all that is in them. What is missing is remembered though its folder was listed: an empty folder that
+// takes its place has no file that would tell of it.
 type recorder struct {
 	fs.FS
 	mu      sync.Mutex
 	files   map[string]bool
 	folders map[string]bool
+	missing map[string]bool
 }
 
 // Open implements fs.FS.
@@ -213,6 +215,11 @@ func (r *recorder) Lstat(name string) (fs.FileInfo, error) {
 	info, err := fs.Lstat(r.FS, name)
 	if err != nil || !info.IsDir() { // a folder on the way is not what was looked at
 		r.note(name)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		r.mu.Lock()
+		r.missing[name] = true
+		r.mu.Unlock()
 	}
 	return info, err
 }
@@ -250,6 +257,11 @@ func (r *recorder) paths(dir string) []string {
 			if !r.inListed(name) {
 				list = append(list, filepath.Join(dir, filepath.FromSlash(name)))
 			}
+		}
+	}
+	for name := range r.missing {
+		if !slices.Contains(list, filepath.Join(dir, filepath.FromSlash(name))) {
+			list = append(list, filepath.Join(dir, filepath.FromSlash(name)))
 		}
 	}
 	return list
