@@ -373,7 +373,8 @@ func rowidOf(t *tableShape) string {
 // matched joins the rows from before the run with those of now.
 func (p pair) matched(on string) string {
 	if p.others.members > 0 && p.others.members <= fewRows {
-		on += " AND o." + rowidOf(p.shape) + " NOT IN (" + strings.Trim(strings.ReplaceAll(fmt.Sprint(p.others.list()), " ", ", "), "[]") + ")"
+		ids := strings.ReplaceAll(fmt.Sprint(p.others.list()), " ", ", ")
+		on += " AND o." + rowidOf(p.shape) + " NOT IN (" + strings.Trim(ids, "[]") + ")"
 	}
 	return " FROM was." + quotedName(p.origin) + " AS o CROSS JOIN main." + quotedName(p.to.name) + " AS n ON " + on
 }

@@ -16,8 +16,10 @@ import (
 
 // TestAtomic: with the option all files are applied, or none is.
 func TestAtomic(t *testing.T) {
-	const tables = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p); INSERT INTO p VALUES (1); INSERT INTO c VALUES (1);"
-	const deferred = "PRAGMA defer_foreign_keys = ON;\nCREATE TABLE p2(id INTEGER PRIMARY KEY); INSERT INTO p2 SELECT * FROM p; DROP TABLE p; " +
+	const tables = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p); INSERT INTO p VALUES (1); INSERT INTO c " +
+		"VALUES (1);"
+	const deferred = "PRAGMA defer_foreign_keys = ON;\nCREATE TABLE p2(id INTEGER PRIMARY KEY); INSERT INTO p2 SELECT * FROM p; " +
+		"DROP TABLE p; " +
 		"ALTER TABLE p2 RENAME TO p; PRAGMA defer_foreign_keys = OFF;"
 	tests := []struct {
 		name   string
@@ -27,22 +29,29 @@ func TestAtomic(t *testing.T) {
 		stands string
 		holds  string
 	}{
-		{"all", list("2.sql", "CREATE TABLE a(x);", "3.sql", "INSERT INTO a VALUES (1);"), []string{"a"}, "", "", "1:1.sql 2:2.sql 3:3.sql"},
+		{"all", list("2.sql", "CREATE TABLE a(x);", "3.sql", "INSERT INTO a VALUES (1);"), []string{"a"}, "", "", "1:1.sql 2:2.sql " +
+			"3:3.sql"},
 		{"nothing pending", nil, nil, "", "", "1:1.sql"},
 		{
-			"the last one fails", list("2.sql", "CREATE TABLE a(x);", "3.sql", "CREATE TABLE b(x);", "4.sql", "DROP TABLE nowhere", "5.sql", "SELECT 1"), nil,
-			"4.sql:1:12 migration_failed", "4.sql left nothing behind; 2 files, 2.sql to 3.sql, ran and were taken back; nothing is applied; 5.sql was not reached", "1:1.sql",
+			"the last one fails", list("2.sql", "CREATE TABLE a(x);", "3.sql", "CREATE TABLE b(x);", "4.sql", "DROP TABLE "+
+				"nowhere", "5.sql", "SELECT 1"), nil,
+			"4.sql:1:12 migration_failed", "4.sql left nothing behind; 2 files, 2.sql to 3.sql, ran and were taken back; nothing is " +
+				"applied; 5.sql was not reached", "1:1.sql",
 		},
 		{
-			"a table is missing", list("2.sql", "CREATE TABLE a(x);"), []string{"b"}, "migration_table_missing",
+			"a table is missing", list("2.sql", "CREATE TABLE a(x);"),
+			[]string{"b"},
+			"migration_table_missing",
 			"2.sql ran, and was taken back; nothing is applied", "1:1.sql",
 		},
 		{
-			"keys are checked after each file", list("2.sql", "PRAGMA defer_foreign_keys = ON; INSERT INTO c VALUES (7);", "3.sql", "INSERT INTO p VALUES (7);"), nil,
+			"keys are checked after each file", list("2.sql", "PRAGMA defer_foreign_keys = ON; INSERT INTO c VALUES "+
+				"(7);", "3.sql", "INSERT INTO p VALUES (7);"), nil,
 			"2.sql migration_foreign_keys", "2.sql left nothing behind; 3.sql was not reached", "1:1.sql",
 		},
 		{
-			"what a file defers ends with it", list("2.sql", "PRAGMA defer_foreign_keys = ON;", "3.sql", "INSERT INTO c VALUES (7); INSERT INTO p VALUES (7);"), nil,
+			"what a file defers ends with it", list("2.sql", "PRAGMA defer_foreign_keys = ON;", "3.sql", "INSERT INTO c VALUES (7); "+
+				"INSERT INTO p VALUES (7);"), nil,
 			"3.sql:1:1 migration_foreign_keys", "3.sql left nothing behind; 2.sql ran, and was taken back; nothing is applied", "1:1.sql",
 		},
 		{"a table made anew", list("2.sql", deferred, "3.sql", deferred), nil, "", "", "1:1.sql 2:2.sql 3:3.sql"},
@@ -140,8 +149,10 @@ func TestAtomicKilled(t *testing.T) {
 
 // TestKeyUnchecked: a foreign key whose index a later file makes is taken, and told.
 func TestKeyUnchecked(t *testing.T) {
-	files := list("1.sql", "CREATE TABLE p(a, b); CREATE TABLE c(x REFERENCES p(a)); CREATE TABLE q(id INTEGER PRIMARY KEY); CREATE TABLE d(q REFERENCES q);",
-		"2.sql", "CREATE TABLE other(x);", "3.sql", "CREATE UNIQUE INDEX pa ON p(a);", "4.sql", "INSERT INTO p VALUES (1, 2); INSERT INTO c VALUES (1);")
+	files := list("1.sql", "CREATE TABLE p(a, b); CREATE TABLE c(x REFERENCES p(a)); CREATE TABLE q(id INTEGER PRIMARY KEY); CREATE "+
+		"TABLE d(q REFERENCES q);",
+		"2.sql", "CREATE TABLE other(x);", "3.sql", "CREATE UNIQUE INDEX pa ON p(a);", "4.sql", "INSERT INTO p VALUES (1, 2); "+
+			"INSERT INTO c VALUES (1);")
 	for _, atomic := range []bool{false, true} {
 		o := options
 		o.Atomic = atomic
@@ -166,7 +177,8 @@ func TestKeyUnchecked(t *testing.T) {
 func TestDownSection(t *testing.T) {
 	tests := []struct{ name, sql, want string }{
 		{"goose", "-- +goose Up\nCREATE TABLE a(x);\n-- +goose Down\nDROP TABLE a;", "1.sql:3:1 -- +goose Down"},
-		{"dbmate", "-- migrate:up\nCREATE TABLE a(x);\n\n  -- migrate:down transaction:false\r\nDROP TABLE a;", "1.sql:4:3 -- migrate:down transaction:false"},
+		{"dbmate", "-- migrate:up\nCREATE TABLE a(x);\n\n  -- migrate:down transaction:false\r\n" +
+			"DROP TABLE a;", "1.sql:4:3 -- migrate:down transaction:false"},
 		{"sql-migrate", "-- +migrate Up\nCREATE TABLE a(x);\n-- +migrate Down\nDROP TABLE a;", "1.sql:3:1 -- +migrate Down"},
 		{"node-sqlite", "-- Up\nCREATE TABLE a(x);\n--------- Down\nDROP TABLE a;", "1.sql:3:1 --------- Down"},
 		{"node-pg-migrate", "-- Up Migration\nCREATE TABLE a(x);\n-- Down Migration\nDROP TABLE a;", "1.sql:3:1 -- Down Migration"},

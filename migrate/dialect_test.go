@@ -34,10 +34,13 @@ func TestOtherDatabases(t *testing.T) {
 		"CREATE TABLE a (x JSONB DEFAULT '{}'::jsonb);": is +
 			"write CAST(… AS jsonb), or nothing where the value has the type already",
 		"CREATE TABLE a (x, -- NOW()\n y 'AUTO_INCREMENT' z z,);": "",
-		"CREATE TABLE q (a, b);\nDELETE FROM q ORDER BY a LIMIT 1;": "write DELETE FROM q WHERE rowid IN (SELECT rowid FROM q ORDER BY a LIMIT 1): " +
+		"CREATE TABLE q (a, b);\nDELETE FROM q ORDER BY a LIMIT 1;": "write DELETE FROM q WHERE rowid IN (SELECT rowid FROM q ORDER " +
+			"BY a LIMIT 1): " +
 			"SQLite is built without this form here",
-		"CREATE TABLE q (a, b); UPDATE OR IGNORE main.\"q\" SET a = (SELECT 1 LIMIT 1) WHERE b = 2 LIMIT 3 RETURNING a;": "write UPDATE OR IGNORE main . \"q\" " +
-			"SET a = ( SELECT 1 LIMIT 1 ) WHERE rowid IN (SELECT rowid FROM main.\"q\" WHERE b = 2 LIMIT 3) RETURNING a: SQLite is built without this form here",
+		"CREATE TABLE q (a, b); UPDATE OR IGNORE main.\"q\" SET a = (SELECT 1 LIMIT 1) WHERE b = 2 LIMIT 3 RETURNING a;": "write " +
+			"UPDATE OR IGNORE main . \"q\" " +
+			"SET a = ( SELECT 1 LIMIT 1 ) WHERE rowid IN (SELECT rowid FROM main.\"q\" WHERE b = 2 LIMIT 3) RETURNING a: SQLite is " +
+			"built without this form here",
 		"CREATE TABLE a (x); INSERT INTO a VALUES (:id);": "write the value itself, or put the text in quotes",
 	} {
 		t.Run(fmt.Sprintf("%.40s", text), func(t *testing.T) {
@@ -53,21 +56,30 @@ func TestOtherDatabases(t *testing.T) {
 // TestOtherTools: files as drizzle-kit and Prisma write them apply as they are, and leave the schema that SQLite's shell
 // makes of them.
 func TestOtherTools(t *testing.T) {
-	const drizzleFirst = "CREATE TABLE `users` (\n\t`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,\n\t`name` text,\n\t`age` text\n);\n--> statement-breakpoint\n" +
-		"CREATE TABLE `posts` (\n\t`id` integer PRIMARY KEY NOT NULL,\n\t`author` integer,\n\tFOREIGN KEY (`author`) REFERENCES `users`(`id`) " +
+	const drizzleFirst = "CREATE TABLE `users` (\n\t`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,\n\t`name` text,\n\t`age` text\n" +
+		");\n--> statement-breakpoint\n" +
+		"CREATE TABLE `posts` (\n\t`id` integer PRIMARY KEY NOT NULL,\n\t`author` integer,\n" +
+		"\tFOREIGN KEY (`author`) REFERENCES `users`(`id`) " +
 		"ON UPDATE no action ON DELETE cascade\n);\n--> statement-breakpoint\nCREATE UNIQUE INDEX `users_name_unique` ON `users` (`name`);"
-	const drizzleSecond = "PRAGMA foreign_keys=OFF;--> statement-breakpoint\nCREATE TABLE `__new_users` (\n\t`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,\n" +
+	const drizzleSecond = "PRAGMA foreign_keys=OFF;--> statement-breakpoint\nCREATE TABLE `__new_users` (\n" +
+		"\t`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,\n" +
 		"\t`name` text DEFAULT '?' NOT NULL,\n\t`age` integer\n);\n--> statement-breakpoint\n" +
 		"INSERT INTO `__new_users`(\"id\", \"name\", \"age\") SELECT \"id\", \"name\", \"age\" FROM `users`;--> statement-breakpoint\n" +
-		"DROP TABLE `users`;--> statement-breakpoint\nALTER TABLE `__new_users` RENAME TO `users`;--> statement-breakpoint\nPRAGMA foreign_keys=ON;" +
+		"DROP TABLE `users`;--> statement-breakpoint\nALTER TABLE `__new_users` RENAME TO `users`;--> statement-breakpoint\n" +
+		"PRAGMA foreign_keys=ON;" +
 		"--> statement-breakpoint\nCREATE UNIQUE INDEX `users_name_unique` ON `users` (`name`);"
-	const prismaFirst = "-- CreateTable\nCREATE TABLE \"User\" (\n    \"id\" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,\n    \"email\" TEXT NOT NULL\n);\n\n" +
-		"-- CreateTable\nCREATE TABLE \"Post\" (\n    \"id\" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,\n    \"authorId\" INTEGER NOT NULL,\n    CONSTRAINT " +
+	const prismaFirst = "-- CreateTable\nCREATE TABLE \"User\" (\n    \"id\" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,\n" +
+		"    \"email\" TEXT NOT NULL\n);\n\n" +
+		"-- CreateTable\nCREATE TABLE \"Post\" (\n    \"id\" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,\n" +
+		"    \"authorId\" INTEGER NOT NULL,\n    CONSTRAINT " +
 		"\"Post_authorId_fkey\" FOREIGN KEY (\"authorId\") REFERENCES \"User\" (\"id\") ON DELETE RESTRICT ON UPDATE CASCADE\n);\n\n" +
 		"-- CreateIndex\nCREATE UNIQUE INDEX \"User_email_key\" ON \"User\"(\"email\");\n"
-	const prismaSecond = "-- RedefineTables\nPRAGMA defer_foreign_keys=ON;\nPRAGMA foreign_keys=OFF;\nCREATE TABLE \"new_User\" (\n    \"id\" INTEGER NOT NULL " +
-		"PRIMARY KEY AUTOINCREMENT,\n    \"email\" TEXT NOT NULL,\n    \"name\" TEXT\n);\nINSERT INTO \"new_User\" (\"email\", \"id\") SELECT \"email\", \"id\" FROM \"User\";\n" +
-		"DROP TABLE \"User\";\nALTER TABLE \"new_User\" RENAME TO \"User\";\nCREATE UNIQUE INDEX \"User_email_key\" ON \"User\"(\"email\");\n" +
+	const prismaSecond = "-- RedefineTables\nPRAGMA defer_foreign_keys=ON;\nPRAGMA foreign_keys=OFF;\nCREATE TABLE \"new_User\" (\n" +
+		"    \"id\" INTEGER NOT NULL " +
+		"PRIMARY KEY AUTOINCREMENT,\n    \"email\" TEXT NOT NULL,\n    \"name\" TEXT\n);\n" +
+		"INSERT INTO \"new_User\" (\"email\", \"id\") SELECT \"email\", \"id\" FROM \"User\";\n" +
+		"DROP TABLE \"User\";\nALTER TABLE \"new_User\" RENAME TO \"User\";\n" +
+		"CREATE UNIQUE INDEX \"User_email_key\" ON \"User\"(\"email\");\n" +
 		"PRAGMA foreign_keys=ON;\nPRAGMA defer_foreign_keys=OFF;\n"
 	tests := []struct {
 		name  string
@@ -75,8 +87,10 @@ func TestOtherTools(t *testing.T) {
 		rows  string
 		lost  string
 	}{
-		{"drizzle-kit", list("0000_a.sql", drizzleFirst, "0001_b.sql", drizzleSecond), "INSERT INTO users VALUES (1, 'a', '7'); INSERT INTO posts VALUES (1, 1);", "0001_b.sql:9 posts 1 cascade"},
-		{"Prisma", list("0001_init.sql", prismaFirst, "0002_name.sql", prismaSecond), "INSERT INTO User VALUES (1, 'a@b'); INSERT INTO Post VALUES (1, 1);", ""},
+		{"drizzle-kit", list("0000_a.sql", drizzleFirst, "0001_b.sql", drizzleSecond), "INSERT INTO users VALUES (1, 'a', '7'); " +
+			"INSERT INTO posts VALUES (1, 1);", "0001_b.sql:9 posts 1 cascade"},
+		{"Prisma", list("0001_init.sql", prismaFirst, "0002_name.sql", prismaSecond), "INSERT INTO User VALUES (1, 'a@b'); INSERT " +
+			"INTO Post VALUES (1, 1);", ""},
 	}
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
@@ -89,7 +103,8 @@ func TestOtherTools(t *testing.T) {
 			if got, want := dump(t, db), dump(t, plain); got != want {
 				t.Errorf("schema %s, want %s", got, want)
 			}
-			const texts = "SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema WHERE tbl_name <> '_pages_migrations' ORDER BY type, name)"
+			const texts = "SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema WHERE tbl_name <> '_pages_migrations' " +
+				"ORDER BY type, name)"
 			if got, want := one(t, db, texts), one(t, plain, texts); got != want {
 				t.Errorf("schema %s\nwant %s", got, want)
 			}

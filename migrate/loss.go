@@ -167,20 +167,11 @@ func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (no
 	for s, p := range read {
 		permits[place{s.file.Name, s.span.start}] = p
 	}
-	seen := map[string]bool{}
-	for _, s := range a.w.steps {
-		f := s.file
-		if seen[f.Name] {
-			continue
-		}
-		seen[f.Name] = true
-		if !bytes.Contains(bytes.ToLower(f.SQL), []byte("pages:")) {
-			continue
-		}
-		for _, sp := range spans[f.Name] {
-			p := permits[place{f.Name, sp.start}]
+	for _, f := range a.files() {
+		for _, s := range spans[f.Name] {
+			p := permits[place{f.Name, s.start}]
 			if p == nil {
-				p = f.permit(spans[f.Name], sp)
+				p = f.permit(spans[f.Name], s)
 			}
 			for _, name := range p.tables {
 				if !p.used[name] && !known[foldASCII(name)] {
@@ -193,4 +184,18 @@ func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (no
 		}
 	}
 	return notices
+}
+
+// files lists those that ran and may have a comment that allows a loss.
+func (a *account) files() (list []File) {
+	seen := map[string]bool{}
+	for _, s := range a.w.steps {
+		if f := s.file; !seen[f.Name] {
+			seen[f.Name] = true
+			if bytes.Contains(bytes.ToLower(f.SQL), []byte("pages:")) {
+				list = append(list, f)
+			}
+		}
+	}
+	return list
 }

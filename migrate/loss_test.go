@@ -55,16 +55,21 @@ INSERT INTO bare VALUES (1, 'x'), (1, 'x'), (2, 'y'), ('007', 'z');
 		{"a table of the run", "CREATE TABLE t AS SELECT * FROM bare; DELETE FROM t; DROP TABLE t;", ""},
 		{"put back", "DELETE FROM k; INSERT INTO k VALUES ('lang', 'de'), ('theme', 'dark');", ""},
 		{"put back with other values", "DELETE FROM k; INSERT INTO k VALUES ('lang', 'en'), ('theme', 'dark');", "2.sql:1 k 1 delete"},
-		{"put back by way of a table", "CREATE TABLE t AS SELECT * FROM k; DELETE FROM k; INSERT INTO k SELECT key, upper(value) FROM t; DROP TABLE t;", ""},
-		{"another row with its key and no value", "DELETE FROM k; INSERT INTO k VALUES ('lang', NULL), ('theme', 'dark');", "2.sql:1 k 1 delete"},
+		{"put back by way of a table", "CREATE TABLE t AS SELECT * FROM k; DELETE FROM k; INSERT INTO k SELECT key, upper(value) " +
+			"FROM t; DROP TABLE t;", ""},
+		{"another row with its key and no value", "DELETE FROM k; INSERT INTO k VALUES ('lang', NULL), ('theme', " +
+			"'dark');", "2.sql:1 k 1 delete"},
 		{"one put back", "DELETE FROM k; INSERT INTO k VALUES ('lang', 'de'), ('other', 'dark');", "2.sql:1 k 1 delete"},
-		{"made anew with other rows", "DROP TABLE k; CREATE TABLE k(key TEXT PRIMARY KEY, value TEXT); INSERT INTO k VALUES ('lang', 'en'), ('theme', 'dark');", "2.sql:1 k 1 drop"},
+		{"made anew with other rows", "DROP TABLE k; CREATE TABLE k(key TEXT PRIMARY KEY, value TEXT); INSERT INTO k VALUES " +
+			"('lang', 'en'), ('theme', 'dark');", "2.sql:1 k 1 drop"},
 		{"put back by values", "DELETE FROM bare; INSERT INTO bare VALUES (2, 'y'), (1, 'x'), ('007', 'z');", "2.sql:1 bare 1 delete"},
-		{"put back with others", "CREATE TABLE t AS SELECT * FROM w; DELETE FROM w; INSERT INTO w SELECT * FROM t WHERE b = 1; DROP TABLE t;", "2.sql:1 w 1 delete"},
+		{"put back with others", "CREATE TABLE t AS SELECT * FROM w; DELETE FROM w; INSERT INTO w SELECT * FROM t WHERE b = 1; DROP " +
+			"TABLE t;", "2.sql:1 w 1 delete"},
 		{"without rowid", "DELETE FROM w WHERE a = 'a';", "2.sql:1 w 2 delete"},
 		{"replace the same key", "REPLACE INTO k VALUES ('lang', 'en');", ""},
 		{"replace with NULL", "INSERT OR REPLACE INTO k(key) VALUES ('lang');", "2.sql:1 k.value 1 replace"},
-		{"replace by a unique index", "CREATE UNIQUE INDEX i ON p(name);\nREPLACE INTO p(id, name) VALUES (20, 'd');", "2.sql:2 p 1 replace"},
+		{"replace by a unique index", "CREATE UNIQUE INDEX i ON p(name);\n" +
+			"REPLACE INTO p(id, name) VALUES (20, 'd');", "2.sql:2 p 1 replace"},
 		{"update or replace", "UPDATE OR REPLACE p SET id = 1 WHERE id = 7;", "2.sql:1 c 2 cascade; 2.sql:1 p 1 replace"},
 		{"upsert", "INSERT INTO k VALUES ('lang', 'en') ON CONFLICT DO UPDATE SET value = excluded.value;", ""},
 		{
@@ -77,55 +82,71 @@ INSERT INTO bare VALUES (1, 'x'), (1, 'x'), (2, 'y'), ('007', 'z');
 		{"update to one value", "UPDATE p SET name = 'x';", "2.sql:1 p.name 4 update"},
 		{"update that narrows", "UPDATE p SET price = CAST(price AS INTEGER);", ""},
 		{"update that cuts", "UPDATE p SET note = substr(note, 1, 1) WHERE id < 4;", "2.sql:1 p.note 2 narrow"},
-		{"two updates", "UPDATE p SET note = NULL WHERE id = 1;\nUPDATE p SET note = NULL, name = name || 'x' WHERE id = 3;", "2.sql:1 p.note 1 update; 2.sql:2 p.note 1 update"},
+		{"two updates", "UPDATE p SET note = NULL WHERE id = 1;\nUPDATE p SET note = NULL, name = name || 'x' WHERE id = " +
+			"3;", "2.sql:1 p.note 1 update; 2.sql:2 p.note 1 update"},
 		{"renumber", "UPDATE k SET key = key || '2'; UPDATE bare SET rowid = rowid + 100;", ""},
 		{"drop a column", "ALTER TABLE p DROP COLUMN note;", "2.sql:1 p.note 3 drop column"},
 		{"drop an empty column", "ALTER TABLE p ADD COLUMN z; ALTER TABLE p DROP COLUMN z;", ""},
-		{"drop a column of rows that go", "DELETE FROM p WHERE id = 7;\nALTER TABLE p DROP COLUMN note;", "2.sql:1 p 1 delete; 2.sql:2 p.note 2 drop column"},
-		{"rename", "ALTER TABLE p RENAME TO r; ALTER TABLE r RENAME COLUMN note TO remark; DELETE FROM r WHERE id = 7;", "2.sql:1 p 1 delete"},
+		{"drop a column of rows that go", "DELETE FROM p WHERE id = 7;\n" +
+			"ALTER TABLE p DROP COLUMN note;", "2.sql:1 p 1 delete; 2.sql:2 p.note 2 drop column"},
+		{"rename", "ALTER TABLE p RENAME TO r; ALTER TABLE r RENAME COLUMN note TO remark; DELETE FROM r WHERE id = 7;", "2.sql:1 p " +
+			"1 delete"},
 		{"column copied", "ALTER TABLE p ADD COLUMN remark; UPDATE p SET remark = note; ALTER TABLE p DROP COLUMN note;", ""},
 		{
-			"column made anew", "ALTER TABLE p ADD COLUMN z TEXT; UPDATE p SET z = CAST(price AS TEXT);\nALTER TABLE p DROP COLUMN price; ALTER TABLE p RENAME COLUMN z TO price;",
+			"column made anew", "ALTER TABLE p ADD COLUMN z TEXT; UPDATE p SET z = CAST(price AS TEXT);\n" +
+				"ALTER TABLE p DROP COLUMN price; ALTER TABLE p RENAME COLUMN z TO price;",
 			"",
 		},
 		{
-			"column made anew as a number", "ALTER TABLE p ADD COLUMN z INTEGER; UPDATE p SET z = CAST(note AS INTEGER);\nALTER TABLE p DROP COLUMN note; ALTER TABLE p RENAME COLUMN z TO note;",
+			"column made anew as a number", "ALTER TABLE p ADD COLUMN z INTEGER; UPDATE p SET z = CAST(note AS INTEGER);\n" +
+				"ALTER TABLE p DROP COLUMN note; ALTER TABLE p RENAME COLUMN z TO note;",
 			"2.sql:2 p.note 2 narrow",
 		},
-		{"table made anew", "PRAGMA defer_foreign_keys = ON; CREATE TABLE kept AS SELECT * FROM c;\n" + again + "INSERT INTO p2 SELECT * FROM p; DROP TABLE p; ALTER TABLE p2 RENAME TO p;\n" +
+		{"table made anew", "PRAGMA defer_foreign_keys = ON; CREATE TABLE kept AS SELECT * FROM c;\n" + again + "INSERT INTO p2 " +
+			"SELECT * FROM p; DROP TABLE p; ALTER TABLE p2 RENAME TO p;\n" +
 			"DELETE FROM c; INSERT INTO c SELECT * FROM kept; DROP TABLE kept; PRAGMA defer_foreign_keys = OFF;", ""},
-		{"table made anew, cascade", "PRAGMA foreign_keys = OFF;\n" + again + "INSERT INTO p2 SELECT * FROM p;\nDROP TABLE p;\nALTER TABLE p2 RENAME TO p;", "2.sql:4 c 3 cascade"},
+		{"table made anew, cascade", "PRAGMA foreign_keys = OFF;\n" + again + "INSERT INTO p2 SELECT * FROM p;\nDROP TABLE p;\n" +
+			"ALTER TABLE p2 RENAME TO p;", "2.sql:4 c 3 cascade"},
 		{
-			"table made anew without rows", "DROP TABLE c;\n" + again + "INSERT INTO p2 SELECT * FROM p WHERE price > 1.5;\nDROP TABLE p;\nALTER TABLE p2 RENAME TO p;",
+			"table made anew without rows", "DROP TABLE c;\n" + again + "INSERT INTO p2 SELECT * FROM p WHERE price > 1.5;\n" +
+				"DROP TABLE p;\nALTER TABLE p2 RENAME TO p;",
 			"2.sql:1 c 4 drop; 2.sql:4 p 1 drop",
 		},
 		{
-			"table made anew without a column", "CREATE TABLE k2(key TEXT PRIMARY KEY); INSERT INTO k2 SELECT key FROM k;\nDROP TABLE k; ALTER TABLE k2 RENAME TO k;",
+			"table made anew without a column", "CREATE TABLE k2(key TEXT PRIMARY KEY); INSERT INTO k2 SELECT key FROM k;\n" +
+				"DROP TABLE k; ALTER TABLE k2 RENAME TO k;",
 			"2.sql:2 k.value 2 drop column",
 		},
 		{
-			"table made anew, column not copied", "CREATE TABLE k2(key TEXT PRIMARY KEY, value TEXT DEFAULT ''); INSERT INTO k2(key) SELECT key FROM k;\nDROP TABLE k; ALTER TABLE k2 RENAME TO k;",
+			"table made anew, column not copied", "CREATE TABLE k2(key TEXT PRIMARY KEY, value TEXT DEFAULT ''); INSERT INTO " +
+				"k2(key) SELECT key FROM k;\nDROP TABLE k; ALTER TABLE k2 RENAME TO k;",
 			"2.sql:2 k.value 2 drop column",
 		},
 		{
-			"table made anew, column renamed", "CREATE TABLE k2(key TEXT PRIMARY KEY, v TEXT); INSERT INTO k2 SELECT key, value FROM k;\nDROP TABLE k; ALTER TABLE k2 RENAME TO k;",
+			"table made anew, column renamed", "CREATE TABLE k2(key TEXT PRIMARY KEY, v TEXT); INSERT INTO k2 SELECT key, value " +
+				"FROM k;\nDROP TABLE k; ALTER TABLE k2 RENAME TO k;",
 			"",
 		},
 		{
-			"table made anew, narrow", "CREATE TABLE b2(x INTEGER, y TEXT) STRICT; INSERT INTO b2 SELECT CAST(x AS INTEGER), y FROM bare;\nDROP TABLE bare; ALTER TABLE b2 RENAME TO bare;",
+			"table made anew, narrow", "CREATE TABLE b2(x INTEGER, y TEXT) STRICT; INSERT INTO b2 SELECT CAST(x AS INTEGER), y FROM " +
+				"bare;\nDROP TABLE bare; ALTER TABLE b2 RENAME TO bare;",
 			"2.sql:2 bare.x 1 narrow",
 		},
 		{
-			"table made anew, integers", "DROP TABLE c; CREATE TABLE p2(id INTEGER PRIMARY KEY, name TEXT, price INTEGER, note TEXT) STRICT;\nINSERT INTO p2 SELECT id, name, CAST(price AS INTEGER), note FROM p;\nDROP TABLE p; ALTER TABLE p2 RENAME TO p;",
+			"table made anew, integers", "DROP TABLE c; CREATE TABLE p2(id INTEGER PRIMARY KEY, name TEXT, price INTEGER, note " +
+				"TEXT) STRICT;\nINSERT INTO p2 SELECT id, name, CAST(price AS INTEGER), note FROM p;\n" +
+				"DROP TABLE p; ALTER TABLE p2 RENAME TO p;",
 			"2.sql:1 c 4 drop; 2.sql:3 p.price 2 narrow",
 		},
 		{"table made anew, empty", "DROP TABLE bare; CREATE TABLE bare(x, y);", "2.sql:1 bare 4 drop"},
 		{
-			"old one renamed first", "ALTER TABLE k RENAME TO old; CREATE TABLE k(key TEXT PRIMARY KEY, value TEXT); INSERT INTO k SELECT * FROM old WHERE key = 'lang';\nDROP TABLE old;",
+			"old one renamed first", "ALTER TABLE k RENAME TO old; CREATE TABLE k(key TEXT PRIMARY KEY, value TEXT); INSERT INTO k " +
+				"SELECT * FROM old WHERE key = 'lang';\nDROP TABLE old;",
 			"2.sql:2 k 1 drop",
 		},
 		{"moved", "CREATE TABLE k2 AS SELECT * FROM k;\n-- pages: loses k\nDROP TABLE k;", "2.sql:3 k 2 drop allowed"},
-		{"allowed", "-- it is over\n-- Pages: Loses \"P\", c\nDELETE FROM p WHERE id = 1;", "2.sql:3 c 2 cascade allowed; 2.sql:3 p 1 delete allowed"},
+		{"allowed", "-- it is over\n-- Pages: Loses \"P\", c\nDELETE FROM p WHERE id = 1;", "2.sql:3 c 2 cascade allowed; 2.sql:3 p " +
+			"1 delete allowed"},
 		{"allowed in part", "-- pages: loses p\nDELETE FROM p WHERE id = 1;", "2.sql:2 c 2 cascade; 2.sql:2 p 1 delete allowed"},
 		{"allowed under its new name", "ALTER TABLE k RENAME TO kv;\n-- pages: loses kv\nDELETE FROM kv;", "2.sql:3 k 2 delete allowed"},
 		{"allowed elsewhere", "-- pages: loses bare\nSELECT 1; -- pages: loses bare\nDELETE FROM bare;", "2.sql:3 bare 4 delete"},
@@ -150,73 +171,93 @@ func TestLossesOfOddTables(t *testing.T) {
 	tests := []struct{ name, before, sql, want string }{
 		{
 			"quoted names", `CREATE TABLE "a ""b"(x, "c d" TEXT, rowid TEXT); INSERT INTO "a ""b" VALUES (1, 2, 3), (4, 5, 6);`,
-			"DELETE FROM [a \"b] WHERE x = 1;\n-- pages: loses \"A \"\"b\"\nALTER TABLE \"A \"\"B\" DROP COLUMN \"C D\"; ALTER TABLE \"a \"\"b\" RENAME TO `x``y`; UPDATE `x``y` SET rowid = NULL;",
+			"DELETE FROM [a \"b] WHERE x = 1;\n-- pages: loses \"A \"\"b\"\n" +
+				"ALTER TABLE \"A \"\"B\" DROP COLUMN \"C D\"; ALTER TABLE \"a \"\"b\" RENAME TO `x``y`; UPDATE `x``y` SET rowid = NULL;",
 			`2.sql:1 a "b 1 delete; 2.sql:3 a "b.c d 1 drop column allowed; 2.sql:3 a "b.rowid 1 update`,
 		},
 		{
-			"generated columns", "CREATE TABLE g(id INTEGER PRIMARY KEY, a INT, b AS (a + 1), c AS (a + 2) STORED); INSERT INTO g(a) VALUES (1), (2);",
+			"generated columns", "CREATE TABLE g(id INTEGER PRIMARY KEY, a INT, b AS (a + 1), c AS (a + 2) STORED); INSERT INTO " +
+				"g(a) VALUES (1), (2);",
 			"ALTER TABLE g DROP COLUMN b; UPDATE g SET a = a + 1; DELETE FROM g WHERE id = 1;", "2.sql:1 g 1 delete",
 		},
 		{
-			"full text", "CREATE VIRTUAL TABLE f USING fts5(t); INSERT INTO f VALUES ('a'), ('b');", "SELECT 1;\nDELETE FROM f WHERE t = 'a';", "2.sql:2 f 1 delete",
+			"full text", "CREATE VIRTUAL TABLE f USING fts5(t); INSERT INTO f VALUES ('a'), ('b');", "SELECT 1;\n" +
+				"DELETE FROM f WHERE t = 'a';", "2.sql:2 f 1 delete",
 		},
-		{"full text, dropped", "CREATE VIRTUAL TABLE f USING fts5(t); INSERT INTO f VALUES ('a'), ('b');", "SELECT 1;\nDROP TABLE f;", "2.sql:2 f 2 drop"},
+		{"full text, dropped", "CREATE VIRTUAL TABLE f USING fts5(t); INSERT INTO f VALUES ('a'), ('b');", "SELECT 1;\n" +
+			"DROP TABLE f;", "2.sql:2 f 2 drop"},
 		{
 			"full text, renamed", "CREATE VIRTUAL TABLE f USING fts5(t); INSERT INTO f VALUES ('a'), ('b');",
 			"ALTER TABLE f RENAME TO g; INSERT INTO g VALUES ('c'); INSERT INTO g(g) VALUES ('optimize');", "",
 		},
-		{"tree", "CREATE VIRTUAL TABLE r USING rtree(id, a, b); INSERT INTO r VALUES (1, 0, 1), (2, 0, 1);", "DELETE FROM r WHERE id = 2;", "2.sql:1 r 1 delete"},
+		{"tree", "CREATE VIRTUAL TABLE r USING rtree(id, a, b); INSERT INTO r VALUES (1, 0, 1), (2, 0, 1);", "DELETE FROM r WHERE " +
+			"id = 2;", "2.sql:1 r 1 delete"},
 		{
-			"a column that replaces", "CREATE TABLE u(id INTEGER PRIMARY KEY, k UNIQUE ON CONFLICT REPLACE, v); INSERT INTO u VALUES (1, 'a', 'x'), (2, 'b', 'y');",
+			"a column that replaces", "CREATE TABLE u(id INTEGER PRIMARY KEY, k UNIQUE ON CONFLICT REPLACE, v); INSERT INTO u " +
+				"VALUES (1, 'a', 'x'), (2, 'b', 'y');",
 			"INSERT INTO u VALUES (3, 'a', 'z');\nUPDATE u SET k = 'b' WHERE id = 3;", "2.sql:1 u 1 replace; 2.sql:2 u 1 replace",
 		},
 		{
-			"a tree of rows", "CREATE TABLE n(id INTEGER PRIMARY KEY, up REFERENCES n ON DELETE CASCADE); INSERT INTO n VALUES (1, NULL), (2, 1), (3, 2), (4, NULL);",
+			"a tree of rows", "CREATE TABLE n(id INTEGER PRIMARY KEY, up REFERENCES n ON DELETE CASCADE); INSERT INTO n VALUES (1, " +
+				"NULL), (2, 1), (3, 2), (4, NULL);",
 			"DELETE FROM n WHERE id = 1;", "2.sql:1 n 2 cascade; 2.sql:1 n 1 delete",
 		},
 		{
-			"set default", "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, p DEFAULT 1 REFERENCES p ON DELETE SET DEFAULT);" +
-				"INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (1, 1), (2, 2), (3, 2);", "DELETE FROM p WHERE id = 2;", "2.sql:1 c.p 2 set null; 2.sql:1 p 1 delete",
+			"set default", "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, p DEFAULT 1 REFERENCES p " +
+				"ON DELETE SET DEFAULT);" +
+				"INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (1, 1), (2, 2), (3, 2);", "DELETE FROM p WHERE id = " +
+				"2;", "2.sql:1 c.p 2 set null; 2.sql:1 p 1 delete",
 		},
 		{
-			"on update", "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, p REFERENCES p ON UPDATE SET NULL);" +
-				"INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (1, 1), (2, 2), (3, 2);", "UPDATE p SET id = 9 WHERE id = 2;", "2.sql:1 c.p 2 set null",
+			"on update", "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, p REFERENCES p ON UPDATE " +
+				"SET NULL);" +
+				"INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (1, 1), (2, 2), (3, 2);", "UPDATE p SET id = 9 WHERE id = " +
+				"2;", "2.sql:1 c.p 2 set null",
 		},
 		{
-			"grandchildren", "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY, a REFERENCES a ON DELETE CASCADE); CREATE TABLE c(b REFERENCES b ON DELETE CASCADE);" +
+			"grandchildren", "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY, a REFERENCES a ON " +
+				"DELETE CASCADE); CREATE TABLE c(b REFERENCES b ON DELETE CASCADE);" +
 				"INSERT INTO a VALUES (1); INSERT INTO b VALUES (1, 1), (2, 1); INSERT INTO c VALUES (1), (2), (2);", "DROP TABLE a;",
 			"2.sql:1 a 1 drop; 2.sql:1 b 2 cascade; 2.sql:1 c 3 cascade",
 		},
 		{
-			"replaced parent", "CREATE TABLE a(id INTEGER PRIMARY KEY, v); CREATE TABLE b(a REFERENCES a ON DELETE CASCADE); INSERT INTO a VALUES (1, 'x'); INSERT INTO b VALUES (1);",
+			"replaced parent", "CREATE TABLE a(id INTEGER PRIMARY KEY, v); CREATE TABLE b(a REFERENCES a ON DELETE CASCADE); INSERT " +
+				"INTO a VALUES (1, 'x'); INSERT INTO b VALUES (1);",
 			"REPLACE INTO a VALUES (1, 'y');", "2.sql:1 b 1 cascade",
 		},
 		{
 			"a view in its place", "CREATE TABLE a(x); INSERT INTO a VALUES (1);",
-			"ALTER TABLE a RENAME TO rows; CREATE VIEW a AS SELECT * FROM rows; CREATE TRIGGER t INSTEAD OF DELETE ON a BEGIN DELETE FROM rows WHERE x = old.x; END;\nDELETE FROM a;",
+			"ALTER TABLE a RENAME TO rows; CREATE VIEW a AS SELECT * FROM rows; CREATE TRIGGER t INSTEAD OF DELETE ON a BEGIN " +
+				"DELETE FROM rows WHERE x = old.x; END;\nDELETE FROM a;",
 			"2.sql:2 a 1 trigger",
 		},
 		{
 			"made anew twice", "CREATE TABLE a(id INTEGER PRIMARY KEY, x); INSERT INTO a VALUES (1, 'a'), (2, 'b'), (3, 'c');",
 			"CREATE TABLE b(id INTEGER PRIMARY KEY, x); INSERT INTO b SELECT * FROM a; DROP TABLE a; ALTER TABLE b RENAME TO a;\n" +
-				"CREATE TABLE b(id INTEGER PRIMARY KEY); INSERT INTO b SELECT id FROM a WHERE id < 3;\nDROP TABLE a; ALTER TABLE b RENAME TO a;\nDELETE FROM a WHERE id = 1;",
+				"CREATE TABLE b(id INTEGER PRIMARY KEY); INSERT INTO b SELECT id FROM a WHERE id < 3;\n" +
+				"DROP TABLE a; ALTER TABLE b RENAME TO a;\nDELETE FROM a WHERE id = 1;",
 			"2.sql:3 a 1 drop; 2.sql:3 a.x 1 drop column; 2.sql:4 a 1 delete",
 		},
 		{
 			"made anew without a key", "CREATE TABLE a(x, y); INSERT INTO a VALUES (1, 'a'), (2, 'b'), (3, 'c');",
-			"CREATE TABLE b(x, y); INSERT INTO b SELECT * FROM a WHERE x < 3;\nDROP TABLE a; ALTER TABLE b RENAME TO a;", "2.sql:2 a 1 drop",
+			"CREATE TABLE b(x, y); INSERT INTO b SELECT * FROM a WHERE x < 3;\n" +
+				"DROP TABLE a; ALTER TABLE b RENAME TO a;", "2.sql:2 a 1 drop",
 		},
 		{
 			"made anew with another key", "CREATE TABLE a(id INTEGER PRIMARY KEY, x); INSERT INTO a VALUES (1, 'a'), (2, 'b');",
-			"CREATE TABLE b(id TEXT PRIMARY KEY, x); INSERT INTO b SELECT hex(randomblob(8)), x FROM a;\nDROP TABLE a; ALTER TABLE b RENAME TO a;", "",
+			"CREATE TABLE b(id TEXT PRIMARY KEY, x); INSERT INTO b SELECT hex(randomblob(8)), x FROM a;\n" +
+				"DROP TABLE a; ALTER TABLE b RENAME TO a;", "",
 		},
 		{
-			"another table in its place", "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1), (2); INSERT INTO b VALUES (1);",
+			"another table in its place", "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY); INSERT " +
+				"INTO a VALUES (1), (2); INSERT INTO b VALUES (1);",
 			"DROP TABLE a; ALTER TABLE b RENAME TO a;", "2.sql:1 a 2 drop",
 		},
 		{
-			"keys of several columns", "CREATE TABLE k(a, b, v, PRIMARY KEY (a, b)); INSERT INTO k VALUES (1, 1, 'x'), (1, 2, 'y'), (NULL, 1, 'z');",
-			"REPLACE INTO k VALUES (1, 1, NULL);\nDELETE FROM k WHERE b = 2; INSERT INTO k VALUES (9, 9, 9);", "2.sql:1 k.v 1 replace; 2.sql:2 k 1 delete",
+			"keys of several columns", "CREATE TABLE k(a, b, v, PRIMARY KEY (a, b)); INSERT INTO k VALUES (1, 1, 'x'), (1, 2, 'y'), " +
+				"(NULL, 1, 'z');",
+			"REPLACE INTO k VALUES (1, 1, NULL);\nDELETE FROM k WHERE b = 2; INSERT INTO k VALUES (9, 9, 9);", "2.sql:1 k.v 1 " +
+				"replace; 2.sql:2 k 1 delete",
 		},
 		{
 			"without rowid, another key", "CREATE TABLE w(k TEXT PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO w VALUES ('a', 1), ('b', 2);",
@@ -224,11 +265,13 @@ func TestLossesOfOddTables(t *testing.T) {
 		},
 		{
 			"a statement over a limit", "CREATE TABLE a(x INTEGER PRIMARY KEY); INSERT INTO a VALUES (1), (2);",
-			"REPLACE INTO a SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7;\nDELETE FROM a WHERE x = 1;", "2.sql:2 a 1 delete",
+			"REPLACE INTO a SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7;\n" +
+				"DELETE FROM a WHERE x = 1;", "2.sql:2 a 1 delete",
 		},
 		{
 			"a value over a limit", "CREATE TABLE a(id INTEGER PRIMARY KEY, x); INSERT INTO a VALUES (1, 'a'), (2, 'b');",
-			"REPLACE INTO a SELECT i, CASE i WHEN 1 THEN 'c' ELSE zeroblob(3000000) END FROM (SELECT 1 AS i UNION SELECT 2);\nDELETE FROM a WHERE id = 1;", "2.sql:2 a 1 delete",
+			"REPLACE INTO a SELECT i, CASE i WHEN 1 THEN 'c' ELSE zeroblob(3000000) END FROM (SELECT 1 AS i UNION SELECT 2);\n" +
+				"DELETE FROM a WHERE id = 1;", "2.sql:2 a 1 delete",
 		},
 	}
 	for _, c := range tests {
@@ -249,7 +292,8 @@ func TestLossesOfOddTables(t *testing.T) {
 // TestLossUnfounded: a comment that allows what is not lost is told, unless the database has nothing to lose yet.
 func TestLossUnfounded(t *testing.T) {
 	const tables = "CREATE TABLE a(x); CREATE TABLE b(x); INSERT INTO a VALUES (1);"
-	const comments = "-- pages: loses a\nSELECT 1;\n-- pages: loses b\nDELETE FROM b;\n-- pages: loses bb\nDELETE FROM b;\n-- pages: loses a\nDELETE FROM a;"
+	const comments = "-- pages: loses a\nSELECT 1;\n-- pages: loses b\nDELETE FROM b;\n-- pages: loses bb\nDELETE FROM b;\n" +
+		"-- pages: loses a\nDELETE FROM a;"
 	db := open(t)
 	apply(t, db, list("1.sql", tables))
 	plan, err := migrator(db, list("1.sql", tables, "2.sql", comments), options).Plan(t.Context())
@@ -267,7 +311,8 @@ func TestLossUnfounded(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if plan, err := migrator(open(t), list("1.sql", tables), options).Plan(t.Context()); err != nil || len(plan.Losses)+len(plan.Warnings) > 0 {
+	plan, err = migrator(open(t), list("1.sql", tables), options).Plan(t.Context())
+	if err != nil || len(plan.Losses)+len(plan.Warnings) > 0 {
 		t.Errorf("%+v, %v", plan, err)
 	}
 }

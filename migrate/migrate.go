@@ -7,11 +7,16 @@
 // "applied in filename order"). Each call reads the folder once; the bytes that are hashed are the bytes that run.
 //
 // Each file is one transaction, together with its row in the ledger table _pages_migrations: either all of a file
-// and its row are durable, or neither is. With [Options.Atomic] all files of a run are one. There is no SQL splitter. SQLite reads every statement itself, under an
-// authorizer that refuses what would leave the transaction or the database: transaction control, ATTACH, VACUUM,
-// TEMP objects, PRAGMAs that are not on a short list, and any write to a _pages_ table. An applied file that
-// changed or vanished, and a new file that sorts before an applied one, are refused before anything runs. What the
-// platform's databases would refuse only for its size runs with a notice, except with [Options.Limited].
+// and its row are durable, or neither is. With [Options.Atomic] all files of a run are one. There is no SQL splitter.
+// SQLite reads every statement itself, under an authorizer that refuses what would leave the transaction or the
+// database: transaction control, ATTACH, VACUUM, TEMP objects, PRAGMAs that are not on a short list, and any write to a
+// _pages_ table. An applied file that changed or vanished, and a new file that sorts before an applied one, are refused
+// before anything runs. What the platform's databases would refuse only for its size runs with a notice, except with
+// [Options.Limited].
+//
+// A [Plan] runs the files on a copy, and says which rows and values that were there each statement takes away ([Loss]):
+// deleted, dropped, replaced, gone by what a foreign key or a trigger does, not copied to a table that is made anew, cut
+// by another type. An UPDATE that changes values otherwise is left out: that is what it is for.
 //
 // Every refusal is an [Error] with a stable code and, where a file is to blame, the line and column in it; several
 // at once come as [Errors].

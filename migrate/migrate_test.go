@@ -421,7 +421,8 @@ func TestKeysFix(t *testing.T) {
 	_, err := migrator(open(t), list("1.sql", "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p); "+
 		"INSERT INTO p VALUES (1); INSERT INTO c VALUES (1); PRAGMA foreign_keys=OFF;\nDROP TABLE p;"), options).Apply(t.Context())
 	var e *migrate.Error
-	if !errors.As(err, &e) || e.Code != migrate.CodeForeignKeys || !strings.Contains(e.Fix, "PRAGMA defer_foreign_keys = ON where the file has") {
+	if !errors.As(err, &e) || e.Code != migrate.CodeForeignKeys || !strings.Contains(e.Fix, "PRAGMA defer_foreign_keys = ON where "+
+		"the file has") {
 		t.Errorf("%v", err)
 	}
 }

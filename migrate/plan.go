@@ -78,7 +78,7 @@ func (m *Migrator) Plan(ctx context.Context) (p Plan, err error) {
 	if large, ok := errors.AsType[*tooLargeError](err); ok && large.inMemory {
 		tried, err = m.rehearse(bounded, set, p, false)
 	}
-	if reason := m.unrehearsed(err, ctx, bounded); reason != "" {
+	if reason := m.unrehearsed(ctx, bounded, err); reason != "" {
 		p.NotRehearsed = reason
 		return p, nil
 	}
@@ -86,7 +86,7 @@ func (m *Migrator) Plan(ctx context.Context) (p Plan, err error) {
 }
 
 // unrehearsed returns the bound that ended a rehearsal, in words; "" for none.
-func (m *Migrator) unrehearsed(err error, ctx, bounded context.Context) string {
+func (m *Migrator) unrehearsed(ctx, bounded context.Context, err error) string {
 	var large *tooLargeError
 	switch {
 	case err == nil || ctx.Err() != nil:

@@ -13,7 +13,8 @@ import (
 
 // TestPlanBounds: a plan that would take too much says so, and leaves nothing behind.
 func TestPlanBounds(t *testing.T) {
-	const rows = "CREATE TABLE t(id INTEGER PRIMARY KEY, x); INSERT INTO t WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000) " +
+	const rows = "CREATE TABLE t(id INTEGER PRIMARY KEY, x); INSERT INTO t WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 " +
+		"FROM c WHERE i < 3000) " +
 		"SELECT i, hex(randomblob(50)) FROM c;"
 	const endless = "INSERT INTO t(x) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT i FROM c;"
 	const remove = "DELETE FROM t WHERE id <= 1000;"
@@ -25,9 +26,12 @@ func TestPlanBounds(t *testing.T) {
 		{"on disk", remove, "", migrate.PlanOptions{MaxMemory: 1}},
 		{"over the bound", remove, "the database has 348.2 kB, and at most 100.0 kB are copied", migrate.PlanOptions{MaxBytes: 100_000}},
 		{"grows over the bound", endless, "with these files the database grows over 1.0 MB", migrate.PlanOptions{MaxBytes: 1_000_000}},
-		{"grows over the bound on disk", endless, "with these files the database grows over 1.0 MB", migrate.PlanOptions{MaxBytes: 1_000_000, MaxMemory: 1}},
-		{"grows over memory", endless, "with these files the database grows over 9.0 MB", migrate.PlanOptions{MaxBytes: 9_000_000, MaxMemory: 500_000}},
-		{"too slow", strings.Replace(endless, "INSERT INTO t(x) ", "CREATE TABLE n AS ", 1) + ";", "it takes longer than 100ms", migrate.PlanOptions{Timeout: 100 * time.Millisecond}},
+		{"grows over the bound on disk", endless, "with these files the database grows over 1.0 " +
+			"MB", migrate.PlanOptions{MaxBytes: 1_000_000, MaxMemory: 1}},
+		{"grows over memory", endless, "with these files the database grows over 9.0 " +
+			"MB", migrate.PlanOptions{MaxBytes: 9_000_000, MaxMemory: 500_000}},
+		{"too slow", strings.Replace(endless, "INSERT INTO t(x) ", "CREATE TABLE n AS ", 1) + ";", "it takes longer than " +
+			"100ms", migrate.PlanOptions{Timeout: 100 * time.Millisecond}},
 	}
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,11 +16,13 @@ CREATE INDEX by_email ON t(email);
 INSERT INTO t WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1000000)
 SELECT i, 'name ' || i, 'user' || i || '@example.org', i % 97, CASE WHEN i % 3 THEN 'a note of some length ' || i END FROM c;`
 	tests := []struct{ name, sql string }{
-		{"table made anew", "CREATE TABLE t2(id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT, n INTEGER, note TEXT); INSERT INTO t2 SELECT * FROM t;" +
+		{"table made anew", "CREATE TABLE t2(id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT, n INTEGER, note TEXT); INSERT " +
+			"INTO t2 SELECT * FROM t;" +
 			" DROP TABLE t; ALTER TABLE t2 RENAME TO t; CREATE UNIQUE INDEX by_email ON t(email);"},
 		{"delete half", "DELETE FROM t WHERE id % 2;"},
 		{"update all", "UPDATE t SET n = n + 1, name = upper(name);"},
-		{"delete and put back", "CREATE TABLE k AS SELECT * FROM t WHERE id % 4 > 0; DELETE FROM t; INSERT INTO t SELECT * FROM k; DROP TABLE k;"},
+		{"delete and put back", "CREATE TABLE k AS SELECT * FROM t WHERE id % 4 > 0; DELETE FROM t; INSERT INTO t SELECT * FROM k; " +
+			"DROP TABLE k;"},
 		{"drop a column", "ALTER TABLE t DROP COLUMN note;"},
 	}
 	db := open(t)

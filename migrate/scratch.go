@@ -126,18 +126,7 @@ func (m *Migrator) copyForPlan(ctx context.Context, mayBeInMemory bool) (c *plan
 		if grown := memoryGrowth * inMemory; most == 0 || most > grown {
 			c.limit = grown
 		}
-		uri := ""
-		if m.o.Plan.VFS != "" {
-			uri = "file::memory:?" + url.Values{"vfs": {m.o.Plan.VFS}}.Encode()
-		}
-		if c.changed, err = copyTo(ctx, conn, uri); err != nil {
-			return c, c.full(err, size)
-		}
-		if size > 0 {
-			if err = withConn(ctx, c.changed, func(conn *sql.Conn) error { c.image, err = dbfile.Image(conn); return err }); err != nil {
-				return c, databaseError(what, err)
-			}
-		}
+		err = c.copyInMemory(ctx, conn, m.o.Plan.VFS, size)
 	} else {
 		if c.dir, err = m.folderForPlan(); err != nil {
 			return c, undoError(what, err)
@@ -145,9 +134,9 @@ func (m *Migrator) copyForPlan(ctx context.Context, mayBeInMemory bool) (c *plan
 		if err = dbfile.Copy(ctx, conn, filepath.Join(c.dir, unchangedFile)); err == nil {
 			c.changed, err = c.changedFile(ctx, m.o.Plan.VFS)
 		}
-		if err != nil {
-			return c, c.full(err, size)
-		}
+	}
+	if err != nil {
+		return c, c.full(err, size)
 	}
 	settings := fmt.Sprintf("PRAGMA foreign_keys = %d; PRAGMA synchronous = OFF;", keys)
 	if c.limit > 0 {
@@ -157,6 +146,20 @@ func (m *Migrator) copyForPlan(ctx context.Context, mayBeInMemory bool) (c *plan
 		return c, databaseError("the copy cannot be opened", err)
 	}
 	return c, nil
+}
+
+func (c *planCopy) copyInMemory(ctx context.Context, from *sql.Conn, vfs string, size int64) (err error) {
+	uri := ""
+	if vfs != "" {
+		uri = "file::memory:?" + url.Values{"vfs": {vfs}}.Encode()
+	}
+	if c.changed, err = copyTo(ctx, from, uri); err != nil || size == 0 {
+		return err
+	}
+	return withConn(ctx, c.changed, func(conn *sql.Conn) error {
+		c.image, err = dbfile.Image(conn)
+		return err
+	})
 }
 
 const (

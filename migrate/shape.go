@@ -108,7 +108,7 @@ func affinity(declared string) string {
 		return "TEXT"
 	case declared == "" || has("BLOB"):
 		return "BLOB"
-	case has("REAL", "FLOA", "DOUB"):
+	case has("REAL", "FLOA", "DOUB"): //nolint:misspell // SQLite looks for these four letters
 		return "REAL"
 	default:
 		return "NUMERIC"

@@ -191,7 +191,8 @@ func (a *account) uniform(p pair, c columnPair) (bool, error) {
 		return "EXISTS (SELECT 1" + rows + " WHERE " + column + " IS NOT (SELECT " + column + rows + " LIMIT 1))"
 	}
 	was, is := "o."+quotedName(c.was), "n."+quotedName(c.is)
-	n, err := a.count("SELECT NOT " + differ(is) + " AND (SELECT " + is + rows + " LIMIT 1) IS NOT NULL AND (SELECT min(" + was + ") <> max(" + was + ")" + rows + ")")
+	n, err := a.count("SELECT NOT " + differ(is) + " AND (SELECT " + is + rows + " LIMIT 1) IS NOT NULL AND (SELECT min(" + was +
+		") <> max(" + was + ")" + rows + ")")
 	return n == 1, err
 }
 

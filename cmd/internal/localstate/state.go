@@ -79,7 +79,8 @@ func (s *State) OpenError(name string, err error) error {
 	file := filepath.Join(s.Dir, name)
 	if n := len(file); n > maxDatabasePath && runtime.GOOS != "windows" {
 		return failure.Resource("database-unusable",
-			fmt.Sprintf("the database %s cannot be opened: its path has %d bytes, and SQLite takes %d", wording.QuotePath(file), n, maxDatabasePath),
+			fmt.Sprintf("the database %s cannot be opened: its path has %d bytes, and SQLite takes %d",
+				wording.QuotePath(file), n, maxDatabasePath),
 			"move the site to a shorter path, or give its state a folder with one with --state-dir", err)
 	}
 	return failure.Resource("database-unusable",
