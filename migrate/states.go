@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -15,7 +16,7 @@ func (m *Migrator) OnScratch(ctx context.Context, use func(ctx context.Context, 
 	if err != nil {
 		return err
 	}
-	db, err := scratch()
+	db, err := boundedScratch(ctx)
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (m *Migrator) EachState(ctx context.Context, use func(ctx context.Context, 
 	if err != nil {
 		return err
 	}
-	db, err := scratch()
+	db, err := boundedScratch(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,6 +50,20 @@ func (m *Migrator) EachState(ctx context.Context, use func(ctx context.Context, 
 		}
 	}
 	return nil
+}
+
+// maxScratchPages bounds a database that files alone make, in pages: 1 GiB.
+const maxScratchPages = 1 << 18
+
+func boundedScratch(ctx context.Context) (*sql.DB, error) {
+	db, err := scratch()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", maxScratchPages)); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
 // with returns the set with files behind its own.

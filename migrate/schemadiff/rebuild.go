@@ -306,27 +306,31 @@ func childrenFirst(s *Schema, in func(name string) bool, visit func(t *table)) {
 // swaps returns the statements that drop the old tables, those that refer to others first, and then give the copies their
 // names. Tables that refer to each other are swapped one by one instead: SQLite compiles what ON DELETE says in all tables
 // that a drop may reach, and needs their parents for that.
-func (w *writer) swaps() (list []statement) {
-	var renames []statement
+func (w *writer) swaps() []statement {
 	oneByOne := w.hasCycle()
+	var order []*table
 	for _, removed := range []bool{false, true} {
 		childrenFirst(w.current, w.isDropped, func(t *table) {
-			if oneByOne && w.removed[fold(t.name)] != removed || !oneByOne && removed {
-				return
-			}
-			list = append(list, w.dropOld(t)...)
-			if !w.rebuilt[fold(t.name)] {
-				return
-			}
-			rename := statement{sql: fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoted(w.temp[fold(t.name)]), quoted(w.wanted.table(t.name).name))}
-			if oneByOne {
-				list = append(list, rename)
-			} else {
-				renames = append(renames, rename)
+			if !oneByOne && !removed || oneByOne && w.removed[fold(t.name)] == removed {
+				order = append(order, t)
 			}
 		})
 	}
-	return append(list, renames...)
+	list, ends := w.dropHelpers(order)
+	var renames []statement
+	for _, t := range order {
+		list = append(list, w.dropOld(t)...)
+		if !w.rebuilt[fold(t.name)] {
+			continue
+		}
+		rename := statement{sql: fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoted(w.temp[fold(t.name)]), quoted(w.wanted.table(t.name).name))}
+		if oneByOne {
+			list = append(list, rename)
+		} else {
+			renames = append(renames, rename)
+		}
+	}
+	return slices.Concat(list, renames, ends)
 }
 
 // hasCycle reports whether dropped tables refer to each other.

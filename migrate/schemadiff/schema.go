@@ -45,7 +45,8 @@ type Schema struct {
 // object is an index, view or trigger.
 type object struct {
 	kind, name, table, sql string
-	form                   string // equal for objects that are the same
+	form                   string   // equal for objects that are the same
+	columns                []string // that an index over all rows begins with
 }
 
 func (o *object) key() string { return o.kind + " " + fold(o.name) }
@@ -59,8 +60,9 @@ type table struct {
 	columns       []*column
 	rules         []rule // keys, CHECK, UNIQUE
 	keys          []foreignKey
-	rowID         string // the column that is the rowid; "" for none
-	form          string // of a virtual table
+	rowID         string     // the column that is the rowid; "" for none
+	indexed       [][]string // the columns of the primary key and of UNIQUE
+	form          string     // of a virtual table
 }
 
 // column is a column of a table.

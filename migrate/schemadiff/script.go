@@ -76,17 +76,79 @@ func (w *writer) copies() (list []statement) {
 	})
 	slices.Reverse(order)
 	why := "All is copied before an old table goes: what ON DELETE says then happens in old tables alone."
-	if len(order) == 1 || !w.current.hasKeys() {
+	if !slices.ContainsFunc(w.changes, func(c Change) bool { return c.Change == Rebuilt }) {
 		why = ""
 	}
 	for _, t := range order {
 		list = append(list, statement{sql: w.createAs(t, w.temp[fold(t.name)]), why: why})
 		why = ""
 	}
+	var helpers []statement
+	for i, t := range order {
+		for _, k := range t.keys {
+			at := slices.IndexFunc(order, func(o *table) bool { return same(o.name, k.parent) })
+			if at < i { // copied before, or not at all
+				continue
+			}
+			create, drop := w.helper(w.temp[fold(t.name)], k.columns)
+			if len(helpers) == 0 {
+				create.why = "Rows that come before those they refer to: SQLite looks for them."
+			}
+			list, helpers = append(list, create), append(helpers, drop)
+		}
+	}
 	for _, t := range order {
 		list = append(list, w.copyOf(t)...)
 	}
-	return list
+	return append(list, helpers...)
+}
+
+// helper returns the statements that make an index and drop it.
+func (w *writer) helper(table string, columns []string) (create, drop statement) {
+	name := w.freeName(table + "_" + strings.Join(columns, "_"))
+	return statement{sql: "CREATE INDEX " + quoted(name) + " ON " + quoted(table) + " (" + quotedList(columns) + ")"},
+		statement{sql: "DROP INDEX " + quoted(name)}
+}
+
+// dropHelpers returns the indexes that a drop needs, or SQLite would read a whole table for each row that it deletes: those of
+// tables that refer to a dropped one and are there, without an index for it. They go with their tables, or by drops.
+func (w *writer) dropHelpers(order []*table) (creates, drops []statement) {
+	done := map[string]bool{}
+	for i, t := range order {
+		for _, child := range w.current.tables {
+			if child != t && slices.Contains(order[:i], child) {
+				continue
+			}
+			for _, k := range child.keys {
+				key := child.name + " " + quotedList(k.columns)
+				if !same(k.parent, t.name) || done[key] || w.hasIndex(child, k.columns) {
+					continue
+				}
+				done[key] = true
+				create, drop := w.helper(child.name, k.columns)
+				if len(creates) == 0 {
+					create.why = "For each row that it drops, SQLite looks for those that refer to it."
+				}
+				creates = append(creates, create)
+				if !w.isDropped(child.name) {
+					drops = append(drops, drop)
+				}
+			}
+		}
+	}
+	return creates, drops
+}
+
+// hasIndex reports whether an index that is there begins with columns, in any order.
+func (w *writer) hasIndex(t *table, columns []string) bool {
+	begins := func(index []string) bool {
+		return len(index) >= len(columns) && !slices.ContainsFunc(columns, func(name string) bool {
+			return !slices.ContainsFunc(index[:len(columns)], func(other string) bool { return same(name, other) })
+		})
+	}
+	return slices.ContainsFunc(t.indexed, begins) || slices.ContainsFunc(w.current.objects, func(o *object) bool {
+		return o.kind == KindIndex && same(o.table, t.name) && (!w.gone[o.key()] || w.isDropped(t.name)) && begins(o.columns)
+	})
 }
 
 func (s *Schema) hasKeys() bool {

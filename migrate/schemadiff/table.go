@@ -130,6 +130,11 @@ func (t *table) readUnique(ctx context.Context, db DB, d definition) error {
 }
 
 func (t *table) addUnique(d definition, parts []indexPart, isPrimary bool) {
+	var columns []string
+	for _, p := range parts {
+		columns = append(columns, p.name)
+	}
+	t.indexed = append(t.indexed, columns)
 	r := rule{form: "unique", text: "UNIQUE (" + partList(parts) + ")"}
 	if isPrimary {
 		r = rule{form: "primary key", text: "PRIMARY KEY (" + partList(parts) + ")"}
@@ -275,6 +280,9 @@ func (o *object) read(ctx context.Context, db DB) error {
 	}
 	var list []string
 	for i, p := range parts {
+		if p.name != "" && len(o.columns) == i && end == len(tokens) {
+			o.columns = append(o.columns, p.name)
+		}
 		if p.name == "" {
 			p.name = "(" + normal(withoutOrder(written[i])) + ")"
 		}
