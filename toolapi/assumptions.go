@@ -32,6 +32,8 @@ import "time"
 // away, and in rehearsal how they ran on a copy; a loss that neither allow_data_loss nor a comment in the migration names is
 // data_loss_not_allowed. page.rehearse runs the text of migrations in the same way, for a plan before anything is sent.
 //
+// page.restore_points and page.restore_data are in the spirit of page.revisions and page.rollback.
+//
 // Contracts of page.create, page.list, page.publish, page.unschedule and page.rollback, of
 // domain.list and domain.connect, and of automations.redo_draft and automations.discard_draft are in
 // the spirit of their neighbours. The result of schedule.read is too.

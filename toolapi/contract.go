@@ -23,6 +23,9 @@ type Contract struct {
 	RedoDraft    Typed[UndoDraftArgs, Draft]
 	DiscardDraft Typed[DiscardDraftArgs, Draft]
 
+	RestorePoints Typed[RestorePointsArgs, RestorePoints]
+	RestoreData   Typed[RestoreDataArgs, RestoreData]
+
 	Revisions    Typed[SiteArgs, RevisionList]
 	Rehearse     Typed[RehearseArgs, Rehearse]
 	ListSecrets  Typed[SiteArgs, SecretList]
@@ -156,6 +159,17 @@ func (c *Contract) defineAssumed() {
 		Name: "page.rehearse", Title: "Rehearse migrations", Rehearses: true,
 		Description: "Runs migrations on a copy of the page's database, and says which rows and values they take away. The " +
 			"page's own database stays as it is. page.publish rehearses the revision that it publishes by itself.",
+	})
+	c.RestorePoints = define[RestorePointsArgs, RestorePoints](all, Tool{
+		Name: "page.restore_points", Title: "List a page's restore points",
+		Description: "Lists the moments to which the data of a page can be put back, newest first: before each publish and each " +
+			"restore, and every few minutes in which something was written. To put one back use page.restore_data.",
+	})
+	c.RestoreData = define[RestoreDataArgs, RestoreData](all, Tool{
+		Name: "page.restore_data", Title: "Put a page's data back", Effect: Proposes,
+		Description: "Puts the database of a page back to a restore point, with the code of then unless revision says otherwise, or " +
+			"shows it in a preview. The first call proposes and says which rows are lost by it; the same arguments with confirmation_id " +
+			"perform it. The data until now become a restore point first. What is in buckets and key-value stores stays.",
 	})
 	c.ListSecrets = define[SiteArgs, SecretList](all, Tool{
 		Name: "page.list_secrets", Title: "List a page's secrets",

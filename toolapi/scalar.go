@@ -121,6 +121,11 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[RehearsalState](): {
 			Type: "string", Enum: []any{string(RehearsalDone), string(RehearsalNotNeeded), string(RehearsalSkipped)},
 		},
+		reflect.TypeFor[PointID]():         {Type: "string", Pattern: "^p[1-9][0-9]{0,17}$"},
+		reflect.TypeFor[RestoreReason]():   {Type: "string", Enum: []any{"publish", "restore", "interval"}},
+		reflect.TypeFor[RestoreInto]():     {Type: "string", Enum: []any{string(IntoLive), string(IntoPreview)}},
+		reflect.TypeFor[RestoreLeads]():    {Type: "string", Enum: []any{string(KeepLeads), string(DropLeads)}},
+		reflect.TypeFor[RestoreCode]():     {Type: "string", Enum: []any{string(CodeOfPoint), string(CodeOfLive)}},
 		reflect.TypeFor[ProposalState]():   {Type: "string", Enum: []any{string(ConfirmationRequired), string(Done)}},
 		reflect.TypeFor[Digest]():          {Type: "string", Pattern: "^[0-9a-f]{64}$"},
 		reflect.TypeFor[MediaType]():       mediaType,

@@ -4,8 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"time"
 
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Replacement replaces the contents of a database by those of another, as Restore does, in three steps: nobody else writes
@@ -16,23 +19,61 @@ type Replacement struct {
 	backup *sqlite.Backup
 }
 
-// Replace takes the write lock of conn's database, for which it waits as long as the connection's busy timeout. The database
-// at uri may still be changed until Copy.
-func Replace(conn *sql.Conn, uri string) (*Replacement, error) {
+// Replace takes the write lock of conn's database, for which it waits half a minute at most. The database at uri may still be
+// changed until Copy.
+func Replace(ctx context.Context, conn *sql.Conn, uri string) (*Replacement, error) {
 	r := &Replacement{conn: conn}
 	err := with(conn, func(c copier) (err error) {
-		if r.backup, err = c.NewRestore(uri); err != nil {
-			return err
-		}
-		if _, err = r.backup.Step(0); err != nil {
-			err = errors.Join(err, r.backup.Finish())
-		}
+		r.backup, err = c.NewRestore(uri)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	err = WaitForWriters(ctx, conn, func() error {
+		return with(conn, func(copier) error {
+			_, err := r.backup.Step(0)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, errors.Join(err, r.Abort())
+	}
 	return r, nil
+}
+
+// WaitForWriters calls lock, which takes the write lock of conn's database, again and again while another writer has it, for
+// half a minute at most. Where many write, SQLite's own busy handler asks too seldom to come in between two of them.
+func WaitForWriters(ctx context.Context, conn *sql.Conn, lock func() error) (err error) {
+	const (
+		timeout = 30 * time.Second
+		pause   = time.Millisecond
+	)
+	var usual int
+	err = conn.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&usual)
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "PRAGMA busy_timeout = 0")
+	}
+	if err != nil {
+		return err
+	}
+	waiting, stop := context.WithTimeout(ctx, timeout)
+	defer stop()
+	defer func() { // another call of this connection comes only after the end
+		_, reset := conn.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf("PRAGMA busy_timeout = %d", usual))
+		err = errors.Join(err, reset)
+	}()
+	for {
+		err = lock()
+		if failed, ok := errors.AsType[*sqlite.Error](err); !ok || failed.Code()&0xff != sqlite3.SQLITE_BUSY {
+			return err
+		}
+		select {
+		case <-waiting.Done():
+			return errors.Join(err, ctx.Err())
+		case <-time.After(pause):
+		}
+	}
 }
 
 // Copy writes all that may need room on the disk. What is written counts only with Commit.

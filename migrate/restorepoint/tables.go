@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file puts back single tables. The schema stays that of now, and the site's triggers run as for any other write.
@@ -38,7 +40,10 @@ func BeginTables(ctx context.Context, dsn, file string, c TableChange, locked fu
 	t := &tablesChange{view: &view{db, conn}, ctx: context.WithoutCancel(ctx)}
 	err = attach(ctx, conn, "past", file, "mode=ro")
 	if err == nil {
-		_, err = conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+		err = dbfile.WaitForWriters(ctx, conn, func() error {
+			_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+			return err
+		})
 	}
 	if err == nil {
 		err = locked()

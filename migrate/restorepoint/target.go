@@ -245,7 +245,7 @@ func BeginWhole(ctx context.Context, db *sql.DB, file string, locked func() erro
 	if err != nil {
 		return nil, err
 	}
-	r, err := dbfile.Replace(conn, dbfile.URI(file, "mode=rw"))
+	r, err := dbfile.Replace(ctx, conn, dbfile.URI(file, "mode=rw"))
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

@@ -20,12 +20,14 @@ const (
 	StorageFolder = "storage" // blobs by their content, and their index
 	UploadsFolder = "uploads" // the same, of files that visitors sent with forms
 
-	DevFile         = "dev.json"   // who runs, and the run's token
-	HistoryFile     = "db_history" // of pages db shell
-	ToldFolder      = "told"       // what commands tell a dev server
-	UndoFolder      = "undo"       // the database before each of the last migrations
-	SnapshotsFolder = "snapshots"  // of pages state save
-	IgnoreFile      = ".gitignore"
+	DevFile           = "dev.json"                 // who runs, and the run's token
+	HistoryFile       = "db_history"               // of pages db shell
+	ToldFolder        = "told"                     // what commands tell a dev server
+	UndoFolder        = "undo"                     // the database before each of the last migrations
+	PointsFile        = "restorepoints.db"         // of a published site
+	DamagedPointsFile = "restorepoints-damaged.db" // what was set aside of them
+	SnapshotsFolder   = "snapshots"                // of pages state save
+	IgnoreFile        = ".gitignore"
 
 	DevLock       = "dev.lock" // held by who runs
 	StateLock     = "state.lock"
@@ -111,7 +113,9 @@ var all = append(slices.Clone(states), []node{
 		{fits: is("commit.json", "commit.json.new"), class: Kept},
 		{fits: is("new"), class: Kept, folder: true, within: states},
 	}},
-	// Of a published site: its previews, and migrations while they run.
+	// Of a published site: its previews, its restore points, what is put back of them, and migrations while they run.
+	{fits: like(database(PointsFile) + "|" + database(DamagedPointsFile)), class: Kept},
+	{fits: like(`restore-[0-9a-f-]{36}\.(?:json|db(?:-wal|-shm|-journal)?)`), class: Kept},
 	{fits: is("previews"), class: Kept, folder: true, unseen: true},
 	{fits: is("named-previews"), class: Kept, folder: true, unseen: true},
 	{fits: like(`migrations-[0-9]+`), class: Kept, folder: true, unseen: true},

@@ -59,6 +59,11 @@ import "time"
 // rehearsed, or where a comment in the migration allows it. What a proposal or schedule of an older version loses was never
 // shown, and is refused. Editors may rehearse, as they may upload.
 //
+// Restores. A restore point goes back with the code that was live then, unless the call says otherwise: its tables are those
+// that this code knows. The transaction of the second call decides; what a host that was killed had not put back by then it
+// puts back before anybody sees the page. Approved are the tables that the proposal showed: more of their rows may have come
+// since, which are in the restore point that is made first, and no other table loses any. Who may publish may restore.
+//
 // Previews. The arguments of a preview link are refused with 422, as test U-101 of the protocol has it, and those of uploads
 // and imports with 400. Previews have databases and a namespace of their own, copied from the live ones at the first
 // request, and an empty bucket; they last until the link expires or the service ends. To bound these copies, a site has at

@@ -34,6 +34,9 @@ type call struct {
 	migrated  toolapi.Migrated // of the revision that the call makes live
 	agreed    approval         // of the proposal that the call confirms
 
+	points   RestorePoints // of the site whose data the call lists or puts back
+	restored *Restored     // by the release that the call makes live; nil for none
+
 	after []func() // once it is committed
 }
 
@@ -170,7 +173,7 @@ func (h handler) commitOnce(ctx context.Context, c *call) (a response, err error
 	if err != nil {
 		return response{}, err
 	}
-	c.migrated = next.migrated()
+	c.migrated, c.restored = next.migrated(), next.restored()
 	err = c.service.db.write(ctx, func(t tx) error {
 		a, err = h.runInTransaction(c, t)
 		return err

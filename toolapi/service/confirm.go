@@ -131,7 +131,7 @@ func confirm[R any, P twoCallResult[R]](
 		return nil, entry{}, err
 	}
 	if p.answer.Valid {
-		return json.RawMessage(p.answer.String), entry{outcome: "repeated", summary: p.summary}, nil
+		return json.RawMessage(c.service.showPath(id, []byte(p.answer.String))), entry{outcome: "repeated", summary: p.summary}, nil
 	}
 	if p.expires <= c.now.UnixMilli() {
 		return nil, entry{}, refusePropose(toolapi.CodeConfirmationExpired, "The proposal has expired; nothing was done.")
@@ -171,7 +171,7 @@ func confirm[R any, P twoCallResult[R]](
 		return nil, entry{}, err
 	}
 	return result, entry{outcome: "done", summary: p.summary}, c.exec("UPDATE proposals SET answer = ?, confirmed_by = ? WHERE id = ?",
-		string(text), c.who.holder, id)
+		string(hidePath(text)), c.who.holder, id)
 }
 
 // targetGoneCodes are refusals for a target that a proposal can no longer have.

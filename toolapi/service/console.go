@@ -109,6 +109,9 @@ func (v *consoleRequest) get(steps []string) error {
 	if err := v.enter(steps); err != nil {
 		return err
 	}
+	if len(steps) == 5 && steps[2] == "sites" && steps[4] == "points" {
+		return v.pointsPage(steps[3])
+	}
 	page, ok := map[string]func() error{
 		"proposals": v.proposalsPage, "pending": v.servePending, "content": v.contentPage, "week": v.weekPage,
 		"sites": v.sitesPage, "leads": v.leadsPage, "audit": v.auditPage,
@@ -160,6 +163,9 @@ func (v *consoleRequest) post(steps []string) error {
 		case "lapse":
 			return v.endProposal(steps[3])
 		}
+	}
+	if len(steps) == 5 && steps[2] == "sites" && steps[4] == "restore" {
+		return v.proposeRestore(steps[3])
 	}
 	return notFound()
 }

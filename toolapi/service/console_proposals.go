@@ -201,6 +201,23 @@ func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, 
 	case "page.publish", "page.rollback":
 		shown.Changes = append(shown.Changes, changeView{"What " + s.hostname + " serves", live, "revision " + revision + ", at once"})
 		shown.Contents, err = v.contents(t, s, revision)
+	case "page.restore_data":
+		target, point, _ := strings.Cut(revision, " with ")
+		then := "restore point " + point
+		if into, _ := arguments["into"].(string); into == "preview" {
+			shown.Changes = append(shown.Changes, changeView{"What " + s.hostname + " serves", live, "the same"},
+				changeView{"A preview link", "none", "revision " + target + " with the data of " + then})
+			break
+		}
+		what := "The data of " + s.hostname
+		if tables, ok := arguments["tables"].([]any); ok && len(tables) > 0 {
+			what = fmt.Sprintf("The rows of %s, of %s", exactText(tables), s.hostname)
+		}
+		shown.Changes = append(shown.Changes, changeView{what, "as they are, kept as a restore point", then})
+		if target != s.live.String {
+			shown.Changes = append(shown.Changes, changeView{"What " + s.hostname + " serves", live, "revision " + target + ", at once"})
+			shown.Contents, err = v.contents(t, s, target)
+		}
 	case "page.schedule_publish":
 		scheduled := "nothing"
 		if s.due.Valid {

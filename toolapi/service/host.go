@@ -22,6 +22,8 @@ type Host interface {
 	// *ReleaseError, as Prepare would have it. The host bounds the copies in bytes, time and number; what is over a bound is
 	// no error, and its Rehearsal says why it was skipped. DataLoss and Rehearsal are never nil.
 	Rehearse(ctx context.Context, r Release) (toolapi.Migrated, error)
+	// RestorePoints returns the restore points of a site, the newest first.
+	RestorePoints(ctx context.Context, site string) (RestorePoints, error)
 	// Serve answers a request for a site. load returns what is live, for a host that does not have it.
 	Serve(w http.ResponseWriter, r *http.Request, site string, load func(context.Context) (Release, error))
 	// Preview answers a request for a preview, by the id of its link.
@@ -73,6 +75,8 @@ func NoPreview() VisitError {
 type Prepared interface {
 	// Migrated is what the migrations did.
 	Migrated() toolapi.Migrated
+	// Restored is what Show puts back; nil for nothing.
+	Restored() *Restored
 	// Show replaces what was live. Requests under way end where they began.
 	Show()
 	// Discard releases what only this release needs.
@@ -101,6 +105,13 @@ type Release struct {
 	Force bool
 	// Applied are the migrations that the site's database has.
 	Applied []string
+	// Live is the revision that is live; "" for none.
+	Live string
+	// LastRestore is the ID of the last Restoration that was decided; "" for none. A host whose database has no mark of it puts
+	// the data back before anything else.
+	LastRestore string
+	// Restore is what goes back with the release, instead of migrations on what is there; nil for nothing. Rehearse takes it, too.
+	Restore *Restoration
 	// Proposed are migrations that are rehearsed in the place of the bundle's, which may be nil then.
 	Proposed *ProposedMigrations
 	// Judge is called with what the migrations did, before they are committed; its error undoes them, and is returned as it

@@ -260,14 +260,17 @@ func (s *Service) servePreview(x *exchange, label string) {
 func (s *Service) previewRelease(t tx, id, dataID, site string) (r Release, err error) {
 	var n namedPreview
 	var revision string
-	err = t.queryOr(ErrPreviewEnded, `SELECT p.revision, coalesce(n.id, ''), coalesce(n.name, ''), coalesce(n.data, ''),
+	var restore sql.NullString
+	err = t.queryOr(ErrPreviewEnded, `SELECT p.revision, p.restore, coalesce(n.id, ''), coalesce(n.name, ''), coalesce(n.data, ''),
 		coalesce(n.seed, '') FROM previews p LEFT JOIN named_previews n ON n.id = p.named_id
 		WHERE p.id = ? AND p.expires_at > ? AND (n.id IS NOT p.id OR n.data_id = ?)`,
-		[]any{id, s.now().UnixMilli(), dataID}, &revision, &n.id, &n.name, &n.data, &n.seed)
+		[]any{id, s.now().UnixMilli(), dataID}, &revision, &restore, &n.id, &n.name, &n.data, &n.seed)
 	if err != nil {
 		return r, err
 	}
-	r, err = s.releaseOf(t, site, revision)
+	if r, err = s.releaseOf(t, site, revision); err == nil {
+		r.Restore, err = restorationOf(restore)
+	}
 	r.Preview = true
 	if n.id != "" {
 		r.asPreviewOf(n)

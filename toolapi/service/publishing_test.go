@@ -31,6 +31,7 @@ type fakeHost struct {
 	refuse  error
 	leads   map[string][]service.Captured // by site
 	ended   []string                      // previews
+	points  []toolapi.RestorePoint        // of every site
 	// previews were prepared, and kept were named to be kept.
 	previews, kept []string
 	load           func(func(context.Context) (service.Release, error)) // of a preview
@@ -43,12 +44,21 @@ type fakeRelease struct {
 	host     *fakeHost
 	revision string
 	migrated toolapi.Migrated
+	restores bool
 }
 
 func (f fakeRelease) Show() {
 	f.host.mu.Lock()
 	defer f.host.mu.Unlock()
 	f.host.shown = append(f.host.shown, f.revision)
+}
+
+// Restored implements service.Prepared.
+func (f fakeRelease) Restored() *service.Restored {
+	if !f.restores {
+		return nil
+	}
+	return &service.Restored{Saved: "p9", Migrations: []string{}}
 }
 
 // Migrated implements service.Prepared.
@@ -79,7 +89,12 @@ func (f *fakeHost) Prepare(_ context.Context, r service.Release) (service.Prepar
 			return nil, err
 		}
 	}
-	return fakeRelease{f, r.Revision, migrated}, nil
+	return fakeRelease{f, r.Revision, migrated, r.Restore != nil}, nil
+}
+
+// RestorePoints implements service.Host.
+func (f *fakeHost) RestorePoints(context.Context, string) (service.RestorePoints, error) {
+	return service.RestorePoints{Points: f.points, Rule: "all", MaxPoints: 10, MaxBytes: 1000}, f.refuse
 }
 
 // Rehearse implements service.Host.

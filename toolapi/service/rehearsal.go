@@ -55,10 +55,10 @@ func (h handler) rehearse(ctx context.Context, c *call) error {
 	if err != nil || planned.site == "" {
 		return err
 	}
-	r.Force = planned.force
+	r.Force, r.Restore = planned.force, planned.restore.restoration()
 	migrated, err := c.service.host.Rehearse(ctx, r)
-	if broken, ok := errors.AsType[*ReleaseError](err); ok {
-		return refuseAt(broken.Code, broken.Message, "revision", releaseFix(broken.Code))
+	if err := refusedRelease(err, "revision"); err != nil {
+		return err
 	}
 	c.rehearsed = &rehearsed{planned.target, migrated}
 	return err

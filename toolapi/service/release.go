@@ -24,6 +24,7 @@ import (
 type releaseChange struct {
 	site, revision string
 	force          bool
+	restore        restoreChange // the data that go with it
 }
 
 // siteLocks are held while a revision of a site is made live.
@@ -64,6 +65,14 @@ func (r *preparedRelease) migrated() (m toolapi.Migrated) {
 		m = r.prepared.Migrated()
 	}
 	return m
+}
+
+// restored is what the release puts back; nil for nothing.
+func (r *preparedRelease) restored() *Restored {
+	if r == nil {
+		return nil
+	}
+	return r.prepared.Restored()
 }
 
 func (r *preparedRelease) show() {
@@ -118,19 +127,27 @@ func (s *Service) lockAndPrepare(
 		return nil, err
 	}
 	r, err := readTx(ctx, s.db, func(t tx) (Release, error) { return s.releaseOf(t, change.site, change.revision) })
-	r.Force, r.Judge = change.force, agreed.judge
+	r.Force, r.Judge, r.Restore = change.force, agreed.judge, change.restore.restoration()
+	if r.Restore != nil {
+		r.Judge = agreed.judgeRestore
+	}
 	var prepared Prepared
 	if err == nil {
 		prepared, err = s.prepare(ctx, r)
 	}
 	if err != nil {
 		unlock()
-		if broken, ok := errors.AsType[*ReleaseError](err); ok {
-			err = refuseAt(broken.Code, broken.Message, "revision", releaseFix(broken.Code))
-		}
-		return nil, err
+		return nil, refusedRelease(err, "revision")
 	}
 	return &preparedRelease{prepared, unlock}, nil
+}
+
+// refusedRelease returns the refusal of a release that is to blame, at the argument path; any other error as it is.
+func refusedRelease(err error, path string) error {
+	if broken, ok := errors.AsType[*ReleaseError](err); ok {
+		return refuseAt(broken.Code, broken.Message, path, releaseFix(broken.Code))
+	}
+	return err
 }
 
 // restart restarts what is live of a site.
@@ -189,9 +206,14 @@ func (t tx) checkSchema(site, revision string) error {
 	if len(ahead) == 0 {
 		return nil
 	}
+	var live string
+	if _, err := t.queryOne("SELECT coalesce(live_revision, '') FROM sites WHERE id = ?", []any{site}, &live); err != nil {
+		return err
+	}
 	return refuseAt(toolapi.CodeSchemaAhead,
 		"The page's database has migrations that this revision does not know: "+strings.Join(ahead, ", ")+".",
-		"revision", "publish a revision that has them, or send force: true if its code works with them")
+		"revision", "bring back the code with the data of then: page.restore_data with before_revision: "+strconv.Quote(live)+
+			"; or publish a revision that has them, or send force: true if its code works with them")
 }
 
 // errNothingLive is for a page that was unpublished meanwhile.
@@ -218,9 +240,9 @@ func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
 	if err != nil {
 		return r, err
 	}
-	if _, err := t.queryOne(
-		"SELECT w.id, w.slug, s.name FROM sites s JOIN workspaces w ON w.id = s.workspace_id WHERE s.id = ?",
-		[]any{site}, &r.WorkspaceID, &r.Workspace, &r.Name,
+	if _, err := t.queryOne("SELECT w.id, w.slug, s.name, coalesce(s.live_revision, ''), coalesce(s.restore_id, '') "+
+		"FROM sites s JOIN workspaces w ON w.id = s.workspace_id WHERE s.id = ?",
+		[]any{site}, &r.WorkspaceID, &r.Workspace, &r.Name, &r.Live, &r.LastRestore,
 	); err != nil {
 		return r, err
 	}

@@ -152,6 +152,8 @@ func bind(c *toolapi.Contract) map[string]handler {
 	verify.prepare = lookUpDomainProof
 	rehearse := bindTool(c.Rehearse, uploadPages, (*call).rehearseTool)
 	rehearse.prepare = rehearseText
+	points, restore := bindTool(c.RestorePoints, read, (*call).restorePoints), bindTwoCall(c.RestoreData, publishPages, (*call).restoreData)
+	points.prepare, restore.prepare = loadPoints, loadPoints
 	all := map[string]handler{}
 	for _, h := range []handler{
 		bindTool(c.Revisions, read, (*call).revisions),
@@ -177,7 +179,7 @@ func bind(c *toolapi.Contract) map[string]handler {
 		bindTool(c.Unschedule, publishPages, (*call).unschedule),
 		bindTool(c.DomainList, read, (*call).domainList),
 		bindTwoCall(c.Connect, moveDomains, (*call).connect),
-		verify, rehearse,
+		verify, rehearse, points, restore,
 	} {
 		all[h.tool.Name] = h
 	}

@@ -214,7 +214,7 @@ func (c *call) goLive(
 		}
 	}
 	return plan[toolapi.Publish]{
-		release: releaseChange{s.id, revision, force}, allowed: allowed,
+		release: releaseChange{site: s.id, revision: revision, force: force}, allowed: allowed,
 		subject: "what is live of site " + s.id, // a rollback decides it, too
 		// The newest revision may be another one by then, which was not agreed to.
 		target:  s.state() + " to " + revision,

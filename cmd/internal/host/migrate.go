@@ -15,7 +15,6 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
-	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
@@ -124,7 +123,6 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (done toola
 		return done, err
 	}
 	options := found.options(s.host)
-	options.UndoDir = filepath.Join(s.state.Dir, statefolder.UndoFolder)
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
 	end := time.AfterFunc(s.host.maxMigrate, stop)
@@ -134,9 +132,12 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (done toola
 		end.Reset(2 * s.host.maxMigrate) // for a rehearsal, too
 		options.Plan = s.host.planOptions(r.Site, s.host.bounds.Bytes, s.host.maxMigrate)
 		options.Judge = func(p migrate.Plan) error {
-			end.Reset(s.host.maxMigrate)
+			end.Stop()
+			defer end.Reset(s.host.maxMigrate)
 			done = migratedBy(p)
-			judged = r.Judge(done)
+			if judged = r.Judge(done); judged == nil {
+				judged = s.pointBeforePublish(ctx, r, true) // of the rows that the run meets
+			}
 			return judged
 		}
 	}
@@ -146,8 +147,14 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (done toola
 		s.host.notice(err)
 		return done, s.migrationError(ctx, err)
 	}
-	if nothing, err := judgeLedger(r, status); nothing || err != nil {
+	nothing, err := judgeLedger(r, status)
+	if err != nil {
 		return done, err
+	}
+	if nothing || len(status.Pending) == 0 || r.Judge == nil {
+		if err := s.pointBeforePublish(ctx, r, !nothing && len(status.Pending) > 0); err != nil || nothing {
+			return done, err
+		}
 	}
 	err = s.apply(ctx, bounded, migrator)
 	return done, cmp.Or(judged, err)

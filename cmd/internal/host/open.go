@@ -55,6 +55,9 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	if s.database, err = opened.Open(ctx, statefolder.SiteFile); err != nil {
 		return err
 	}
+	if err := s.endRestore(ctx, r); err != nil {
+		return err
+	}
 	s.stores = localstate.NewStores(localstate.StoresOptions{
 		State: opened, ProjectFolder: filepath.Join(filepath.Dir(s.host.dir), "projects", fmt.Sprint(r.WorkspaceID)),
 		Images: s.host.o.Images, Failed: s.host.notice, Now: s.host.o.Now,
@@ -129,6 +132,12 @@ func (s *hostedSite) openPreview(ctx context.Context, r service.Release) error {
 	for _, name := range []string{statefolder.SiteFile, statefolder.KVFile} {
 		if r.Data.Empty {
 			break
+		}
+		if r.Restore != nil && name == statefolder.SiteFile {
+			if err := s.host.copyPoint(ctx, r, filepath.Join(half, name)); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := copyDatabase(ctx, filepath.Join(live.dir, name), filepath.Join(half, name)); err != nil {
 			return err

@@ -104,6 +104,9 @@ func take(ctx context.Context, places chan struct{}) bool {
 
 // Rehearse implements service.Host.
 func (h *Host) Rehearse(ctx context.Context, r service.Release) (m toolapi.Migrated, err error) {
+	if r.Restore != nil {
+		return h.rehearseRestore(ctx, r)
+	}
 	found := migrationsOf(r)
 	if found == nil {
 		return notMigrated(toolapi.RehearsalNotNeeded, ""), nil

@@ -23,16 +23,37 @@ type preparedRelease struct {
 	revision site.Revision
 	worker   *siteworker.Shared // nil for a static site
 	migrated toolapi.Migrated
-	held     bool // it keeps the site open
+	restore  *preparedRestore // nil for none
+	held     bool             // it keeps the site open
 }
 
 // Migrated implements service.Prepared.
 func (p *preparedRelease) Migrated() toolapi.Migrated { return p.migrated }
 
+// Restored implements service.Prepared.
+func (p *preparedRelease) Restored() *service.Restored {
+	if p.restore == nil {
+		return nil
+	}
+	return &p.restore.restored
+}
+
 // Show implements service.Prepared.
 func (p *preparedRelease) Show() {
 	p.site.showing.Lock()
 	defer p.site.showing.Unlock()
+	if p.restore != nil {
+		if err := p.restore.commit(); err != nil {
+			// It is decided: what comes next puts the data back, and shows nothing before.
+			p.site.host.notice(err)
+			p.site.host.o.Logger.Error("the data of a site are not put back yet", "site", p.site.id, "error", err.Error())
+			p.site.unrestored.Store(true)
+			p.site.usage.hide()
+			p.Discard()
+			return
+		}
+		p.restore = nil
+	}
 	p.show()
 	p.leave()
 }
@@ -70,12 +91,16 @@ func (p *preparedRelease) show() {
 	if old != nil {
 		old.Retire()
 	}
+	s.shown = p.revision.ID
 	s.failedAt.Store(0)
 	s.usage.setShown()
 }
 
 // Discard implements service.Prepared.
 func (p *preparedRelease) Discard() {
+	if p.restore != nil && !p.site.unrestored.Load() {
+		p.restore.abort()
+	}
 	if p.worker != nil {
 		p.worker.Close(0)
 	}
@@ -91,16 +116,23 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	if err != nil {
 		return nil, err
 	}
-	migrated, err := s.migrate(ctx, r)
-	if err != nil {
-		return nil, err
+	if s.unrestored.Load() {
+		if err := s.endRestore(ctx, r); err != nil {
+			return nil, err
+		}
+		s.unrestored.Store(false)
+	}
+	p := &preparedRelease{site: s, revision: site.Revision{
+		ID: r.Revision, Manifest: r.Bundle.Manifest, AssetsDir: filepath.FromSlash(r.Files.Dir()),
+	}}
+	if r.Restore == nil || r.Preview {
+		if p.migrated, err = s.migrate(ctx, r); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.seed(ctx, r); err != nil {
 		return nil, err
 	}
-	p := &preparedRelease{site: s, migrated: migrated, revision: site.Revision{
-		ID: r.Revision, Manifest: r.Bundle.Manifest, AssetsDir: filepath.FromSlash(r.Files.Dir()),
-	}}
 	rules, assets := map[string]string{}, r.Bundle.Assets()
 	for i, a := range assets {
 		assets[i].File = filepath.FromSlash(r.Files.Path(a.SHA256))
@@ -116,15 +148,23 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	if len(rules) > 0 {
 		p.revision.Rules, _ = edgerules.Parse(rules["/_headers"], rules["/_redirects"]) // the build reported broken lines
 	}
-	if r.Bundle.Manifest.Entry == "" {
+	if r.Bundle.Manifest.Entry != "" {
+		worker, err := s.startWorker(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		p.worker, p.revision.Worker = worker, worker
+		worker.Uses.Store(2) // of the revision, and of hostedSite.running
+	}
+	if r.Restore == nil || r.Preview {
 		return p, nil
 	}
-	worker, err := s.startWorker(ctx, r)
-	if err != nil {
+	// Last, since others wait to write from now on.
+	if p.restore, err = s.prepareRestore(ctx, r); err != nil {
+		p.Discard()
 		return nil, err
 	}
-	p.worker, p.revision.Worker = worker, worker
-	worker.Uses.Store(2) // of the revision, and of hostedSite.running
+	p.migrated = p.restore.migrated
 	return p, nil
 }
 

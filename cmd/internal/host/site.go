@@ -33,12 +33,17 @@ type hostedSite struct {
 	caches   *cache.Store
 	running  *siteworker.Shared // of the release in service; nil for a static site
 
-	ran      bool // code ran
-	ended    bool
-	unseeded bool // the SQL that a preview's data begin with did not run yet; open sets it
-	live     siteworker.Set
-	showing  sync.Mutex   // held while one release replaces another
-	failedAt atomic.Int64 // when loading failed last, before any release was in service, in nanoseconds; 0 when it did not
+	points   points
+	restored string // the last restore whose data are in the database, as far as is known
+	shown    string // the revision in service; showing guards it
+
+	ran        bool // code ran
+	ended      bool
+	unseeded   bool // the SQL that a preview's data begin with did not run yet; open sets it
+	live       siteworker.Set
+	showing    sync.Mutex   // held while one release replaces another
+	unrestored atomic.Bool  // a restore is decided whose data are not in the database yet
+	failedAt   atomic.Int64 // when loading failed last, before any release was in service, in nanoseconds; 0 when it did not
 }
 
 // lock waits while the site is being opened or a release prepared.
@@ -129,6 +134,13 @@ func (u *usage) leave(now time.Time) {
 	u.last = now
 }
 
+// letGo is leave for what is no use: the site has been idle all the same.
+func (u *usage) letGo() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.users--
+}
+
 func (u *usage) setOpen(now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -139,6 +151,13 @@ func (u *usage) setShown() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.shown = true
+}
+
+// hide has the next request load the site.
+func (u *usage) hide() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.shown = false
 }
 
 func (u *usage) isShown() bool {

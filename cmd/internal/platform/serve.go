@@ -55,6 +55,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 	sites.ShareProcessors()
 	sites.Observe(s.Notice, s.Arrived)
 	defer sites.CloseIdle()()
+	defer sites.KeepPoints()()
 	ready, err := seed(ctx, s, o.Seed)
 	if dbfile.FullDisk(folder.Dir, err) {
 		return folder.unusable(err)

@@ -1,0 +1,522 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/restorepoint"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// This file puts a restore point back. The database that takes the place of the site's is made first, in a file beside it.
+// Then the site's is locked against writers: what is in it by now becomes a restore point, and all that needs room on the
+// disk is written. The service decides in a transaction of its own; what is left after that is one commit. A process that is
+// killed before the decision leaves the old data; one that is killed after it finds the file and, in the site's database, no
+// mark of the restore, and puts the file back before anybody sees the site.
+
+// lockedTime is how long the rows may be compared while writers wait.
+const lockedTime = 4 * time.Second
+
+// restoreOrder is what a killed process must know to end a restore, in a file beside that of the data.
+type restoreOrder struct {
+	ID     string   `json:"id"`
+	Point  string   `json:"point"`
+	Tables []string `json:"tables,omitempty"`
+	Keep   string   `json:"keep,omitempty"` // the table whose rows that came since stay
+}
+
+// restoring is a restore that is being prepared.
+type restoring struct {
+	host  *Host
+	r     service.Release
+	order restoreOrder
+	live  string // the file of the site's database
+	file  string // of the point's database
+	ran   []toolapi.RehearsedFile
+	lost  []toolapi.DataLoss // by the migrations that run again, once more
+	plans bool               // lost is wanted
+}
+
+// newRestoring returns the restore of a release. Its file lies in dir.
+func (h *Host) newRestoring(r service.Release, dir, name string) *restoring {
+	b := &restoring{
+		host: h, r: r, live: filepath.Join(h.dir, r.Site, statefolder.SiteFile), file: filepath.Join(dir, name),
+		order: restoreOrder{ID: r.Restore.ID, Point: r.Restore.Point, Tables: r.Restore.Tables},
+	}
+	if r.Restore.KeepLeads {
+		b.order.Keep = r.Bundle.Manifest.Bindings.Submissions
+	}
+	return b
+}
+
+// build makes the database of the point in the restoring's file. Where the code knows migrations that the point lacks, they
+// run on it. Files of migrations lie in a folder of dir meanwhile.
+func (b *restoring) build(ctx context.Context, dir string) error {
+	_, err := b.host.pointsOf(filepath.Dir(b.live)).Extract(ctx, b.order.Point, b.file)
+	if err != nil {
+		return restoreError(err)
+	}
+	if len(b.order.Tables) > 0 {
+		b.order.Tables, err = restorepoint.CheckTables(ctx, b.live, b.file, b.order.Tables)
+		return restoreError(err)
+	}
+	return b.migrate(ctx, dir)
+}
+
+// migrate runs the migrations that the point lacks.
+func (b *restoring) migrate(ctx context.Context, dir string) (err error) {
+	found := migrationsOf(b.r)
+	if found == nil {
+		return nil
+	}
+	texts, err := os.MkdirTemp(dir, migrationsCopy+"*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(texts)) }()
+	if err := found.write(b.r, texts); err != nil {
+		return err
+	}
+	db, err := localstate.OpenDatabase(ctx, b.file, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	migrator := migrate.New(db, found.in(texts), found.options(b.host))
+	status, err := migrator.Status(ctx)
+	if err != nil {
+		return migrationFailed(err)
+	}
+	if len(status.Missing) > 0 {
+		if b.r.Force {
+			return nil
+		}
+		return &service.ReleaseError{
+			Code: toolapi.CodeSchemaAhead,
+			Message: "The restore point has the migration " + status.Missing[0].Name + ", which the revision " + b.r.Revision +
+				" does not know: put it back with the revision of the point.",
+		}
+	}
+	bounded, stop := context.WithTimeout(ctx, b.host.maxMigrate)
+	defer stop()
+	if b.plans && len(status.Pending) > 0 {
+		plan, err := migrate.New(db, found.in(texts), b.planOptions(found)).Plan(bounded)
+		if err != nil && ctx.Err() == nil {
+			return migrationFailed(err)
+		}
+		b.lost = migratedBy(plan).DataLoss
+	}
+	result, err := migrator.Apply(bounded)
+	for _, e := range result.Applied {
+		b.ran = append(b.ran, toolapi.RehearsedFile{File: e.Name, Milliseconds: e.DurationMS})
+	}
+	if err != nil && ctx.Err() == nil {
+		return migrationFailed(err)
+	}
+	return err
+}
+
+// planOptions are those of the plan of migrations that run again.
+func (b *restoring) planOptions(found *migrations) migrate.Options {
+	o := found.options(b.host)
+	o.Plan = b.host.planOptions(b.r.Site, b.host.limits.bytes, b.host.limits.time)
+	return o
+}
+
+// restoreError returns the release's error for a point that cannot be put back.
+func restoreError(err error) error {
+	if damaged, ok := errors.AsType[*restorepoint.DamagedError](err); ok {
+		return &service.ReleaseError{
+			Code:    toolapi.CodeRestorePointDamaged,
+			Message: "Nothing was put back: " + damaged.Error() + ", its bytes on the disk are not those that were written.",
+		}
+	}
+	if errors.Is(err, restorepoint.ErrUnknown) {
+		return &service.ReleaseError{Code: toolapi.CodeRestorePointUnknown, Message: "The page has no such restore point any more."}
+	}
+	if refused, ok := errors.AsType[*restorepoint.Refusal](err); ok {
+		return &service.ReleaseError{Code: toolapi.CodeTablesUnfit, Message: refused.Message}
+	}
+	return err
+}
+
+// report is what a restore takes away and brings back.
+func (b *restoring) report(d restorepoint.Difference) toolapi.Migrated {
+	m := notMigrated(toolapi.RehearsalDone, "")
+	m.Rehearsal.Files = append(m.Rehearsal.Files, b.ran...)
+	for _, l := range d.Lost {
+		m.DataLoss = append(m.DataLoss, toolapi.DataLoss{
+			Table: l.Table, Column: l.Column, Rows: l.Rows, Cause: l.Cause, Statement: "restore " + b.order.Point,
+			Allowed: true, // by the confirmation, which shows it
+		})
+	}
+	for _, l := range b.lost {
+		l.Allowed = true
+		m.DataLoss = append(m.DataLoss, l)
+	}
+	for _, t := range d.Tables {
+		m.Rehearsal.Tables = append(m.Rehearsal.Tables, toolapi.RehearsedTable{Table: t.Table, Before: t.Before, After: t.After})
+	}
+	return m
+}
+
+// skipped is the report of a restore whose rows were not compared.
+func (b *restoring) skipped(reason string) toolapi.Migrated {
+	m := notMigrated(toolapi.RehearsalSkipped, reason)
+	m.Rehearsal.Files = append(m.Rehearsal.Files, b.ran...)
+	return m
+}
+
+// rehearseRestore puts a restore point back on a copy, and compares that with what is live.
+func (h *Host) rehearseRestore(ctx context.Context, r service.Release) (m toolapi.Migrated, err error) {
+	leave := h.rehearsals.enter(ctx, r.WorkspaceID)
+	if leave == nil {
+		return notMigrated(toolapi.RehearsalSkipped, "the service rehearses others at the moment"), ctx.Err()
+	}
+	defer leave()
+	dir, err := h.scratchFolder(r.Site)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	b := h.newRestoring(r, dir, "restore.db")
+	b.plans = !r.Restore.Harmless
+	if info, err := os.Stat(b.live); err == nil {
+		free, err := userfile.FreeDisk(h.dir)
+		switch {
+		case info.Size() > h.limits.bytes:
+			return b.skipped("the database has " + wording.Size(info.Size())), nil
+		case err == nil && free < 2*info.Size()+h.limits.spare: // an unknown disk is no reason
+			return b.skipped("the service's disk has no room for copies"), nil
+		}
+	}
+	bounded, stop := context.WithTimeout(ctx, h.limits.time)
+	defer stop()
+	d, err := b.rehearse(bounded, dir)
+	if r.Restore.Harmless {
+		d.Lost = nil
+	}
+	switch {
+	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
+		return b.skipped(fmt.Sprintf("the rehearsal took longer than %s", h.limits.time)), nil
+	case err != nil:
+		return m, err
+	}
+	return b.report(d), nil
+}
+
+func (b *restoring) rehearse(ctx context.Context, dir string) (d restorepoint.Difference, err error) {
+	made, err := b.onCopy(ctx, dir)
+	if err != nil {
+		return d, err
+	}
+	return restorepoint.Compare(ctx, b.live, made, nil)
+}
+
+// onCopy makes the database that the site's would be, in a file of dir.
+func (b *restoring) onCopy(ctx context.Context, dir string) (made string, err error) {
+	if err := b.build(ctx, dir); err != nil {
+		return "", err
+	}
+	if len(b.order.Tables) == 0 {
+		if b.order.Keep != "" {
+			_, err = restorepoint.KeepSince(ctx, b.file, b.live, b.order.Keep)
+		}
+		return b.file, err
+	}
+	made = filepath.Join(dir, "tables.db")
+	if err := copyDatabase(ctx, b.live, made); err != nil {
+		return "", err
+	}
+	change, _, err := restorepoint.BeginTables(ctx, ownDSN(made, ""), b.file, b.order.change(b.host.o.Now()), noCheck)
+	if err == nil {
+		err = change.Commit()
+	}
+	return made, restoreError(err)
+}
+
+func noCheck() error { return nil }
+
+// ownDSN opens a database without the checks of foreign keys: what is put back is checked as a whole.
+func ownDSN(file, vfs string) string {
+	q := url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(0)", "journal_size_limit(16777216)"}}
+	if vfs != "" {
+		q.Set("vfs", vfs)
+	}
+	return dbfile.URI(file, q.Encode())
+}
+
+func (o restoreOrder) change(at time.Time) restorepoint.TableChange {
+	return restorepoint.TableChange{ID: o.ID, Point: o.Point, Tables: o.Tables, Keep: o.Keep, At: at}
+}
+
+const restorePrefix = "restore-" // of files beside a site's database, while it is put back
+
+// orderFile and dataFile are the files of a restore in a site's folder.
+func orderFile(dir, id string) string { return filepath.Join(dir, restorePrefix+id+".json") }
+func dataFile(id string) string       { return restorePrefix + id + ".db" }
+
+// preparedRestore is a restore that waits for the service's decision.
+type preparedRestore struct {
+	site      *hostedSite
+	order     restoreOrder
+	replacing restorepoint.Replacing
+	migrated  toolapi.Migrated
+	restored  service.Restored
+}
+
+// prepareRestore does all of a restore but its commit. Nobody writes to the database from then on, until it is committed or
+// aborted.
+func (s *hostedSite) prepareRestore(ctx context.Context, r service.Release) (p *preparedRestore, err error) {
+	b := s.host.newRestoring(r, s.dir, dataFile(r.Restore.ID))
+	s.removeRestore(r.Restore.ID)
+	defer func() {
+		if err != nil {
+			s.host.notice(err)
+			s.removeRestore(r.Restore.ID)
+		}
+	}()
+	if err := b.build(ctx, s.dir); err != nil {
+		return nil, s.fullDiskError(err)
+	}
+	if err := s.writeOrder(b.order); err != nil {
+		return nil, s.fullDiskError(err)
+	}
+	p = &preparedRestore{site: s, order: b.order}
+	locked := func() error { return p.look(ctx, b) }
+	if len(b.order.Tables) > 0 {
+		var kept []restorepoint.Kept
+		p.replacing, kept, err = restorepoint.BeginTables(
+			ctx, ownDSN(b.live, s.host.bounds.Temporary), b.file, b.order.change(s.host.o.Now()), locked)
+		if err == nil {
+			p.migrated = withoutKept(p.migrated, kept)
+		}
+	} else if err = restorepoint.Mark(ctx, b.file, b.order.ID, b.order.Point, s.host.o.Now()); err == nil {
+		p.replacing, err = restorepoint.BeginWhole(ctx, s.database, b.file, locked)
+	}
+	if err != nil {
+		return nil, s.fullDiskError(restoreError(err))
+	}
+	if p.restored.Migrations, err = migrationsIn(ctx, b); err != nil {
+		return nil, errors.Join(err, p.replacing.Abort())
+	}
+	return p, nil
+}
+
+// look makes a restore point of what is there, and compares it with what will be, while nobody writes.
+func (p *preparedRestore) look(ctx context.Context, b *restoring) error {
+	saved, _, err := p.site.addPoint(ctx, restorepoint.About{
+		Reason: restorepoint.ReasonRestore, Before: b.order.Point, Revision: b.r.Live,
+	})
+	if err != nil {
+		return p.site.pointError(ctx, err)
+	}
+	p.restored.Saved = saved.ID
+	if b.order.Keep != "" && len(b.order.Tables) == 0 {
+		if _, err := restorepoint.KeepSince(ctx, b.file, b.live, b.order.Keep); err != nil {
+			return err
+		}
+	}
+	bounded, stop := context.WithTimeout(ctx, lockedTime)
+	defer stop()
+	d, err := restorepoint.Compare(bounded, b.live, b.file, b.order.Tables)
+	switch {
+	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
+		p.migrated = b.skipped(fmt.Sprintf("to compare the rows took longer than %s", lockedTime))
+		return nil
+	case err != nil:
+		return err
+	}
+	p.migrated = b.report(d)
+	if b.r.Judge != nil {
+		return b.r.Judge(p.migrated)
+	}
+	return nil
+}
+
+// withoutKept takes the rows that stay out of what is lost.
+func withoutKept(m toolapi.Migrated, kept []restorepoint.Kept) toolapi.Migrated {
+	lost := []toolapi.DataLoss{}
+	for _, l := range m.DataLoss {
+		for _, k := range kept {
+			if l.Table == k.Table && l.Column == "" && l.Cause == restorepoint.CauseGone {
+				l.Rows -= k.Rows
+			}
+		}
+		if l.Rows > 0 {
+			lost = append(lost, l)
+		}
+	}
+	m.DataLoss = lost
+	for i, t := range m.Rehearsal.Tables {
+		for _, k := range kept {
+			if t.Table == k.Table {
+				m.Rehearsal.Tables[i].After += k.Rows
+			}
+		}
+	}
+	return m
+}
+
+// migrationsIn returns the names in the ledger that the site's database will have.
+func migrationsIn(ctx context.Context, b *restoring) (names []string, err error) {
+	file := b.file
+	if len(b.order.Tables) > 0 {
+		file = b.live // whose schema stays
+	}
+	db, err := localstate.OpenDatabase(ctx, file, true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	status, err := migrate.New(db, nil, migrate.Options{Now: b.host.o.Now}).Status(ctx)
+	for _, e := range status.Applied {
+		names = append(names, e.Name)
+	}
+	return names, err
+}
+
+// fullDiskError returns the release's error for a restore that had no room.
+func (s *hostedSite) fullDiskError(err error) error {
+	if _, known := errors.AsType[*service.ReleaseError](err); known || err == nil || !dbfile.FullDisk(s.dir, err) {
+		return err
+	}
+	return &service.ReleaseError{
+		Code: toolapi.CodeRestorePointFailed, Message: "Nothing was put back: the service's disk is full.",
+	}
+}
+
+// writeOrder writes the order beside the data, synced.
+func (s *hostedSite) writeOrder(o restoreOrder) error {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(orderFile(s.dir, o.ID), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Sync(), f.Close(), dbfile.SyncFolder(os.Open, s.dir))
+}
+
+// removeRestore removes the files of a restore.
+func (s *hostedSite) removeRestore(id string) {
+	for _, name := range []string{
+		orderFile(s.dir, id), filepath.Join(s.dir, dataFile(id)), filepath.Join(s.dir, dataFile(id)+"-wal"),
+		filepath.Join(s.dir, dataFile(id)+"-shm"),
+	} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			s.host.o.Logger.Warn("a file of a restore was not removed", "site", s.id, "file", name, "error", err.Error())
+		}
+	}
+}
+
+// commit ends a restore that the service has decided.
+func (p *preparedRestore) commit() error {
+	if err := p.replacing.Commit(); err != nil {
+		return err
+	}
+	p.site.restored = p.order.ID
+	p.site.removeRestore(p.order.ID)
+	return nil
+}
+
+// abort leaves the old data.
+func (p *preparedRestore) abort() {
+	if err := p.replacing.Abort(); err != nil {
+		p.site.host.notice(err)
+		p.site.host.o.Logger.Warn("a restore was not ended", "site", p.site.id, "error", err.Error())
+	}
+	p.site.removeRestore(p.order.ID)
+}
+
+// endRestore ends the last restore of a site where a process that was killed did not, and removes what others left.
+func (s *hostedSite) endRestore(ctx context.Context, r service.Release) error {
+	if r.Preview || r.LastRestore != "" && s.restored == r.LastRestore {
+		return nil
+	}
+	if id := r.LastRestore; id != "" {
+		done, err := restorepoint.Marked(ctx, s.database, id)
+		if err == nil && !done {
+			err = s.putBack(ctx, id)
+		}
+		if err != nil {
+			return err
+		}
+		s.restored = id
+	}
+	left, err := filepath.Glob(filepath.Join(globQuote(s.dir), restorePrefix+"*"))
+	for _, name := range left {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
+}
+
+// putBack puts back the data that the service decided on.
+func (s *hostedSite) putBack(ctx context.Context, id string) error {
+	text, err := os.ReadFile(orderFile(s.dir, id))
+	var o restoreOrder
+	if err == nil {
+		err = json.Unmarshal(text, &o)
+	}
+	if err != nil || o.ID != id {
+		return fmt.Errorf("the data that the restore %s put back are gone: restore the data folder from a backup: %w", id, err)
+	}
+	file := filepath.Join(s.dir, dataFile(id))
+	var change restorepoint.Replacing
+	if len(o.Tables) > 0 {
+		change, _, err = restorepoint.BeginTables(
+			ctx, ownDSN(filepath.Join(s.dir, statefolder.SiteFile), s.host.bounds.Temporary), file, o.change(s.host.o.Now()), noCheck)
+	} else {
+		change, err = restorepoint.BeginWhole(ctx, s.database, file, noCheck)
+	}
+	if err != nil {
+		return err
+	}
+	s.host.o.Logger.Info("a restore that was cut off is ended", "site", s.id, "restore", id)
+	return change.Commit()
+}
+
+// globQuote quotes a folder for a pattern.
+func globQuote(dir string) string {
+	var out []rune
+	for _, r := range dir {
+		switch r {
+		case '*', '?', '[', '\\':
+			if filepath.Separator != '\\' {
+				out = append(out, '\\')
+			}
+		}
+		out = append(out, r)
+	}
+	return string(out)
+}
+
+// copyPoint writes the database that the site's would be into a new file, for a preview.
+func (h *Host) copyPoint(ctx context.Context, r service.Release, file string) (err error) {
+	dir, err := h.scratchFolder(r.Site)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	made, err := h.newRestoring(r, dir, "restore.db").onCopy(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return copyDatabase(ctx, made, file)
+}

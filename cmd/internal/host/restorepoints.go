@@ -1,0 +1,255 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/restorepoint"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// This file makes the restore points of sites: before each publish and each restore, and from time to time while something is
+// written. A point is read from the database as it is at one moment; nothing waits for it but a publish.
+
+const (
+	// pointInterval is how long a site that is written to has no restore point, at most.
+	pointInterval = 5 * time.Minute
+	// pointStep is how often the host looks for sites that were written to.
+	pointStep = 30 * time.Second
+	// pointShare bounds the work: the next point of an interval comes no sooner than so many times what the last one took.
+	pointShare = 20
+	// pointedBytes is how large a database may be of which a publish without migrations makes a point: that is read whole,
+	// and those of the interval are there.
+	pointedBytes = 1_000_000_000
+)
+
+// points are the restore points of a site.
+type points struct {
+	mu   sync.Mutex // held while one is made
+	seen fileState  // of the database, when the last one was made
+	next time.Time  // when one of the interval is due; the zero time is not known yet
+}
+
+// fileState changes with each commit to a database.
+type fileState struct{ database, log fileTimes }
+
+type fileTimes struct {
+	size    int64
+	changed time.Time
+}
+
+func stateOf(file string) (s fileState) {
+	for name, into := range map[string]*fileTimes{file: &s.database, file + "-wal": &s.log} {
+		if info, err := os.Stat(name); err == nil {
+			*into = fileTimes{info.Size(), info.ModTime()}
+		}
+	}
+	return s
+}
+
+// pointsOf returns the store of a site's restore points.
+func (h *Host) pointsOf(dir string) restorepoint.Store {
+	return restorepoint.Store{File: filepath.Join(dir, statefolder.PointsFile), Now: h.o.Now}
+}
+
+// addPoint makes a restore point of the site's database, which is durable when it returns. It reports false where that has
+// no table, or the interval has nothing new.
+func (s *hostedSite) addPoint(ctx context.Context, about restorepoint.About) (p restorepoint.Point, added bool, err error) {
+	s.points.mu.Lock()
+	defer s.points.mu.Unlock()
+	file := filepath.Join(s.dir, statefolder.SiteFile)
+	seen, began := stateOf(file), s.host.o.Now()
+	var tables bool
+	if err := s.database.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema)").Scan(&tables); err != nil || !tables {
+		return p, false, err
+	}
+	store := s.host.pointsOf(s.dir)
+	p, added, err = store.Add(ctx, file, about)
+	if damaged, ok := errors.AsType[*restorepoint.DamagedError](err); ok {
+		s.host.o.Logger.Error("the restore points of a site are damaged, and set aside", "site", s.id, "error", damaged.Error())
+		if err := setAside(store.File); err != nil {
+			return p, false, err
+		}
+		p, added, err = store.Add(ctx, file, about)
+	}
+	if err != nil {
+		s.host.notice(err)
+		return p, false, err
+	}
+	now := s.host.o.Now()
+	s.points.seen, s.points.next = seen, now.Add(max(pointInterval, pointShare*now.Sub(began)))
+	return p, added, nil
+}
+
+// setAside renames the file of damaged restore points, so that new ones can be made. The one that was set aside before goes.
+func setAside(file string) error {
+	aside := filepath.Join(filepath.Dir(file), statefolder.DamagedPointsFile)
+	for _, end := range []string{"-wal", "-shm"} {
+		if err := os.Remove(file + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return errors.Join(os.Rename(file, aside), dbfile.SyncFolder(os.Open, filepath.Dir(file)))
+}
+
+// pointBeforePublish makes the restore point of a publish. Without it nothing goes live: what the migrations take away could
+// not be brought back.
+func (s *hostedSite) pointBeforePublish(ctx context.Context, r service.Release, migrates bool) error {
+	if r.Preview || r.Live == r.Revision || r.Restore != nil {
+		return nil
+	}
+	info, err := os.Stat(filepath.Join(s.dir, statefolder.SiteFile))
+	if err != nil {
+		return err
+	}
+	if !migrates && info.Size() > pointedBytes {
+		return nil
+	}
+	_, _, err = s.addPoint(ctx, restorepoint.About{Reason: restorepoint.ReasonPublish, Before: r.Revision, Revision: r.Live})
+	return s.pointError(ctx, err)
+}
+
+// pointError returns the release's error for a restore point that could not be made.
+func (s *hostedSite) pointError(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	s.host.o.Logger.Error("a restore point was not made", "site", s.id, "error", err.Error())
+	why := "the service's log says why"
+	if dbfile.FullDisk(s.dir, err) {
+		why = "the service's disk is full"
+	}
+	return &service.ReleaseError{
+		Code:    toolapi.CodeRestorePointFailed,
+		Message: "No restore point of the page's database could be made, so nothing was changed: " + why + ".",
+	}
+}
+
+// KeepPoints makes restore points of the sites that are written to, until the returned function is called.
+func (h *Host) KeepPoints() (stop func()) {
+	ctx, cancel := context.WithCancel(h.until)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		step := time.NewTicker(pointStep)
+		defer step.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-step.C:
+				h.addDuePoints(ctx)
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// addDuePoints makes the restore points that are due.
+func (h *Host) addDuePoints(ctx context.Context) {
+	h.mu.Lock()
+	all := make([]*hostedSite, 0, len(h.sites))
+	for _, s := range h.sites {
+		all = append(all, s)
+	}
+	h.mu.Unlock()
+	for _, s := range all {
+		if ctx.Err() != nil {
+			return
+		}
+		if err := s.addDuePoint(ctx); err != nil && ctx.Err() == nil {
+			h.o.Logger.Error("a restore point was not made", "site", s.id, "error", err.Error())
+		}
+	}
+}
+
+// addDuePoint makes a restore point of a site that is open, if one is due and something was written.
+func (s *hostedSite) addDuePoint(ctx context.Context) error {
+	select {
+	case s.busy <- struct{}{}:
+	default:
+		return nil // it is being opened or closed, or a release prepared
+	}
+	if s.database == nil || s.dir == "" || s.ended {
+		s.unlock()
+		return nil
+	}
+	s.usage.hold() // open while it is read
+	s.unlock()
+	defer s.usage.letGo()
+	now := s.host.o.Now()
+	s.points.mu.Lock()
+	if s.points.next.IsZero() || s.points.next.Sub(now) > 2*pointShare*pointInterval { // the clock was set back
+		s.points.next = now.Add(pointInterval)
+	}
+	due := !now.Before(s.points.next) && stateOf(filepath.Join(s.dir, statefolder.SiteFile)) != s.points.seen
+	s.points.mu.Unlock()
+	if !due {
+		return nil
+	}
+	s.showing.Lock()
+	live := s.shown
+	s.showing.Unlock()
+	_, _, err := s.addPoint(ctx, restorepoint.About{Reason: restorepoint.ReasonInterval, Revision: live})
+	return err
+}
+
+// RestorePoints implements service.Host.
+func (h *Host) RestorePoints(ctx context.Context, site string) (service.RestorePoints, error) {
+	dir := filepath.Join(h.dir, site)
+	all := service.RestorePoints{Rule: restorepoint.Rule, Points: []toolapi.RestorePoint{}}
+	store := h.pointsOf(dir)
+	list, err := store.List(ctx)
+	if damaged, ok := errors.AsType[*restorepoint.DamagedError](err); ok {
+		return all, &service.ReleaseError{
+			Code: toolapi.CodeRestorePointDamaged,
+			Message: fmt.Sprintf("The restore points of the page cannot be read: %v. Whoever runs the service has them in its backups; "+
+				"the next publish begins a new file.", damaged),
+		}
+	}
+	if err != nil {
+		return all, err
+	}
+	var bytes int64
+	if info, err := os.Stat(filepath.Join(dir, statefolder.SiteFile)); err == nil {
+		bytes = info.Size()
+	}
+	limits := store.Limits(bytes)
+	all.MaxPoints, all.MaxBytes = limits.Points, limits.Bytes
+	for _, p := range list {
+		all.Points = append(all.Points, pointOf(p))
+	}
+	return all, nil
+}
+
+func pointOf(p restorepoint.Point) toolapi.RestorePoint {
+	one := toolapi.RestorePoint{
+		ID: p.ID, At: p.At.Format(time.RFC3339Nano), Reason: toolapi.RestoreReason(p.Reason), Bytes: p.Bytes,
+		Migrations: slices.Clone(p.Migrations), Tables: []toolapi.RestoreTable{},
+	}
+	for _, t := range []struct {
+		from string
+		into **string
+	}{{p.Before, &one.Before}, {p.Revision, &one.Revision}} {
+		if t.from != "" {
+			*t.into = &t.from
+		}
+	}
+	for _, t := range p.Tables {
+		one.Tables = append(one.Tables, toolapi.RestoreTable{Table: t.Name, Rows: t.Rows})
+	}
+	return one
+}
