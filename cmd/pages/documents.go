@@ -100,10 +100,11 @@ func documents() []document {
 		{"preview-revoke", by("preview revoke"), "the link that leads nowhere now", jsonshape.Of[revokedDoc]},
 		{
 			"proposal",
-			by("rollback", "domains connect", "domains point", "deploy --propose-only"),
+			by("rollback", "restore", "domains connect", "domains point", "deploy --propose-only"),
 			"what waits for a person, and the command that confirms it",
 			jsonshape.Of[ending.FailureReport],
 		},
+		{"restore-points", by("restore --list"), "the restore points, the newest first", jsonshape.ToolResult(tools.RestorePoints.Tool)},
 		{"revisions", by("revisions"), "what was deployed, the newest first", jsonshape.ToolResult(tools.Revisions.Tool)},
 		{"routes", by("routes"), "the routes, the most specific first", jsonshape.Of[routesDoc]},
 		{"routes-explain", by("routes explain"), "what a request meets", jsonshape.Of[explanationDoc]},

@@ -92,6 +92,8 @@ func (p *Proposer) reportCall(tool string, resp client.Response) error {
 		url := s.Client.SiteURL(done.Hostname)
 		t.Progress("%s", wording.Printable(deploy.Serving(url+" with revision "+done.Revision, &done.Revision, done.ServingNow)))
 		fmt.Fprintln(t.Stdout, url)
+	case s.Contract.RestoreData.Name:
+		return p.reportRestore(resp.Body)
 	case s.Contract.SchedulePublish.Name:
 		var done toolapi.SchedulePublish
 		if err := json.Unmarshal(resp.Body, &done); err != nil {

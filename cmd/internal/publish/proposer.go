@@ -273,6 +273,10 @@ func (p *Proposer) printChanges(ctx context.Context, proposal *deploy.Proposal, 
 	if t.JSON || t.Quiet {
 		return proposal.DataLoss
 	}
+	if proposal.Tool == p.Session.Contract.RestoreData.Name {
+		printRestore(t, proposal.Migrated)
+		return proposal.DataLoss
+	}
 	plan, err := p.plan(ctx, proposal, now)
 	switch {
 	case ctx.Err() != nil:

@@ -43,8 +43,11 @@ func Error(err error) error {
 
 // commandFixes are remedies in words of the commands, for refusals whose own remedy speaks of arguments of tools, or that have none.
 var commandFixes = map[string]string{
-	toolapi.CodeSchemaAhead:     "deploy a revision that has them, or add --force to pages rollback if its code works with them",
-	toolapi.CodeMigrationFailed: "correct the migration, and deploy again; visitors see what they saw before",
+	toolapi.CodeSchemaAhead: "pages restore --before REVISION brings back the code with the data of then (pages restore --list shows what " +
+		"there is); or deploy a revision that has them, or add --force to pages rollback if its code works with them",
+	toolapi.CodeRestorePointUnknown: "pages restore --list shows the restore points",
+	toolapi.CodeTablesUnfit:         "put all back, without --tables; --into preview shows it first",
+	toolapi.CodeMigrationFailed:     "correct the migration, and deploy again; visitors see what they saw before",
 	toolapi.CodeDataLoss: "propose it again, which shows what is lost now, and name the tables: --allow-data-loss TABLE; or write the " +
 		"comment -- pages: loses TABLE above the statement",
 	toolapi.CodeWorkerFailed:     "correct the Worker, and deploy again; visitors see what they saw before",

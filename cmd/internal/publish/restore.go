@@ -1,0 +1,190 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/remote"
+	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
+)
+
+// RestoreOptions are those of `pages restore`.
+type RestoreOptions struct {
+	Before   string // a revision
+	At       string // a time with its offset, how long ago, or the id of a restore point
+	Into     string
+	Leads    string
+	Tables   []string
+	KeepCode bool // what is live stays
+}
+
+var (
+	pointID = regexp.MustCompile(`^p[0-9]+$`)
+	days    = regexp.MustCompile(`^([0-9]{1,4})d$`)
+)
+
+// arguments are those of page.restore_data.
+func (o RestoreOptions) arguments(s *remote.Session) (args toolapi.RestoreDataArgs, err error) {
+	args = toolapi.RestoreDataArgs{
+		SiteID: toolapi.UUID(s.Site), BeforeRevision: toolapi.Name(o.Before), Into: toolapi.RestoreInto(o.Into),
+		Leads: toolapi.RestoreLeads(o.Leads), Tables: o.Tables, Scope: s.Scope(),
+	}
+	if o.KeepCode {
+		args.Revision = toolapi.CodeOfLive
+	}
+	if o.At == "" {
+		return args, nil
+	}
+	if pointID.MatchString(o.At) {
+		args.Point = toolapi.PointID(o.At)
+		return args, nil
+	}
+	if _, ok := toolapi.Timestamp(o.At).Moment(); ok {
+		args.At = toolapi.Timestamp(o.At)
+		return args, nil
+	}
+	ago, err := time.ParseDuration(o.At)
+	if part := days.FindStringSubmatch(o.At); part != nil {
+		n, _ := strconv.Atoi(part[1]) // four digits
+		ago, err = time.Duration(n)*24*time.Hour, nil
+	}
+	if err != nil || ago <= 0 {
+		return args, failure.Usage("--at is %q; it is a restore point, such as p12, how long ago, such as 10m, 3h or 2d, or a time with its "+
+			"offset, such as 2026-12-01T09:00:00+01:00", o.At)
+	}
+	args.At = toolapi.Timestamp(s.Term.Now().Add(-ago).UTC().Format(time.RFC3339Nano))
+	return args, nil
+}
+
+// Check refuses options that do not go together.
+func (o RestoreOptions) Check() error {
+	switch {
+	case o.Before == "" && o.At == "":
+		return failure.Usage("say what is brought back: --before REVISION or --at TIME; --list shows the restore points")
+	case o.Before != "" && o.At != "":
+		return failure.Usage("--before and --at both say what is brought back; use one")
+	case o.Into != "live" && o.Into != "preview":
+		return failure.Usage("--into is %q; it is live or preview", o.Into)
+	case o.Leads != "keep" && o.Leads != "drop":
+		return failure.Usage("--leads is %q; it is keep or drop", o.Leads)
+	}
+	return nil
+}
+
+// Restore proposes to put a restore point back, and takes that to a person.
+func (p *Proposer) Restore(ctx context.Context, o RestoreOptions) error {
+	args, err := o.arguments(p.Session)
+	if err != nil {
+		return err
+	}
+	return p.Propose(ctx, p.Session.Contract.RestoreData.Name, args)
+}
+
+// RestorePoints lists the restore points of the session's site.
+func RestorePoints(ctx context.Context, s *remote.Session) (toolapi.RestorePoints, error) {
+	list, err := client.Run(ctx, s.Client, s.Contract.RestorePoints, toolapi.RestorePointsArgs{
+		SiteID: toolapi.UUID(s.Site), Scope: s.Scope(),
+	})
+	return list, remote.Error(err)
+}
+
+// PointLine says a restore point in one line.
+func PointLine(p toolapi.RestorePoint, at string) string {
+	var rows int64
+	for _, t := range p.Tables {
+		rows += t.Rows
+	}
+	live := "not known"
+	if p.Revision != nil {
+		live = *p.Revision
+	}
+	return fmt.Sprintf("%-5s %s  %9s  %8s in %s  live: %s  %s", p.ID, at, wording.Size(p.Bytes), wording.Count(int(rows), "row"),
+		wording.Count(len(p.Tables), "table"), wording.Printable(live), pointReason(p))
+}
+
+// pointReason says why a restore point was made.
+func pointReason(p toolapi.RestorePoint) string {
+	before := ""
+	if p.Before != nil {
+		before = wording.Printable(*p.Before)
+	}
+	switch p.Reason {
+	case "publish":
+		return "before " + before + " went live"
+	case "restore":
+		return "before " + before + " was put back"
+	}
+	return "while rows were written"
+}
+
+// PrintBound says which restore points are kept.
+func PrintBound(t *terminal.Terminal, list toolapi.RestorePoints) {
+	t.Progress("kept are %s: at most %d points and %s", wording.Printable(list.Rule), list.MaxPoints, wording.Size(list.MaxBytes))
+}
+
+// printRestore prints what a restore takes away and brings back.
+func printRestore(t *terminal.Terminal, m toolapi.Migrated) {
+	for _, l := range m.DataLoss {
+		sum := toolapi.LossOf{Table: l.Table, Column: l.Column, Rows: l.Rows}
+		what := sum.String() + ", which came or changed since"
+		switch {
+		case l.File != "":
+			what = fmt.Sprintf("%s of the restore point once more (%s, %s:%d)", sum, l.Cause, l.File, l.Line)
+		case l.Cause == "restore values":
+			what = fmt.Sprintf("%s: %s back to the values of then", l.Table, wording.Count(int(l.Rows), "row"))
+		}
+		fmt.Fprintf(t.Stderr, "%s\n", t.Paint("31;1", "! "+wording.Printable(what)))
+	}
+	if m.Rehearsal == nil {
+		return
+	}
+	for _, c := range m.Rehearsal.Tables {
+		fmt.Fprintf(t.Stderr, "  rows of %s: %d, then %d\n", wording.Printable(c.Table), c.Before, c.After)
+	}
+	if n := len(m.Rehearsal.Files); n > 0 {
+		var names []string
+		for _, f := range m.Rehearsal.Files {
+			names = append(names, wording.Printable(f.File))
+		}
+		fmt.Fprintf(t.Stderr, "  %s again on the data: %s\n", map[bool]string{true: "runs", false: "run"}[n == 1], strings.Join(names, ", "))
+	}
+	if m.Rehearsal.State == toolapi.RehearsalSkipped {
+		fmt.Fprintf(t.Stderr, "%s\n", t.Paint("33;1", "what is lost was not looked at: "+wording.Printable(m.Rehearsal.Reason)))
+	}
+}
+
+// reportRestore prints what a confirmed restore did.
+func (p *Proposer) reportRestore(body json.RawMessage) error {
+	s, t := p.Session, p.Session.Term
+	var done toolapi.RestoreData
+	if err := json.Unmarshal(body, &done); err != nil {
+		return err
+	}
+	printRestore(t, done.Migrated)
+	if done.Preview != nil {
+		url := strings.TrimSuffix(s.Client.SiteURL(done.Preview.Hostname), "/") + done.Preview.Path
+		t.Progress("a preview with the data of %s, until %s; to end it: pages preview revoke %s",
+			wording.Printable(done.Point.ID), wording.Printable(done.Preview.ExpiresAt), wording.Printable(done.Preview.ID))
+		fmt.Fprintln(t.Stdout, wording.Printable(url))
+		return nil
+	}
+	url := s.Client.SiteURL(done.Hostname)
+	text := deploy.Serving(url+" with revision "+done.Revision+" and the data of "+done.Point.ID, &done.Revision, done.ServingNow)
+	t.Progress("%s", wording.Printable(text))
+	if done.SavedAs != nil {
+		t.Progress("what was there until now is %s: pages restore --at %s brings it back",
+			wording.Printable(*done.SavedAs), wording.Printable(*done.SavedAs))
+	}
+	fmt.Fprintln(t.Stdout, wording.Printable(url))
+	return nil
+}
