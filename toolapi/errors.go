@@ -106,7 +106,6 @@ const (
 	CodeDataLoss            = "data_loss_not_allowed"
 	CodeRestorePointUnknown = "restore_point_unknown"
 	CodeRestorePointDamaged = "restore_point_damaged"
-	CodeRestorePointFailed  = "restore_point_failed"
 	CodeTablesUnfit         = "tables_do_not_fit"
 	CodeWorkerFailed        = "worker_failed"
 	CodeSecretUnknown       = "secret_unknown"

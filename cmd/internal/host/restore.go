@@ -291,10 +291,10 @@ func (s *hostedSite) prepareRestore(ctx context.Context, r service.Release) (p *
 		}
 	}()
 	if err := b.build(ctx, s.dir); err != nil {
-		return nil, s.fullDiskError(err)
+		return nil, err
 	}
 	if err := s.writeOrder(b.order); err != nil {
-		return nil, s.fullDiskError(err)
+		return nil, err
 	}
 	p = &preparedRestore{site: s, order: b.order}
 	locked := func() error { return p.look(ctx, b) }
@@ -309,7 +309,7 @@ func (s *hostedSite) prepareRestore(ctx context.Context, r service.Release) (p *
 		p.replacing, err = restorepoint.BeginWhole(ctx, s.database, b.file, locked)
 	}
 	if err != nil {
-		return nil, s.fullDiskError(restoreError(err))
+		return nil, restoreError(err)
 	}
 	if p.restored.Migrations, err = migrationsIn(ctx, b); err != nil {
 		return nil, errors.Join(err, p.replacing.Abort())
@@ -323,7 +323,7 @@ func (p *preparedRestore) look(ctx context.Context, b *restoring) error {
 		Reason: restorepoint.ReasonRestore, Before: b.order.Point, Revision: b.r.Live,
 	})
 	if err != nil {
-		return p.site.pointError(ctx, err)
+		return err
 	}
 	p.restored.Saved = saved.ID
 	if b.order.Keep != "" && len(b.order.Tables) == 0 {
@@ -388,16 +388,6 @@ func migrationsIn(ctx context.Context, b *restoring) (names []string, err error)
 		names = append(names, e.Name)
 	}
 	return names, err
-}
-
-// fullDiskError returns the release's error for a restore that had no room.
-func (s *hostedSite) fullDiskError(err error) error {
-	if _, known := errors.AsType[*service.ReleaseError](err); known || err == nil || !dbfile.FullDisk(s.dir, err) {
-		return err
-	}
-	return &service.ReleaseError{
-		Code: toolapi.CodeRestorePointFailed, Message: "Nothing was put back: the service's disk is full.",
-	}
 }
 
 // writeOrder writes the order beside the data, synced.

@@ -84,7 +84,7 @@ func (s *hostedSite) addPoint(ctx context.Context, about restorepoint.About) (p 
 	}
 	if err != nil {
 		s.host.notice(err)
-		return p, false, err
+		return p, false, fmt.Errorf("make a restore point: %w", err)
 	}
 	now := s.host.o.Now()
 	s.points.seen, s.points.next = seen, now.Add(max(pointInterval, pointShare*now.Sub(began)))
@@ -115,24 +115,9 @@ func (s *hostedSite) pointBeforePublish(ctx context.Context, r service.Release, 
 	if !migrates && info.Size() > pointedBytes {
 		return nil
 	}
+	// A failure is the service's own, such as a full disk: the release is not to blame, and a schedule waits.
 	_, _, err = s.addPoint(ctx, restorepoint.About{Reason: restorepoint.ReasonPublish, Before: r.Revision, Revision: r.Live})
-	return s.pointError(ctx, err)
-}
-
-// pointError returns the release's error for a restore point that could not be made.
-func (s *hostedSite) pointError(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	s.host.o.Logger.Error("a restore point was not made", "site", s.id, "error", err.Error())
-	why := "the service's log says why"
-	if dbfile.FullDisk(s.dir, err) {
-		why = "the service's disk is full"
-	}
-	return &service.ReleaseError{
-		Code:    toolapi.CodeRestorePointFailed,
-		Message: "No restore point of the page's database could be made, so nothing was changed: " + why + ".",
-	}
+	return err
 }
 
 // KeepPoints makes restore points of the sites that are written to, until the returned function is called.

@@ -29,7 +29,9 @@ var CommandGroups = []struct {
 }{
 	{"Begin and check", []string{"init", "validate", "build", "types", "doctor"}},
 	{"Run on this machine", []string{"dev", "test", "routes", "migrate", "db", "state", "leads", "events", "logs"}},
-	{"Publish", []string{"login", "logout", "whoami", "deploy", "confirm", "rollback", "restore", "unschedule", "preview", "revisions", "domains", "secrets"}},
+	{"Publish", []string{
+		"login", "logout", "whoami", "deploy", "confirm", "rollback", "restore", "unschedule", "preview", "revisions", "domains", "secrets",
+	}},
 	{"The tool API", []string{"tools", "call", "mcp", "platform"}},
 	{"About pages", []string{"schema", "version", "completion", "help"}},
 }
