@@ -73,6 +73,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"site": copySite, "url": waitURL, "http": request, "hold": hold, "id": findID, "await": await,
 			"platform": servePlatform, "confirmation": confirmation, "prove": prove, "document": holdDocument, "exits": exits,
+			"github": serveGitHub, "workflow": runWorkflow,
 		},
 	})
 }
