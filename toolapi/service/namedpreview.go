@@ -443,6 +443,9 @@ func (t tx) removePreview(id string) (ended []string, err error) {
 func (t tx) endExpiredPreviews(now time.Time) (ended []string, err error) {
 	expired, err := listColumn[string](t, "SELECT id FROM previews WHERE expires_at <= ? ORDER BY created_at, id", now.UnixMilli())
 	for _, id := range expired {
+		if slices.Contains(ended, id) { // with the name that it is of
+			continue
+		}
 		gone, err := t.removePreview(id)
 		if err != nil {
 			return nil, err

@@ -115,7 +115,7 @@ func (p *PullRequest) Write(ctx context.Context, marker, text string) error {
 			if !strings.HasPrefix(c.Body, marker) {
 				continue
 			}
-			err := p.call(ctx, http.MethodPatch, fmt.Sprintf("/repos/%s/issues/comments/%d", p.repository, c.ID), comment{Body: body}, nil)
+			err := p.call(ctx, http.MethodPatch, fmt.Sprintf("/repos/%s/issues/comments/%d", p.repository, c.ID), map[string]string{"body": body}, nil)
 			// Anyone can write the marker: a comment of someone else's is not ours to change.
 			if refused, ok := errors.AsType[*statusError](err); ok && (refused.status == http.StatusForbidden || refused.status == http.StatusNotFound) {
 				continue
@@ -126,7 +126,7 @@ func (p *PullRequest) Write(ctx context.Context, marker, text string) error {
 			break
 		}
 	}
-	return failed(p.call(ctx, http.MethodPost, fmt.Sprintf("/repos/%s/issues/%d/comments", p.repository, p.number), comment{Body: body}, nil))
+	return failed(p.call(ctx, http.MethodPost, fmt.Sprintf("/repos/%s/issues/%d/comments", p.repository, p.number), map[string]string{"body": body}, nil))
 }
 
 // statusError is a refusal by GitHub.

@@ -54,6 +54,30 @@ func TestInterruptedDeploys(t *testing.T) {
 			status(404, toolapi.CodeNotFound), failure.ExitRefused, toolapi.CodeNotFound,
 			"check PAGES_BASE_URL, which has nothing of /api/v1 and what follows; pages tools lists what the service has", "r2",
 		},
+		"a proxy that takes no large file": {
+			&client.StatusError{Status: 413, Sent: "public/a", Kind: "text/html", RequestID: "r2"}, failure.ExitRefused, "http-413",
+			"a proxy in front of the service takes no request of this size: whoever runs it raises its limit (client_max_body_size " +
+				"of nginx); or leave the file out (.assetsignore)", "r2",
+		},
+		"a firewall": {
+			&client.StatusError{Status: 403, Sent: "public/a", Kind: "text/html", RequestID: "r2"}, failure.ExitAccess, "http-403",
+			"the key may be good: a proxy or a firewall between refused. Ask whoever runs the network, or check PAGES_BASE_URL", "r2",
+		},
+		"a proxy that wants a name": {
+			&client.StatusError{Status: 407, Kind: "text/html", RequestID: "r2"}, failure.ExitNetwork, "http-407",
+			"give the proxy's name and password in its variable: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT", "r2",
+		},
+		"a tunnel that wants a name": {
+			&client.TransportError{Proxy: "http://proxy:3128", RequestID: "r1", Err: errors.New("Proxy Authentication Required")},
+			failure.ExitNetwork, "no-answer",
+			"give the proxy's name and password in its variable: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT", "r1",
+		},
+		"a dead proxy": {
+			&client.TransportError{Proxy: "http://proxy:3128", RequestID: "r1", Err: errors.New("connection refused")},
+			failure.ExitNetwork, "no-answer",
+			"the variable HTTPS_PROXY (or HTTP_PROXY, or in lower case) names that proxy: correct it or take it away, or name the " +
+				"service's host in NO_PROXY", "r1",
+		},
 		"service away before": {
 			status(503, toolapi.CodeUnavailable), failure.ExitNetwork, toolapi.CodeUnavailable,
 			"try again", "r2",
