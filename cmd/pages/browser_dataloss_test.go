@@ -44,10 +44,8 @@ func TestBrowserDataLoss(t *testing.T) {
 	}
 	approve := func(id string) string { return `form[action$="` + id + `/approve"]` }
 
-	p.do(
-		"the console", chromedp.Navigate(s.URL+"/"), chromedp.SendKeys(`#key`, s.Keys["member"]), chromedp.Click(`main button`),
-		chromedp.Navigate(s.URL+"/console/w/acme/proposals"),
-	)
+	p.do("the console", chromedp.Navigate(s.URL+"/"), chromedp.SendKeys(`#key`, s.Keys["member"]), chromedp.Click(`main button`))
+	p.text("Acme Studio")
 	id := propose("")
 	p.do("the first", chromedp.Navigate(s.URL+"/console/w/acme/proposals"), chromedp.Click(approve(id)+" button"))
 	p.text("Done.")

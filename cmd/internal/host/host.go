@@ -41,7 +41,8 @@ type Host struct {
 	maxRequests int             // of a site at a time
 	turns       int             // of a site's Worker that run at a time; 0 for as many as there are processors
 	maxMigrate  time.Duration   // for the migrations of a release
-	rehearsals  *rehearsing
+	rehearsals  *rehearsing     // of proposals
+	judging     *rehearsing     // of releases that go live
 	limits      rehearsalLimits
 	bounds      localstate.Bounds
 
@@ -75,7 +76,7 @@ func New(ctx context.Context, o Options) (*Host, error) {
 		o: o, dir: filepath.Join(o.Dir, "sites"), until: context.WithoutCancel(ctx), files: site.NewFileCache(fileBytes),
 		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{},
 		maxOpen: openSites(mostFiles()), maxRequests: max(minRequests, MaxConns()/4),
-		maxMigrate: migrationTime, rehearsals: newRehearsing(maxRehearsals, rehearsalWait),
+		maxMigrate: migrationTime, rehearsals: newRehearsing(maxRehearsals, rehearsalWait), judging: newRehearsing(maxRehearsals, migrationTime),
 		limits: rehearsalLimits{time: rehearsalTime, bytes: rehearsedBytes, spare: spareDisk}, bounds: localstate.Bounds{Bytes: databaseBytes, Temporary: temporaryFS},
 		notice: func(error) {}, arrived: func(string) {},
 	}

@@ -123,24 +123,6 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (done toola
 		return done, err
 	}
 	options := found.options(s.host)
-	bounded, stop := context.WithCancel(ctx)
-	defer stop()
-	end := time.AfterFunc(s.host.maxMigrate, stop)
-	defer end.Stop()
-	var judged error
-	if r.Judge != nil {
-		end.Reset(2 * s.host.maxMigrate) // for a rehearsal, too
-		options.Plan = s.host.planOptions(r.Site, s.host.bounds.Bytes, s.host.maxMigrate)
-		options.Judge = func(p migrate.Plan) error {
-			end.Stop()
-			defer end.Reset(s.host.maxMigrate)
-			done = migratedBy(p)
-			if judged = r.Judge(done); judged == nil {
-				judged = s.pointBeforePublish(ctx, r, true) // of the rows that the run meets
-			}
-			return judged
-		}
-	}
 	migrator := migrate.New(s.database, found.in(dir), options)
 	status, err := migrator.Status(ctx)
 	if err != nil {
@@ -155,8 +137,49 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (done toola
 		if err := s.pointBeforePublish(ctx, r, !nothing && len(status.Pending) > 0); err != nil || nothing {
 			return done, err
 		}
+		bounded, stop := context.WithTimeout(ctx, s.host.maxMigrate)
+		defer stop()
+		return done, s.apply(ctx, bounded, migrator)
 	}
-	err = s.apply(ctx, bounded, migrator)
+	return s.applyJudged(ctx, r, found.in(dir), options)
+}
+
+// applyJudged applies pending migrations once the release agrees to what they do.
+func (s *hostedSite) applyJudged(
+	ctx context.Context, r service.Release, files fs.FS, options migrate.Options,
+) (done toolapi.Migrated, err error) {
+	bounded, stop := context.WithCancel(ctx)
+	defer stop()
+	end := time.AfterFunc(2*s.host.maxMigrate, stop) // for a rehearsal, too
+	defer end.Stop()
+	judge := func(m toolapi.Migrated) error {
+		end.Stop()
+		defer end.Reset(s.host.maxMigrate)
+		done = m
+		if err := r.Judge(m); err != nil {
+			return err
+		}
+		return s.pointBeforePublish(ctx, r, true) // of the rows that the run meets
+	}
+	reason := s.host.noRoom(r.Site)
+	if leave := s.host.judging.enter(bounded, r.WorkspaceID); leave != nil {
+		defer leave()
+	} else {
+		reason = othersRehearse
+	}
+	var judged error
+	if reason != "" {
+		if err := judge(notMigrated(toolapi.RehearsalSkipped, reason)); err != nil {
+			return done, err
+		}
+	} else {
+		options.Plan = s.host.planOptions(r.Site, s.host.bounds.Bytes, s.host.maxMigrate)
+		options.Judge = func(p migrate.Plan) error {
+			judged = judge(migratedBy(p))
+			return judged
+		}
+	}
+	err = s.apply(ctx, bounded, migrate.New(s.database, files, options))
 	return done, cmp.Or(judged, err)
 }
 

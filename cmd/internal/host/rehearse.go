@@ -102,6 +102,28 @@ func take(ctx context.Context, places chan struct{}) bool {
 	}
 }
 
+// othersRehearse is why a rehearsal that got no place was skipped.
+const othersRehearse = "the service rehearses others at the moment"
+
+// noRoom says why the database of a site is not copied; "" where the disk has room for two copies.
+func (h *Host) noRoom(site string) string {
+	free, err := userfile.FreeDisk(h.dir)
+	if err == nil && free < 2*databaseSize(filepath.Join(h.dir, site, statefolder.SiteFile))+h.limits.spare { // an unknown disk is no reason
+		return "the service's disk has no room for copies"
+	}
+	return ""
+}
+
+// databaseSize returns what the file of a database and its log take, in bytes.
+func databaseSize(name string) (bytes int64) {
+	for _, part := range []string{name, name + "-wal"} {
+		if info, err := os.Stat(part); err == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}
+
 // Rehearse implements service.Host.
 func (h *Host) Rehearse(ctx context.Context, r service.Release) (m toolapi.Migrated, err error) {
 	if r.Restore != nil {
@@ -113,7 +135,7 @@ func (h *Host) Rehearse(ctx context.Context, r service.Release) (m toolapi.Migra
 	}
 	leave := h.rehearsals.enter(ctx, r.WorkspaceID)
 	if leave == nil {
-		return notMigrated(toolapi.RehearsalSkipped, "the service rehearses others at the moment"), ctx.Err()
+		return notMigrated(toolapi.RehearsalSkipped, othersRehearse), ctx.Err()
 	}
 	defer leave()
 	dir, err := h.scratchFolder(r.Site)
@@ -124,7 +146,7 @@ func (h *Host) Rehearse(ctx context.Context, r service.Release) (m toolapi.Migra
 	if err := found.write(r, dir); err != nil {
 		return m, err
 	}
-	db, bytes, err := h.liveDatabase(ctx, r.Site)
+	db, err := h.liveDatabase(ctx, r.Site)
 	if err != nil {
 		return m, err
 	}
@@ -139,8 +161,8 @@ func (h *Host) Rehearse(ctx context.Context, r service.Release) (m toolapi.Migra
 	if nothing, err := judgeLedger(r, status); err != nil || nothing || status.Refusal() == nil && len(status.Pending) == 0 {
 		return notMigrated(toolapi.RehearsalNotNeeded, ""), err
 	}
-	if free, err := userfile.FreeDisk(h.dir); err == nil && free < 2*bytes+h.limits.spare { // an unknown disk is no reason
-		return notMigrated(toolapi.RehearsalSkipped, "the service's disk has no room for copies"), nil
+	if reason := h.noRoom(r.Site); reason != "" {
+		return notMigrated(toolapi.RehearsalSkipped, reason), nil
 	}
 	plan, err := migrator.Plan(ctx)
 	if err != nil {
@@ -164,22 +186,16 @@ func (h *Host) scratchFolder(site string) (string, error) {
 	return os.MkdirTemp(previews, "rehearsal-*")
 }
 
-// liveDatabase opens the database of a site to read it, or an empty one for a site that has none, and returns its size.
-func (h *Host) liveDatabase(ctx context.Context, site string) (db *sql.DB, bytes int64, err error) {
+// liveDatabase opens the database of a site to read it, or an empty one for a site that has none.
+func (h *Host) liveDatabase(ctx context.Context, site string) (db *sql.DB, err error) {
 	name := filepath.Join(h.dir, site, statefolder.SiteFile)
 	if !userfile.IsFile(name) {
 		if db, err = sql.Open("sqlite", ":memory:"); err == nil {
 			db.SetMaxOpenConns(1)
 		}
-		return db, 0, err
+		return db, err
 	}
-	for _, part := range []string{name, name + "-wal"} {
-		if info, err := os.Stat(part); err == nil {
-			bytes += info.Size()
-		}
-	}
-	db, err = localstate.OpenDatabase(ctx, name, true)
-	return db, bytes, err
+	return localstate.OpenDatabase(ctx, name, true)
 }
 
 // planOptions bounds the copies of a site's database.
@@ -223,6 +239,9 @@ func migratedBy(p migrate.Plan) toolapi.Migrated {
 		m.Rehearsal.Files = append(m.Rehearsal.Files, toolapi.RehearsedFile{File: f.Name, Milliseconds: f.DurationMS, Changed: f.Changed})
 	}
 	for _, w := range p.Warnings {
+		if w.Code == migrate.CodeCascade {
+			continue // a loss says it
+		}
 		place := w.Name
 		if w.Pos.Line > 0 {
 			place = fmt.Sprintf("%s:%d", w.Name, w.Pos.Line)

@@ -184,6 +184,40 @@ func TestMigrationsAreJudged(t *testing.T) {
 	next.Discard()
 }
 
+// TestMigrationsAreNotJudgedBlindly: where there is no room for a copy, the release decides with that before it.
+func TestMigrationsAreNotJudgedBlindly(t *testing.T) {
+	for _, c := range []struct {
+		name, reason string
+		limit        func(*Host)
+	}{
+		{"no room", "the service's disk has no room for copies", func(h *Host) { h.limits.spare = 1 << 60 }},
+		{"others", othersRehearse, func(h *Host) { h.judging = newRehearsing(0, 0) }},
+		{"too large", "the database has ", func(h *Host) { h.bounds.Bytes = 1 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h, release := peopleHost(t)
+			c.limit(h)
+			r := release("DELETE FROM orders")
+			refusal := errors.New("not agreed to")
+			r.Judge = func(m toolapi.Migrated) error {
+				if m.Rehearsal.State != toolapi.RehearsalSkipped || !strings.HasPrefix(m.Rehearsal.Reason, c.reason) {
+					t.Errorf("%+v", m.Rehearsal)
+				}
+				return refusal
+			}
+			if _, err := h.Prepare(t.Context(), r); !errors.Is(err, refusal) || rowsOf(t, h, "orders") != 2 {
+				t.Errorf("%v", err)
+			}
+			r.Judge = func(toolapi.Migrated) error { return nil }
+			next, err := h.Prepare(t.Context(), r)
+			if err != nil || rowsOf(t, h, "orders") != 0 {
+				t.Fatal(err)
+			}
+			next.Discard()
+		})
+	}
+}
+
 // TestRehearsalsAreBounded: one of a workspace runs at a time, and none waits for another workspace.
 func TestRehearsalsAreBounded(t *testing.T) {
 	r := newRehearsing(2, 0)
