@@ -99,7 +99,8 @@ func migrationsFor(l Live, b Bundle, now *manifest.Manifest, args *toolapi.Rehea
 	case len(send) == 0:
 		return false, "", nil
 	case bytes > maxRehearsedText:
-		return true, fmt.Sprintf("the new migrations have %d bytes, and %d are rehearsed before they are sent", bytes, maxRehearsedText), nil
+		reason = fmt.Sprintf("the new migrations have %d bytes, and %d are rehearsed before they are sent", bytes, maxRehearsedText)
+		return true, reason, nil
 	}
 	for _, f := range send {
 		text, err := read(f)

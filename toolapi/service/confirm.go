@@ -100,26 +100,31 @@ func bindTwoCall[A twoCallArgs, R any, P twoCallResult[R]](
 			if err != nil {
 				return nil, entry{}, err
 			}
-			words, err := c.judgeProposal(p.target, p.allowed)
-			if err != nil {
-				return nil, entry{}, err
-			}
-			id, summary := uuid(), oneLine(p.summary+words)
-			if err := c.propose(id, summary, p.subject, p.target, fingerprint); err != nil {
-				return nil, entry{}, err
-			}
-			if err := c.keepRehearsal(id); err != nil {
-				return nil, entry{}, err
-			}
-			result := P(&p.result)
-			if of, ok := any(result).(migratedResult); ok && c.rehearsed != nil {
-				of.Report(c.rehearsed.migrated)
-			}
-			result.Propose(id, summary, toolapi.Seconds(proposalLife/time.Second))
-			result.Fill(c.as)
-			return result, entry{outcome: "proposed", summary: summary}, nil
+			return proposePlan[R, P](c, p, fingerprint)
 		},
 	}
+}
+
+// proposePlan stores a plan as a proposal, unless it loses what nothing allows.
+func proposePlan[R any, P twoCallResult[R]](c *call, p plan[R], fingerprint []byte) (any, entry, error) {
+	words, err := c.judgeProposal(p.target, p.allowed)
+	if err != nil {
+		return nil, entry{}, err
+	}
+	id, summary := uuid(), oneLine(p.summary+words)
+	if err := c.propose(id, summary, p.subject, p.target, fingerprint); err != nil {
+		return nil, entry{}, err
+	}
+	if err := c.keepRehearsal(id); err != nil {
+		return nil, entry{}, err
+	}
+	result := P(&p.result)
+	if of, ok := any(result).(migratedResult); ok && c.rehearsed != nil {
+		of.Report(c.rehearsed.migrated)
+	}
+	result.Propose(id, summary, toolapi.Seconds(proposalLife/time.Second))
+	result.Fill(c.as)
+	return result, entry{outcome: "proposed", summary: summary}, nil
 }
 
 // confirm performs a proposal, or repeats its answer.

@@ -88,7 +88,8 @@ func TestLossIsProposed(t *testing.T) {
 				var refusal toolapi.ToolRefusal
 				if err := json.Unmarshal(a.body, &refusal); err != nil || refusal.Path != "allow_data_loss" ||
 					fmt.Sprint(toolapi.LosingTables(refusal.DataLoss)) != "["+c.refused+"]" ||
-					!strings.Contains(refusal.Message, "0002.sql:3: DELETE FROM it") || !strings.Contains(refusal.Fix, `["`+c.refused+`"]`) {
+					!strings.Contains(refusal.Message, "0002.sql:3: DELETE FROM it") ||
+					!strings.Contains(refusal.Fix, `["`+c.refused+`"]`) {
 					t.Errorf("%s", a.body)
 				}
 				return
@@ -262,7 +263,7 @@ func TestProposalBesidePublish(t *testing.T) {
 	site := w.demo.IDs["site_id"]
 	first, second := w.revisionOf("first"), w.revisionOf("second")
 	rehearsed := 0
-	host.does = func(r service.Release) (toolapi.Migrated, error) {
+	host.does = func(service.Release) (toolapi.Migrated, error) {
 		if rehearsed++; rehearsed == 1 {
 			w.sql("UPDATE sites SET live_revision = ?, version = version + 1 WHERE id = ?", first, site)
 			return losing("people 2"), nil

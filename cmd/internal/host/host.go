@@ -76,8 +76,9 @@ func New(ctx context.Context, o Options) (*Host, error) {
 		o: o, dir: filepath.Join(o.Dir, "sites"), until: context.WithoutCancel(ctx), files: site.NewFileCache(fileBytes),
 		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{},
 		maxOpen: openSites(mostFiles()), maxRequests: max(minRequests, MaxConns()/4),
-		maxMigrate: migrationTime, rehearsals: newRehearsing(maxRehearsals, rehearsalWait), judging: newRehearsing(maxRehearsals, migrationTime),
-		limits: rehearsalLimits{time: rehearsalTime, bytes: rehearsedBytes, spare: spareDisk}, bounds: localstate.Bounds{Bytes: databaseBytes, Temporary: temporaryFS},
+		maxMigrate: migrationTime, bounds: localstate.Bounds{Bytes: databaseBytes, Temporary: temporaryFS},
+		rehearsals: newRehearsing(maxRehearsals, rehearsalWait), judging: newRehearsing(maxRehearsals, migrationTime),
+		limits: rehearsalLimits{time: rehearsalTime, bytes: rehearsedBytes, spare: spareDisk},
 		notice: func(error) {}, arrived: func(string) {},
 	}
 	h.runtime = sync.OnceValues(func() (*pagesruntime.Runtime, error) {

@@ -107,8 +107,8 @@ const othersRehearse = "the service rehearses others at the moment"
 
 // noRoom says why the database of a site is not copied; "" where the disk has room for two copies.
 func (h *Host) noRoom(site string) string {
-	free, err := userfile.FreeDisk(h.dir)
-	if err == nil && free < 2*databaseSize(filepath.Join(h.dir, site, statefolder.SiteFile))+h.limits.spare { // an unknown disk is no reason
+	needed := 2*databaseSize(filepath.Join(h.dir, site, statefolder.SiteFile)) + h.limits.spare
+	if free, err := userfile.FreeDisk(h.dir); err == nil && free < needed { // an unknown disk is no reason
 		return "the service's disk has no room for copies"
 	}
 	return ""

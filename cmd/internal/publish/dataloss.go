@@ -43,6 +43,7 @@ func (t *planText) addMigrated(p *deploy.Plan) {
 		if n := len(r.Files); n > 0 {
 			t.add("", "rehearsed on a copy of the page's database: %s in %.0f ms", wording.Count(n, "migration"), ms)
 		}
+	case toolapi.RehearsalNotNeeded:
 	case toolapi.RehearsalSkipped:
 		t.add("33;1", "not rehearsed: %s", r.Reason)
 	}
