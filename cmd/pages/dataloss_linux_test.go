@@ -79,6 +79,21 @@ func TestDataLossAtTerminal(t *testing.T) {
 	}
 }
 
+// TestMigrationsMeetWhatIsLive: what cannot be applied to the rows that are live is refused before anything is sent.
+func TestMigrationsMeetWhatIsLive(t *testing.T) {
+	s := startPlatform(t, t.TempDir())
+	p, count, visit := peopleSite(t, s)
+	visit("INSERT INTO people VALUES ('Ana')")
+	put(t, filepath.Join(p.dir, "migrations", "0002.sql"), "CREATE TABLE more(x);\nCREATE UNIQUE INDEX names ON people(name);")
+	for _, args := range [][]string{{"deploy", "--plan"}, {"deploy"}} {
+		code, _, said := p.run(args...)
+		if code != failure.ExitTool || !strings.Contains(said, "A migration failed: migrations/0002.sql:2:1: UNIQUE constraint failed: people.name") ||
+			strings.Contains(said, "sent ") || count() != 3 {
+			t.Errorf("%v: exit code %d: %s", args, code, said)
+		}
+	}
+}
+
 // TestDataLossBesideVisitors: rows that come after a person was asked are not lost by their yes, and of two who approve the
 // same, one does it.
 func TestDataLossBesideVisitors(t *testing.T) {

@@ -179,7 +179,7 @@ func notMigrated(state toolapi.RehearsalState, reason string) toolapi.Migrated {
 
 // scratchFolder makes a folder that is removed with the previews of the site when the service starts.
 func (h *Host) scratchFolder(site string) (string, error) {
-	previews := filepath.Join(h.dir, site, "previews")
+	previews := filepath.Join(h.dir, site, previewsFolder)
 	if err := os.MkdirAll(previews, 0o700); err != nil {
 		return "", err
 	}
@@ -201,7 +201,7 @@ func (h *Host) liveDatabase(ctx context.Context, site string) (db *sql.DB, err e
 // planOptions bounds the copies of a site's database.
 func (h *Host) planOptions(site string, bytes int64, most time.Duration) migrate.PlanOptions {
 	return migrate.PlanOptions{
-		Dir: filepath.Join(h.dir, site, "previews"), MaxMemory: rehearsedMemory, MaxBytes: bytes, VFS: rehearsalFS, Timeout: most,
+		Dir: filepath.Join(h.dir, site, previewsFolder), MaxMemory: rehearsedMemory, MaxBytes: bytes, VFS: rehearsalFS, Timeout: most,
 	}
 }
 
