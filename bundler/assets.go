@@ -166,7 +166,8 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 		private.warn("asset-left-out", moveOut, "%s in the assets folder, but never served"),
 		decomposed.warn("asset-renamed", "rename it to form NFC", "%s in decomposed Unicode and served by the composed name"),
 		unreachable.warn("asset-unreachable", `rename it without "%"`, `%s out of reach: no request path may hold "%%"`))
-	ceilings := large.warn("asset-too-large", "serve it from storage", "%s over the "+megabytes(limits.MaxFileBytes)+" that an upload takes")
+	const storage = "serve it from storage"
+	ceilings := large.warn("asset-too-large", storage, "%s over the "+megabytes(limits.MaxFileBytes)+" that an upload takes")
 	if len(assets) > limits.MaxFiles || total > limits.MaxBundleBytes {
 		ceilings = append(ceilings, warning("assets-too-many", m.Assets, "serve large collections from storage",
 			"the assets are %d files of %s together, over the %d files or %s that an upload takes",

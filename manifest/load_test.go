@@ -278,23 +278,33 @@ warning asset-source :1:26 /assets: the assets folder is the site's own, and hol
 			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/*"), "public/a.html": "", "public/b/c.txt": ""},
 		},
 		"a members route with a slip of the pen": {
-			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/price/*"), "public/prices/index.html": "", "public/index.html": ""},
-			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/price/*" guards nothing: no file lies under it, and the site has no Worker;
+			files: map[string]string{
+				"pages.deploy.json":        fmt.Sprintf(members, "/price/*"),
+				"public/prices/index.html": "", "public/index.html": "",
+			},
+			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/price/*" guards nothing: no file
+	lies under it, and the site has no Worker;
 	did you mean "/prices/*"?`,
 		},
 		"a members route with the folder of the assets": {
 			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/public/club/*"), "public/club/a.html": ""},
-			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/public/club/*" guards nothing: no file lies under it, and the site has no Worker;
+			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/public/club/*" guards nothing: no
+	file lies under it, and the site has no Worker;
 	did you mean "/club/*"?`,
 		},
 		"a members route to a page that is not there": {
-			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/reports"), "public/report.html": "", "public/x/reports.html": ""},
-			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/reports" guards nothing: there is no file at it, and the site has no Worker;
+			files: map[string]string{
+				"pages.deploy.json":  fmt.Sprintf(members, "/reports"),
+				"public/report.html": "", "public/x/reports.html": "",
+			},
+			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/reports" guards nothing: there is
+	no file at it, and the site has no Worker;
 	did you mean "/report"?`,
 		},
 		"a members route of a site without files": {
 			files: map[string]string{"pages.deploy.json": `{"routes":[{"pattern":"/club/*","access":"members"}]}`},
-			want: `warning route-guards-nothing :1:23 /routes/0/pattern: the members route "/club/*" guards nothing: no file lies under it, and the site has no Worker;
+			want: `warning route-guards-nothing :1:23 /routes/0/pattern: the members route "/club/*" guards nothing: no file
+	lies under it, and the site has no Worker;
 	correct it, or remove it`,
 		},
 		"a members route that the Worker may answer": {
@@ -305,17 +315,20 @@ warning asset-source :1:26 /assets: the assets folder is the site's own, and hol
 		},
 		"members routes of which one is wider": {
 			files: map[string]string{
-				"pages.deploy.json": `{"assets":"p","routes":[{"pattern":"/a/*","access":"members"},{"pattern":"/a/b/c","access":"members"}]}`,
-				"p/a/b/c.html":      "",
+				"pages.deploy.json": `{"assets":"p","routes":[{"pattern":"/a/*","access":"members"},` +
+					`{"pattern":"/a/b/c","access":"members"}]}`,
+				"p/a/b/c.html": "",
 			},
-			want: `warning route-shadowed :1:74 /routes/1/pattern: the route "/a/b/c" changes nothing: "/a/*" covers it with the same access; remove it`,
+			want: `warning route-shadowed :1:74 /routes/1/pattern: the route "/a/b/c" changes nothing: "/a/*" covers it with
+	the same access; remove it`,
 		},
 		"public copies of members' files": {
 			files: map[string]string{
 				"pages.deploy.json": fmt.Sprintf(members, "/club/*"), "public/club/prices.csv": "1,2", "public/old.csv": "1,2",
 				"public/other.csv": "1,3", "public/club/empty": "", "public/empty": "", "public/club/a.csv": "x", "public/club/b.csv": "x",
 			},
-			want: `warning members-file-public public/old.csv:1:1 : everyone may see "public/old.csv", which has the very bytes of "public/club/prices.csv",
+			want: `warning members-file-public public/old.csv:1:1 : everyone may see "public/old.csv", which has the very bytes
+	of "public/club/prices.csv",
 	a file for members; remove it, or guard it with a members route as well`,
 		},
 		"forms": {
@@ -363,7 +376,8 @@ error path_secret :1:11 /assets: the public file "p/prod.env" is refused by its 
 				"m/0006.SQL":        "", "m/old/0001.sql": "", "m/old/0002.sql": "", "m/docs/a.md": "", "m/.x.SQL": "", "m/.git/1.sql": "",
 				"m/0007.sql": "",
 			},
-			want: `warning migration-ignored :1:39 /bindings/database/migrations: "old/0001.sql" is no migration: those in folders below "m" are not
+			want: `warning migration-ignored :1:39 /bindings/database/migrations: "old/0001.sql" is no migration: those in
+	folders below "m" are not
 	applied; move it up to "m"
 error migration-name-invalid m/0006.SQL:1:1 : "0006.SQL" cannot be a migration: its name must end in ".sql", in lower case;
 	rename it to "0006.sql"`,

@@ -128,8 +128,8 @@ var mayImport = map[string][]string{
 	"cmd/internal/wording":    {"manifest/diagnostic"},
 	"cmd/internal/project": {
 		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/rehearsal", "cmd/internal/terminal",
-		"cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/packager",
-		"manifest/secretscan", "manifest/validate", "manifest/wrangler", "runtime/node",
+		"cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "manifest/diagnostic", "manifest/edgerules",
+		"manifest/packager", "manifest/secretscan", "manifest/validate", "manifest/wrangler", "runtime/node",
 	},
 	"cmd/internal/devsession": {
 		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/migration",

@@ -86,11 +86,11 @@ func resembles(name string) bool {
 // Read reads the folder dir of a file tree, whose root is that of the site. The error is that of the file system,
 // [sitepath.ErrLinkOut] or [sitepath.ErrLinkLoop]. A file that is removed meanwhile is left out.
 func Read(fsys fs.FS, dir string) (Folder, error) {
-	real, _, err := sitepath.Follow(fsys, dir)
+	folderPath, _, err := sitepath.Follow(fsys, dir)
 	if err != nil {
 		return Folder{}, err
 	}
-	list, err := fs.ReadDir(fsys, real)
+	list, err := fs.ReadDir(fsys, folderPath)
 	if err != nil {
 		return Folder{}, err
 	}
@@ -103,9 +103,9 @@ func Read(fsys fs.FS, dir string) (Folder, error) {
 	left := int64(maxTotalBytes)
 	for _, name := range names {
 		f := File{Name: name, Path: path.Join(dir, name)}
-		fault, err := f.load(fsys, path.Join(real, name), left)
+		fault, err := f.load(fsys, path.Join(folderPath, name), left)
 		switch left -= int64(len(f.Text)); {
-		case errors.Is(err, fs.ErrNotExist) && sitepath.Vanished(fsys, path.Join(real, name)):
+		case errors.Is(err, fs.ErrNotExist) && sitepath.Vanished(fsys, path.Join(folderPath, name)):
 			continue
 		case err != nil:
 			found = append(found, refuse(f.Path, diagnostic.CodePathUnreadable,
@@ -118,8 +118,8 @@ func Read(fsys fs.FS, dir string) (Folder, error) {
 		}
 	}
 	for _, e := range list {
-		if e.IsDir() && !hidden(e.Name()) && !resembles(e.Name()) && real != "." {
-			if inside := FirstScript(fsys, path.Join(real, e.Name())); inside != "" {
+		if e.IsDir() && !hidden(e.Name()) && !resembles(e.Name()) && folderPath != "." {
+			if inside := FirstScript(fsys, path.Join(folderPath, e.Name())); inside != "" {
 				found = append(found, warn(path.Join(dir, e.Name()), diagnostic.CodeMigrationIgnored,
 					fmt.Sprintf("%s is no migration: those in folders below %s are not applied",
 						sourcetext.Quote(path.Join(e.Name(), path.Base(inside))), sourcetext.Quote(dir)),

@@ -118,9 +118,16 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 	}
 	t.files("+", "32", "added", p.Added)
 	t.files("~", "33", "changed", p.Changed)
-	isServed := func(c deploy.Change) bool { return c.Served }
-	t.files("-", "31", "removed: lost to visitors", slices.DeleteFunc(slices.Clone(p.Removed), func(c deploy.Change) bool { return !c.Served }))
-	t.files("-", "", "removed, which no visitor could get", slices.DeleteFunc(slices.Clone(p.Removed), isServed))
+	var lost, private []deploy.Change
+	for _, c := range p.Removed {
+		if c.Served {
+			lost = append(lost, c)
+		} else {
+			private = append(private, c)
+		}
+	}
+	t.files("-", "31", "removed: lost to visitors", lost)
+	t.files("-", "", "removed, which no visitor could get", private)
 	t.access(p.AccessList)
 	for _, a := range p.Access {
 		if a.Now == manifest.Public {

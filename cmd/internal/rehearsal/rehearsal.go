@@ -71,8 +71,8 @@ func (b bounds) run(ctx context.Context, dir string, m *manifest.Manifest) diagn
 	defer stop()
 	o := migrate.Options{
 		Dir: m.Bindings.Database.Migrations, Tables: m.Bindings.Database.Tables,
-		Limited: true, // as the service runs them
-		Word:    wording.ShellWord,
+		Limited: true, Atomic: true, // as the service runs them
+		Word: wording.ShellWord,
 	}
 	if m.Bindings.Submissions != "" {
 		o.Tables = append(slices.Clip(o.Tables), m.Bindings.Submissions)
@@ -90,8 +90,13 @@ func (b bounds) run(ctx context.Context, dir string, m *manifest.Manifest) diagn
 		return append(found, skipped(err.Error())...)
 	case first.Code == migrate.CodeDatabaseFull:
 		return append(found, skipped(fmt.Sprintf("%s takes more than %s", where(result), wording.Size(b.bytes)))...)
-	case first.Code == migrate.CodeTableMissing:
-		return append(found, missingDiagnostics(ctx, db, m, missingTables(err))...)
+	case first.Code == migrate.CodeTableMissing: // which took everything back
+		o.Tables = nil
+		var made []string
+		if _, again := migrate.New(db, os.DirFS(dir), o).Apply(bounded); again == nil {
+			made = tables(ctx, db)
+		}
+		return append(found, missingDiagnostics(m, missingTables(err), made)...)
 	}
 	return append(found, migration.Diagnostics(dir, err)...)
 }
@@ -134,10 +139,11 @@ func missingTables(err error) (names []string) {
 	return names
 }
 
-// missingDiagnostics are the errors for tables of the manifest that the migrations, which have run on db, do not make.
-func missingDiagnostics(ctx context.Context, db *sql.DB, m *manifest.Manifest, missing []string) (found diagnostic.List) {
-	const explained = 100 // comparing every name with every other takes its time
-	made := tables(ctx, db, 10*explained)
+// explained is how many tables get a proposal: comparing every name with every other takes its time.
+const explained = 100
+
+// missingDiagnostics are the errors for tables of the manifest that the migrations do not make; made are those that they make.
+func missingDiagnostics(m *manifest.Manifest, missing, made []string) (found diagnostic.List) {
 	add := func(at, name string) {
 		if !slices.Contains(missing, name) {
 			return
@@ -160,9 +166,9 @@ func missingDiagnostics(ctx context.Context, db *sql.DB, m *manifest.Manifest, m
 }
 
 // tables lists the first tables and views of a database; none when they cannot be read.
-func tables(ctx context.Context, db *sql.DB, most int) (names []string) {
+func tables(ctx context.Context, db *sql.DB) (names []string) {
 	rows, err := db.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
-		AND name NOT LIKE '\_pages\_%' ESCAPE '\' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name LIMIT ?`, most)
+		AND name NOT LIKE '\_pages\_%' ESCAPE '\' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name LIMIT ?`, 10*explained)
 	if err != nil {
 		return nil
 	}
