@@ -92,8 +92,11 @@ func TestPlanOfAccess(t *testing.T) {
 
 // TestPlanOfRemoved tells files that visitors lose from those that none could get.
 func TestPlanOfRemoved(t *testing.T) {
-	const was = `{"assets": "public", "entry": "_worker/w.js", "routes": [{"pattern": "/api/*"}], "bindings": {"database": {"migrations": "m"}}}`
-	p := plan(t, was, `{"assets": "public"}`, []string{"_worker/w.js=1", "m/1.sql=2", "public/.x=3", "public/a=4", "public/b=5"}, []string{"public/b=5"})
+	const was = `{"assets": "public", "entry": "_worker/w.js", "routes": [{"pattern": "/api/*"}],
+		"bindings": {"database": {"migrations": "m"}}}`
+	p := plan(t, was, `{"assets": "public"}`, []string{
+		"_worker/w.js=1", "m/1.sql=2", "public/.x=3", "public/a=4", "public/b=5",
+	}, []string{"public/b=5"})
 	got := fmt.Sprint(p.Removed)
 	if want := "[{_worker/w.js 1 0 false} {m/1.sql 1 0 false} {public/.x 1 0 false} {public/a 1 0 true}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -102,7 +105,8 @@ func TestPlanOfRemoved(t *testing.T) {
 
 // TestPlanOfAudience lists who may see what, of a first revision too.
 func TestPlanOfAudience(t *testing.T) {
-	const site = `{"assets": "public", "routes": [{"pattern": "/prices/*", "access": "members"}, {"pattern": "/club", "access": "members"}]}`
+	const site = `{"assets": "public", "routes": [{"pattern": "/prices/*", "access": "members"},
+		{"pattern": "/club", "access": "members"}]}`
 	files := []string{"public/index.html=1", "public/prices/a.csv=2", "public/prices/index.html=3"}
 	want := "[{/club members false 0 } {/prices/* members false 2 /prices/index.html} { public false 1 /index.html}]"
 	for _, live := range []string{"", site} {

@@ -22,7 +22,10 @@ func TestUploadOfMigrations(t *testing.T) {
 	for _, c := range []struct {
 		name, file, text, code, want string
 	}{
-		{"UTF-16", "m/1.sql", "\xff\xfeS\x00E\x00", "manifest_invalid", `The migration "m/1.sql", line 1: "1.sql" is UTF-16, not UTF-8;`},
+		{
+			"UTF-16", "m/1.sql", "\xff\xfeS\x00E\x00", "manifest_invalid",
+			`The migration "m/1.sql", line 1: "1.sql" is UTF-16, not UTF-8;`,
+		},
 		{"a NUL", "m/1.sql", "SELECT 1;\n\x00", "manifest_invalid", `The migration "m/1.sql", line 2: "1.sql" has a NUL byte;`},
 		{"upper case", "m/1.SQL", "SELECT 1;", "manifest_invalid", `The migration "m/1.SQL": "1.SQL" cannot be a migration:`},
 		{"a space", "m/1 .sql", "SELECT 1;", "manifest_invalid", `The migration "m/1 .sql": "1 .sql" cannot be a migration:`},
