@@ -187,15 +187,8 @@ func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (no
 }
 
 // files lists those that ran and may have a comment that allows a loss.
-func (a *account) files() (list []File) {
-	seen := map[string]bool{}
-	for _, s := range a.w.steps {
-		if f := s.file; !seen[f.Name] {
-			seen[f.Name] = true
-			if bytes.Contains(bytes.ToLower(f.SQL), []byte("pages:")) {
-				list = append(list, f)
-			}
-		}
-	}
-	return list
+func (a *account) files() []File {
+	return slices.DeleteFunc(slices.Clone(a.w.files), func(f File) bool {
+		return !bytes.Contains(bytes.ToLower(f.SQL), []byte("pages:"))
+	})
 }

@@ -2,6 +2,7 @@ package migrate_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ SELECT i, 'name ' || i, 'user' || i || '@example.org', i % 97, CASE WHEN i % 3 T
 		{"update all", "UPDATE t SET n = n + 1, name = upper(name);"},
 		{"delete and put back", "CREATE TABLE k AS SELECT * FROM t WHERE id % 4 > 0; DELETE FROM t; INSERT INTO t SELECT * FROM k; " +
 			"DROP TABLE k;"},
+		{"many statements", strings.Repeat("INSERT INTO t(name, n) VALUES ('another', 7);\n", 50_000)},
 		{"drop a column", "ALTER TABLE t DROP COLUMN note;"},
 	}
 	db := open(t)

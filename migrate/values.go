@@ -191,8 +191,8 @@ func (a *account) uniform(p pair, c columnPair) (bool, error) {
 		return "EXISTS (SELECT 1" + rows + " WHERE " + column + " IS NOT (SELECT " + column + rows + " LIMIT 1))"
 	}
 	was, is := "o."+quotedName(c.was), "n."+quotedName(c.is)
-	n, err := a.count("SELECT NOT " + differ(is) + " AND (SELECT " + is + rows + " LIMIT 1) IS NOT NULL AND (SELECT min(" + was +
-		") <> max(" + was + ")" + rows + ")")
+	n, err := a.count("SELECT CASE WHEN " + differ(is) + " OR (SELECT " + is + rows + " LIMIT 1) IS NULL THEN 0 ELSE (SELECT ifnull(min(" +
+		was + ") <> max(" + was + "), 0)" + rows + ") END")
 	return n == 1, err
 }
 

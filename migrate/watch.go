@@ -22,7 +22,9 @@ type watcher struct {
 	before []*object          // that existed before the run, by name
 	made   []*object          // that the run made
 	vacant map[string]*object // tables that are gone, by the names that they had and nothing has now
-	steps  []*step            // that changed rows or tables
+	steps  []*step            // that may have changed rows from before the run, or copied rows, or changed tables
+	files  []File             // that ran
+	begun  int                // statements
 	now    *step              // the statement that runs; nil between two
 
 	name   uintptr // of the table of the last row: C text, which stays as long as the statement runs
@@ -70,7 +72,6 @@ type step struct {
 	held     int64 // rows of the table that it drops
 	creates  []string
 	schema   bool // tables come, go or change
-	indexes  []string
 
 	effects map[*object]*effect
 	moved   map[*object]map[int64]int64 // as they were before the step
@@ -128,10 +129,11 @@ func (w *watcher) begin(ctx context.Context, db querier, f File, s span) error {
 			return err
 		}
 	}
-	w.now = &step{
-		file: f, span: s, held: held, order: len(w.steps), deletes: map[*object]bool{}, updates: map[*object]map[string]bool{},
-		inserts: map[*object]bool{}, reads: map[*object]bool{}, altered: map[*object]bool{}, effects: map[*object]*effect{},
+	if n := len(w.files); n == 0 || w.files[n-1].Name != f.Name {
+		w.files = append(w.files, f)
 	}
+	w.begun++
+	w.now = &step{file: f, span: s, held: held, order: w.begun}
 	w.name, w.table, w.effect = 0, nil, nil
 	return nil
 }
@@ -153,11 +155,39 @@ func (w *watcher) end(ctx context.Context, db querier, failed bool) error {
 		o.inserted.addAll(&e.inserted)
 		o.writes += e.wrote
 	}
-	w.steps = append(w.steps, s)
+	if s.counts() {
+		w.steps = append(w.steps, s)
+	}
 	if s.schema {
 		return w.refresh(ctx, db, s)
 	}
 	return nil
+}
+
+// counts reports whether a statement did more than to insert rows that it has the values of, of which a file may have many.
+func (s *step) counts() bool {
+	if s.schema || len(s.deletes)+len(s.updates)+len(s.reads) > 0 {
+		return true
+	}
+	for o := range s.inserts {
+		if o.shape != nil && o.shape.virtual {
+			return true
+		}
+	}
+	for _, e := range s.effects {
+		if e.direct.members+e.nested.members+e.againDirect.members+e.againNested.members+e.deletedDirect+e.deletedNested > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// note adds an object to a set that may not be made yet.
+func note(set *map[*object]bool, o *object) {
+	if *set == nil {
+		*set = map[*object]bool{}
+	}
+	(*set)[o] = true
 }
 
 // failure returns the error for which the run has to end.
@@ -182,10 +212,13 @@ func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 strin
 		}
 		switch action {
 		case sqlite.AuthDelete:
-			s.deletes[o] = true
+			note(&s.deletes, o)
 		case sqlite.AuthInsert:
-			s.inserts[o] = true
+			note(&s.inserts, o)
 		default:
+			if s.updates == nil {
+				s.updates = map[*object]map[string]bool{}
+			}
 			if s.updates[o] == nil {
 				s.updates[o] = map[string]bool{}
 			}
@@ -193,7 +226,7 @@ func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 strin
 		}
 	case sqlite.AuthRead:
 		if o := w.tables[foldASCII(arg1)]; o != nil {
-			s.reads[o] = true
+			note(&s.reads, o)
 		}
 	case sqlite.AuthDropTable, sqlite.AuthDropVTable:
 		s.schema = true
@@ -203,12 +236,10 @@ func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 strin
 	case sqlite.AuthAlterTable:
 		s.schema = true
 		if o := w.tables[foldASCII(arg2)]; o != nil {
-			s.altered[o] = true
+			note(&s.altered, o)
 		}
 	case sqlite.AuthCreateTable, sqlite.AuthCreateVTable:
 		s.creates, s.schema = append(s.creates, arg1), true
-	case sqlite.AuthCreateIndex:
-		s.indexes = append(s.indexes, arg1)
 	default: // changes no rows and no tables
 	}
 }
@@ -367,6 +398,9 @@ func (w *watcher) row(tls *libc.TLS, op int32, table uintptr, old, id int64) {
 	if table != w.name || table == 0 {
 		w.name, w.table, w.effect = table, w.tables[foldASCII(libc.GoString(table))], nil
 		if w.table != nil {
+			if s.effects == nil {
+				s.effects = map[*object]*effect{}
+			}
 			if s.effects[w.table] == nil {
 				s.effects[w.table] = &effect{}
 			}
