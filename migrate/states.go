@@ -52,8 +52,8 @@ func (m *Migrator) EachState(ctx context.Context, use func(ctx context.Context, 
 	return nil
 }
 
-// maxScratchPages bounds a database that files alone make, in pages: 1 GiB.
-const maxScratchPages = 1 << 18
+// maxScratchPages bounds a database that files alone make, in pages: 256 MiB.
+const maxScratchPages = 1 << 16
 
 func boundedScratch(ctx context.Context) (*sql.DB, error) {
 	db, err := scratch()

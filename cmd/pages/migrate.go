@@ -28,8 +28,8 @@ func (c *cli) newMigrate() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&outOfOrder, "allow-out-of-order", false, "apply a file that sorts before an applied one, on this machine")
-	cmd.AddCommand(c.newMigrateStatus(), c.newMigratePlan(), c.newMigrateNew(), c.newMigrateReset(), c.newMigrateRehearse(), c.newMigrateDiff(),
-		c.newMigrateSchema(), c.newMigrateSquash(), c.newMigrateRepair(), c.newMigrateUndo())
+	cmd.AddCommand(c.newMigrateStatus(), c.newMigratePlan(), c.newMigrateNew(), c.newMigrateReset(), c.newMigrateRehearse(),
+		c.newMigrateDiff(), c.newMigrateSchema(), c.newMigrateSquash(), c.newMigrateRepair(), c.newMigrateUndo())
 	return cmd
 }
 

@@ -16,17 +16,24 @@ func TestCompare(t *testing.T) {
 			"space, comments, quotes and case", `CREATE TABLE a(x INTEGER NOT NULL DEFAULT 5)`,
 			"create table \"a\" ( -- a\n [x] integer default (5) /* b */ not null )", "",
 		},
-		{"the order of columns and objects", "CREATE TABLE a(x, y TEXT); CREATE TABLE b(z)", "CREATE TABLE b(z); CREATE TABLE a(y TEXT, x)", ""},
+		{
+			"the order of columns and objects", "CREATE TABLE a(x, y TEXT); CREATE TABLE b(z)",
+			"CREATE TABLE b(z); CREATE TABLE a(y TEXT, x)", "",
+		},
 		{
 			"constraints of columns and of tables", "CREATE TABLE a(x INTEGER PRIMARY KEY, y UNIQUE REFERENCES a(x) CHECK (y > 0))",
 			"CREATE TABLE a(x INTEGER, y, PRIMARY KEY(x), UNIQUE(y), CHECK(y>0), FOREIGN KEY(y) REFERENCES a)", "",
 		},
 		{"the names of keys", "CREATE TABLE a(x CONSTRAINT one UNIQUE)", "CREATE TABLE a(x, CONSTRAINT two UNIQUE (x))", ""},
 		{
-			"what is so by default", "CREATE TABLE a(x TEXT COLLATE BINARY NOT NULL ON CONFLICT ABORT REFERENCES a(x) ON DELETE NO ACTION)",
+			"what is so by default",
+			"CREATE TABLE a(x TEXT COLLATE BINARY NOT NULL ON CONFLICT ABORT REFERENCES a(x) ON DELETE NO ACTION)",
 			"CREATE TABLE a(x TEXT NOT NULL REFERENCES a(x) NOT DEFERRABLE)", "",
 		},
-		{"the order of an index", "CREATE TABLE a(x); CREATE INDEX i ON a(x)", "CREATE TABLE a(x); CREATE INDEX i ON a([x] COLLATE BINARY ASC)", ""},
+		{
+			"the order of an index", "CREATE TABLE a(x); CREATE INDEX i ON a(x)",
+			"CREATE TABLE a(x); CREATE INDEX i ON a([x] COLLATE BINARY ASC)", "",
+		},
 		{"NOT NULL of a rowid", "CREATE TABLE a(x INTEGER PRIMARY KEY NOT NULL)", "CREATE TABLE a(x INTEGER PRIMARY KEY)", ""},
 
 		{"a type", "CREATE TABLE a(x INT)", "CREATE TABLE a(x INTEGER)", "change the column a.x: INT becomes INTEGER"},
@@ -34,7 +41,10 @@ func TestCompare(t *testing.T) {
 			"a text in another case", "CREATE TABLE a(x DEFAULT 'A')", "CREATE TABLE a(x DEFAULT 'a')",
 			"change the column a.x: DEFAULT 'A' becomes DEFAULT 'a'",
 		},
-		{"a collation", "CREATE TABLE a(x TEXT)", "CREATE TABLE a(x TEXT COLLATE nocase)", "change the column a.x: COLLATE NOCASE is added"},
+		{
+			"a collation", "CREATE TABLE a(x TEXT)", "CREATE TABLE a(x TEXT COLLATE nocase)",
+			"change the column a.x: COLLATE NOCASE is added",
+		},
 		{
 			"a generated column", "CREATE TABLE a(x, y AS (x + 1))", "CREATE TABLE a(x, y AS (x + 1) STORED)",
 			"change the column a.y: as (x + 1) becomes as (x + 1) stored",
@@ -56,7 +66,8 @@ func TestCompare(t *testing.T) {
 			"remove PRIMARY KEY (x) from a; add PRIMARY KEY (x desc) to a",
 		},
 		{
-			"STRICT and WITHOUT ROWID", "CREATE TABLE a(x TEXT PRIMARY KEY NOT NULL)", "CREATE TABLE a(x TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
+			"STRICT and WITHOUT ROWID", "CREATE TABLE a(x TEXT PRIMARY KEY NOT NULL)",
+			"CREATE TABLE a(x TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
 			"add STRICT to a; add WITHOUT ROWID to a",
 		},
 		{
@@ -67,9 +78,13 @@ func TestCompare(t *testing.T) {
 			"DEFERRABLE", "CREATE TABLE a(x REFERENCES a(x))", "CREATE TABLE a(x REFERENCES a(x) DEFERRABLE INITIALLY DEFERRED)",
 			"remove FOREIGN KEY (x) REFERENCES a(x) from a; add FOREIGN KEY (x) REFERENCES a(x) DEFERRABLE INITIALLY DEFERRED to a",
 		},
-		{"a partial index", "CREATE TABLE a(x); CREATE INDEX i ON a(x)", "CREATE TABLE a(x); CREATE INDEX i ON a(x) WHERE x > 0", "change the index i on a"},
 		{
-			"an index of an expression", "CREATE TABLE a(x); CREATE INDEX i ON a(lower(x))", "CREATE TABLE a(x); CREATE INDEX i ON a(upper(x))",
+			"a partial index", "CREATE TABLE a(x); CREATE INDEX i ON a(x)", "CREATE TABLE a(x); CREATE INDEX i ON a(x) WHERE x > 0",
+			"change the index i on a",
+		},
+		{
+			"an index of an expression", "CREATE TABLE a(x); CREATE INDEX i ON a(lower(x))",
+			"CREATE TABLE a(x); CREATE INDEX i ON a(upper(x))",
 			"change the index i on a",
 		},
 		{"a full-text table", "CREATE VIRTUAL TABLE f USING fts5(a)", "CREATE VIRTUAL TABLE f USING fts5(a, b)", "change the table f"},
@@ -109,11 +124,13 @@ func TestWrite(t *testing.T) {
 		},
 		{
 			"a column with a key of the table", people,
-			"CREATE TABLE people(id INTEGER PRIMARY KEY, name TEXT, boss INTEGER, FOREIGN KEY (boss) REFERENCES people (id) ON DELETE SET NULL)", nil,
+			"CREATE TABLE people(id INTEGER PRIMARY KEY, name TEXT, boss INTEGER, " +
+				"FOREIGN KEY (boss) REFERENCES people (id) ON DELETE SET NULL)", nil,
 			"ALTER TABLE people ADD COLUMN boss INTEGER REFERENCES people (id) ON DELETE SET NULL;",
 		},
 		{
-			"a column that is gone, with its index", people + "CREATE INDEX i ON people(name)", "CREATE TABLE people(id INTEGER PRIMARY KEY)", nil,
+			"a column that is gone, with its index", people + "CREATE INDEX i ON people(name)",
+			"CREATE TABLE people(id INTEGER PRIMARY KEY)", nil,
 			"DROP INDEX i;\nALTER TABLE people DROP COLUMN name;",
 		},
 		{
@@ -139,15 +156,19 @@ func TestWrite(t *testing.T) {
 			"PRAGMA defer_foreign_keys = ON;\n" +
 				"CREATE TABLE t_new(id INTEGER PRIMARY KEY, up REFERENCES t_new ON DELETE CASCADE, CHECK (t_new.id > 0));\n" +
 				"CREATE INDEX t_new_up ON t_new (up);\nINSERT INTO t_new (id, up)\n  SELECT id, up\n  FROM t;\nDROP INDEX t_new_up;\n" +
-				"CREATE INDEX t_up ON t (up);\nUPDATE t SET up = NULL WHERE up IS NOT NULL;\nDROP TABLE t;\nALTER TABLE t_new RENAME TO t;\nPRAGMA defer_foreign_keys = OFF;",
+				"CREATE INDEX t_up ON t (up);\nUPDATE t SET up = NULL WHERE up IS NOT NULL;\nDROP TABLE t;\n" +
+				"ALTER TABLE t_new RENAME TO t;\nPRAGMA defer_foreign_keys = OFF;",
 		},
 		{
-			"a full-text table of another one", people, people + "CREATE VIRTUAL TABLE f USING fts5(name, content=people, content_rowid=id)", nil,
+			"a full-text table of another one",
+			people, people + "CREATE VIRTUAL TABLE f USING fts5(name, content=people, content_rowid=id)", nil,
 			"CREATE VIRTUAL TABLE f USING fts5(name, content=people, content_rowid=id);\nINSERT INTO f (f) VALUES ('rebuild');",
 		},
 		{
-			"a full-text table with rows", "CREATE VIRTUAL TABLE f USING fts5(a, b)", "CREATE VIRTUAL TABLE f USING fts5(b, c, tokenize=porter)", nil,
-			"CREATE VIRTUAL TABLE new_f USING fts5(b, c, tokenize=porter);\nINSERT INTO new_f (rowid, b)\n  SELECT rowid, b\n  FROM f;\n" +
+			"a full-text table with rows", "CREATE VIRTUAL TABLE f USING fts5(a, b)",
+			"CREATE VIRTUAL TABLE f USING fts5(b, c, tokenize=porter)", nil,
+			"CREATE VIRTUAL TABLE new_f USING fts5(b, c, tokenize=porter);\nINSERT INTO new_f (rowid, b)\n  SELECT rowid, b\n" +
+				"  FROM f;\n" +
 				"DROP TABLE f;\nALTER TABLE new_f RENAME TO f;",
 		},
 		{
@@ -238,8 +259,10 @@ func TestWriteRefuses(t *testing.T) {
 
 func TestGuesses(t *testing.T) {
 	p := pair{
-		from: "CREATE TABLE people(id INTEGER PRIMARY KEY, mail TEXT, born INT); CREATE TABLE notes(id INTEGER PRIMARY KEY, body TEXT, at TEXT)",
-		to:   "CREATE TABLE people(id INTEGER PRIMARY KEY, email TEXT, age REAL); CREATE TABLE posts(id INTEGER PRIMARY KEY, body TEXT, on_day TEXT)",
+		from: "CREATE TABLE people(id INTEGER PRIMARY KEY, mail TEXT, born INT); CREATE TABLE notes(id INTEGER PRIMARY KEY, " +
+			"body TEXT, at TEXT)",
+		to: "CREATE TABLE people(id INTEGER PRIMARY KEY, email TEXT, age REAL); CREATE TABLE posts(id INTEGER PRIMARY KEY, " +
+			"body TEXT, on_day TEXT)",
 	}
 	var got []string
 	made := p.write(t)

@@ -60,7 +60,8 @@ func TestFrameworks(t *testing.T) {
 				"authorId" TEXT,
 				CONSTRAINT "Post_authorId_fkey" FOREIGN KEY ("authorId") REFERENCES "Account" ("id") ON DELETE SET NULL ON UPDATE CASCADE
 			);
-			CREATE TABLE "Category" ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, "name" TEXT NOT NULL, "parent" INTEGER REFERENCES "Category" ("id"));
+			CREATE TABLE "Category" ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, "name" TEXT NOT NULL,
+				"parent" INTEGER REFERENCES "Category" ("id"));
 			CREATE TABLE "_CategoryToPost" (
 				"A" INTEGER NOT NULL,
 				"B" INTEGER NOT NULL,
@@ -84,17 +85,20 @@ func TestFrameworks(t *testing.T) {
 			to: `CREATE TABLE "schema_migrations" ("version" varchar NOT NULL PRIMARY KEY, "id" INTEGER);
 			CREATE TABLE "teams" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "name" varchar NOT NULL, "owner_id" integer,
 				CONSTRAINT "fk_rails_owner" FOREIGN KEY ("owner_id") REFERENCES "people" ("id") ON DELETE CASCADE);
-			CREATE TABLE "people" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "team_id" bigint, "email" varchar(80) DEFAULT '' NOT NULL,
+			CREATE TABLE "people" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "team_id" bigint,
+				"email" varchar(80) DEFAULT '' NOT NULL,
 				"active" boolean DEFAULT 1, "balance" decimal(10,2) DEFAULT 0.0, "created_at" datetime(6) NOT NULL,
 				CONSTRAINT "fk_rails_team" FOREIGN KEY ("team_id") REFERENCES "teams" ("id") ON DELETE CASCADE,
 				CONSTRAINT "chk" CHECK (length("email") < 80));
 			CREATE INDEX "index_people_on_team_id_and_email" ON "people" ("team_id", "email");
-			CREATE VIEW "active_people" AS SELECT p.email, t.name AS team FROM people p LEFT JOIN teams t ON t.id = p.team_id WHERE p.active;
+			CREATE VIEW "active_people" AS SELECT p.email, t.name AS team FROM people p
+				LEFT JOIN teams t ON t.id = p.team_id WHERE p.active;
 			CREATE TRIGGER "people_guard" BEFORE DELETE ON "people" WHEN old.balance > 0 BEGIN SELECT raise(ABORT, 'balance'); END;`,
 			rows: []string{
 				`INSERT INTO "schema_migrations" VALUES ('20240101', 1), ('20240102', 2)`,
 				`INSERT INTO "teams" (name) VALUES ('a'), ('b')`,
-				`INSERT INTO "people" (team_id, email, active, balance, created_at) VALUES (1, 'x@y', 1, 5.25, '2024'), (2, 'z@y', 0, 0, '2025'),
+				`INSERT INTO "people" (team_id, email, active, balance, created_at) VALUES (1, 'x@y', 1, 5.25, '2024'),
+					(2, 'z@y', 0, 0, '2025'),
 					(NULL, 'n@y', 1, 1.5, '2025')`,
 				`UPDATE "teams" SET owner_id = id`,
 			},
@@ -104,15 +108,19 @@ func TestFrameworks(t *testing.T) {
 	}
 }
 
-const drizzle = "CREATE TABLE `users` (\n\t`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,\n\t`name` text NOT NULL,\n\t`email` text NOT NULL,\n" +
+const drizzle = "CREATE TABLE `users` (\n\t`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,\n" +
+	"\t`name` text NOT NULL,\n\t`email` text NOT NULL,\n" +
 	"\t`created_at` integer DEFAULT (unixepoch()) NOT NULL\n);\n" +
-	"CREATE TABLE `posts` (\n\t`id` integer PRIMARY KEY NOT NULL,\n\t`author_id` integer NOT NULL,\n\t`title` text NOT NULL,\n\t`body` text,\n" +
+	"CREATE TABLE `posts` (\n\t`id` integer PRIMARY KEY NOT NULL,\n" +
+	"\t`author_id` integer NOT NULL,\n\t`title` text NOT NULL,\n\t`body` text,\n" +
 	"\tFOREIGN KEY (`author_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade\n);\n" +
-	"CREATE TABLE `comments` (\n\t`id` integer PRIMARY KEY NOT NULL,\n\t`post_id` integer,\n\t`parent_id` integer,\n\t`body` text NOT NULL,\n" +
+	"CREATE TABLE `comments` (\n\t`id` integer PRIMARY KEY NOT NULL,\n" +
+	"\t`post_id` integer,\n\t`parent_id` integer,\n\t`body` text NOT NULL,\n" +
 	"\tFOREIGN KEY (`post_id`) REFERENCES `posts`(`id`) ON UPDATE no action ON DELETE set null,\n" +
 	"\tFOREIGN KEY (`parent_id`) REFERENCES `comments`(`id`) ON UPDATE no action ON DELETE cascade\n);\n"
 
-const drizzleIndexes = "CREATE UNIQUE INDEX `users_email_unique` ON `users` (`email`);\nCREATE INDEX `posts_author` ON `posts` (`author_id`);\n"
+const drizzleIndexes = "CREATE UNIQUE INDEX `users_email_unique` ON `users` (`email`);\n" +
+	"CREATE INDEX `posts_author` ON `posts` (`author_id`);\n"
 
 const prisma = `CREATE TABLE "User" (
     "id" TEXT NOT NULL PRIMARY KEY,
@@ -144,8 +152,8 @@ CREATE TABLE "teams" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "name" va
 FOREIGN KEY ("owner_id")
   REFERENCES "people" ("id") ON DELETE CASCADE
 );
-CREATE TABLE "people" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "team_id" bigint, "email" varchar DEFAULT '' NOT NULL, "active" boolean DEFAULT 1,
-"balance" decimal(10,2) DEFAULT '0.0', "created_at" datetime(6) NOT NULL, CONSTRAINT "fk_rails_team"
+CREATE TABLE "people" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "team_id" bigint, "email" varchar DEFAULT '' NOT NULL,
+"active" boolean DEFAULT 1, "balance" decimal(10,2) DEFAULT '0.0', "created_at" datetime(6) NOT NULL, CONSTRAINT "fk_rails_team"
 FOREIGN KEY ("team_id")
   REFERENCES "teams" ("id") ON DELETE CASCADE
 );

@@ -133,7 +133,8 @@ func (w *world) addExtra() {
 	case 2:
 		w.extra[name] = fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (uid, %s)", quote(name), on, column)
 	case 3:
-		w.extra[name] = fmt.Sprintf("CREATE VIEW %s AS SELECT uid, %s AS shown FROM %s WHERE %s IS NOT NULL", quote(name), column, on, column)
+		w.extra[name] = fmt.Sprintf("CREATE VIEW %s AS SELECT uid, %s AS shown FROM %s WHERE %s IS NOT NULL",
+			quote(name), column, on, column)
 	case 4:
 		w.extra[name] = fmt.Sprintf("CREATE TRIGGER %s AFTER UPDATE OF %s ON %s WHEN new.uid <> old.uid BEGIN\n"+
 			"  UPDATE %s SET uid = uid || '!' WHERE uid = new.uid;\nEND", quote(name), column, on, on)
@@ -242,8 +243,10 @@ func (w *world) rows() []string {
 	for _, t := range w.tables {
 		for _, c := range t.cols {
 			if c.parent != nil {
-				list = append(list, fmt.Sprintf("UPDATE %s SET %s = (SELECT uid FROM %s ORDER BY random() LIMIT 1) WHERE random() %% 4 <> 0",
-					quote(t.name), quote(c.name), quote(c.parent.name)))
+				list = append(list, fmt.Sprintf("UPDATE %s SET %s = (SELECT p.uid FROM %s AS p\n"+
+					"  ORDER BY (unicode(substr(p.uid, -1)) * %d + unicode(substr(%s.uid, -1)) * %d) %% 11, p.uid LIMIT 1)\n"+
+					"WHERE unicode(substr(uid, -1)) %% 4 <> %d", quote(t.name), quote(c.name), quote(c.parent.name),
+					1+w.r.IntN(10), quote(t.name), 1+w.r.IntN(10), w.r.IntN(4)))
 			}
 		}
 		if t.key == "auto" || t.key == "none" || t.key == "rowid" {

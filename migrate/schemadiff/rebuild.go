@@ -81,8 +81,9 @@ func (w *writer) checkValues() error {
 		t := w.wanted.table(v.Table)
 		if t == nil || t.column(v.Column) == nil || !w.rebuilt[fold(v.Table)] {
 			return &Error{
-				Code: CodeNotAsked, Msg: fmt.Sprintf("--value %s.%s: the column needs no value for the rows that are there", v.Table, v.Column),
-				Fix: "leave it out; a value is for a column that is new or becomes NOT NULL",
+				Code: CodeNotAsked,
+				Msg:  fmt.Sprintf("--value %s.%s: the column needs no value for the rows that are there", v.Table, v.Column),
+				Fix:  "leave it out; a value is for a column that is new or becomes NOT NULL",
 			}
 		}
 	}
@@ -90,26 +91,34 @@ func (w *writer) checkValues() error {
 		if !w.rebuilt[fold(t.name)] {
 			continue
 		}
-		old := w.current.table(t.name)
 		for _, c := range t.columns {
-			isRowID := c.name == t.rowID && !old.noRow
-			needs := c.facts[factNull] != "" && (!c.hasDefault || same(c.defaultValue, "NULL")) && !c.generated && !isRowID
-			if needs && old.column(c.name) == nil && w.value(t, c) == "" {
-				e := &Error{
-					Code: CodeValue, Kind: KindTable, Name: t.name, Column: c.name,
-					Msg: fmt.Sprintf("the new column %s is NOT NULL, and has no value for the rows that are there", t.nameOf(c)),
-					Fix: fmt.Sprintf("give it a DEFAULT, or a value for those rows: --value %s", t.nameOf(c)+"=SQL"),
-				}
-				for _, g := range w.guesses() {
-					if g.Table == t.name && g.Column != "" && g.To == c.name {
-						e.Fix += fmt.Sprintf("; if it is %s under a new name: --rename %s", quoted(g.Column), g)
-					}
-				}
-				return e
+			if t.needsValue(w.current.table(t.name), c) && w.value(t, c) == "" {
+				return w.valueNeeded(t, c)
 			}
 		}
 	}
 	return nil
+}
+
+// needsValue reports whether a column that an older form of the table lacks has nothing to be in its rows.
+func (t *table) needsValue(old *table, c *column) bool {
+	isRowID := c.name == t.rowID && !old.noRow
+	hasValue := c.hasDefault && !same(c.defaultValue, "NULL")
+	return old.column(c.name) == nil && c.facts[factNull] != "" && !hasValue && !c.generated && !isRowID
+}
+
+func (w *writer) valueNeeded(t *table, c *column) error {
+	e := &Error{
+		Code: CodeValue, Kind: KindTable, Name: t.name, Column: c.name,
+		Msg: fmt.Sprintf("the new column %s is NOT NULL, and has no value for the rows that are there", t.nameOf(c)),
+		Fix: fmt.Sprintf("give it a DEFAULT, or a value for those rows: --value %s", t.nameOf(c)+"=SQL"),
+	}
+	for _, g := range w.guesses() {
+		if g.Table == t.name && g.Column != "" && g.To == c.name {
+			e.Fix += fmt.Sprintf("; if it is %s under a new name: --rename %s", quoted(g.Column), g)
+		}
+	}
+	return e
 }
 
 func (w *writer) value(t *table, c *column) string {
@@ -137,9 +146,7 @@ func (w *writer) dropAffected() {
 		again = false
 		for _, o := range w.current.objects {
 			if o.kind == KindIndex {
-				if w.isDropped(o.table) {
-					w.gone[o.key()] = true
-				}
+				w.gone[o.key()] = w.gone[o.key()] || w.isDropped(o.table)
 				continue
 			}
 			if o.kind == KindView && w.gone[o.key()] && !affected[fold(o.name)] {
@@ -148,14 +155,21 @@ func (w *writer) dropAffected() {
 			if w.gone[o.key()] {
 				continue
 			}
-			for name := range names(o.sql) {
-				if affected[name] {
-					w.gone[o.key()], again = true, true
-					break
-				}
+			if o.names(affected) {
+				w.gone[o.key()], again = true, true
 			}
 		}
 	}
+}
+
+// names reports whether the object speaks of one of several names.
+func (o *object) names(of map[string]bool) bool {
+	for name := range names(o.sql) {
+		if of[name] {
+			return true
+		}
+	}
+	return false
 }
 
 // copyOf returns the statements that fill the copy of a table.
@@ -323,7 +337,8 @@ func (w *writer) swaps() []statement {
 		if !w.rebuilt[fold(t.name)] {
 			continue
 		}
-		rename := statement{sql: fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoted(w.temp[fold(t.name)]), quoted(w.wanted.table(t.name).name))}
+		name := w.wanted.table(t.name).name
+		rename := statement{sql: fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoted(w.temp[fold(t.name)]), quoted(name))}
 		if oneByOne {
 			list = append(list, rename)
 		} else {

@@ -3,6 +3,7 @@ package schemadiff
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -131,22 +132,26 @@ func (w *writer) guesses() []Rename {
 		}
 	}
 	for _, t := range w.wanted.tables {
-		old := w.current.table(t.name)
-		if old == nil || t.virtual {
+		if old := w.current.table(t.name); old != nil && !t.virtual {
+			list = append(list, t.guesses(old)...)
+		}
+	}
+	return list
+}
+
+// guesses returns the columns that may have another name in an older form of the table: each goes, and one of its type comes.
+func (t *table) guesses(old *table) (list []Rename) {
+	taken := map[string]bool{}
+	for _, c := range old.columns {
+		if t.column(c.name) != nil || c.generated {
 			continue
 		}
-		for _, c := range old.columns {
-			if t.column(c.name) != nil || c.generated {
-				continue
-			}
-			for _, next := range t.columns {
-				key := t.name + "." + next.name
-				if old.column(next.name) == nil && !next.generated && !taken[key] && next.facts[factType] == c.facts[factType] {
-					taken[key] = true
-					list = append(list, Rename{t.name, c.name, next.name})
-					break
-				}
-			}
+		at := slices.IndexFunc(t.columns, func(next *column) bool {
+			return old.column(next.name) == nil && !next.generated && !taken[next.name] && next.facts[factType] == c.facts[factType]
+		})
+		if at >= 0 {
+			taken[t.columns[at].name] = true
+			list = append(list, Rename{t.name, c.name, t.columns[at].name})
 		}
 	}
 	return list

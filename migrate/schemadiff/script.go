@@ -119,7 +119,7 @@ func (w *writer) dropHelpers(order []*table) (creates, drops []statement) {
 			if child != t && slices.Contains(order[:i], child) {
 				continue
 			}
-			for _, k := range child.keys {
+			for _, k := range w.keysThen(child) {
 				key := child.name + " " + quotedList(k.columns)
 				if !same(k.parent, t.name) || done[key] || w.hasIndex(child, k.columns) {
 					continue
@@ -137,6 +137,14 @@ func (w *writer) dropHelpers(order []*table) (creates, drops []statement) {
 		}
 	}
 	return creates, drops
+}
+
+// keysThen returns the foreign keys of a table when others are dropped, and it may be altered.
+func (w *writer) keysThen(t *table) []foreignKey {
+	if w.isDropped(t.name) {
+		return t.keys
+	}
+	return w.wanted.table(t.name).keys
 }
 
 // hasIndex reports whether an index that is there begins with columns, in any order.

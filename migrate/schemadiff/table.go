@@ -210,7 +210,6 @@ func (t *table) readKeys(ctx context.Context, db DB, d definition) error {
 		written := d.keys[int64(len(d.keys))-1-id]
 		k.text = written.text
 		k.form += " " + written.deferred
-		k.foreignKey.text = written.text
 		t.keys = append(t.keys, k.foreignKey)
 		t.rules = append(t.rules, rule{
 			form: "foreign key " + strings.TrimSpace(k.form) + keyMark,

@@ -11,7 +11,7 @@ import (
 // keywords are those of SQLite (https://www.sqlite.org/lang_keywords.html): a name that is one is quoted.
 var keywords = func() map[string]bool {
 	all := map[string]bool{}
-	for _, word := range strings.Fields(`abort action add after all alter always analyze and as asc attach autoincrement
+	for word := range strings.FieldsSeq(`abort action add after all alter always analyze and as asc attach autoincrement
 		before begin between by cascade case cast check collate column commit conflict constraint create cross current
 		current_date current_time current_timestamp database default deferrable deferred delete desc detach distinct do
 		drop each else end escape except exclude exclusive exists explain fail filter first following for foreign from

@@ -282,49 +282,16 @@ func (w *writer) exists(name string) bool {
 
 // alter brings a table to its wanted form by DROP COLUMN and ADD COLUMN, if SQLite takes that and it gives the same.
 func (w *writer) alter(ctx context.Context, old, t *table) (bool, error) {
-	var list []statement
-	alter := "ALTER TABLE " + quoted(t.name)
-	for _, c := range old.columns {
-		if t.column(c.name) == nil {
-			s := statement{sql: alter + " DROP COLUMN " + quoted(c.name)}
-			if !c.generated {
-				s.loses = t.name
-			}
-			list = append(list, s)
-		}
-	}
-	for _, c := range t.columns {
-		before := old.column(c.name)
-		if before != nil && before.facts != c.facts || before == nil && !t.addable(c) {
-			return false, nil
-		}
-		if before == nil {
-			list = append(list, statement{sql: alter + " ADD COLUMN " + t.addition(c)})
-		}
-	}
+	list := t.alterations(old)
 	if len(list) == 0 {
 		return false, nil
 	}
 	if _, err := w.conn.ExecContext(ctx, "SAVEPOINT alter_try"); err != nil {
 		return false, err
 	}
-	equal := true
-	for _, s := range list {
-		if err := w.try(ctx, s.sql); err != nil {
-			equal = false
-			if ctx.Err() != nil {
-				return false, err
-			}
-			break
-		}
-	}
-	if equal {
-		now, err := Read(ctx, w.conn)
-		if err != nil {
-			return false, err
-		}
-		made := now.table(t.name)
-		equal = made != nil && len(t.changes(made)) == 0
+	equal, err := w.leadTo(ctx, list, t)
+	if err != nil {
+		return false, err
 	}
 	end := "RELEASE alter_try"
 	if !equal {
@@ -340,6 +307,45 @@ func (w *writer) alter(ctx context.Context, old, t *table) (bool, error) {
 	}
 	w.alters[fold(t.name)] = list
 	return true, nil
+}
+
+// alterations returns the statements that drop and add columns; nil where others differ, or one cannot be added.
+func (t *table) alterations(old *table) (list []statement) {
+	alter := "ALTER TABLE " + quoted(t.name)
+	for _, c := range old.columns {
+		if t.column(c.name) == nil {
+			s := statement{sql: alter + " DROP COLUMN " + quoted(c.name)}
+			if !c.generated {
+				s.loses = t.name
+			}
+			list = append(list, s)
+		}
+	}
+	for _, c := range t.columns {
+		before := old.column(c.name)
+		if before != nil && before.facts != c.facts || before == nil && !t.addable(c) {
+			return nil
+		}
+		if before == nil {
+			list = append(list, statement{sql: alter + " ADD COLUMN " + t.addition(c)})
+		}
+	}
+	return list
+}
+
+// leadTo runs statements on the empty database, and reports whether they give a table its wanted form.
+func (w *writer) leadTo(ctx context.Context, list []statement, t *table) (bool, error) {
+	for _, s := range list {
+		if err := w.try(ctx, s.sql); err != nil {
+			return false, ctx.Err() // else SQLite does not take it
+		}
+	}
+	now, err := Read(ctx, w.conn)
+	if err != nil {
+		return false, err
+	}
+	made := now.table(t.name)
+	return made != nil && len(t.changes(made)) == 0, nil
 }
 
 // addable reports whether ADD COLUMN takes a column where the table has rows

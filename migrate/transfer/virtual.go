@@ -95,8 +95,9 @@ func (d *dump) fullText(ctx context.Context, o object, arguments [][]migrate.Tok
 	if _, err := d.db.Run(ctx, "INSERT INTO "+name+"("+name+",rank) VALUES('integrity-check',1)", nil, nil, nil); err != nil {
 		return &migrate.Error{
 			Code: migrate.CodeSquash,
-			Msg:  fmt.Sprintf("the index of the full-text table %q is not that of its content %q, and cannot be written as SQL", o.name, content),
-			Fix:  fmt.Sprintf("add a migration with INSERT INTO %s(%s) VALUES('rebuild'), and squash up to it", name, name),
+			Msg: fmt.Sprintf("the index of the full-text table %q is not that of its content %q, and cannot be written as SQL",
+				o.name, content),
+			Fix: fmt.Sprintf("add a migration with INSERT INTO %s(%s) VALUES('rebuild'), and squash up to it", name, name),
 		}
 	}
 	d.refill = append(d.refill, "INSERT INTO "+name+"("+name+") VALUES('rebuild');\n")

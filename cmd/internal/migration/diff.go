@@ -82,7 +82,8 @@ func (d *differ) run(ctx context.Context) error {
 		return failure.Refused("unreadable", shown+" cannot be read: "+failure.Reason(err), "name a file of SQL with --from")
 	}
 	if len(d.text) > migrate.MaxFileSize {
-		return failure.Refused("unreadable", fmt.Sprintf("%s is larger than %d bytes", wording.QuotePath(d.term.Shown(d.file)), migrate.MaxFileSize),
+		return failure.Refused("unreadable",
+			fmt.Sprintf("%s is larger than %d bytes", wording.QuotePath(d.term.Shown(d.file)), migrate.MaxFileSize),
 			"leave the rows out of it: a schema file has tables, indexes, views and triggers")
 	}
 	made, err := d.script(ctx)
@@ -314,7 +315,8 @@ func (d *differ) renames() (list []schemadiff.Rename, err error) {
 		table, column, isColumn := strings.Cut(from, ".")
 		to = strings.TrimPrefix(to, table+".")
 		if !ok || table == "" || to == "" || isColumn && column == "" {
-			return nil, failure.Usage("--rename %s: write people.mail=email for a column, people=persons for a table", wording.ShellWord(text))
+			return nil, failure.Usage("--rename %s: write people.mail=email for a column, people=persons for a table",
+				wording.ShellWord(text))
 		}
 		list = append(list, schemadiff.Rename{Table: table, Column: column, To: to})
 	}

@@ -81,7 +81,8 @@ func (d *differ) plan(ctx context.Context, file *migrate.File, made schemadiff.S
 			return doc, err
 		}
 		if failed != nil && plan.Failed == file.Name {
-			return doc, failure.Refused("diff-fails", "the rows of the local database do not fit the new schema: "+wording.FirstLine(failed.Error()),
+			return doc, failure.Refused("diff-fails",
+				"the rows of the local database do not fit the new schema: "+wording.FirstLine(failed.Error()),
 				"correct the rows first, fill them with --value, or take the SQL with --stdout and go on by hand")
 		}
 		if failed != nil {
@@ -143,7 +144,8 @@ func (d *differ) print(doc DiffReport) {
 	}
 	d.term.ProgressWarnings(doc.Warnings)
 	for _, r := range doc.Renames {
-		d.term.ProgressWarning("what goes and what comes is alike: --rename %s keeps the values, if it is one under a new name", wording.ShellWord(r))
+		d.term.ProgressWarning("what goes and what comes is alike: --rename %s keeps the values, if it is one under a new name",
+			wording.ShellWord(r))
 	}
 	told := map[string]bool{}
 	for _, l := range doc.DataLoss {
@@ -152,7 +154,8 @@ func (d *differ) print(doc DiffReport) {
 			continue
 		}
 		told[l.Table] = true
-		d.term.Warn("it loses %s; --allow-data-loss %s writes the comment that allows it", wording.Printable(l.text()), wording.ShellWord(l.Table))
+		d.term.Warn("it loses %s; --allow-data-loss %s writes the comment that allows it", wording.Printable(l.text()),
+			wording.ShellWord(l.Table))
 	}
 	for _, name := range doc.Losing {
 		if !told[name] {

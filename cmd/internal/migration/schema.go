@@ -92,7 +92,8 @@ func (s *Site) writeSchema(ctx context.Context, m *migrate.Migrator, file, text 
 			return err
 		}
 		if compared.behind == behindDatabase {
-			return failure.Refused("schema-edited", shown+" was edited since it was written: "+wording.Count(len(compared.changes), "difference"),
+			return failure.Refused("schema-edited",
+				shown+" was edited since it was written: "+wording.Count(len(compared.changes), "difference"),
 				"pages migrate diff NAME writes a migration of the edit; to give it up, move the file away first")
 		}
 		return s.replaceSchema(file, text)
@@ -217,7 +218,9 @@ func (s *Site) checkSchema(ctx context.Context, m *migrate.Migrator, file, text 
 			return err
 		}
 	}
-	doc := SchemaReport{OK: compared.behind == "", File: file, Behind: compared.behind, As: compared.as, Schema: diffChanges(compared.changes)}
+	doc := SchemaReport{
+		OK: compared.behind == "", File: file, Behind: compared.behind, As: compared.as, Schema: diffChanges(compared.changes),
+	}
 	if doc.OK {
 		if s.term.JSON {
 			s.term.PrintJSON(doc)
