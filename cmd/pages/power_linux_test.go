@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -67,8 +68,24 @@ func (d *disk) run(args ...string) {
 	}
 }
 
-func (d *disk) mount()   { d.run("mount", "-o", "loop", d.image, d.place) }
-func (d *disk) unmount() { d.run("umount", d.place) }
+func (d *disk) mount() { d.run("mount", "-o", "loop", d.image, d.place) }
+
+// unmount waits until the file system has ended: a program with mounts of its own that began meanwhile, such as a browser in
+// its sandbox, holds it longer, and the next mount would be of the file system that has lost its power.
+func (d *disk) unmount() {
+	d.run("umount", d.place)
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		held, err := exec.Command("losetup", "--associated", d.image).Output()
+		switch {
+		case err != nil:
+			d.t.Fatalf("losetup: %v", err)
+		case len(held) == 0:
+			return
+		case time.Now().After(deadline):
+			d.t.Fatalf("another program holds the disk: %s", held)
+		}
+	}
+}
 
 // cut ends all that the file system does, without a last write. An fsync that is under
 // way then may succeed and its bytes be lost all the same: whoever keeps a ledger stops
