@@ -46,7 +46,7 @@ func Compare(ctx context.Context, now, then string, tables []string) (d Differen
 	}
 	defer func() { err = errors.Join(err, v.close()) }()
 	for _, a := range []struct{ name, file string }{{"now", now}, {"past", then}} {
-		if err := attach(ctx, v.conn, a.name, a.file, "mode=ro"); err != nil {
+		if err := attach(ctx, v.conn, a.name, a.file); err != nil {
 			return d, err
 		}
 	}
@@ -56,8 +56,9 @@ func Compare(ctx context.Context, now, then string, tables []string) (d Differen
 	return compare(ctx, v.conn, "now", "past", tables)
 }
 
-func attach(ctx context.Context, conn *sql.Conn, name, file, query string) error {
-	_, err := conn.ExecContext(ctx, "ATTACH ? AS "+name, dbfile.URI(file, query))
+// attach adds a database to those of a connection, to read it.
+func attach(ctx context.Context, conn *sql.Conn, name, file string) error {
+	_, err := conn.ExecContext(ctx, "ATTACH ? AS "+name, dbfile.URI(file, "mode=ro"))
 	return err
 }
 
@@ -169,7 +170,8 @@ func (t tablePair) rows(ctx context.Context, columns, others []column) (lost []L
 	if !ok {
 		common := namesOf(columns, others)
 		list := strings.Join(common, ", ")
-		n, err := t.count(ctx, "SELECT count(*) FROM (SELECT "+list+" FROM "+t.name(t.now)+" EXCEPT SELECT "+list+" FROM "+t.name(t.past)+")")
+		n, err := t.count(ctx, "SELECT count(*) FROM (SELECT "+list+" FROM "+t.name(t.now)+" EXCEPT SELECT "+list+
+			" FROM "+t.name(t.past)+")")
 		if err != nil || n == 0 {
 			return nil, err
 		}

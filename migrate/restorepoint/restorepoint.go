@@ -11,7 +11,7 @@
 // changed is a [*DamagedError], and is never extracted. Points are thinned out as they get older ([Rule]), and bounded in
 // number and bytes ([Store.Limits]).
 //
-// A [Refusal] says in words what cannot be put back. All functions may be called concurrently; those that change a store
+// A [RefusedError] says in words what cannot be put back. All functions may be called concurrently; those that change a store
 // wait for each other. The package decides no time at which points are made, and knows nothing of sites.
 package restorepoint
 
@@ -104,12 +104,12 @@ func (e *DamagedError) Unwrap() error { return e.cause }
 // ErrUnknown says that a store has no such point, or none any more.
 var ErrUnknown = errors.New("there is no such restore point")
 
-// Refusal says in one sentence, for a person, why something cannot be put back.
-type Refusal struct{ Message string }
+// RefusedError says in one sentence, for a person, why something cannot be put back.
+type RefusedError struct{ Message string }
 
-func (e *Refusal) Error() string { return e.Message }
+func (e *RefusedError) Error() string { return e.Message }
 
-func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
+func refuse(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
 
 const (
 	format = 1 // of the file, kept as user_version

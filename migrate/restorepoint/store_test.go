@@ -51,7 +51,8 @@ func TestPointHoldsTheDatabase(t *testing.T) {
 			}
 			rows := dump(t, s.extract("p1"))
 			s.exec("CREATE TABLE later (x); INSERT INTO later VALUES (1)")
-			for _, table := range column(t, s.db, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite%' AND "+
+			for _, table := range column(t, s.db, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT "+
+				"LIKE 'sqlite%' AND "+
 				"type IN ('table', 'virtual')") {
 				s.exec(`DROP TABLE "` + strings.ReplaceAll(table, `"`, `""`) + `"`)
 			}
@@ -77,7 +78,8 @@ func TestList(t *testing.T) {
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%v, %v", all, err)
 	}
-	got := fmt.Sprintf("%s %s %s %s %v %v", all[1].ID, all[1].At.Format(time.RFC3339), all[1].Before, all[1].Revision, all[1].Migrations, all[1].Tables)
+	got := fmt.Sprintf("%s %s %s %s %v "+
+		"%v", all[1].ID, all[1].At.Format(time.RFC3339), all[1].Before, all[1].Revision, all[1].Migrations, all[1].Tables)
 	if want := "p1 2026-11-23T12:01:00Z r2-abc r1 [0001.sql 0002.sql] [{people 2} {words 0}]"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -178,7 +180,8 @@ func TestWritersGoOn(t *testing.T) {
 	}
 	for _, p := range all {
 		db := openFile(t, s.extract(p.ID))
-		if got := column(t, db, "SELECT ((SELECT count(*) FROM a) = (SELECT n FROM b)) || (SELECT * FROM pragma_integrity_check)"); got[0] != "1ok" {
+		if got := column(t, db, "SELECT ((SELECT count(*) FROM a) = (SELECT n FROM b)) || (SELECT * FROM "+
+			"pragma_integrity_check)"); got[0] != "1ok" {
 			t.Errorf("%s: %q", p.ID, got)
 		}
 	}
@@ -241,7 +244,8 @@ func TestDamageIsTold(t *testing.T) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
-	if err := errors.Join(db.Close(), os.WriteFile(s.store.File, []byte("not a database, but of some length, which is enough"), 0o600)); err != nil {
+	if err := errors.Join(db.Close(), os.WriteFile(s.store.File, []byte("not a database, but of some length, which is "+
+		"enough"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, end := range []string{"-wal", "-shm"} {
@@ -309,15 +313,18 @@ func TestThinning(t *testing.T) {
 		}
 		count[kind]++
 	}
-	if most := s.store.Limits(0).Points; len(all) > most || count["older"] > 0 || count["hour"] < 11 || count["day"] < 20 || count["named"] > 40 {
+	most := s.store.Limits(0).Points
+	if len(all) > most || count["older"] > 0 || count["hour"] < 11 || count["day"] < 20 || count["named"] > 40 {
 		t.Errorf("%d of %d points: %v", len(all), most, count)
 	}
 	for _, p := range []restorepoint.Point{all[0], all[len(all)/2], all[len(all)-1]} {
 		s.extract(p.ID)
 	}
 	db := openFile(t, s.store.File)
-	got := column(t, db, "SELECT ((SELECT count(*) FROM pages) = (SELECT count(*) FROM contents)) || ' ' || (SELECT count(*) FROM pages WHERE refs < 1) "+
-		"|| ' ' || (SELECT count(*) FROM page_groups WHERE refs < 1) || ' ' || (SELECT sum(length(groups)) / 32 = (SELECT sum(refs) FROM page_groups) FROM points)")
+	got := column(t, db, "SELECT ((SELECT count(*) FROM pages) = (SELECT count(*) FROM contents)) || ' ' || (SELECT "+
+		"count(*) FROM pages WHERE refs < 1) "+
+		"|| ' ' || (SELECT count(*) FROM page_groups WHERE refs < 1) || ' ' || (SELECT sum(length(groups)) / 32 = (SELECT "+
+		"sum(refs) FROM page_groups) FROM points)")
 	if got[0] != "1 0 0 1" {
 		t.Errorf("the store counts %q", got)
 	}

@@ -24,7 +24,7 @@ type TableChange struct {
 
 // BeginTables puts back the rows of tables from the database of a point in a file, in a transaction that is not committed
 // yet. Before it changes anything it calls locked, which sees the last that was written. A table that does not fit, or a row
-// that another one needs, is a *Refusal.
+// that another one needs, is a *RefusedError.
 //
 // dsn opens the database of now, in a connection of its own with foreign keys off.
 func BeginTables(ctx context.Context, dsn, file string, c TableChange, locked func() error) (Replacing, []Kept, error) {
@@ -38,7 +38,7 @@ func BeginTables(ctx context.Context, dsn, file string, c TableChange, locked fu
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	t := &tablesChange{view: &view{db, conn}, ctx: context.WithoutCancel(ctx)}
-	err = attach(ctx, conn, "past", file, "mode=ro")
+	err = attach(ctx, conn, "past", file)
 	if err == nil {
 		err = dbfile.WaitForWriters(ctx, conn, func() error {
 			_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")
@@ -91,7 +91,7 @@ func CheckTables(ctx context.Context, now, then string, tables []string) (names 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, v.close()) }()
-	if err := attach(ctx, v.conn, "past", then, "mode=ro"); err != nil {
+	if err := attach(ctx, v.conn, "past", then); err != nil {
 		return nil, err
 	}
 	for _, name := range tables {
@@ -122,7 +122,8 @@ func fit(ctx context.Context, conn *sql.Conn, table string) (kind tableKind, col
 	case !ok && !then:
 		return kind, nil, refuse("Neither the page's database nor the restore point has a table %q.", table)
 	case !ok:
-		return kind, nil, refuse("The page's database has no table %q any more, only the restore point has it: put all back, without tables.", table)
+		return kind, nil, refuse(
+			"The page's database has no table %q any more, only the restore point has it: put all back, without tables.", table)
 	case !then:
 		return kind, nil, refuse("The restore point has no table %q yet.", kind.name)
 	case kind.virtual || other.virtual:
@@ -194,7 +195,8 @@ func putTables(ctx context.Context, conn *sql.Conn, c TableChange) (kept []Kept,
 	}
 	for key, n := range now {
 		if n > broken[key] {
-			return nil, refuse("%s of the table %q would refer to rows of %q that are not there: put both tables back, or all, without tables.",
+			return nil, refuse(
+				"%s of the table %q would refer to rows of %q that are not there: put both tables back, or all, without tables.",
 				rowsText(n-broken[key]), key.table, key.parent)
 		}
 	}

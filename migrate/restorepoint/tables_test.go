@@ -29,7 +29,8 @@ func TestCompare(t *testing.T) {
 		{"a column", people, "ALTER TABLE people ADD COLUMN phone; UPDATE people SET phone = '1' WHERE id = 2", "people.phone 1 restore"},
 		{"an empty column", people, "ALTER TABLE people ADD COLUMN phone", ""},
 		{
-			"a table made anew", people, "DROP TABLE people; CREATE TABLE people (id INTEGER PRIMARY KEY, name); INSERT INTO people VALUES (7, 'x')",
+			"a table made anew", people, "DROP TABLE people; CREATE TABLE people (id INTEGER PRIMARY KEY, name); INSERT " +
+				"INTO people VALUES (7, 'x')",
 			"people 1 restore; people 1→2",
 		},
 		{
@@ -45,7 +46,8 @@ func TestCompare(t *testing.T) {
 			"generated", "CREATE TABLE a (n INTEGER PRIMARY KEY, twice AS (n * 2)); INSERT INTO a VALUES (1)", "INSERT INTO a VALUES (2)",
 			"a 1 restore; a 2→1",
 		},
-		{"fts5", "CREATE VIRTUAL TABLE a USING fts5 (x); INSERT INTO a VALUES ('one')", "INSERT INTO a VALUES ('two')", "a 1 restore; a 2→1"},
+		{"fts5", "CREATE VIRTUAL TABLE a USING fts5 (x); INSERT INTO a VALUES ('one')", "INSERT INTO a VALUES " +
+			"('two')", "a 1 restore; a 2→1"},
 		{"the platform's tables", people, "CREATE TABLE _pages_x (x); INSERT INTO _pages_x VALUES (1)", ""},
 		{
 			"odd names", `CREATE TABLE "a ""b" ("rowid", "c'd"); INSERT INTO "a ""b" VALUES (1, 2)`, `INSERT INTO "a ""b" VALUES (3, 4)`,
@@ -87,7 +89,8 @@ func said(d restorepoint.Difference) string {
 
 // TestKeepSince: rows of leads that came since stay, each once, whatever became of the table in between.
 func TestKeepSince(t *testing.T) {
-	const leads = "CREATE TABLE leads (id INTEGER PRIMARY KEY, lead_id TEXT, name TEXT NOT NULL); INSERT INTO leads VALUES (1, 'l1', 'ada'), (2, 'l2', 'bob'); " +
+	const leads = "CREATE TABLE leads (id INTEGER PRIMARY KEY, lead_id TEXT, name TEXT NOT NULL); INSERT INTO leads " +
+		"VALUES (1, 'l1', 'ada'), (2, 'l2', 'bob'); " +
 		"CREATE TABLE _pages_submissions (lead_id TEXT PRIMARY KEY, created_at TEXT NOT NULL) STRICT, WITHOUT ROWID; " +
 		"INSERT INTO _pages_submissions VALUES ('l1', 't'), ('l2', 't')"
 	for _, c := range []struct{ name, then, since, kept, rows string }{
@@ -95,13 +98,16 @@ func TestKeepSince(t *testing.T) {
 		{"one came", leads, "INSERT INTO leads VALUES (3, 'l3', 'cyd')", "1 0", "1 ada 2 bob 3 cyd"},
 		{"its number is taken", leads, "DELETE FROM leads; INSERT INTO leads VALUES (1, 'l3', 'cyd')", "1 0", "1 ada 2 bob 3 cyd"},
 		{"the old ones are gone", leads, "DELETE FROM leads", "0 0", "1 ada 2 bob"},
-		{"a column more", leads, "ALTER TABLE leads ADD COLUMN phone; INSERT INTO leads VALUES (3, 'l3', 'cyd', '1')", "1 0", "1 ada 2 bob 3 cyd"},
+		{"a column more", leads, "ALTER TABLE leads ADD COLUMN phone; INSERT INTO leads VALUES (3, 'l3', 'cyd', '1')", "1 " +
+			"0", "1 ada 2 bob 3 cyd"},
 		{"it does not fit", leads, "DROP TABLE leads; CREATE TABLE leads (id INTEGER PRIMARY KEY, lead_id TEXT, name TEXT); " +
 			"INSERT INTO leads VALUES (3, 'l3', NULL), (4, 'l4', 'dan')", "1 1", "1 ada 2 bob 4 dan"},
 		{"no lead_id", "CREATE TABLE leads (id INTEGER PRIMARY KEY, name)", "INSERT INTO leads VALUES (5, 'x')", "1 0", "5 x"},
-		{"no key", "CREATE TABLE leads (id, name); INSERT INTO leads VALUES (1, 'ada')", "INSERT INTO leads VALUES (2, 'ada')", "1 0", "1 ada 2 ada"},
+		{"no key", "CREATE TABLE leads (id, name); INSERT INTO leads VALUES (1, 'ada')", "INSERT INTO leads VALUES (2, " +
+			"'ada')", "1 0", "1 ada 2 ada"},
 		{
-			"a key that broke", "CREATE TABLE forms (name TEXT PRIMARY KEY); CREATE TABLE leads (id INTEGER PRIMARY KEY, lead_id, name REFERENCES forms)",
+			"a key that broke", "CREATE TABLE forms (name TEXT PRIMARY KEY); CREATE TABLE leads (id INTEGER PRIMARY KEY, " +
+				"lead_id, name REFERENCES forms)",
 			"INSERT INTO forms VALUES ('new'); INSERT INTO leads VALUES (1, 'l1', 'new')", "0 1", "",
 		},
 		{"no table then", "CREATE TABLE a (x)", "CREATE TABLE leads (id INTEGER PRIMARY KEY, lead_id, name)", "0 0", "-"},
@@ -131,7 +137,8 @@ func TestKeepSince(t *testing.T) {
 
 // TestTables: single tables come back, or are refused with the reason; others stay.
 func TestTables(t *testing.T) {
-	const orders = people + "; CREATE TABLE orders (n INTEGER PRIMARY KEY, person INTEGER REFERENCES people); INSERT INTO orders VALUES (1, 1); " +
+	const orders = people + "; CREATE TABLE orders (n INTEGER PRIMARY KEY, person INTEGER REFERENCES people); INSERT INTO " +
+		"orders VALUES (1, 1); " +
 		"CREATE TABLE other (x)"
 	for _, c := range []struct{ name, then, since, tables, want string }{
 		{"rows", orders, "DELETE FROM orders; UPDATE people SET name = 'eve'; INSERT INTO other VALUES (1)", "people", "ada bob"},
@@ -139,7 +146,8 @@ func TestTables(t *testing.T) {
 		{"two tables", orders, "DELETE FROM orders; DELETE FROM people", "people,orders", "ada bob"},
 		{
 			"a key would break", orders, "INSERT INTO people VALUES (3, 'cyd', NULL); INSERT INTO orders VALUES (2, 3)", "people",
-			`One row of the table "orders" would refer to rows of "people" that are not there: put both tables back, or all, without tables.`,
+			`One row of the table "orders" would refer to rows of "people" that are not there: put both tables back, or ` +
+				`all, without tables.`,
 		},
 		{"a key is broken already", orders, "PRAGMA foreign_keys = 0; INSERT INTO orders VALUES (7, 99)", "people", "ada bob"},
 		{
@@ -161,21 +169,28 @@ func TestTables(t *testing.T) {
 			`Neither the page's database nor the restore point has a table "_pages_migrations".`,
 		},
 		{
-			"a stricter table", people, "ALTER TABLE people RENAME TO p; CREATE TABLE people (id INTEGER PRIMARY KEY, name CHECK (name <> 'ada'), email)",
-			"people", `The rows of then do not fit into the table "people": constraint failed: CHECK constraint failed: name <> 'ada' (275).`,
+			"a stricter table", people, "ALTER TABLE people RENAME TO p; CREATE TABLE people (id INTEGER PRIMARY KEY, " +
+				"name CHECK (name <> 'ada'), email)",
+			"people", `The rows of then do not fit into the table "people": constraint failed: CHECK constraint failed: ` +
+				`name <> 'ada' (275).`,
 		},
 		{
-			"a trigger that changes them", people, "CREATE TRIGGER t AFTER INSERT ON people BEGIN UPDATE people SET name = 'by ' || name WHERE id = new.id; END",
+			"a trigger that changes them", people, "CREATE TRIGGER t AFTER INSERT ON people BEGIN UPDATE people SET name " +
+				"= 'by ' || name WHERE id = new.id; END",
 			"people", `A trigger changes 2 rows of the table "people" as they are put back: put all back, without tables.`,
 		},
 		{
-			"an index that follows", "CREATE TABLE people (id INTEGER PRIMARY KEY, name); CREATE VIRTUAL TABLE found USING fts5 (name); " +
+			"an index that follows", "CREATE TABLE people (id INTEGER PRIMARY KEY, name); CREATE VIRTUAL TABLE found " +
+				"USING fts5 (name); " +
 				"CREATE TRIGGER i AFTER INSERT ON people BEGIN INSERT INTO found (rowid, name) VALUES (new.id, new.name); END; " +
-				"CREATE TRIGGER d AFTER DELETE ON people BEGIN DELETE FROM found WHERE rowid = old.id; END; INSERT INTO people VALUES (1, 'ada')",
+				"CREATE TRIGGER d AFTER DELETE ON people BEGIN DELETE FROM found WHERE rowid = old.id; END; INSERT INTO " +
+				"people VALUES (1, 'ada')",
 			"DELETE FROM people; INSERT INTO people VALUES (2, 'eve')", "people", "ada",
 		},
-		{"WITHOUT ROWID", "CREATE TABLE people (name TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO people VALUES ('ada')", "DELETE FROM people", "people", "ada"},
-		{"generated", "CREATE TABLE people (name, up AS (upper(name)) STORED); INSERT INTO people (name) VALUES ('ada')", "DELETE FROM people", "people", "ada"},
+		{"WITHOUT ROWID", "CREATE TABLE people (name TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO people VALUES " +
+			"('ada')", "DELETE FROM people", "people", "ada"},
+		{"generated", "CREATE TABLE people (name, up AS (upper(name)) STORED); INSERT INTO people (name) VALUES " +
+			"('ada')", "DELETE FROM people", "people", "ada"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t, c.then)
@@ -189,11 +204,13 @@ func TestTables(t *testing.T) {
 			if got != c.want {
 				t.Errorf("%q\nwant %q", got, c.want)
 			}
-			if now := s.one("SELECT count(*) - (SELECT count(*) FROM sqlite_schema WHERE name = '_pages_restores') FROM sqlite_schema"); now != others {
+			if now := s.one("SELECT count(*) - (SELECT count(*) FROM sqlite_schema WHERE name = '_pages_restores') FROM " +
+				"sqlite_schema"); now != others {
 				t.Errorf("the schema has %s objects, and had %s", now, others)
 			}
 			if c.name == "an index that follows" {
-				if found := s.one("SELECT count(*) || (SELECT count(*) FROM found WHERE found MATCH 'eve') FROM found WHERE found MATCH 'ada'"); found != "10" {
+				if found := s.one("SELECT count(*) || (SELECT count(*) FROM found WHERE found MATCH 'eve') FROM found " +
+					"WHERE found MATCH 'ada'"); found != "10" {
 					t.Errorf("the index finds %s", found)
 				}
 			}
@@ -208,7 +225,8 @@ func (s *site) putTables(t *testing.T, tables []string, keep string) string {
 	names, err := restorepoint.CheckTables(t.Context(), s.file, file, tables)
 	if err == nil {
 		var change restorepoint.Replacing
-		change, _, err = restorepoint.BeginTables(t.Context(), dbfile.URI(s.file, "_pragma=busy_timeout(5000)&_pragma=foreign_keys(0)"), file,
+		change, _, err = restorepoint.BeginTables(
+			t.Context(), dbfile.URI(s.file, "_pragma=busy_timeout(5000)&_pragma=foreign_keys(0)"), file,
 			restorepoint.TableChange{ID: "x", Point: "p1", Tables: names, Keep: keep, At: s.now}, func() error { return nil })
 		if err == nil {
 			if done, err := restorepoint.Marked(t.Context(), s.db, "x"); err != nil || done {
@@ -217,7 +235,7 @@ func (s *site) putTables(t *testing.T, tables []string, keep string) string {
 			err = change.Commit()
 		}
 	}
-	if refused, ok := errors.AsType[*restorepoint.Refusal](err); ok {
+	if refused, ok := errors.AsType[*restorepoint.RefusedError](err); ok {
 		return refused.Message
 	}
 	if err != nil {

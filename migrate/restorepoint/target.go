@@ -67,7 +67,7 @@ func KeepSince(ctx context.Context, target, now, table string) (k Kept, err erro
 		return k, err
 	}
 	defer func() { err = errors.Join(err, v.close()) }()
-	if err := attach(ctx, v.conn, "now", now, "mode=ro"); err != nil {
+	if err := attach(ctx, v.conn, "now", now); err != nil {
 		return k, err
 	}
 	if _, err := v.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
@@ -108,21 +108,9 @@ func copyLedger(ctx context.Context, conn *sql.Conn) error {
 // of a row, or by their key. A row whose number another one has by then gets a new number.
 func keepRows(ctx context.Context, conn *sql.Conn, table string) (k Kept, err error) {
 	k.Table = table
-	columns, err := columnsOf(ctx, conn, "now", table)
-	if err != nil {
+	columns, others, kind, ok, err := bothHave(ctx, conn, table)
+	if err != nil || !ok {
 		return k, err
-	}
-	others, err := columnsOf(ctx, conn, "main", table)
-	if err != nil || len(columns) == 0 || len(others) == 0 {
-		return k, err
-	}
-	tables, err := tablesOf(ctx, conn, "now")
-	if err != nil {
-		return k, err
-	}
-	kind, ok := findTable(tables, table)
-	if !ok || kind.virtual {
-		return k, nil
 	}
 	isNew, byKey, ok := sinceCondition(columns, others, kind)
 	if !ok {
@@ -135,7 +123,8 @@ func keepRows(ctx context.Context, conn *sql.Conn, table string) (k Kept, err er
 	}
 	insert := func(names []string) error {
 		list := join(names)
-		result, err := conn.ExecContext(ctx, "INSERT OR IGNORE INTO main."+name+" ("+list+") SELECT "+list+" FROM now."+name+" n WHERE "+isNew)
+		result, err := conn.ExecContext(ctx, "INSERT OR IGNORE INTO main."+name+" ("+list+") SELECT "+list+
+			" FROM now."+name+" n WHERE "+isNew)
 		if err != nil {
 			return err
 		}
@@ -162,14 +151,26 @@ func keepRows(ctx context.Context, conn *sql.Conn, table string) (k Kept, err er
 			return k, err
 		}
 	}
-	if n, err := dropViolations(ctx, conn, kind); err != nil || n > 0 {
-		k.Rows -= n
-		if err != nil {
-			return k, err
-		}
+	broken, err := dropViolations(ctx, conn, kind)
+	if err != nil {
+		return k, err
 	}
+	k.Rows -= broken
 	k.Lost = came - k.Rows
 	return k, nil
+}
+
+// bothHave returns the columns of a table in the schemas now and main; false where it is not a usual table of both.
+func bothHave(ctx context.Context, conn *sql.Conn, table string) (columns, others []column, kind tableKind, ok bool, err error) {
+	if columns, err = columnsOf(ctx, conn, "now", table); err != nil {
+		return nil, nil, kind, false, err
+	}
+	if others, err = columnsOf(ctx, conn, "main", table); err != nil || len(columns) == 0 || len(others) == 0 {
+		return nil, nil, kind, false, err
+	}
+	tables, err := tablesOf(ctx, conn, "now")
+	kind, ok = findTable(tables, table)
+	return columns, others, kind, ok && !kind.virtual, err
 }
 
 // sinceCondition is true for a row n of the schema now that main lacks. byKey is the key that tells it; "" for the lead's id.
@@ -198,15 +199,8 @@ func dropViolations(ctx context.Context, conn *sql.Conn, kind tableKind) (n int6
 	if err != nil {
 		return 0, err
 	}
-	var ids []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return 0, errors.Join(err, rows.Close())
-		}
-		ids = append(ids, id)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+	ids, err := readIDs(rows)
+	if err != nil {
 		return 0, err
 	}
 	for _, id := range ids {
@@ -216,6 +210,18 @@ func dropViolations(ctx context.Context, conn *sql.Conn, kind tableKind) (n int6
 		n++
 	}
 	return n, nil
+}
+
+func readIDs(rows *sql.Rows) (ids []int64, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
 }
 
 // Replacing is a change of a database that is ready, and not made yet: nobody else writes, and others read what was there.

@@ -169,7 +169,8 @@ func shrink(ctx context.Context, conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	for rows.Next() { //nolint:revive // each step frees pages
+	defer rows.Close()
+	for rows.Next() { // each step frees pages
 	}
-	return errors.Join(rows.Err(), rows.Close())
+	return rows.Err()
 }

@@ -148,7 +148,7 @@ func restoreError(err error) error {
 	if errors.Is(err, restorepoint.ErrUnknown) {
 		return &service.ReleaseError{Code: toolapi.CodeRestorePointUnknown, Message: "The page has no such restore point any more."}
 	}
-	if refused, ok := errors.AsType[*restorepoint.Refusal](err); ok {
+	if refused, ok := errors.AsType[*restorepoint.RefusedError](err); ok {
 		return &service.ReleaseError{Code: toolapi.CodeTablesUnfit, Message: refused.Message}
 	}
 	return err
@@ -319,7 +319,7 @@ func (s *hostedSite) prepareRestore(ctx context.Context, r service.Release) (p *
 
 // look makes a restore point of what is there, and compares it with what will be, while nobody writes.
 func (p *preparedRestore) look(ctx context.Context, b *restoring) error {
-	saved, _, err := p.site.addPoint(ctx, restorepoint.About{
+	saved, err := p.site.addPoint(ctx, restorepoint.About{
 		Reason: restorepoint.ReasonRestore, Before: b.order.Point, Revision: b.r.Live,
 	})
 	if err != nil {

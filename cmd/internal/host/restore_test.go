@@ -80,7 +80,8 @@ func TestRestore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprintf("%s%v%v", planned.Rehearsal.State, planned.DataLoss, planned.Rehearsal.Tables); got != "done[][{orders 0 2} {people 0 2}]" {
+	said := fmt.Sprintf("%s%v%v", planned.Rehearsal.State, planned.DataLoss, planned.Rehearsal.Tables)
+	if got := said; got != "done[][{orders 0 2} {people 0 2}]" {
 		t.Errorf("%s", got)
 	}
 	next, err := h.Prepare(t.Context(), r)
@@ -328,7 +329,8 @@ func TestDamagedPoint(t *testing.T) {
 	file := filepath.Join(h.dir, "s", statefolder.PointsFile)
 	db, err := localstate.OpenDatabase(t.Context(), file, false)
 	if err == nil {
-		_, err = db.ExecContext(t.Context(), "UPDATE contents SET bytes = CAST(substr(bytes, 1, 100) || x'01' || substr(bytes, 102) AS BLOB)")
+		_, err = db.ExecContext(t.Context(), "UPDATE contents SET bytes = CAST(substr(bytes, 1, 100) || x'01' || "+
+			"substr(bytes, 102) AS BLOB)")
 	}
 	if err = errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)

@@ -62,33 +62,33 @@ func (h *Host) pointsOf(dir string) restorepoint.Store {
 	return restorepoint.Store{File: filepath.Join(dir, statefolder.PointsFile), Now: h.o.Now}
 }
 
-// addPoint makes a restore point of the site's database, which is durable when it returns. It reports false where that has
-// no table, or the interval has nothing new.
-func (s *hostedSite) addPoint(ctx context.Context, about restorepoint.About) (p restorepoint.Point, added bool, err error) {
+// addPoint makes a restore point of the site's database, which is durable when it returns. A database without a table gets
+// none.
+func (s *hostedSite) addPoint(ctx context.Context, about restorepoint.About) (p restorepoint.Point, err error) {
 	s.points.mu.Lock()
 	defer s.points.mu.Unlock()
 	file := filepath.Join(s.dir, statefolder.SiteFile)
 	seen, began := stateOf(file), s.host.o.Now()
 	var tables bool
 	if err := s.database.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema)").Scan(&tables); err != nil || !tables {
-		return p, false, err
+		return p, err
 	}
 	store := s.host.pointsOf(s.dir)
-	p, added, err = store.Add(ctx, file, about)
+	p, _, err = store.Add(ctx, file, about)
 	if damaged, ok := errors.AsType[*restorepoint.DamagedError](err); ok {
 		s.host.o.Logger.Error("the restore points of a site are damaged, and set aside", "site", s.id, "error", damaged.Error())
 		if err := setAside(store.File); err != nil {
-			return p, false, err
+			return p, err
 		}
-		p, added, err = store.Add(ctx, file, about)
+		p, _, err = store.Add(ctx, file, about)
 	}
 	if err != nil {
 		s.host.notice(err)
-		return p, false, fmt.Errorf("make a restore point: %w", err)
+		return p, fmt.Errorf("make a restore point: %w", err)
 	}
 	now := s.host.o.Now()
 	s.points.seen, s.points.next = seen, now.Add(max(pointInterval, pointShare*now.Sub(began)))
-	return p, added, nil
+	return p, nil
 }
 
 // setAside renames the file of damaged restore points, so that new ones can be made. The one that was set aside before goes.
@@ -116,7 +116,7 @@ func (s *hostedSite) pointBeforePublish(ctx context.Context, r service.Release, 
 		return nil
 	}
 	// A failure is the service's own, such as a full disk: the release is not to blame, and a schedule waits.
-	_, _, err = s.addPoint(ctx, restorepoint.About{Reason: restorepoint.ReasonPublish, Before: r.Revision, Revision: r.Live})
+	_, err = s.addPoint(ctx, restorepoint.About{Reason: restorepoint.ReasonPublish, Before: r.Revision, Revision: r.Live})
 	return err
 }
 
@@ -188,7 +188,7 @@ func (s *hostedSite) addDuePoint(ctx context.Context) error {
 	s.showing.Lock()
 	live := s.shown
 	s.showing.Unlock()
-	_, _, err := s.addPoint(ctx, restorepoint.About{Reason: restorepoint.ReasonInterval, Revision: live})
+	_, err := s.addPoint(ctx, restorepoint.About{Reason: restorepoint.ReasonInterval, Revision: live})
 	return err
 }
 
