@@ -12,6 +12,7 @@ import (
 
 // lossView shows what the migrations of a proposal take away.
 type lossView struct {
+	Restore bool // a restore takes it away, and not migrations
 	Losses  []lossRow
 	More    int      // that are not shown
 	Words   string   // what is lost, in a few words: "2 rows of people"; "" for nothing
@@ -50,9 +51,13 @@ func viewLosses(a approval) *lossView {
 			v.More = len(a.Migrated.DataLoss) - i
 			break
 		}
+		place := ""
+		if l.File != "" { // by a migration
+			place = exactText(fmt.Sprintf("%s:%d", l.File, l.Line))
+		}
 		v.Losses = append(v.Losses, lossRow{
 			What:      exactText(toolapi.LossOf{Table: l.Table, Column: l.Column, Rows: l.Rows}.String()),
-			Statement: exactText(l.Statement), Place: exactText(fmt.Sprintf("%s:%d", l.File, l.Line)), Cause: l.Cause, Allowed: l.Allowed,
+			Statement: exactText(l.Statement), Place: place, Cause: l.Cause, Allowed: l.Allowed,
 		})
 	}
 	v.Words = lostInWords(toolapi.SumLosses(a.Migrated.DataLoss))

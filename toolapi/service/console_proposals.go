@@ -154,6 +154,9 @@ func (v *consoleRequest) show(t tx, p proposalRow) (proposalView, error) {
 	if shown.Losses, err = t.losses(p.id, arguments); err != nil {
 		return shown, err
 	}
+	if shown.Losses != nil {
+		shown.Losses.Restore = p.tool == "page.restore_data"
+	}
 	return shown, v.effects(t, p, arguments, &shown)
 }
 

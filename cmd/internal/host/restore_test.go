@@ -256,8 +256,7 @@ func TestRestoreCutOff(t *testing.T) {
 						continue // it is decided between Prepare and Show
 					}
 					name := fmt.Sprintf("cut %d, decided %v", i, decided)
-					again, of := newHostIn(t, copyFolder(t, dir))
-					_ = of
+					again, _ := newHostIn(t, copyFolder(t, dir))
 					after := r
 					after.Restore, after.Judge, after.Files = nil, nil, r.Files
 					if decided {

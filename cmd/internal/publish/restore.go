@@ -59,8 +59,8 @@ func (o RestoreOptions) arguments(s *remote.Session) (args toolapi.RestoreDataAr
 		ago, err = time.Duration(n)*24*time.Hour, nil
 	}
 	if err != nil || ago <= 0 {
-		return args, failure.Usage("--at is %q; it is a restore point, such as p12, how long ago, such as 10m, 3h or 2d, or a time with its "+
-			"offset, such as 2026-12-01T09:00:00+01:00", o.At)
+		return args, failure.Usage("--at is %q; it is a restore point, such as p12, how long ago, such as 10m, 3h or 2d, or a time "+
+			"with its offset, such as 2026-12-01T09:00:00+01:00", o.At)
 	}
 	args.At = toolapi.Timestamp(s.Term.Now().Add(-ago).UTC().Format(time.RFC3339Nano))
 	return args, nil
@@ -156,7 +156,8 @@ func printRestore(t *terminal.Terminal, m toolapi.Migrated) {
 		for _, f := range m.Rehearsal.Files {
 			names = append(names, wording.Printable(f.File))
 		}
-		fmt.Fprintf(t.Stderr, "  %s again on the data: %s\n", map[bool]string{true: "runs", false: "run"}[n == 1], strings.Join(names, ", "))
+		verb := map[bool]string{true: "runs", false: "run"}[n == 1]
+		fmt.Fprintf(t.Stderr, "  %s again on the data: %s\n", verb, strings.Join(names, ", "))
 	}
 	if m.Rehearsal.State == toolapi.RehearsalSkipped {
 		fmt.Fprintf(t.Stderr, "%s\n", t.Paint("33;1", "what is lost was not looked at: "+wording.Printable(m.Rehearsal.Reason)))
