@@ -134,6 +134,23 @@ func (t *table) column(name string) *column {
 	return t.columns[at]
 }
 
+// ofAuthor selects the objects of a schema.
+const ofAuthor = ` FROM sqlite_schema
+	WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND tbl_name NOT LIKE '\_pages\_%' ESCAPE '\'
+	AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')`
+
+// IsIn reports whether a database has the schema. It reads all of the database's only where the numbers of objects are the
+// same.
+func (s *Schema) IsIn(ctx context.Context, db DB) (bool, error) {
+	var n int64
+	err := query(ctx, db, "SELECT count(*)"+ofAuthor, nil, func(v []any) { n, _ = v[0].(int64) })
+	if err != nil || n != int64(len(s.tables)+len(s.objects)) {
+		return false, err
+	}
+	other, err := Read(ctx, db)
+	return err == nil && len(Compare(other, s)) == 0, err
+}
+
 // Read reads the schema of a database.
 func Read(ctx context.Context, db DB) (*Schema, error) {
 	s := &Schema{}
@@ -144,9 +161,7 @@ func Read(ctx context.Context, db DB) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = query(ctx, db, `SELECT type, name, tbl_name, sql FROM sqlite_schema
-		WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND tbl_name NOT LIKE '\_pages\_%' ESCAPE '\'
-		AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY rowid`, nil, func(v []any) {
+	err = query(ctx, db, "SELECT type, name, tbl_name, sql"+ofAuthor+" ORDER BY rowid", nil, func(v []any) {
 		o := &object{kind: text(v[0]), name: text(v[1]), table: text(v[2]), sql: text(v[3])}
 		t, known := kinds[o.name]
 		if o.kind != KindTable || !known {

@@ -166,22 +166,24 @@ func (s *Site) compareSchema(ctx context.Context, m *migrate.Migrator, file, tex
 		c.behind = behindFile
 		return c, nil
 	}
-	var last *schemadiff.Schema
 	err = m.EachState(ctx, func(ctx context.Context, name string, db *sql.DB) (bool, error) {
-		state, err := schemadiff.Read(ctx, db)
-		if err != nil {
-			return false, err
-		}
-		last = state
-		if len(schemadiff.Compare(state, wanted)) == 0 {
+		equal, err := wanted.IsIn(ctx, db)
+		if equal {
 			c.behind, c.as = behindFile, name
 		}
-		return true, nil
+		return true, err
 	})
-	if err == nil && last != nil && len(schemadiff.Compare(last, database)) > 0 && len(schemadiff.Compare(last, wanted)) == 0 {
-		c.behind, c.as = behindMigrations, ""
+	if err != nil || c.behind != behindFile {
+		return c, err
 	}
-	return c, err
+	// A file that is what the migrations give is behind nothing but what was changed past them.
+	return c, m.OnScratch(ctx, func(ctx context.Context, db *sql.DB) error {
+		latest, err := wanted.IsIn(ctx, db)
+		if latest {
+			c.behind, c.as = behindMigrations, ""
+		}
+		return err
+	})
 }
 
 // readSchemaText returns the schema that the text of a schema file makes from nothing, under the rules of migrations.
