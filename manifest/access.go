@@ -104,7 +104,7 @@ func AccessList(m *Manifest, files iter.Seq[string]) []Audience {
 			members, _ := table.Claims(FileNames(at))
 			of = routes[members.Pattern]
 		}
-		if of.Files++; of.Files == 1 || path.Ext(of.Example) != ".html" && path.Ext(at) == ".html" {
+		if of.Files++; of.Files == 1 || telling(at) > telling(of.Example) {
 			of.Example = at
 		}
 	}
@@ -119,6 +119,17 @@ func AccessList(m *Manifest, files iter.Seq[string]) []Audience {
 		list = append(list, *everyone)
 	}
 	return list
+}
+
+// telling ranks the paths of files as examples: a page that visitors begin with, another page, any other file.
+func telling(file string) int {
+	switch {
+	case path.Base(file) == "index.html":
+		return 2
+	case path.Ext(file) == ".html" && file != "/404.html":
+		return 1
+	}
+	return 0
 }
 
 // Extent says in words what the audience sees: "3 files, such as /prices/index.html".

@@ -123,13 +123,17 @@ func compare(was, now storedBundle, hasBase bool) (*comparison, error) {
 	}
 	has := was.manifest.Provisions()
 	c.provisions = slices.DeleteFunc(now.manifest.Provisions(), func(name string) bool { return slices.Contains(has, name) })
-	for _, a := range manifest.AccessList(now.manifest, slices.Values(files)) {
+	audiences, rest := manifest.AccessList(now.manifest, slices.Values(files)), "all else"
+	if len(audiences) == 1 {
+		rest = "everything"
+	}
+	for _, a := range audiences {
 		into := &c.public
 		if a.Access == manifest.Members {
 			into = &c.members
 		}
 		a.Example = exactText(a.Example)
-		into.addShown(fmt.Sprintf("%s (%s)", cmp.Or(exactText(a.Pattern), "all else"), a.Extent()))
+		into.addShown(fmt.Sprintf("%s (%s)", cmp.Or(exactText(a.Pattern), rest), a.Extent()))
 	}
 	if !hasBase {
 		return c, nil

@@ -76,12 +76,16 @@ func (t *planText) files(mark, style, what string, changes []deploy.Change) {
 // access adds who may see what.
 func (t *planText) access(list []manifest.Audience) {
 	t.add("", "who may see what:")
+	rest := "all else"
+	if len(list) == 1 {
+		rest = "everything"
+	}
 	for i, a := range list {
 		if i == shownFiles && !t.all {
 			t.add("", "  … and %d more (--verbose lists them)", len(list)-i)
 			return
 		}
-		who, what, style := "everyone", cmp.Or(a.Pattern, "all else"), ""
+		who, what, style := "everyone", cmp.Or(a.Pattern, rest), ""
 		if a.Access == manifest.Members {
 			who = "members "
 			if a.Files == 0 && !a.Worker {
