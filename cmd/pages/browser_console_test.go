@@ -85,7 +85,7 @@ func TestBrowserConsole(t *testing.T) {
 		"with scripts", command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{}),
 		chromedp.Navigate(s.URL+"/console/w/acme/audit"),
 	)
-	p.text("Let lapse: Point www.acme.example at page")
+	p.text("Let lapse: Point www.acme.example at site")
 	p.shot("console-audit")
 
 	for path, part := range map[string]string{"content": "variants in progress", "week": "planned", "sites": "Last went live"} {

@@ -107,7 +107,7 @@ func (f *deployFlags) check(c *cli, now time.Time) error {
 	case c.typed["create"] && o.Create == "":
 		return failure.Usage("--create is empty; it is the name of the new site")
 	case c.typed["at"] && o.At == "":
-		return failure.Usage("--at is empty; without it the page is published at once")
+		return failure.Usage("--at is empty; without it the site is published at once")
 	}
 	return errors.Join(terminal.NotStdout("the plan", o.PlanOut), terminal.NotStdout("the proposal", o.ProposalOut))
 }

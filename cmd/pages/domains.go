@@ -62,7 +62,7 @@ func domainState(d toolapi.Domain) string {
 		state = "live"
 	}
 	if d.Provided {
-		state += ", given to the page"
+		state += ", the site's own"
 	}
 	return state
 }

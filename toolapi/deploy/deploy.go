@@ -62,9 +62,9 @@ type ConflictError struct {
 
 func (e *ConflictError) Error() string {
 	if e.Live == "" {
-		return "someone else published this page meanwhile; nothing was published here"
+		return "someone else published this site meanwhile; nothing was published here"
 	}
-	return fmt.Sprintf("someone else published this page meanwhile (%s is live now); nothing was published here", e.Live)
+	return fmt.Sprintf("someone else published this site meanwhile (%s is live now); nothing was published here", e.Live)
 }
 
 // UnfinishedError is an upload that stopped without a response, and resumes when the

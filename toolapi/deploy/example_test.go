@@ -27,7 +27,7 @@ func Example() {
 	}
 	// Output:
 	// added: public/index.html
-	// Publish page “Open studio” at demo-new.localhost: revision r2-23a483ab96a3 goes live at once.
+	// Publish site “Open studio” at demo-new.localhost: revision r2-23a483ab96a3 goes live at once.
 	// live: true
 }
 

@@ -194,10 +194,10 @@ func Serving(address string, revision *string, now bool) string {
 	case now:
 		return address + " is live"
 	case revision == nil:
-		return address + " is assigned, but nothing is served there: the page has never been published. Publish it with pages deploy"
+		return address + " is assigned, but nothing is served there: the site has never been published. Publish it with pages deploy"
 	}
 	return address +
-		" is assigned, but nothing is served there yet: the name is not answering on the internet. The page itself is published"
+		" is assigned, but nothing is served there yet: the name is not answering on the internet. The site itself is published"
 }
 
 // uuid is the shape of a confirmation id, and so of the name of a saved proposal.

@@ -63,7 +63,7 @@ func (c *call) connect(args toolapi.ConnectArgs) (none plan[toolapi.Connect], er
 	p := plan[toolapi.Connect]{
 		subject: "where " + hostname + " points",
 		target:  "domain " + hostname + unconnected + s.state(),
-		summary: fmt.Sprintf("Connect %s to page %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, local, local)),
+		summary: fmt.Sprintf("Connect %s to site %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, local, local)),
 		result: toolapi.Connect{
 			Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: optionalText(s.live), Records: []toolapi.DNSRecord{},
 			ServingNow: c.body.Has("confirmation_id") && s.live.Valid && local && c.isServed(s.id),
@@ -143,7 +143,7 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (none plan[toolapi.Poin
 	return plan[toolapi.PointAtSite]{
 		subject: "where " + hostname + " points",
 		target:  fmt.Sprintf("domain %s at %d, %s", id, version, s.state()),
-		summary: fmt.Sprintf("Point %s at page %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, !pending, active)),
+		summary: fmt.Sprintf("Point %s at site %s. %s", hostname, quoteName(s.name), domainConsequence(s.live.Valid, !pending, active)),
 		result: toolapi.PointAtSite{
 			DomainID: id, Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: optionalText(s.live),
 			ServingNow: s.live.Valid && active && c.isServed(s.id),
@@ -161,13 +161,13 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (none plan[toolapi.Poin
 func domainConsequence(published, proven, active bool) string {
 	switch {
 	case !published:
-		return "The page has never been published: nothing will be served there until it is."
+		return "The site has never been published: nothing will be served there until it is."
 	case !proven:
 		return "Nothing will be served there until a TXT record in its DNS proves that the domain is yours, and domain.verify found it."
 	case !active:
 		return "The name does not answer on the internet yet: nothing will be served there until it does."
 	}
-	return "Visitors will see this page there at once."
+	return "Visitors will see this site there at once."
 }
 
 // domainList is domain.list.

@@ -40,7 +40,7 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (none plan[tool
 		subject: "what is scheduled of site " + s.id,
 		target:  s.state() + " to " + revision,
 		release: releaseChange{site: s.id, revision: revision}, later: true, allowed: args.AllowDataLoss,
-		summary: fmt.Sprintf("Publish page %s at %s on %s: revision %s goes live then.",
+		summary: fmt.Sprintf("Publish site %s at %s on %s: revision %s goes live then.",
 			quoteName(s.name), s.hostname, when, revision),
 		result: toolapi.SchedulePublish{
 			SiteID: s.id, At: at.Format(time.RFC3339Nano), Revision: revision, Hostname: s.hostname, Replaced: s.due.Valid,

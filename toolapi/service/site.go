@@ -218,7 +218,7 @@ func (c *call) goLive(
 		subject: "what is live of site " + s.id, // a rollback decides it, too
 		// The newest revision may be another one by then, which was not agreed to.
 		target:  s.state() + " to " + revision,
-		summary: fmt.Sprintf("%s page %s at %s: revision %s goes live at once.", verb, quoteName(s.name), s.hostname, revision),
+		summary: fmt.Sprintf("%s site %s at %s: revision %s goes live at once.", verb, quoteName(s.name), s.hostname, revision),
 		result: toolapi.Publish{
 			SiteID: s.id, SiteName: s.name, Hostname: s.hostname, Revision: revision, Previous: optionalText(s.live),
 			ServingNow: c.body.Has("confirmation_id") && s.serving, // what goes live was prepared before

@@ -121,7 +121,7 @@ func (p *Proposer) changedSince(ctx context.Context, tool string, resp client.Re
 		page, err := deploy.FindPage(list, done.SiteID)
 		switch {
 		case err != nil:
-			return "the page is not there any more"
+			return "the site is not there any more"
 		case tool == s.Contract.SchedulePublish.Name:
 			return scheduleSince(page, done.Revision, done.At)
 		case page.LiveRevision == nil:

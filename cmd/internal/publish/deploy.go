@@ -150,7 +150,7 @@ func (d *deployment) run(ctx context.Context) error {
 			"guard them in \"routes\", or deploy with --allow-public if that is meant")
 	}
 	if !plan.Changes && !o.Preview && o.At == "" {
-		return d.alreadyLive(ctx)
+		return d.reportUnchanged(ctx, page)
 	}
 	if !o.Preview { // a preview has a copy of the database
 		if err := d.allowLosses(ctx, plan.DataLoss); err != nil {
@@ -337,6 +337,12 @@ func (d *deployment) alreadyLive(ctx context.Context) error {
 	if err != nil {
 		return remote.Error(err)
 	}
+	return d.reportUnchanged(ctx, page)
+}
+
+// reportUnchanged reports a page, as it was read a moment ago, that shows the bundle already.
+func (d *deployment) reportUnchanged(ctx context.Context, page toolapi.Page) error {
+	s := d.session
 	domains, err := client.Run(ctx, s.Client, s.Contract.DomainList, toolapi.NoArgs{Scope: s.Scope()})
 	if err != nil {
 		return remote.Error(err)
