@@ -5,7 +5,7 @@
 // command with another code. Write holds the lock of migrations while it runs; Read writes nothing, not even a state folder. A Site
 // is for one goroutine.
 //
-// It never decides what a migration may do (package migrate does), and never asks a question.
+// It never decides what a migration may do (package migrate does), and asks nothing but by the functions of [DiffOptions].
 package migration
 
 import (
