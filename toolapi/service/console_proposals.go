@@ -219,7 +219,10 @@ func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, 
 		shown.Changes = append(shown.Changes, changeView{what, "as they are, kept as a restore point", then})
 		if target != s.live.String {
 			shown.Changes = append(shown.Changes, changeView{"What " + s.hostname + " serves", live, "revision " + target + ", at once"})
-			shown.Contents, err = v.contents(t, s, target)
+			if shown.Contents, err = v.contents(t, s, target); err == nil && shown.Contents != nil {
+				// The migrations of now go with the data.
+				shown.Contents.Rows = slices.DeleteFunc(shown.Contents.Rows, func(r contentsRow) bool { return r.What == "Not in it" })
+			}
 		}
 	case "page.schedule_publish":
 		scheduled := "nothing"
