@@ -39,7 +39,8 @@ func TestRehearse(t *testing.T) {
 		{name: "nothing new", files: []string{"m/1.sql=one", "public/x.sql=x"}, plan: "not_needed  []"},
 		{
 			name: "new", files: []string{"m/1.sql=one", "m/2.sql=two"}, status: 200, answer: rehearsed,
-			sent: `"migrations":[{"name":"2.sql","sql":"two"}],"unchanged":["1.sql"],"tables":["a","leads"]`, plan: "done  [a loses 2 rows]",
+			sent: `"migrations":[{"name":"2.sql","sql":"two"}],"unchanged":["1.sql"],"tables":["a","leads"]`,
+			plan: "done  [a loses 2 rows]",
 		},
 		{
 			name: "edited", files: []string{"m/1.sql=other"}, status: 200, answer: rehearsed,
@@ -67,14 +68,15 @@ func TestRehearse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newTestService(t)
 			asked := ""
-			d := w.deployer(&transport{on: func(_ string, _ int, r *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
+			answer := func(_ string, _ int, r *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
 				text, err := io.ReadAll(r.Body)
 				asked = string(text)
 				return &http.Response{
 					StatusCode: c.status, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
 					Body: io.NopCloser(strings.NewReader(c.answer)),
 				}, err
-			}})
+			}
+			d := w.deployer(&transport{on: answer})
 			l := deploy.Live{Revision: "r1", Known: true, Manifest: *live, Files: map[string]toolapi.UploadFile{
 				"m/1.sql": {Path: "m/1.sql", SHA256: "one"},
 			}}
