@@ -91,7 +91,10 @@ func TestNamedPreview(t *testing.T) {
 		}
 		return len(found)
 	}
-	args := toolapi.NamedPreviewArgs{SiteID: toolapi.UUID(site), Name: "feature/Login", Data: toolapi.DataSeed, Seed: "INSERT INTO visits DEFAULT VALUES; INSERT INTO visits DEFAULT VALUES;"}
+	args := toolapi.NamedPreviewArgs{
+		SiteID: toolapi.UUID(site), Name: "feature/Login", Data: toolapi.DataSeed,
+		Seed: "INSERT INTO visits DEFAULT VALUES; INSERT INTO visits DEFAULT VALUES;",
+	}
 	args.Revision = toolapi.Name(upload("one", nil))
 	one, status, body := p.namedPreview(t, args)
 	if status != http.StatusCreated || one.Because != "the preview is new" || !strings.Contains(one.URL, "//feature-login-") {
@@ -107,7 +110,8 @@ func TestNamedPreview(t *testing.T) {
 	}
 	host, cookie := p.open(t, two.URL)
 	page := p.request(t, "GET", host, "/", "", "Cookie", cookie, "Accept", "text/html", "Sec-Fetch-Dest", "document")
-	if !strings.HasPrefix(page.body, "<h1>two</h1>") || !strings.Contains(page.body, "Preview “feature/Login” of revision "+two.Revision) ||
+	if !strings.HasPrefix(page.body, "<h1>two</h1>") ||
+		!strings.Contains(page.body, "Preview “feature/Login” of revision "+two.Revision) ||
 		page.header.Get("X-Robots-Tag") != "noindex" {
 		t.Errorf("%v %s", page.header, page.body)
 	}
@@ -126,7 +130,8 @@ func TestNamedPreview(t *testing.T) {
 	args.Revision = toolapi.Name(upload("broken", map[string]string{
 		"migrations/0002.sql": "INSERT INTO visits DEFAULT VALUES;", "migrations/0003.sql": "INSERT INTO nowhere DEFAULT VALUES;",
 	}))
-	if _, status, body := p.namedPreview(t, args); status != http.StatusUnprocessableEntity || !strings.Contains(body, toolapi.CodeMigrationFailed) {
+	if _, status, body := p.namedPreview(t, args); status != http.StatusUnprocessableEntity ||
+		!strings.Contains(body, toolapi.CodeMigrationFailed) {
 		t.Errorf("%d %s", status, body)
 	}
 	if n := count(two.URL); n != "7" {

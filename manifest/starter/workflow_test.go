@@ -120,7 +120,8 @@ func output(t *testing.T, name string, args ...string) string {
 // getsPages is the script of the step that gets the command, which is the same in every job.
 func getsPages(t *testing.T, w starter.Workflow) string {
 	t.Helper()
-	parts := strings.Split(string(w.Text()), "- name: Get the pages command\n        if: steps.pages.outputs.cache-hit != 'true'\n        run: |\n")
+	const begins = "- name: Get the pages command\n        if: steps.pages.outputs.cache-hit != 'true'\n        run: |\n"
+	parts := strings.Split(string(w.Text()), begins)
 	if len(parts) != 4 {
 		t.Fatalf("not three jobs with such a step in\n%s", w.Text())
 	}
@@ -147,7 +148,8 @@ func TestWorkflowKeepsKeys(t *testing.T) {
 			t.Errorf("the condition %q of a job with a key %v:\n%s", condition, keyed, job)
 		}
 	}
-	if strings.Count(text, "secrets.") != 2 || strings.Count(text, "persist-credentials: false") != strings.Count(text, "actions/checkout") {
+	if strings.Count(text, "secrets.") != 2 ||
+		strings.Count(text, "persist-credentials: false") != strings.Count(text, "actions/checkout") {
 		t.Errorf("%s", text)
 	}
 }

@@ -33,16 +33,26 @@ func TestRefusedBetween(t *testing.T) {
 		do               func(*client.Client) error
 		want             string
 	}{
-		{"a file too large", "text/html; charset=utf-8", "<html>413", 413, blob,
-			"public/film.mp4 was answered with HTTP 413 Request Entity Too Large (text/html), and not by the service itself"},
-		{"a call that is forbidden", "text/html", "<html>no", 403, call,
-			"page.list was answered with HTTP 403 Forbidden (text/html), and not by the service itself"},
-		{"a proxy that wants a name", "text/plain", "who?", 407, declare,
-			toolapi.UploadsPath + " was answered with HTTP 407 Proxy Authentication Required (text/plain), and not by the service itself"},
-		{"JSON of another program", "application/json", `{"message":"no"}`, 403, call,
-			"page.list was answered with HTTP 403 Forbidden (application/json), and not by the service itself"},
-		{"the service's own", "application/json", `{"ok":false,"error":{"code":"file_too_large","message":"Too large."}}`, 413, blob,
-			"Too large. (file_too_large, HTTP 413)"},
+		{
+			"a file too large", "text/html; charset=utf-8", "<html>413", 413, blob,
+			"public/film.mp4 was answered with HTTP 413 Request Entity Too Large (text/html), and not by the service itself",
+		},
+		{
+			"a call that is forbidden", "text/html", "<html>no", 403, call,
+			"page.list was answered with HTTP 403 Forbidden (text/html), and not by the service itself",
+		},
+		{
+			"a proxy that wants a name", "text/plain", "who?", 407, declare,
+			toolapi.UploadsPath + " was answered with HTTP 407 Proxy Authentication Required (text/plain), and not by the service itself",
+		},
+		{
+			"JSON of another program", "application/json", `{"message":"no"}`, 403, call,
+			"page.list was answered with HTTP 403 Forbidden (application/json), and not by the service itself",
+		},
+		{
+			"the service's own", "application/json", `{"ok":false,"error":{"code":"file_too_large","message":"Too large."}}`, 413, blob,
+			"Too large. (file_too_large, HTTP 413)",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -80,7 +90,8 @@ func TestDeadProxy(t *testing.T) {
 			}
 			_, err = cl.Do(t.Context(), client.Call{Tool: "page.list"})
 			lost, ok := errors.AsType[*client.TransportError](err)
-			if !ok || lost.Reached || lost.Proxy != at.Redacted() || !strings.Contains(err.Error(), "through the proxy http://ana:xxxxx@127.0.0.1:") ||
+			if !ok || lost.Reached || lost.Proxy != at.Redacted() ||
+				!strings.Contains(err.Error(), "through the proxy http://ana:xxxxx@127.0.0.1:") ||
 				strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), "service.example:") {
 				t.Errorf("%v %+v", err, lost)
 			}

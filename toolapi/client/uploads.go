@@ -130,7 +130,9 @@ func post[R any](ctx context.Context, c *Client, path string, args any, work tim
 }
 
 func get[R any](ctx context.Context, c *Client, path string, query url.Values, w *window) (R, error) {
-	return decode[R](c, path)(c.send(ctx, request{method: http.MethodGet, path: path, query: query, safe: true, upload: true, window: w, sent: path}))
+	return decode[R](c, path)(c.send(ctx, request{
+		method: http.MethodGet, path: path, query: query, safe: true, upload: true, window: w, sent: path,
+	}))
 }
 
 func (c *Client) remove(ctx context.Context, path string) error {

@@ -194,7 +194,8 @@ func (c *call) findProposal(id string, fingerprint []byte) (p proposalRow, err e
 			Instruction: "Ask a member of the workspace to confirm with their own key and the same arguments.",
 		}}
 	}
-	found, err := c.queryOne(proposalQuery+"p.id = ? AND p.tool = ? AND p.workspace_id = ?", []any{id, c.tool.Name, c.in.id}, p.columns()...)
+	found, err := c.queryOne(proposalQuery+"p.id = ? AND p.tool = ? AND p.workspace_id = ?",
+		[]any{id, c.tool.Name, c.in.id}, p.columns()...)
 	switch {
 	case err != nil:
 		return p, err

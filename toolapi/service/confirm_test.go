@@ -185,10 +185,11 @@ func TestServiceAccountProposes(t *testing.T) {
 // TestServiceAccountIsGone: what a service account proposed ends with its key, its role and
 // its membership; what was confirmed before is answered again.
 func TestServiceAccountIsGone(t *testing.T) {
+	const bot = "(SELECT id FROM holders WHERE service)"
 	for change, why := range map[string]string{
-		"UPDATE keys SET revoked_at = 1 WHERE holder_id = (SELECT id FROM holders WHERE service)":         "the key that proposed it was revoked at 01:00 CET",
-		"UPDATE memberships SET role = 'viewer' WHERE holder_id = (SELECT id FROM holders WHERE service)": "“Deploy bot” may not",
-		"DELETE FROM memberships WHERE holder_id = (SELECT id FROM holders WHERE service)":                "“Deploy bot” is no member of this workspace any more",
+		"UPDATE keys SET revoked_at = 1 WHERE holder_id = " + bot:         "the key that proposed it was revoked at 01:00 CET",
+		"UPDATE memberships SET role = 'viewer' WHERE holder_id = " + bot: "“Deploy bot” may not",
+		"DELETE FROM memberships WHERE holder_id = " + bot:                "“Deploy bot” is no member of this workspace any more",
 	} {
 		w := newFixture(t)
 		for i, c := range w.twoCalls() {

@@ -86,7 +86,8 @@ func (v *consoleRequest) proposalsPage() error {
 			data.Newest = open[0].id
 		}
 		var settled proposalRow
-		found, err := t.queryOne(proposalQuery+"p.workspace_id = ? AND p.id = ?", []any{v.in.id, v.x.r.URL.Query().Get("settled")}, settled.columns()...)
+		found, err := t.queryOne(proposalQuery+"p.workspace_id = ? AND p.id = ?",
+			[]any{v.in.id, v.x.r.URL.Query().Get("settled")}, settled.columns()...)
 		if found && (settled.answer.Valid || settled.expires <= v.now.UnixMilli()) {
 			data.Settled, data.Done = settled.summary, settled.answer.Valid
 		}

@@ -154,8 +154,8 @@ func (d *previewDeploy) plan(t tx) error {
 	}
 	if !there {
 		var others int
-		if _, err := t.queryOne("SELECT count(*) FROM named_previews n JOIN previews p ON p.id = n.id WHERE n.site_id = ? AND p.expires_at > ?",
-			[]any{d.site, now.UnixMilli()}, &others); err != nil {
+		if _, err := t.queryOne("SELECT count(*) FROM named_previews n JOIN previews p ON p.id = n.id "+
+			"WHERE n.site_id = ? AND p.expires_at > ?", []any{d.site, now.UnixMilli()}, &others); err != nil {
 			return err
 		}
 		if others >= toolapi.MaxNamedPreviews {
@@ -276,8 +276,8 @@ func (d *previewDeploy) store(ctx context.Context) (result *toolapi.DeployedPrev
 		if err := t.exec("DELETE FROM named_previews WHERE site_id = ? AND name = ? AND id <> ?", d.site, n.name, n.id); err != nil {
 			return err
 		}
-		if err := t.exec("INSERT OR REPLACE INTO named_previews (id, site_id, name, revision, data, data_id, seed, migrations, created_at, "+
-			"updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", n.id, d.site, n.name, n.revision, string(n.data), n.dataID, n.seed,
+		if err := t.exec("INSERT OR REPLACE INTO named_previews (id, site_id, name, revision, data, data_id, seed, migrations, "+
+			"created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", n.id, d.site, n.name, n.revision, string(n.data), n.dataID, n.seed,
 			string(migrations), n.created, n.updated); err != nil {
 			return err
 		}
@@ -291,14 +291,8 @@ func (d *previewDeploy) store(ctx context.Context) (result *toolapi.DeployedPrev
 		if err := d.storeLink(t, d.revisionID); err != nil {
 			return err
 		}
-		if ended, err = listColumn[string](t, "SELECT id FROM previews WHERE named_id = ? AND id <> ? ORDER BY created_at DESC, id "+
-			"LIMIT -1 OFFSET ?", n.id, n.id, toolapi.MaxPreviewedRevisions); err != nil {
+		if ended, err = t.endOldRevisions(n.id); err != nil {
 			return err
-		}
-		for _, id := range ended {
-			if err := t.exec("DELETE FROM previews WHERE id = ?", id); err != nil {
-				return err
-			}
 		}
 		shown, err := c.showNamed(t, n)
 		if err != nil {
@@ -308,9 +302,20 @@ func (d *previewDeploy) store(ctx context.Context) (result *toolapi.DeployedPrev
 			NamedPreview: shown, Because: d.because, SeedChanged: d.because == "" && string(d.args.Seed) != n.seed,
 		}
 		result.Fill(c.as)
-		return c.audit(entry{outcome: "done", summary: oneLine("Showed revision " + n.revision + " in the preview " + quoteName(n.name) + ".")})
+		summary := oneLine("Showed revision " + n.revision + " in the preview " + quoteName(n.name) + ".")
+		return c.audit(entry{outcome: "done", summary: summary})
 	})
 	return result, ended, err
+}
+
+// endOldRevisions ends the links to all but the last revisions of a preview, and returns them.
+func (t tx) endOldRevisions(named string) (ended []string, err error) {
+	ended, err = listColumn[string](t, "SELECT id FROM previews WHERE named_id = ?1 AND id <> ?1 ORDER BY created_at DESC, id "+
+		"LIMIT -1 OFFSET ?2", named, toolapi.MaxPreviewedRevisions)
+	for _, id := range ended {
+		err = errors.Join(err, t.exec("DELETE FROM previews WHERE id = ?", id))
+	}
+	return ended, err
 }
 
 // storeLink stores a link of the preview: to its newest revision by its own id, and to the revision by any other.

@@ -49,7 +49,8 @@ func TestNamedPreviews(t *testing.T) {
 	host.ended = nil
 	// A revision that cannot be prepared leaves the preview, and nothing of the data that were begun for it.
 	host.refuse = fmt.Errorf("no")
-	if a := w.name("a", "fresh", true, "data", "seed", "seed", "x"); a.status != http.StatusInternalServerError || len(host.ended) != 1 || host.ended[0] == dataOf(3) {
+	if a := w.name("a", "fresh", true, "data", "seed", "seed", "x"); a.status != http.StatusInternalServerError ||
+		len(host.ended) != 1 || host.ended[0] == dataOf(3) {
 		t.Errorf("%d, ended %q", a.status, host.ended)
 	}
 	host.refuse, host.ended = nil, nil
@@ -57,7 +58,9 @@ func TestNamedPreviews(t *testing.T) {
 	if !strings.Contains(string(list.body), first.text("url")) || !strings.Contains(string(list.body), `"data":"seed"`) {
 		t.Errorf("%s", list.body)
 	}
-	if a := w.request(http.MethodGet, toolapi.PreviewsPath+"?site_id="+w.demo.IDs["site_id"], w.demo.Keys["pinned"], ""); a.status != http.StatusNotFound {
+	if a := w.request(
+		http.MethodGet, toolapi.PreviewsPath+"?site_id="+w.demo.IDs["site_id"], w.demo.Keys["pinned"], "",
+	); a.status != http.StatusNotFound {
 		t.Errorf("of another workspace: %d %s", a.status, a.body)
 	}
 	// What expires is gone with the links to its revisions.
@@ -114,7 +117,8 @@ func TestNamedPreviewsAreBounded(t *testing.T) {
 		{"a", []any{"nothing", 1}, "nothing"},
 	} {
 		t.Run(fmt.Sprintf("%.12q %.20v", c.name, c.more), func(t *testing.T) {
-			if a := w.in(t).name(c.name, c.more...); a.status != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), c.says) {
+			a := w.in(t).name(c.name, c.more...)
+			if a.status != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), c.says) {
 				t.Errorf("%d %s", a.status, a.body)
 			}
 		})

@@ -98,8 +98,8 @@ func (t tx) noteDomainChange(domain, what string, at int64) error {
 	if err := t.exec("UPDATE domains SET version = version + 1 WHERE id = ?", domain); err != nil {
 		return err
 	}
-	return t.exec("INSERT OR REPLACE INTO changes (subject, version, at, what) SELECT 'domain ' || id, version, ?, ? FROM domains WHERE id = ?",
-		at, what, domain)
+	return t.exec("INSERT OR REPLACE INTO changes (subject, version, at, what) SELECT 'domain ' || id, version, ?, ? "+
+		"FROM domains WHERE id = ?", at, what, domain)
 }
 
 // stateIn matches the states of sites and domains in the target of a proposal, as siteRow.state and pointAtSite write them.
@@ -176,7 +176,9 @@ type closedProposal struct {
 
 // waitingProposals returns the proposals of a workspace that were neither answered nor have expired, the newest first:
 // those that can be approved, and those that cannot any more. Workspace 0 is all of them.
-func (s *Service) waitingProposals(t tx, workspace int64, zone string, now time.Time) (open []proposalRow, closed []closedProposal, err error) {
+func (s *Service) waitingProposals(
+	t tx, workspace int64, zone string, now time.Time,
+) (open []proposalRow, closed []closedProposal, err error) {
 	rows, err := list(t, func(rows *sql.Rows, p *proposalRow) error { return rows.Scan(p.columns()...) },
 		proposalQuery+"(? = 0 OR p.workspace_id = ?) AND p.expires_at > ? AND p.answer IS NULL ORDER BY p.created_at DESC, p.id",
 		workspace, workspace, now.UnixMilli())

@@ -63,7 +63,8 @@ func (h *Host) KeepPreviews(ids []string) (err error) {
 		h.mu.Lock()
 		_, open := h.previews[id]
 		h.mu.Unlock()
-		if !open && filepath.Base(filepath.Dir(dir)) == namedPreviewsFolder && (!slices.Contains(ids, id) || strings.HasSuffix(dir, halfSuffix)) {
+		isNamed := filepath.Base(filepath.Dir(dir)) == namedPreviewsFolder
+		if isNamed && !open && (!slices.Contains(ids, id) || strings.HasSuffix(dir, halfSuffix)) {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}

@@ -72,6 +72,9 @@ func Deploy(ctx context.Context, o DeployOptions) error {
 		d.proposer.printStopped("%s", d.stoppedNote())
 	}
 	d.writeStepSummary(err)
+	if ctx.Err() != nil {
+		return err
+	}
 	if unwritten := d.writeComment(ctx, err); unwritten != nil {
 		if err == nil {
 			return unwritten

@@ -140,7 +140,8 @@ func previewError(err error) error {
 	case refused.Code == toolapi.CodeTooManyPreviews:
 		f.Fix = "pages preview list shows them; pages preview remove NAME removes one"
 	case refused.Status == http.StatusNotFound && refused.Code == toolapi.CodeNotFound:
-		f.Message, f.Fix = "this service has no previews with a name", "leave out --name: pages deploy --preview gives a link to the revision"
+		f.Message = "this service has no previews with a name"
+		f.Fix = "leave out --name: pages deploy --preview gives a link to the revision"
 	}
 	return err
 }
@@ -155,7 +156,7 @@ func previewMarker(site, name string) string {
 
 // writeComment writes how the deploy ended on the pull request.
 func (d *deployment) writeComment(ctx context.Context, err error) error {
-	if d.options.Named.Comment == nil || d.page.SiteID == "" || ctx.Err() != nil {
+	if d.options.Named.Comment == nil || d.page.SiteID == "" {
 		return nil
 	}
 	var b strings.Builder
@@ -215,5 +216,6 @@ func RemovePreview(ctx context.Context, s *remote.Session, name string, comment 
 	if comment == nil {
 		return nil
 	}
-	return comment.Write(ctx, previewMarker(s.Site, name), fmt.Sprintf("### Preview of %s\n\nIt was removed, with its data.\n", markdown(name)))
+	text := fmt.Sprintf("### Preview of %s\n\nIt was removed, with its data.\n", markdown(name))
+	return comment.Write(ctx, previewMarker(s.Site, name), text)
 }

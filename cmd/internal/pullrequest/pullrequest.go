@@ -55,13 +55,15 @@ func FromEnvironment(lookup func(string) (string, bool)) (*PullRequest, error) {
 	switch {
 	case err != nil || event.PullRequest.Number <= 0 || !repositoryName.MatchString(p.repository):
 		return nil, &failure.Error{
-			Exit: failure.ExitUsage, Code: "no-pull-request", Message: "--comment is for a GitHub workflow on pull_request, and this is none",
-			Fix: "leave it out, or run it where GITHUB_EVENT_PATH and GITHUB_REPOSITORY name a pull request", Err: err,
+			Exit: failure.ExitUsage, Code: "no-pull-request",
+			Message: "--comment is for a GitHub workflow on pull_request, and this is none",
+			Fix:     "leave it out, or run it where GITHUB_EVENT_PATH and GITHUB_REPOSITORY name a pull request", Err: err,
 		}
 	case p.token == "":
 		return nil, &failure.Error{
-			Exit: failure.ExitUsage, Code: "no-github-token", Message: "--comment needs GITHUB_TOKEN, with the permission pull-requests: write",
-			Fix: "give the step env: GITHUB_TOKEN: ${{ github.token }}",
+			Exit: failure.ExitUsage, Code: "no-github-token",
+			Message: "--comment needs GITHUB_TOKEN, with the permission pull-requests: write",
+			Fix:     "give the step env: GITHUB_TOKEN: ${{ github.token }}",
 		}
 	}
 	if u, err := url.Parse(p.api); err != nil || u.Host == "" || u.Scheme != "https" && !isLoopback(u.Hostname()) {
@@ -105,6 +107,7 @@ func (p *PullRequest) Write(ctx context.Context, marker, text string) error {
 	if len(body) > maxComment {
 		body = strings.ToValidUTF8(body[:maxComment], "") + "\n…"
 	}
+	sent := map[string]string{"body": body}
 	for page := 1; page <= maxPages; page++ {
 		var list []comment
 		path := fmt.Sprintf("/repos/%s/issues/%d/comments?per_page=%d&page=%d", p.repository, p.number, perPage, page)
@@ -115,9 +118,10 @@ func (p *PullRequest) Write(ctx context.Context, marker, text string) error {
 			if !strings.HasPrefix(c.Body, marker) {
 				continue
 			}
-			err := p.call(ctx, http.MethodPatch, fmt.Sprintf("/repos/%s/issues/comments/%d", p.repository, c.ID), map[string]string{"body": body}, nil)
+			err := p.call(ctx, http.MethodPatch, fmt.Sprintf("/repos/%s/issues/comments/%d", p.repository, c.ID), sent, nil)
 			// Anyone can write the marker: a comment of someone else's is not ours to change.
-			if refused, ok := errors.AsType[*statusError](err); ok && (refused.status == http.StatusForbidden || refused.status == http.StatusNotFound) {
+			refused, ok := errors.AsType[*statusError](err)
+			if ok && (refused.status == http.StatusForbidden || refused.status == http.StatusNotFound) {
 				continue
 			}
 			return failed(err)
@@ -126,7 +130,7 @@ func (p *PullRequest) Write(ctx context.Context, marker, text string) error {
 			break
 		}
 	}
-	return failed(p.call(ctx, http.MethodPost, fmt.Sprintf("/repos/%s/issues/%d/comments", p.repository, p.number), map[string]string{"body": body}, nil))
+	return failed(p.call(ctx, http.MethodPost, fmt.Sprintf("/repos/%s/issues/%d/comments", p.repository, p.number), sent, nil))
 }
 
 // statusError is a refusal by GitHub.

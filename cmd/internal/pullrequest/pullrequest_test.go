@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -26,9 +27,7 @@ func environment(t *testing.T, api string, changed map[string]string) func(strin
 	all := map[string]string{
 		"GITHUB_API_URL": api, "GITHUB_REPOSITORY": "acme/site", "GITHUB_TOKEN": "ghs_canary", "GITHUB_EVENT_PATH": event,
 	}
-	for name, value := range changed {
-		all[name] = value
-	}
+	maps.Copy(all, changed)
 	return func(name string) (string, bool) { value, ok := all[name]; return value, ok }
 }
 

@@ -138,6 +138,8 @@ func refusedStatus(err error) *failure.Error {
 	return f
 }
 
+const proxyName = "give the proxy's name and password in its variable: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+
 // refusedBetween gives the failure of a request that something else than the service refused its exit code and remedy.
 func refusedBetween(e *client.StatusError, f *failure.Error) {
 	switch {
@@ -145,7 +147,7 @@ func refusedBetween(e *client.StatusError, f *failure.Error) {
 		f.Fix = "a proxy in front of the service takes no request of this size: whoever runs it raises its limit (client_max_body_size " +
 			"of nginx); or leave the file out (.assetsignore)"
 	case e.Status == http.StatusProxyAuthRequired:
-		f.Exit, f.Fix = failure.ExitNetwork, "give the proxy's name and password in its variable: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+		f.Exit, f.Fix = failure.ExitNetwork, proxyName
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
 		f.Exit, f.Fix = failure.ExitAccess, "the key may be good: a proxy or a firewall between refused. Ask whoever runs the network, or "+
 			"check PAGES_BASE_URL"
@@ -168,7 +170,7 @@ func noResponse(err error) *failure.Error {
 		}
 		switch {
 		case e.Proxy != "" && strings.Contains(e.Err.Error(), http.StatusText(http.StatusProxyAuthRequired)):
-			f.Fix = "give the proxy's name and password in its variable: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+			f.Fix = proxyName
 		case e.Proxy != "" && !e.Reached:
 			f.Fix = "the variable HTTPS_PROXY (or HTTP_PROXY, or in lower case) names that proxy: correct it or take it away, or name " +
 				"the service's host in NO_PROXY"
