@@ -3,6 +3,7 @@ package service
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -75,7 +76,7 @@ func viewLosses(a approval) *lossView {
 		ms += f.Milliseconds
 	}
 	if len(r.Files) > 0 {
-		v.Took = fmt.Sprintf("%.0f ms", ms)
+		v.Took = fmt.Sprintf("%.0f ms", math.Ceil(ms))
 	}
 	return v
 }

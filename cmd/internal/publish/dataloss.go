@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ func (t *planText) addMigrated(p *deploy.Plan) {
 			ms += f.Milliseconds
 		}
 		if n := len(r.Files); n > 0 {
-			t.add("", "rehearsed on a copy of the site's database: %s in %.0f ms", wording.Count(n, "migration"), ms)
+			t.add("", "rehearsed on a copy of the site's database: %s in %.0f ms", wording.Count(n, "migration"), math.Ceil(ms))
 		}
 	case toolapi.RehearsalNotNeeded:
 	case toolapi.RehearsalSkipped:
