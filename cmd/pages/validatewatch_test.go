@@ -55,7 +55,9 @@ func TestValidateWatch(t *testing.T) {
 	}
 	expectAtLast := func(when string, codes ...string) { // a change of several steps may have a report for each
 		t.Helper()
-		for !slices.Equal(next(when), codes) {
+		got := next(when)
+		for !slices.Equal(got, codes) {
+			got = next(when)
 		}
 	}
 	file := filepath.Join(dir, manifest.FileName)

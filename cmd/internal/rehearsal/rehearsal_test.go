@@ -63,7 +63,8 @@ func TestRun(t *testing.T) {
 		{"no migrations", &manifest.Manifest{Bindings: manifest.Bindings{Database: &manifest.Database{}}}, []string{"no SQL"}, ""},
 		{
 			"all apply", named("leads", "A", "v"),
-			[]string{"CREATE TABLE a(x);", "CREATE TABLE leads(x); CREATE VIEW v AS SELECT x FROM a;"}, "",
+			[]string{"CREATE TABLE a(x);", "CREATE TABLE leads(x); CREATE VIEW v AS SELECT x FROM a;"},
+			"",
 		},
 		{
 			"a column without a default", nil,
