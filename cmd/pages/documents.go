@@ -32,7 +32,7 @@ type document struct {
 // documents are all that have a schema. A failing command prints "failure".
 func documents() []document {
 	tools := toolapi.NewContract()
-	return []document{
+	all := []document{
 		{"failure", nil, "why a command failed, and what to do; of any command", jsonshape.Of[ending.FailureReport]},
 		{
 			"done",
@@ -93,6 +93,13 @@ func documents() []document {
 			"migrate-status", by("migrate status", "migrate repair", "migrate undo"), "the ledger beside the folder",
 			jsonshape.Of[migration.StatusReport],
 		},
+	}
+	return append(all, documentsOfServices(tools)...)
+}
+
+// documentsOfServices are those of commands that run or call a service, and of what follows them by name.
+func documentsOfServices(tools *toolapi.Contract) []document {
+	return []document{
 		{"platform", by("platform"), "the first line on stdout", jsonshape.Of[platform.Ready]},
 		{"deploy-preview", by("deploy --preview --name"), "the preview that shows what was sent", jsonshape.Of[publish.PreviewResult]},
 		{"preview-list", by("preview list"), "the previews of the site", jsonshape.Of[toolapi.PreviewList]},

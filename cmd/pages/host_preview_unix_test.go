@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -68,9 +69,7 @@ func TestNamedPreview(t *testing.T) {
 	p.request(t, "GET", demoNew, "/api/count", "") // a row in the live database
 	upload := func(index string, more map[string]string) string {
 		files := map[string]string{"public/index.html": "<h1>" + index + "</h1>"}
-		for name, text := range more {
-			files[name] = text
-		}
+		maps.Copy(files, more)
 		revision, err := p.upload(site, hostedManifest, hostedFiles(files))
 		if err != nil {
 			t.Fatal(err)

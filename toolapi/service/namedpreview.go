@@ -277,7 +277,8 @@ func (d *previewDeploy) store(ctx context.Context) (result *toolapi.DeployedPrev
 			return err
 		}
 		if err := t.exec("INSERT OR REPLACE INTO named_previews (id, site_id, name, revision, data, data_id, seed, migrations, "+
-			"created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", n.id, d.site, n.name, n.revision, string(n.data), n.dataID, n.seed,
+			"created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			n.id, d.site, n.name, n.revision, string(n.data), n.dataID, n.seed,
 			string(migrations), n.created, n.updated); err != nil {
 			return err
 		}
