@@ -111,11 +111,9 @@ func proposePlan[R any, P twoCallResult[R]](c *call, p plan[R], fingerprint []by
 	if err != nil {
 		return nil, entry{}, err
 	}
-	id, summary := uuid(), oneLine(p.summary+words)
-	if err := c.propose(id, summary, p.subject, p.target, fingerprint); err != nil {
-		return nil, entry{}, err
-	}
-	if err := c.keepRehearsal(id); err != nil {
+	summary := oneLine(p.summary + words)
+	id, err := c.propose(summary, proposalKey{p.subject, p.target, fingerprint})
+	if err != nil {
 		return nil, entry{}, err
 	}
 	result := P(&p.result)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,29 +59,66 @@ func (p *proposalRow) columns() []any {
 	}
 }
 
-// propose stores a proposal. It replaces the open one of the same holder about the same thing, and the oldest one of a
-// holder who has too many, first among those that are replaced.
-func (c *call) propose(id, summary, subject, target string, fingerprint []byte) error {
-	now := c.now.UnixMilli()
-	if subject != "" {
+// proposalKey says which proposals are about one thing, and which are the same proposal.
+type proposalKey struct {
+	subject     string // what the call decides; "" for a call of its own
+	target      string // its state
+	fingerprint []byte // of the arguments
+}
+
+// propose stores a proposal, and returns its id. It replaces the open one of the same holder about the same thing, and the
+// oldest one of a holder who has too many, first among those that are replaced. The same proposal once more, with all that a
+// person is shown of it, keeps its id, and its time begins anew: two deploys of one commit at once are one proposal.
+func (c *call) propose(summary string, key proposalKey) (id string, err error) {
+	now, expires := c.now.UnixMilli(), c.now.Add(proposalLife).UnixMilli()
+	if key.subject != "" {
+		same, err := c.sameProposal(summary, key)
+		if err != nil {
+			return "", err
+		}
+		if same != "" {
+			return same, c.exec("UPDATE proposals SET created_at = ?, expires_at = ? WHERE id = ?", now, expires, same)
+		}
 		if err := c.exec("UPDATE proposals SET replaced_at = ? WHERE holder_id = ? AND workspace_id = ? AND subject = ? AND "+
-			"answer IS NULL AND replaced_at IS NULL AND expires_at > ?", now, c.who.holder, c.in.id, subject, now); err != nil {
-			return err
+			"answer IS NULL AND replaced_at IS NULL AND expires_at > ?", now, c.who.holder, c.in.id, key.subject, now); err != nil {
+			return "", err
 		}
 	}
-	err := c.exec(`DELETE FROM proposals WHERE id IN (SELECT id FROM proposals WHERE holder_id = ? AND workspace_id = ? AND answer IS NULL
+	err = c.exec(`DELETE FROM proposals WHERE id IN (SELECT id FROM proposals WHERE holder_id = ? AND workspace_id = ? AND answer IS NULL
 		ORDER BY replaced_at IS NOT NULL, created_at DESC, id LIMIT -1 OFFSET ?)`, c.who.holder, c.in.id, maxProposals-1)
 	if err != nil {
-		return err
+		return "", err
 	}
 	arguments, err := c.body.Arguments()
 	if err != nil {
-		return err
+		return "", err
 	}
-	return c.exec("INSERT INTO proposals (id, tool, workspace_id, holder_id, key_id, fingerprint, arguments, subject, target, "+
+	id = uuid()
+	err = c.exec("INSERT INTO proposals (id, tool, workspace_id, holder_id, key_id, fingerprint, arguments, subject, target, "+
 		"summary, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		id, c.tool.Name, c.in.id, c.who.holder, c.who.key, fingerprint, string(arguments), subject, target, summary, now,
-		c.now.Add(proposalLife).UnixMilli())
+		id, c.tool.Name, c.in.id, c.who.holder, c.who.key, key.fingerprint, string(arguments), key.subject, key.target, summary, now,
+		expires)
+	if err != nil {
+		return "", err
+	}
+	return id, c.keepRehearsal(id)
+}
+
+// sameProposal returns the open proposal that the call would make once more; "" for none.
+func (c *call) sameProposal(summary string, key proposalKey) (id string, err error) {
+	found, err := c.queryOne("SELECT id FROM proposals WHERE holder_id = ? AND workspace_id = ? AND tool = ? AND key_id IS ? AND "+
+		"subject = ? AND target = ? AND fingerprint = ? AND summary = ? AND answer IS NULL AND replaced_at IS NULL AND expires_at > ?",
+		[]any{
+			c.who.holder, c.in.id, c.tool.Name, c.who.key, key.subject, key.target, key.fingerprint, summary, c.now.UnixMilli(),
+		}, &id)
+	if err != nil || !found || c.rehearsed == nil {
+		return id, err
+	}
+	shown, err := c.approvalOf(id, nil)
+	if err != nil || !slices.Equal(shown.Migrated.DataLoss, c.rehearsed.migrated.DataLoss) {
+		return "", err
+	}
+	return id, nil
 }
 
 // noteSiteChange makes the proposals about a site stale, and keeps what happened for those who would have approved them:

@@ -40,11 +40,11 @@ func TestSentFiles(t *testing.T) {
 // reason not to publish.
 func TestSentManifest(t *testing.T) {
 	site := sent(t, map[string]string{
-		"pages.deploy.json": `{"assets": "public", "bindings": {"database": {"migrations": "migrations", "tables": ["a"]}, "kv": {}}, ` +
+		"pages.deploy.json": `{"assets": "public", "bindings": {"database": {"migrations": "migrations"}, "kv": {}}, ` +
 			`"routes": [{"pattern": "/x"}], "entry": "w.js"}`,
 		"w.js": "export default { fetch() { return new Response('') } }", "public/.assetsignore": "", "migrations/README": "",
 	})
-	const want = `{"bindings":{"database":{"tables":["a"]},"kv":{"name":"KV"},"projectDatabase":"none"},"entry":"_worker/worker.js",` +
+	const want = `{"bindings":{"database":{},"kv":{"name":"KV"},"projectDatabase":"none"},"entry":"_worker/worker.js",` +
 		`"limits":{"cpuMs":10000,"subRequests":20},"routes":[{"access":"public","pattern":"/x"}]}`
 	if got := string(site.Manifest); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
