@@ -303,18 +303,24 @@ func TestStale(t *testing.T) {
 // TestProposalsAreCapped is C-019.
 func TestProposalsAreCapped(t *testing.T) {
 	w := newFixture(t)
-	c := w.twoCalls()[0]
-	first := w.propose("member", c)
+	c := w.twoCalls()[1]
+	at := func(minutes int) twoCall {
+		later := w.now().Add(time.Hour + time.Duration(minutes)*time.Minute).Format(time.RFC3339)
+		return twoCall{c.tool, []any{"site_id", w.demo.IDs["site_id"], "at", later}, c.effect}
+	}
+	one := at(0)
+	first := w.propose("member", one)
 	w.propose("service", c)
 	last := ""
-	for range 60 {
+	for i := range 60 {
 		w.pass(time.Millisecond)
+		c = at(i + 1)
 		last = w.propose("member", c)
 	}
 	if n := w.value("SELECT count(*) FROM proposals"); n != "51" {
 		t.Errorf("%s proposals are kept", n)
 	}
-	w.refused(toolapi.CodeConfirmationUnknown, "member", c.tool, c.body("confirmation_id", first))
+	w.refused(toolapi.CodeConfirmationUnknown, "member", c.tool, one.body("confirmation_id", first))
 	w.ok("member", c.tool, c.body("confirmation_id", last))
 	w.pass(49 * time.Hour)
 	if err := w.service.Clean(t.Context()); err != nil || w.value("SELECT count(*) FROM proposals") != "0" {
@@ -336,7 +342,7 @@ func TestNewerProposalReplaces(t *testing.T) {
 		args            []any
 		replaces        bool
 	}{
-		{"the same call", "member", "page.publish", []any{"site_id", site}, true},
+		{"the same call with another argument", "member", "page.publish", []any{"site_id", site, "force", true}, true},
 		{"a rollback of the site", "member", "page.rollback", []any{"site_id", site}, true},
 		{"a schedule of the site", "member", "page.schedule_publish", []any{"site_id", site, "at", later}, false},
 		{"another person", "stored", "page.publish", []any{"site_id", site}, false},
@@ -381,6 +387,28 @@ func TestNewerProposalReplaces(t *testing.T) {
 	id := proposed("member", "domain.connect", "hostname", "new.acme.example", "site_id", site)
 	proposed("member", "domain.connect", "hostname", "other.acme.example", "site_id", site)
 	w.ok("member", "domain.connect", js("hostname", "new.acme.example", "site_id", site, "confirmation_id", id))
+}
+
+// TestSameProposal: the same call of the same person once more is the same proposal, which expires later; once the site has
+// changed it is another one.
+func TestSameProposal(t *testing.T) {
+	w := newFixture(t)
+	args := js("site_id", w.demo.IDs["site_id"])
+	propose := func() string { return w.ok("member", "page.publish", args).text("confirmation_id") }
+	first := propose()
+	w.pass(10 * time.Minute)
+	if second := propose(); second != first {
+		t.Errorf("the ids are %s and %s", first, second)
+	}
+	w.pass(10 * time.Minute) // the first has had its time
+	w.sql("UPDATE sites SET version = version + 1")
+	other := propose()
+	if other == first {
+		t.Error("it is the same proposal, though the site has changed")
+	}
+	w.sql("UPDATE sites SET version = version - 1")
+	w.refused(toolapi.CodeConfirmationStale, "member", "page.publish",
+		js("site_id", w.demo.IDs["site_id"], "confirmation_id", first))
 }
 
 // TestWhyNotOpen: what cannot be approved any more says what happened, in the console and to who confirms it, and its
