@@ -87,7 +87,8 @@ func TestMigrationsMeetWhatIsLive(t *testing.T) {
 	put(t, filepath.Join(p.dir, "migrations", "0002.sql"), "CREATE TABLE more(x);\nCREATE UNIQUE INDEX names ON people(name);")
 	for _, args := range [][]string{{"deploy", "--plan"}, {"deploy"}} {
 		code, _, said := p.run(args...)
-		if code != failure.ExitTool || !strings.Contains(said, "A migration failed: migrations/0002.sql:2:1: UNIQUE constraint failed: people.name") ||
+		const failed = "A migration failed: migrations/0002.sql:2:1: UNIQUE constraint failed: people.name"
+		if code != failure.ExitTool || !strings.Contains(said, failed) ||
 			strings.Contains(said, "sent ") || count() != 3 {
 			t.Errorf("%v: exit code %d: %s", args, code, said)
 		}

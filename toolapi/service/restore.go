@@ -215,7 +215,8 @@ func (c *call) findPoint(args toolapi.RestoreDataArgs) (p toolapi.RestorePoint, 
 		return p, invalid(toolapi.Issue{Path: "point", Message: "or before_revision or at is required, and one of them alone"})
 	}
 	const list = "page.restore_points lists the restore points"
-	fits, path, message := func(toolapi.RestorePoint) bool { return false }, "point", ""
+	var fits func(toolapi.RestorePoint) bool
+	path, message := "point", ""
 	switch {
 	case args.Point != "":
 		fits = func(o toolapi.RestorePoint) bool { return o.ID == string(args.Point) }

@@ -29,7 +29,10 @@ func TestUploadOfMigrations(t *testing.T) {
 		{"a NUL", "m/1.sql", "SELECT 1;\n\x00", "manifest_invalid", `The migration "m/1.sql", line 2: "1.sql" has a NUL byte;`},
 		{"upper case", "m/1.SQL", "SELECT 1;", "manifest_invalid", `The migration "m/1.SQL": "1.SQL" cannot be a migration:`},
 		{"a space", "m/1 .sql", "SELECT 1;", "manifest_invalid", `The migration "m/1 .sql": "1 .sql" cannot be a migration:`},
-		{"a folder", "m/1.sql/a", "SELECT 1;", "manifest_invalid", `The migration "m/1.sql": "1.sql" cannot be a migration: it is a folder;`},
+		{
+			"a folder", "m/1.sql/a", "SELECT 1;", "manifest_invalid",
+			`The migration "m/1.sql": "1.sql" cannot be a migration: it is a folder;`,
+		},
 		{"a device of Windows", "m/con.sql", "SELECT 1;", "path_windows_name", `"m/con.sql"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -43,8 +43,8 @@ func Error(err error) error {
 
 // commandFixes are remedies in words of the commands, for refusals whose own remedy speaks of arguments of tools, or that have none.
 var commandFixes = map[string]string{
-	toolapi.CodeSchemaAhead: "pages restore --before REVISION brings back the code with the data of then (pages restore --list shows what " +
-		"there is); or deploy a revision that has them, or add --force to pages rollback if its code works with them",
+	toolapi.CodeSchemaAhead: "pages restore --before REVISION brings back the code with the data of then (pages restore --list shows " +
+		"what there is); or deploy a revision that has them, or add --force to pages rollback if its code works with them",
 	toolapi.CodeRestorePointUnknown: "pages restore --list shows the restore points",
 	toolapi.CodeTablesUnfit:         "put all back, without --tables; --into preview shows it first",
 	toolapi.CodeMigrationFailed:     "correct the migration, and deploy again; visitors see what they saw before",
