@@ -239,6 +239,7 @@ func uploadVerdict(t *testing.T, dir string) string {
 
 // TestMigrationFolders holds every command, and the service, to one verdict on each folder of migrations.
 func TestMigrationFolders(t *testing.T) {
+	testmachine.Long(t)
 	service := startPlatform(t, t.TempDir())
 	codes := regexp.MustCompile(`\[([a-z0-9_-]+)\]`)
 	for _, f := range migrationFolders() {
