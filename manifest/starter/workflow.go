@@ -79,7 +79,8 @@ jobs:
       pull-requests: write
 `, forkCondition, openCondition, branchCondition)
 	w.begin(&b)
-	b.WriteString("      # all who read the comment can open the preview: --data seed fills it from seed.sql, --data copy with the live rows\n")
+	b.WriteString("      # all who read the comment can open the preview: --data seed fills it from seed.sql, --data copy\n" +
+		"      # with the live rows\n")
 	b.WriteString(serviceStep("Preview", `pages deploy --preview --name "$BRANCH" --data empty --comment`))
 	fmt.Fprintf(&b, `  remove:
     if: github.event.action == 'closed' && %s
