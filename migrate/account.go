@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file tells what a run took away. It compares the database after the run with the one from before it, which is
@@ -214,7 +216,7 @@ func (a *account) deletions(o, first *object) (list []deletion) {
 // virtual is a table of fts5 or rtree, of which only numbers of rows are known.
 func (a *account) virtual(o *object, to *tableShape) error {
 	var n int64
-	if err := a.db.QueryRowContext(a.ctx, "SELECT count(*) FROM main."+quotedName(to.name)).Scan(&n); err != nil {
+	if err := a.db.QueryRowContext(a.ctx, "SELECT count(*) FROM main."+dbfile.QuoteName(to.name)).Scan(&n); err != nil {
 		return err
 	}
 	var blamed *step
@@ -252,7 +254,7 @@ func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
 			conditions = nil
 			break
 		}
-		conditions = append(conditions, "n."+quotedName(other.name)+" IS o."+quotedName(c.name))
+		conditions = append(conditions, "n."+dbfile.QuoteName(other.name)+" IS o."+dbfile.QuoteName(c.name))
 	}
 	if len(conditions) > 0 && len(conditions) == len(to.key()) {
 		p.key = strings.Join(conditions, " AND ")
@@ -336,7 +338,7 @@ func (p pair) sameValues() string {
 	for _, c := range p.shape.columns {
 		name, _, _ := p.trace(c.name)
 		if other, there := p.to.column(name); there && !c.generated && !other.generated {
-			out.WriteString(" AND n." + quotedName(other.name) + " IS o." + quotedName(c.name))
+			out.WriteString(" AND n." + dbfile.QuoteName(other.name) + " IS o." + dbfile.QuoteName(c.name))
 		}
 	}
 	return out.String()
@@ -345,8 +347,8 @@ func (p pair) sameValues() string {
 // aligned reports whether two tables without primary keys have the same rowids.
 func (a *account) aligned(o *object, to *tableShape, was, is string) (bool, error) {
 	const ids = "(SELECT count(*) || ' ' || ifnull(min(%[1]s), '') || ' ' || ifnull(max(%[1]s), '') FROM %[2]s)"
-	n, err := a.count("SELECT " + fmt.Sprintf(ids, was, "was."+quotedName(o.origin)) + " = " +
-		fmt.Sprintf(ids, is, "main."+quotedName(to.name)))
+	n, err := a.count("SELECT " + fmt.Sprintf(ids, was, "was."+dbfile.QuoteName(o.origin)) + " = " +
+		fmt.Sprintf(ids, is, "main."+dbfile.QuoteName(to.name)))
 	return n == 1, err
 }
 
@@ -376,16 +378,16 @@ func (p pair) matched(on string) string {
 		ids := strings.ReplaceAll(fmt.Sprint(p.others.list()), " ", ", ")
 		on += " AND o." + rowidOf(p.shape) + " NOT IN (" + strings.Trim(ids, "[]") + ")"
 	}
-	return " FROM was." + quotedName(p.origin) + " AS o CROSS JOIN main." + quotedName(p.to.name) + " AS n ON " + on
+	return " FROM was." + dbfile.QuoteName(p.origin) + " AS o CROSS JOIN main." + dbfile.QuoteName(p.to.name) + " AS n ON " + on
 }
 
 // missing selects rows for which the table of now has none that meets a condition.
 func (p pair) missing(what, condition string) string {
-	return "SELECT " + what + " FROM was." + quotedName(p.origin) + " AS o WHERE NOT " + p.exists(condition)
+	return "SELECT " + what + " FROM was." + dbfile.QuoteName(p.origin) + " AS o WHERE NOT " + p.exists(condition)
 }
 
 func (p pair) exists(condition string) string {
-	return "EXISTS (SELECT 1 FROM main." + quotedName(p.to.name) + " AS n WHERE " + condition + ")"
+	return "EXISTS (SELECT 1 FROM main." + dbfile.QuoteName(p.to.name) + " AS n WHERE " + condition + ")"
 }
 
 func (a *account) count(query string) (n int64, err error) {
@@ -483,11 +485,11 @@ func (a *account) notPutBack(p pair, deletions []deletion, rowid string) error {
 	var was, is []string
 	for _, c := range p.shape.columns {
 		if name := p.nameOf(c.name); name != "" && !c.generated {
-			was, is = append(was, quotedName(c.name)), append(is, quotedName(name))
+			was, is = append(was, dbfile.QuoteName(c.name)), append(is, dbfile.QuoteName(name))
 		}
 	}
 	back := map[[16]byte]int{}
-	err := a.eachValues("SELECT "+rowidOf(p.to)+", "+strings.Join(is, ", ")+" FROM main."+quotedName(p.to.name),
+	err := a.eachValues("SELECT "+rowidOf(p.to)+", "+strings.Join(is, ", ")+" FROM main."+dbfile.QuoteName(p.to.name),
 		p.inserted.has, func(_ int64, values [16]byte) { back[values]++ })
 	if err != nil {
 		return err
@@ -495,7 +497,7 @@ func (a *account) notPutBack(p pair, deletions []deletion, rowid string) error {
 	gone := func(id int64) bool {
 		return slices.ContainsFunc(deletions, func(d deletion) bool { return d.ids.has(id) })
 	}
-	return a.eachValues("SELECT "+rowid+", "+strings.Join(was, ", ")+" FROM was."+quotedName(p.origin),
+	return a.eachValues("SELECT "+rowid+", "+strings.Join(was, ", ")+" FROM was."+dbfile.QuoteName(p.origin),
 		gone, func(id int64, values [16]byte) {
 			if back[values] > 0 {
 				back[values]--
@@ -541,7 +543,7 @@ func (a *account) eachValues(query string, wanted func(id int64) bool, fn func(i
 func (a *account) remade(p pair) error {
 	deletions := a.deletions(p.object, p.object)
 	if p.key == "" {
-		n, err := a.count("SELECT count(*) FROM main." + quotedName(p.to.name))
+		n, err := a.count("SELECT count(*) FROM main." + dbfile.QuoteName(p.to.name))
 		if err == nil {
 			a.drops(p.object, a.spread(p.object, deletions, max(a.rows[p.origin]-n, 0)))
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"go/token"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file warns of rows that are lost with a table. DROP TABLE first deletes the table's rows, and rows that refer to
@@ -117,7 +119,7 @@ WHERE m.type = 'table' AND k.seq = 0 AND k."table" = ? COLLATE NOCASE AND k.on_d
 
 func (r *run) countReferring(ctx context.Context, ref reference) (n int64, err error) {
 	err = r.conn.QueryRowContext(
-		context.WithoutCancel(ctx), "SELECT count("+quotedName(ref.column)+") FROM "+quotedName(ref.table),
+		context.WithoutCancel(ctx), "SELECT count("+dbfile.QuoteName(ref.column)+") FROM "+dbfile.QuoteName(ref.table),
 	).Scan(&n)
 	return n, err
 }
@@ -154,5 +156,3 @@ func (l severance) String() string {
 	return fmt.Sprintf("dropping %q deleted %d %s of %q (ON DELETE CASCADE); keep %s in another table before, and put %s back behind it",
 		l.parent, n, rows, l.table, it, it)
 }
-
-func quotedName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

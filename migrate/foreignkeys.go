@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"go/token"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // checkForeignKeys refuses a file that leaves a row without its parent. SQLite would notice only at COMMIT, and not name
@@ -46,7 +48,7 @@ func isMismatch(err error) bool { return err != nil && strings.Contains(err.Erro
 func (r *run) checkKeysOf(ctx context.Context, f File, table string) error {
 	pragma := "PRAGMA foreign_key_check"
 	if table != "" {
-		pragma += "(" + quotedName(table) + ")"
+		pragma += "(" + dbfile.QuoteName(table) + ")"
 	}
 	rows, err := r.conn.QueryContext(context.WithoutCancel(ctx), pragma)
 	if err != nil {

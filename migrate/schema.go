@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // Object is one table, index, view or trigger.
@@ -131,7 +133,7 @@ func rowCounts(ctx context.Context, db *sql.DB, objects []Object) (map[string]in
 			continue
 		}
 		var n int64
-		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+quotedName(o.Name)).Scan(&n); err != nil {
+		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+dbfile.QuoteName(o.Name)).Scan(&n); err != nil {
 			return nil, databaseError("the rows cannot be counted", err)
 		}
 		counts[o.Name] = n

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file compares the values of rows that are there before and after a run. A value is lost when its column is gone, when
@@ -78,12 +80,13 @@ func (a *account) changed(p pair, columns []columnPair) error {
 
 // nulled is the condition that a column had a value other than an empty text, and has none now.
 func nulled(c columnPair) string {
-	return "n." + quotedName(c.is) + " IS NULL AND o." + quotedName(c.was) + " <> ''"
+	return "n." + dbfile.QuoteName(c.is) + " IS NULL AND o." + dbfile.QuoteName(c.was) + " <> ''"
 }
 
 // differs is the condition that a column has a value that is another now, byte by byte; 1 and 1.0 are the same.
 func differs(c columnPair) string {
-	return "o." + quotedName(c.was) + " IS NOT NULL AND (+o." + quotedName(c.was) + " COLLATE BINARY) IS NOT (+n." + quotedName(c.is) + ")"
+	was := dbfile.QuoteName(c.was)
+	return "o." + was + " IS NOT NULL AND (+o." + was + " COLLATE BINARY) IS NOT (+n." + dbfile.QuoteName(c.is) + ")"
 }
 
 // fewRows is up to how many rows are looked at one by one, and not with the whole table.
@@ -113,8 +116,8 @@ func (a *account) touched(p pair, columns []columnPair) (condition string, args 
 // goneColumns counts the values of columns that are gone, unless a new column has them all.
 func (a *account) goneColumns(p pair, gone []columnPair) error {
 	for _, c := range gone {
-		column := "o." + quotedName(c.was)
-		query := "SELECT count(" + column + ") FROM was." + quotedName(p.origin) + " AS o"
+		column := "o." + dbfile.QuoteName(c.was)
+		query := "SELECT count(" + column + ") FROM was." + dbfile.QuoteName(p.origin) + " AS o"
 		if p.values != "" && (!p.same || len(a.deletions(p.object, p.object)) > 0) {
 			query = "SELECT count(" + column + ")" + p.matched(p.values)
 		}
@@ -170,7 +173,7 @@ func (a *account) changedColumn(p pair, c columnPair) error {
 	if err := a.blameValues(p, c, nulled(c), c.nulled, ""); err != nil || c.changed == c.nulled {
 		return err
 	}
-	how := cutSQL("o."+quotedName(c.was), "n."+quotedName(c.is))
+	how := cutSQL("o."+dbfile.QuoteName(c.was), "n."+dbfile.QuoteName(c.is))
 	touched, args := a.touched(p, []columnPair{c})
 	var other, cut int64
 	err = a.db.QueryRowContext(a.ctx, "SELECT EXISTS (SELECT 1"+p.matched(p.values)+touched+" WHERE "+how+" = 2)", args...).Scan(&other)
@@ -190,7 +193,7 @@ func (a *account) uniform(p pair, c columnPair) (bool, error) {
 	differ := func(column string) string {
 		return "EXISTS (SELECT 1" + rows + " WHERE " + column + " IS NOT (SELECT " + column + rows + " LIMIT 1))"
 	}
-	was, is := "o."+quotedName(c.was), "n."+quotedName(c.is)
+	was, is := "o."+dbfile.QuoteName(c.was), "n."+dbfile.QuoteName(c.is)
 	n, err := a.count("SELECT CASE WHEN " + differ(is) + " OR (SELECT " + is + rows + " LIMIT 1) IS NULL THEN 0 ELSE (SELECT ifnull(min(" +
 		was + ") <> max(" + was + "), 0)" + rows + ") END")
 	return n == 1, err

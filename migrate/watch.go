@@ -10,6 +10,8 @@ import (
 	"modernc.org/libc"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file follows what each statement of a run does to rows, by SQLite's preupdate hook and its authorizer. It notes
@@ -125,7 +127,7 @@ func (w *watcher) begin(ctx context.Context, db querier, f File, s span) error {
 	}
 	var held int64
 	if o := w.tables[foldASCII(droppedTable(string(f.SQL[s.start:s.end])))]; o != nil {
-		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+quotedName(o.name)).Scan(&held); err != nil {
+		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+dbfile.QuoteName(o.name)).Scan(&held); err != nil {
 			return err
 		}
 	}

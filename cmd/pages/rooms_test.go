@@ -92,10 +92,10 @@ var mayImport = map[string][]string{
 	"migrate":              {"manifest/diagnostic", "manifest/migrationfiles", "manifest/sitepath", "migrate/dbfile"},
 	"migrate/dbfile":       nil,
 	"migrate/restorepoint": {"migrate/dbfile"},
-	"migrate/schemadiff":   {"migrate"},
+	"migrate/schemadiff":   {"migrate", "migrate/dbfile"},
 	"migrate/snapshot":     {"migrate/dbfile", "migrate/statefolder"},
 	"migrate/statefolder":  nil,
-	"migrate/transfer":     {"migrate"},
+	"migrate/transfer":     {"migrate", "migrate/dbfile"},
 	"devserver/loopback":   nil,
 	"devserver/pairing":    nil,
 	"devserver/site": {

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // Add makes a point of the database in a file, which others may go on writing: it is the database at one moment. The point is
@@ -237,7 +239,7 @@ func countRows(ctx context.Context, conn *sql.Conn) ([]Table, error) {
 	counted := []Table{}
 	for _, t := range all {
 		var rows int64
-		err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+quote(t.name)).Scan(&rows)
+		err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+dbfile.QuoteName(t.name)).Scan(&rows)
 		switch {
 		case err == nil:
 			counted = append(counted, Table{t.name, rows})

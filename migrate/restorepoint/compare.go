@@ -98,7 +98,7 @@ func compare(ctx context.Context, conn *sql.Conn, now, past string, tables []str
 			continue
 		}
 		c := RowCount{Table: t.name}
-		err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+past+"."+quote(t.name)).Scan(&c.After)
+		err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+past+"."+dbfile.QuoteName(t.name)).Scan(&c.After)
 		switch {
 		case err == nil && c.After > 0:
 			d.Tables = append(d.Tables, c)
@@ -116,7 +116,7 @@ type tablePair struct {
 	table     tableKind
 }
 
-func (t tablePair) name(schema string) string { return schema + "." + quote(t.table.name) }
+func (t tablePair) name(schema string) string { return schema + "." + dbfile.QuoteName(t.table.name) }
 
 func (t tablePair) count(ctx context.Context, query string) (n int64, err error) {
 	err = t.conn.QueryRowContext(ctx, query).Scan(&n)
@@ -153,7 +153,7 @@ func (t tablePair) compare(ctx context.Context, there bool) (lost []Loss, count 
 		if t.table.virtual || c.generated || slices.ContainsFunc(others, c.sameName) {
 			continue
 		}
-		n, err := t.count(ctx, "SELECT count("+quote(c.name)+") FROM "+t.name(t.now))
+		n, err := t.count(ctx, "SELECT count("+dbfile.QuoteName(c.name)+") FROM "+t.name(t.now))
 		if err != nil {
 			return nil, count, err
 		}
@@ -241,7 +241,7 @@ func columnsOf(ctx context.Context, conn *sql.Conn, schema, table string) (all [
 func namesOf(columns, others []column) (names []string) {
 	for _, c := range columns {
 		if !c.generated && slices.ContainsFunc(others, func(o column) bool { return c.sameName(o) && !o.generated }) {
-			names = append(names, quote(c.name))
+			names = append(names, dbfile.QuoteName(c.name))
 		}
 	}
 	return names
@@ -254,7 +254,7 @@ func keyOf(columns, others []column, t tableKind) (key []string, ok bool) {
 	switch {
 	case len(mine) > 0 && slices.EqualFunc(mine, theirs, strings.EqualFold):
 		for _, name := range mine {
-			key = append(key, quote(name))
+			key = append(key, dbfile.QuoteName(name))
 		}
 		return key, true
 	case len(mine) > 0 || len(theirs) > 0 || t.withoutRowid:
@@ -282,5 +282,3 @@ func rowidOf(columns []column) string {
 	}
 	return ""
 }
-
-func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -212,7 +212,7 @@ func rowsText(n int64) string {
 
 // putTable replaces the rows of a table.
 func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []column, keep bool) (k Kept, err error) {
-	name, list := quote(kind.name), join(rowNames(kind, columns))
+	name, list := dbfile.QuoteName(kind.name), join(rowNames(kind, columns))
 	k.Table = kind.name
 	if keep {
 		condition, _, ok := sinceCondition(columns, columns, kind)
@@ -254,8 +254,8 @@ func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []col
 func checkPut(ctx context.Context, conn *sql.Conn, kind tableKind, columns []column) error {
 	list := join(rowNames(kind, columns))
 	var missing int64
-	err := conn.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT "+list+" FROM past."+quote(kind.name)+" EXCEPT SELECT "+list+
-		" FROM main."+quote(kind.name)+")").Scan(&missing)
+	err := conn.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT "+list+" FROM past."+dbfile.QuoteName(kind.name)+" EXCEPT SELECT "+list+
+		" FROM main."+dbfile.QuoteName(kind.name)+")").Scan(&missing)
 	if err == nil && missing > 0 {
 		err = refuse("A trigger changes %s of the table %q as they are put back: put all back, without tables.",
 			strings.ToLower(rowsText(missing)), kind.name)

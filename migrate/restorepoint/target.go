@@ -117,7 +117,7 @@ func keepRows(ctx context.Context, conn *sql.Conn, table string) (k Kept, err er
 		return k, nil
 	}
 	var came int64
-	name := quote(kind.name)
+	name := dbfile.QuoteName(kind.name)
 	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM now."+name+" n WHERE "+isNew).Scan(&came); err != nil || came == 0 {
 		return k, err
 	}
@@ -143,7 +143,7 @@ func keepRows(ctx context.Context, conn *sql.Conn, table string) (k Kept, err er
 	if number := integerKey(columns); k.Rows < came && byKey == "" && number != "" { // the number is taken
 		var rest []string
 		for _, c := range all {
-			if c != quote(number) {
+			if c != dbfile.QuoteName(number) {
 				rest = append(rest, c)
 			}
 		}
@@ -177,7 +177,8 @@ func bothHave(ctx context.Context, conn *sql.Conn, table string) (columns, other
 func sinceCondition(columns, others []column, kind tableKind) (condition, byKey string, ok bool) {
 	lead := func(c column) bool { return c.sameName(column{name: "lead_id"}) }
 	if has(columns, lead) && has(others, lead) {
-		return "n.lead_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM main." + quote(kind.name) + " m WHERE m.lead_id = n.lead_id)", "", true
+		return "n.lead_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM main." + dbfile.QuoteName(kind.name) +
+			" m WHERE m.lead_id = n.lead_id)", "", true
 	}
 	key, ok := keyOf(columns, others, kind)
 	if !ok {
@@ -187,7 +188,7 @@ func sinceCondition(columns, others []column, kind tableKind) (condition, byKey 
 	for _, name := range key {
 		same = append(same, "m."+name+" IS n."+name)
 	}
-	return "NOT EXISTS (SELECT 1 FROM main." + quote(kind.name) + " m WHERE " + joinWith(same, " AND ") + ")", join(key), true
+	return "NOT EXISTS (SELECT 1 FROM main." + dbfile.QuoteName(kind.name) + " m WHERE " + joinWith(same, " AND ") + ")", join(key), true
 }
 
 // dropViolations removes the rows of a table that refer to rows which are not there, and returns their number.
@@ -204,7 +205,7 @@ func dropViolations(ctx context.Context, conn *sql.Conn, kind tableKind) (n int6
 		return 0, err
 	}
 	for _, id := range ids {
-		if _, err := conn.ExecContext(ctx, "DELETE FROM main."+quote(kind.name)+" WHERE rowid = ?", id); err != nil {
+		if _, err := conn.ExecContext(ctx, "DELETE FROM main."+dbfile.QuoteName(kind.name)+" WHERE rowid = ?", id); err != nil {
 			return n, err
 		}
 		n++

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file compares SQL by its tokens, and quotes names.
@@ -42,7 +43,7 @@ func quoted(name string) string {
 	if isPlain(name) {
 		return name
 	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	return dbfile.QuoteName(name)
 }
 
 // quotedList returns names as SQL, with commas.

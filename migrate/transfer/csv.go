@@ -10,6 +10,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // field is one value of a record.
@@ -285,15 +287,15 @@ func insertStatement(ctx context.Context, db DB, table string, header []field) (
 			}
 		}
 		seen[name] = true
-		names[i], marks[i] = quoteName(name), "?"
+		names[i], marks[i] = dbfile.QuoteName(name), "?"
 	}
-	return "INSERT INTO " + quoteName(table) + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(marks, ", ") + ")", nil
+	return "INSERT INTO " + dbfile.QuoteName(table) + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(marks, ", ") + ")", nil
 }
 
 // writableColumns returns the names of a table's columns that are not generated, by the names in lower case.
 func writableColumns(ctx context.Context, db DB, table string) (map[string]string, error) {
 	known := map[string]string{}
-	_, err := db.Run(ctx, "PRAGMA main.table_xinfo("+quoteName(table)+")", nil, nil, func(v []any) error {
+	_, err := db.Run(ctx, "PRAGMA main.table_xinfo("+dbfile.QuoteName(table)+")", nil, nil, func(v []any) error {
 		if v[6] == int64(0) {
 			known[strings.ToLower(textOf(v[1]))] = textOf(v[1])
 		}

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // DumpOptions select the part of a database to write.
@@ -171,7 +172,7 @@ func (d *dump) table(ctx context.Context, o object) error {
 			return d.virtual(ctx, o)
 		}
 		for _, name := range d.shadow[o.name] {
-			d.print("DELETE FROM " + quoteName(name) + ";\n")
+			d.print("DELETE FROM " + dbfile.QuoteName(name) + ";\n")
 			if err := d.rows(ctx, name); err != nil {
 				return err
 			}
@@ -187,8 +188,9 @@ func (d *dump) rows(ctx context.Context, table string) error {
 		return err
 	}
 	list := strings.Join(columns, ",")
-	insert := "INSERT INTO " + quoteName(table) + "(" + list + ") VALUES("
-	_, err = d.db.Run(ctx, "SELECT "+list+" FROM "+quoteName(table), nil, nil, func(values []any) error { return d.insert(insert, values) })
+	insert := "INSERT INTO " + dbfile.QuoteName(table) + "(" + list + ") VALUES("
+	query := "SELECT " + list + " FROM " + dbfile.QuoteName(table)
+	_, err = d.db.Run(ctx, query, nil, nil, func(values []any) error { return d.insert(insert, values) })
 	return err
 }
 
@@ -197,7 +199,7 @@ func (d *dump) columns(ctx context.Context, table string) ([]string, error) {
 	var list []string
 	names := map[string]bool{}
 	keys, integerKey := 0, false
-	_, err := d.db.Run(ctx, "PRAGMA main.table_xinfo("+quoteName(table)+")", nil, nil, func(v []any) error {
+	_, err := d.db.Run(ctx, "PRAGMA main.table_xinfo("+dbfile.QuoteName(table)+")", nil, nil, func(v []any) error {
 		name := textOf(v[1])
 		names[strings.ToLower(name)] = true
 		if pk, _ := v[5].(int64); pk > 0 {
@@ -205,7 +207,7 @@ func (d *dump) columns(ctx context.Context, table string) ([]string, error) {
 			integerKey = strings.EqualFold(textOf(v[2]), "INTEGER")
 		}
 		if hidden, _ := v[6].(int64); hidden == 0 { // others are generated
-			list = append(list, quoteName(name))
+			list = append(list, dbfile.QuoteName(name))
 		}
 		return nil
 	})
@@ -215,7 +217,7 @@ func (d *dump) columns(ctx context.Context, table string) ([]string, error) {
 	if keys == 1 && integerKey {
 		// An index of its own means that the key is not the rowid: INTEGER PRIMARY KEY DESC.
 		alias := true
-		_, err = d.db.Run(ctx, "PRAGMA main.index_list("+quoteName(table)+")", nil, nil, func(v []any) error {
+		_, err = d.db.Run(ctx, "PRAGMA main.index_list("+dbfile.QuoteName(table)+")", nil, nil, func(v []any) error {
 			alias = alias && textOf(v[3]) != "pk"
 			return nil
 		})

@@ -155,7 +155,6 @@ func violations(ctx context.Context, db DB, cause error) error {
 }
 
 // quoteName quotes the name of a table or column.
-func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // ScriptOptions are those of [Script].
 type ScriptOptions struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file writes virtual tables by the rows that they show, for a reader that lets only their modules write to the
@@ -61,8 +62,8 @@ func (d *dump) virtual(ctx context.Context, o object) error {
 
 // fullText writes the settings and rows of an fts5 table.
 func (d *dump) fullText(ctx context.Context, o object, arguments [][]migrate.Token) error {
-	name := quoteName(o.name)
-	_, err := d.db.Run(ctx, "SELECT k, v FROM "+quoteName(o.name+"_config")+" WHERE k <> 'version' ORDER BY k", nil, nil,
+	name := dbfile.QuoteName(o.name)
+	_, err := d.db.Run(ctx, "SELECT k, v FROM "+dbfile.QuoteName(o.name+"_config")+" WHERE k <> 'version' ORDER BY k", nil, nil,
 		func(v []any) error { return d.insert("INSERT INTO "+name+"("+name+",rank) VALUES(", v) })
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func (d *dump) fullText(ctx context.Context, o object, arguments [][]migrate.Tok
 
 // hasEmptyIndex reports whether an fts5 table has indexed nothing: its data are the two rows that each index has.
 func (d *dump) hasEmptyIndex(ctx context.Context, table string) (empty bool, err error) {
-	_, err = d.db.Run(ctx, "SELECT count(*) <= 2 FROM "+quoteName(table+"_data"), nil, nil, func(v []any) error {
+	_, err = d.db.Run(ctx, "SELECT count(*) <= 2 FROM "+dbfile.QuoteName(table+"_data"), nil, nil, func(v []any) error {
 		empty = v[0] == int64(1)
 		return nil
 	})
@@ -115,9 +116,9 @@ func (d *dump) hasEmptyIndex(ctx context.Context, table string) (empty bool, err
 
 // shownColumns returns the columns of a virtual table that are not hidden, quoted.
 func (d *dump) shownColumns(ctx context.Context, table string) (list []string, err error) {
-	_, err = d.db.Run(ctx, "PRAGMA main.table_xinfo("+quoteName(table)+")", nil, nil, func(v []any) error {
+	_, err = d.db.Run(ctx, "PRAGMA main.table_xinfo("+dbfile.QuoteName(table)+")", nil, nil, func(v []any) error {
 		if hidden, _ := v[6].(int64); hidden == 0 {
-			list = append(list, quoteName(textOf(v[1])))
+			list = append(list, dbfile.QuoteName(textOf(v[1])))
 		}
 		return nil
 	})
@@ -127,8 +128,8 @@ func (d *dump) shownColumns(ctx context.Context, table string) (list []string, e
 // orderedRows writes rows in the order of a column, since that of a tree depends on how it grew.
 func (d *dump) orderedRows(ctx context.Context, table string, columns []string, by string) error {
 	list := strings.Join(columns, ",")
-	insert := "INSERT INTO " + quoteName(table) + "(" + list + ") VALUES("
-	_, err := d.db.Run(ctx, "SELECT "+list+" FROM "+quoteName(table)+" ORDER BY "+by, nil, nil,
+	insert := "INSERT INTO " + dbfile.QuoteName(table) + "(" + list + ") VALUES("
+	_, err := d.db.Run(ctx, "SELECT "+list+" FROM "+dbfile.QuoteName(table)+" ORDER BY "+by, nil, nil,
 		func(values []any) error { return d.insert(insert, values) })
 	return err
 }

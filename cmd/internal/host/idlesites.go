@@ -84,18 +84,23 @@ func (h *Host) closeIdle() {
 
 // CloseIdle closes idle sites from time to time, until the returned function is called.
 func (h *Host) CloseIdle() (stop func()) {
+	return h.repeat(idleStep, func(context.Context) { h.closeIdle() })
+}
+
+// repeat calls a function at each step, until the returned function is called, which waits for the last call, or the host ends.
+func (h *Host) repeat(step time.Duration, call func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(h.until)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		step := time.NewTicker(idleStep)
-		defer step.Stop()
+		ticker := time.NewTicker(step)
+		defer ticker.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-step.C:
-				h.closeIdle()
+			case <-ticker.C:
+				call(ctx)
 			}
 		}
 	}()

@@ -121,27 +121,7 @@ func (s *hostedSite) pointBeforePublish(ctx context.Context, r service.Release, 
 }
 
 // KeepPoints makes restore points of the sites that are written to, until the returned function is called.
-func (h *Host) KeepPoints() (stop func()) {
-	ctx, cancel := context.WithCancel(h.until)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		step := time.NewTicker(pointStep)
-		defer step.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-step.C:
-				h.addDuePoints(ctx)
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
-}
+func (h *Host) KeepPoints() (stop func()) { return h.repeat(pointStep, h.addDuePoints) }
 
 // addDuePoints makes the restore points that are due.
 func (h *Host) addDuePoints(ctx context.Context) {
