@@ -121,6 +121,7 @@ func TestParallelConfirms(t *testing.T) {
 
 // TestConfirmIsBound is C-004, C-005, C-006, C-007, C-011, C-016 and C-017.
 func TestConfirmIsBound(t *testing.T) {
+	testmachine.Unraced(t)
 	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		id := w.propose("member", c)
 		was := w.value(c.effect)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -123,6 +124,7 @@ func TestRestoreIsDecided(t *testing.T) {
 // TestRestoreIsHeld: at the second call no table loses rows that the proposal did not show; more rows of those that it showed
 // may go.
 func TestRestoreIsHeld(t *testing.T) {
+	testmachine.Unraced(t)
 	for _, c := range []struct {
 		name      string
 		then, now toolapi.Migrated
