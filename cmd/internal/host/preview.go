@@ -80,7 +80,7 @@ func (h *Host) previewDirs() (all []string) {
 	return all
 }
 
-// seedFile is what messages call the SQL that the data of a preview begin with.
+// seedFile names, in messages, the SQL with which the data of a preview begin.
 const seedFile = "seed.sql"
 
 // seed fills the database of a preview that begins with SQL of its author, once: under the sandbox of a Worker, since its

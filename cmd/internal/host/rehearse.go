@@ -218,7 +218,7 @@ func (h *Host) notRehearsed(ctx context.Context, site string, err error) (toolap
 	return toolapi.Migrated{}, migrationFailed(err)
 }
 
-// migratedBy is what a plan did, or would do.
+// migratedBy reports a plan in the form of the tools.
 func migratedBy(p migrate.Plan) toolapi.Migrated {
 	m := notMigrated(toolapi.RehearsalDone, "")
 	if p.NotRehearsed != "" {

@@ -57,7 +57,7 @@ func rowsOf(t *testing.T, h *Host, table string) (n int) {
 // endless is a statement that ends when it is stopped.
 const endless = "CREATE TABLE t AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c"
 
-// TestRehearse: what the migrations of a release do is told from a copy, and the site's database stays as it is.
+// TestRehearse: the migrations of a release run on a copy, and the site's database stays as it is.
 func TestRehearse(t *testing.T) {
 	h, release := peopleHost(t)
 	for _, c := range []struct {

@@ -31,7 +31,7 @@ import (
 // lockedTime is how long the rows may be compared while writers wait.
 const lockedTime = 4 * time.Second
 
-// restoreOrder is what a killed process must know to end a restore, in a file beside that of the data.
+// restoreOrder is kept in a file beside that of the data: the next process ends by it a restore that was killed.
 type restoreOrder struct {
 	ID     string   `json:"id"`
 	Point  string   `json:"point"`
