@@ -153,3 +153,14 @@ func TestWorkflowKeepsKeys(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// TestWorkflowShowsNoLiveData: all who read the comment on a pull request can open its preview, so that it begins without the
+// live rows, and opens no path that is for members.
+func TestWorkflowShowsNoLiveData(t *testing.T) {
+	text := string(starter.Workflow{Packages: true}.Text())
+	_, command, found := strings.Cut(text, "run: pages deploy --preview ")
+	command, _, _ = strings.Cut(command, "\n")
+	if !found || !strings.Contains(command, "--data empty") || strings.Contains(command, "--allow-public") {
+		t.Errorf("%q", command)
+	}
+}
