@@ -18,8 +18,9 @@ import "time"
 // else, of another tool or of another workspace is answered as an unknown one. A proposal whose target changed is stale.
 // Confirming twice repeats the first answer. A newer proposal of the same holder replaces an older one about the same thing:
 // what is live of a site (page.publish, page.rollback), what is scheduled of it, or where a domain points; those of other
-// people stay. The same call once more, with all that it shows, keeps its id and expires later. The refusal of one that cannot be confirmed any more says what happened, as the console does. A holder may
-// have maxProposals open in a workspace; a new one replaces the oldest.
+// people stay. The same call once more, with all that it shows, keeps its id and expires later. The refusal of one that
+// cannot be confirmed any more says what happened, as the console does. A holder may have maxProposals open in a workspace;
+// a new one replaces the oldest.
 //
 // Idempotency. Every answer of the tool itself is kept, refusals included, in the transaction of the effect. Boundary
 // refusals, invalid_arguments and refusals of workspace or permission are not kept.
