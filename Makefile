@@ -51,8 +51,8 @@ site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.pa
 %/node_modules/.package-lock.json: %/package-lock.json
 	npm ci --prefix $* --omit=dev --no-audit --no-fund --loglevel=error
 
-# One line for each package as it ends, and at the end what failed once more.
-TEST = $(SUM) --format standard-quiet --hide-summary skipped -- -timeout 30m
+# One line for each package as it ends, and at the end what failed once more. `make lint` vets.
+TEST = $(SUM) --format standard-quiet --hide-summary skipped -- -vet=off -timeout 30m
 
 test: build site $(SUM)
 	$(TEST) ./...

@@ -64,6 +64,7 @@ func (zeroReader) Read(p []byte) (int, error) {
 // TestAppetites: one request takes the server to no more than 400 MB, many at once to what
 // its isolates and the process's total come to, and afterwards it is back where it was.
 func TestAppetites(t *testing.T) {
+	testmachine.Long(t)
 	if testmachine.Raced() {
 		t.Skip("the race detector's own memory would count")
 	}
@@ -131,6 +132,7 @@ var results = map[string]string{
 // TestResultAppetites: results that are large, and many at once, are refused while they
 // grow: one request takes the server to no more than 400 MB.
 func TestResultAppetites(t *testing.T) {
+	testmachine.Long(t)
 	if testmachine.Raced() {
 		t.Skip("the race detector's own memory would count")
 	}

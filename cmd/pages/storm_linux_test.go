@@ -13,6 +13,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/host"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
@@ -71,6 +72,7 @@ export default { async fetch(request, env) {
 // TestStorms has Workers make thousands of calls at once, and let go of most: a process keeps a few files open all the while,
 // and no more than before when it is over.
 func TestStorms(t *testing.T) {
+	testmachine.Long(t)
 	calls, rounds := 500, 1
 	if os.Getenv("PAGES_SOAK") != "" {
 		calls, rounds = 3000, 4
