@@ -437,8 +437,9 @@ func (a *account) deleted(p *pair) error {
 		a.spread(p.object, deletions, left)
 		return nil
 	case p.key != "":
+		rows := newDeletedRows(p.object, deletions)
 		return a.eachRow(p.missing("o."+rowid+", "+p.exists(p.key), p.row), func(id int64, hasKey bool) {
-			if d := a.last(p.object, deletions, id); d != nil && !(hasKey && d.cause == LossReplace) {
+			if d := rows.last(id); d != nil && !(hasKey && d.cause == LossReplace) {
 				a.add(d.step, p.object, "", d.cause, 1)
 				if hasKey {
 					p.others.add(id)
@@ -460,26 +461,6 @@ func (a *account) spread(o *object, deletions []deletion, left int64) int64 {
 	return left
 }
 
-// last returns what deleted a row: the last statement, where another row had its key meanwhile; nil for none.
-func (a *account) last(o *object, deletions []deletion, id int64) (found *deletion) {
-	keyed := slices.ContainsFunc(o.shape.columns, func(c shapeColumn) bool { return c.rowid })
-	for i, d := range deletions {
-		if d.ids.has(id) && found == nil || found != nil && keyed && d.again.has(id) {
-			found = &deletions[i]
-		}
-	}
-	return found
-}
-
-// blame adds a row to the statement that deleted it, if one did.
-func (a *account) blame(o *object, deletions []deletion, id int64) bool {
-	d := a.last(o, deletions, id)
-	if d != nil {
-		a.add(d.step, o, "", d.cause, 1)
-	}
-	return d != nil
-}
-
 // notPutBack is deleted for a table without primary key: a row is back when one with its values was inserted.
 func (a *account) notPutBack(p pair, deletions []deletion, rowid string) error {
 	var was, is []string
@@ -494,16 +475,16 @@ func (a *account) notPutBack(p pair, deletions []deletion, rowid string) error {
 	if err != nil {
 		return err
 	}
-	gone := func(id int64) bool {
-		return slices.ContainsFunc(deletions, func(d deletion) bool { return d.ids.has(id) })
-	}
+	rows := newDeletedRows(p.object, deletions)
 	return a.eachValues("SELECT "+rowid+", "+strings.Join(was, ", ")+" FROM was."+dbfile.QuoteName(p.origin),
-		gone, func(id int64, values [16]byte) {
+		rows.has, func(id int64, values [16]byte) {
 			if back[values] > 0 {
 				back[values]--
 				return
 			}
-			a.blame(p.object, deletions, id)
+			if d := rows.last(id); d != nil {
+				a.add(d.step, p.object, "", d.cause, 1)
+			}
 		})
 }
 
@@ -565,8 +546,11 @@ func (a *account) remade(p pair) error {
 		}
 	}
 	var dropped int64
+	rows := newDeletedRows(p.object, deletions)
 	err = a.eachRow(p.missing("o."+rowid+", 0", p.row), func(id int64, _ bool) {
-		if !a.blame(p.object, deletions, id) {
+		if d := rows.last(id); d != nil {
+			a.add(d.step, p.object, "", d.cause, 1)
+		} else {
 			dropped++
 		}
 	})

@@ -77,7 +77,8 @@ func (r *run) statements(ctx context.Context, c connection, f File, g *guard) er
 	return nil
 }
 
-// noticeKeys warns of PRAGMA foreign_keys, which has no effect in a transaction: once where a file turns it off and on.
+// noticeKeys warns of PRAGMA foreign_keys, which has no effect in a transaction: once for each value in a file, and of OFF alone
+// where ON follows.
 func (r *run) noticeKeys(f File, s span, g *guard, relaxed bool) bool {
 	if g.keys == "" {
 		return relaxed
@@ -89,9 +90,12 @@ func (r *run) noticeKeys(f File, s span, g *guard, relaxed bool) bool {
 			msg = "PRAGMA foreign_keys = OFF has no effect in a migration: foreign keys stay enforced, and what ON DELETE says " +
 				"happens when a table is dropped"
 		}
-		r.result.Warnings = append(r.result.Warnings, Notice{
-			Name: f.Name, Pos: position(f.path(), f.SQL, s.start), Code: CodePragmaIdle, Msg: msg,
-		})
+		noticed := func(n Notice) bool { return n.Name == f.Name && n.Msg == msg }
+		if !slices.ContainsFunc(r.result.Warnings, noticed) {
+			r.result.Warnings = append(r.result.Warnings, Notice{
+				Name: f.Name, Pos: position(f.path(), f.SQL, s.start), Code: CodePragmaIdle, Msg: msg,
+			})
+		}
 	}
 	g.keys = ""
 	return relaxed || !on

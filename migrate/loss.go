@@ -26,7 +26,7 @@ const (
 // Loss is what one statement of a run takes away of the rows that were there before the run. Rows that the same run
 // inserted are none, nor is a row that it deletes and puts back. A table that is made anew loses what its successor of the
 // same name has not. Rows that are moved into another table are lost to theirs. An UPDATE that changes values otherwise is
-// no loss.
+// no loss. Where more than 100 statements of a file do the same to a table, the last one listed has the rows of all after it.
 type Loss struct {
 	Table     string         // the table before the run whose rows or values are lost
 	Column    string         // "" for whole rows
@@ -48,20 +48,40 @@ func (a *account) losses(spans map[string][]span) ([]Loss, []Notice) {
 		return cmp.Or(cmp.Compare(x.step.order, y.step.order), strings.Compare(x.table.origin, y.table.origin),
 			strings.Compare(x.column, y.column), strings.Compare(x.cause, y.cause))
 	})
-	comments := map[*step]*permit{}
+	type kind struct { // of losses that are listed by statement up to a number
+		file, column, cause string
+		table               *object
+		allowed             bool
+	}
+	comments, kinds := map[*step]*permit{}, map[kind][]int{} // indexes in the list
 	var list []Loss
+	var at token.Position
 	for _, k := range keys {
 		f, s := k.step.file, k.step.span
 		if comments[k.step] == nil {
 			comments[k.step] = f.permit(spans[f.Name], s)
 		}
+		of := kind{f.Name, k.column, k.cause, k.table, comments[k.step].allows(k.table)}
+		if same := kinds[of]; len(same) == maxStatements {
+			list[same[maxStatements-1]].Rows += a.lost[k]
+			continue
+		}
+		if at.Filename != f.path() {
+			at = position(f.path(), f.SQL, 0)
+		}
+		at = advance(at, string(f.SQL[at.Offset:s.start]))
+		kinds[of] = append(kinds[of], len(list))
 		list = append(list, Loss{
 			Table: k.table.origin, Column: k.column, Rows: a.lost[k], Cause: k.cause, Statement: oneLine(f.SQL[s.start:s.end]),
-			Name: f.Name, Pos: position(f.path(), f.SQL, s.start), Allowed: comments[k.step].allows(k.table),
+			Name: f.Name, Pos: at, Allowed: of.allowed,
 		})
 	}
 	return list, a.unfounded(spans, comments)
 }
+
+// maxStatements bounds how many statements of a file are listed that take away rows or values of one column or table for one
+// cause: the last one listed stands for all after it.
+const maxStatements = 100
 
 // maxStatementShown bounds the text of a statement in a Loss, in characters.
 const maxStatementShown = 200
@@ -99,10 +119,8 @@ func (p *permit) allows(o *object) bool {
 func (f File) permit(spans []span, s span) *permit {
 	p := &permit{used: map[string]bool{}}
 	begin := 0
-	for _, before := range spans {
-		if before.end <= s.start {
-			begin = max(begin, before.end)
-		}
+	if before, _ := slices.BinarySearchFunc(spans, s.start+1, func(x span, at int) int { return x.end - at }); before > 0 {
+		begin = spans[before-1].end
 	}
 	if !bytes.Contains(f.SQL[begin:s.start], []byte("--")) {
 		return p
@@ -148,6 +166,8 @@ func losesComment(comment string) (names []string) {
 	return names
 }
 
+const maxUnfounded = 100 // notices
+
 // unfounded returns notices about comments that allow what is not lost. A table that is empty, or that the run makes, has
 // nothing to lose on this database, and may on another.
 func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (notices []Notice) {
@@ -168,15 +188,17 @@ func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (no
 		permits[place{s.file.Name, s.span.start}] = p
 	}
 	for _, f := range a.files() {
+		at := position(f.path(), f.SQL, 0)
 		for _, s := range spans[f.Name] {
 			p := permits[place{f.Name, s.start}]
 			if p == nil {
 				p = f.permit(spans[f.Name], s)
 			}
 			for _, name := range p.tables {
-				if !p.used[name] && !known[foldASCII(name)] {
+				if !p.used[name] && !known[foldASCII(name)] && len(notices) < maxUnfounded {
+					at = advance(at, string(f.SQL[at.Offset:p.offset]))
 					notices = append(notices, Notice{
-						Name: f.Name, Pos: position(f.path(), f.SQL, p.offset), Code: CodeLossUnfounded,
+						Name: f.Name, Pos: at, Code: CodeLossUnfounded,
 						Msg: fmt.Sprintf("the comment allows a loss of %q, and the statement below takes nothing away from it", name),
 					})
 				}

@@ -97,6 +97,8 @@ func (m *Migrator) unrehearsed(ctx, bounded context.Context, err error) string {
 		return large.Error()
 	case errors.Is(err, errTooManyRows):
 		return errTooManyRows.Error()
+	case errors.Is(err, errTooManySteps):
+		return errTooManySteps.Error()
 	default:
 		return ""
 	}

@@ -3,8 +3,12 @@ package migrate
 import "strings"
 
 // rowLimitFix writes DELETE and UPDATE with ORDER BY or LIMIT, which SQLite has only where it is built with them and D1 takes,
-// as a statement that SQLite always takes; "" for another statement.
+// as a statement that SQLite always takes; "" for another statement, and for a long one.
 func rowLimitFix(statement []byte) string {
+	const longest = 4096
+	if len(statement) > longest {
+		return ""
+	}
 	var words []string // with what is between parentheses in one
 	depth := 0
 	for pos := 0; pos < len(statement); {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"go/token"
 	"strings"
-	"unicode/utf8"
 )
 
 // This file reads SQL as far as SQLite's own tokenizer does
@@ -217,21 +216,11 @@ func (s *statement) head(word string) {
 // position returns line and column of a byte offset in src, both from 1, the
 // column in characters. A lone carriage return ends a line, as in an editor.
 func position(name string, src []byte, offset int) token.Position {
-	pos := token.Position{Filename: name, Offset: offset, Line: 1, Column: 1}
-	begin := 0
+	pos := token.Position{Filename: name, Line: 1, Column: 1}
 	if bytes.HasPrefix(src, []byte(bom)) {
-		begin = len(bom)
+		pos.Offset = len(bom)
 	}
-	for i := begin; i < offset; i++ {
-		if src[i] == '\n' || src[i] == '\r' && (i+1 == len(src) || src[i+1] != '\n') {
-			pos.Line++
-			begin = i + 1
-		}
-	}
-	if offset > begin {
-		pos.Column += utf8.RuneCount(src[begin:offset])
-	}
-	return pos
+	return advance(pos, string(src[pos.Offset:max(offset, pos.Offset)]))
 }
 
 // blame narrows a failure of the statement at s down to the word that

@@ -229,6 +229,15 @@ func (a *account) blameValues(p pair, c columnPair, condition string, rows int64
 		return nil
 	}
 	slices.Reverse(suspects)
+	updated, inserted := make([]*rowset, len(suspects)), make([]*rowset, len(suspects))
+	for i, s := range suspects {
+		e := s.effects[p.object]
+		updated[i], inserted[i] = &rowset{}, &e.inserted
+		if s.updates[p.object][c.was] {
+			updated[i] = &e.updated
+		}
+	}
+	updates, inserts := newRowIndex(updated), newRowIndex(inserted)
 	touched, args := a.touched(p, []columnPair{c})
 	found, err := a.db.QueryContext(a.ctx, "SELECT o."+rowid+", n."+rowidOf(p.to)+p.matched(p.values)+touched+" WHERE "+condition, args...)
 	if err != nil {
@@ -240,12 +249,15 @@ func (a *account) blameValues(p pair, c columnPair, condition string, rows int64
 		if err := found.Scan(&before, &now); err != nil {
 			return err
 		}
-		for _, s := range suspects {
-			e := s.effects[p.object]
-			if s.updates[p.object][c.was] && (e.updated.has(now) || e.updated.has(before)) || e.inserted.has(now) {
-				a.add(s, p.object, c.was, a.causeOf(p.object, s, c.was, cause), 1)
-				break
+		last := -1
+		for _, i := range []int{updates.first(now), updates.first(before), inserts.first(now)} {
+			if i >= 0 && (last < 0 || i < last) {
+				last = i
 			}
+		}
+		if last >= 0 {
+			s := suspects[last]
+			a.add(s, p.object, c.was, a.causeOf(p.object, s, c.was, cause), 1)
 		}
 	}
 	return found.Err()

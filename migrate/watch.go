@@ -15,7 +15,7 @@ import (
 )
 
 // This file follows what each statement of a run does to rows, by SQLite's preupdate hook and its authorizer. It notes
-// rowids and no values: what is lost is told at the end (losses.go), by comparing with the database from before the run.
+// rowids and no values: account.go compares the database with the one from before the run at the end, and tells the losses.
 
 // watcher follows the statements of one run on one connection.
 type watcher struct {
@@ -97,10 +97,16 @@ func (e *effect) held() int {
 	return e.direct.held() + e.nested.held() + e.againDirect.held() + e.againNested.held() + e.updated.held() + e.inserted.held()
 }
 
-// maxHeld bounds what is kept of rows that change out of the order of their ids: some 50 bytes each.
-const maxHeld = 4_000_000
+// Bounds of what is kept: of rows that change out of the order of their ids some 50 bytes each, of steps some 2 kB.
+const (
+	maxHeld = 4_000_000
+	maxKept = 100_000
+)
 
-var errTooManyRows = errors.New("the files change more rows, in no order, than can be followed")
+var (
+	errTooManyRows  = errors.New("the files change more rows, in no order, than can be followed")
+	errTooManySteps = errors.New("the files have more statements that change rows than can be followed")
+)
 
 // newWatcher reads the tables of a database that is going to change.
 func newWatcher(ctx context.Context, db querier) (*watcher, error) {
@@ -158,6 +164,10 @@ func (w *watcher) end(ctx context.Context, db querier, failed bool) error {
 		o.writes += e.wrote
 	}
 	if s.counts() {
+		if len(w.steps) == maxKept {
+			w.err = errTooManySteps
+			return w.err
+		}
 		w.steps = append(w.steps, s)
 	}
 	if s.schema {
@@ -168,16 +178,19 @@ func (w *watcher) end(ctx context.Context, db querier, failed bool) error {
 
 // counts reports whether a statement did more than to insert rows that it has the values of, of which a file may have many.
 func (s *step) counts() bool {
-	if s.schema || len(s.deletes)+len(s.updates)+len(s.reads) > 0 {
+	if s.schema || len(s.inserts) > 0 && len(s.reads) > 0 {
 		return true
 	}
-	for o := range s.inserts {
-		if o.shape != nil && o.shape.virtual {
-			return true
+	for _, set := range []map[*object]bool{s.inserts, s.deletes} {
+		for o := range set {
+			if o.shape != nil && o.shape.virtual { // SQLite tells nothing of its rows
+				return true
+			}
 		}
 	}
 	for _, e := range s.effects {
-		if e.direct.members+e.nested.members+e.againDirect.members+e.againNested.members+e.deletedDirect+e.deletedNested > 0 {
+		if e.updatedDirect || e.updatedNested ||
+			e.direct.members+e.nested.members+e.againDirect.members+e.againNested.members+e.deletedDirect+e.deletedNested > 0 {
 			return true
 		}
 	}
