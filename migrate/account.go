@@ -47,7 +47,7 @@ func newAccount(ctx context.Context, db *sql.DB, w *watcher, rows map[string]int
 		return nil, err
 	}
 	for _, s := range shapes {
-		a.now[foldASCII(s.name)] = s
+		a.now[dbfile.FoldName(s.name)] = s
 	}
 	for _, s := range w.steps {
 		for o := range s.effects {
@@ -75,8 +75,8 @@ func (a *account) readActions() error {
 			a.actions[table] = map[string]bool{}
 		}
 		a.actions[table][deleted] = true
-		a.actions[table][deleted+" "+foldASCII(column)] = true
-		a.actions[table][updated+" "+foldASCII(column)] = true
+		a.actions[table][deleted+" "+dbfile.FoldName(column)] = true
+		a.actions[table][updated+" "+dbfile.FoldName(column)] = true
 	}
 	return rows.Err()
 }
@@ -109,7 +109,7 @@ func (a *account) successor(o *object) (to *tableShape, same bool) {
 	if last.dropped != nil {
 		return nil, false
 	}
-	return a.now[foldASCII(last.name)], last == o
+	return a.now[dbfile.FoldName(last.name)], last == o
 }
 
 // trace follows a column from before the run to its name now, "" when it is gone. kept says that it is the same column of

@@ -44,7 +44,7 @@ func droppedTable(text string) string {
 			name = word // the last: IF EXISTS and the schema come before
 		}
 	}
-	return unquote(name)
+	return dbfile.UnquoteName(name)
 }
 
 // dropTable runs a statement that drops a table, and notes the losses. It runs inside [withGuard].

@@ -11,6 +11,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 func (r *run) execute(ctx context.Context, c connection, f File) error {
@@ -200,7 +202,7 @@ func renameTarget(text string) string {
 	if !strings.EqualFold(last[0], "RENAME") || !strings.EqualFold(last[1], "TO") {
 		return ""
 	}
-	return unquote(last[2])
+	return dbfile.UnquoteName(last[2])
 }
 
 // renameFix returns the fix for a trigger or view that names a dropped table while another table is given the name of
@@ -212,18 +214,6 @@ func renameFix(msg string) string {
 		}
 	}
 	return ""
-}
-
-// unquote returns a name as SQLite reads it.
-func unquote(name string) string {
-	if len(name) < 2 || !strings.Contains("\"'`[", name[:1]) {
-		return name
-	}
-	quote, inner := name[:1], name[1:len(name)-1]
-	if quote == "[" {
-		return inner
-	}
-	return strings.ReplaceAll(inner, quote+quote, quote)
 }
 
 func firstWord(text string) string {

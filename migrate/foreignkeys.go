@@ -87,7 +87,7 @@ func (r *run) noticeUnchecked(ctx context.Context, f File, table, says string) e
 		return nil
 	}
 	_, parent, _ := strings.Cut(says, " referencing ")
-	parent = unquote(parent)
+	parent = dbfile.UnquoteName(parent)
 	columns, err := readStrings(context.WithoutCancel(ctx), r.conn,
 		`SELECT group_concat(coalesce("to", 'its primary key'), ', ') FROM pragma_foreign_key_list(?)
 			WHERE "table" = ? COLLATE NOCASE GROUP BY id ORDER BY id`, table, parent)

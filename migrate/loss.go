@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // The causes of a [Loss].
@@ -106,7 +108,7 @@ func (p *permit) allows(o *object) bool {
 	allowed := false
 	for _, name := range p.tables {
 		for _, known := range append([]string{o.origin, o.name}, o.names...) {
-			if foldASCII(known) == foldASCII(name) {
+			if dbfile.SameName(known, name) {
 				p.used[name], allowed = true, true
 			}
 		}
@@ -160,7 +162,7 @@ func losesComment(comment string) (names []string) {
 		t := nextToken(src, pos)
 		pos = t.end
 		if t.kind == tokenWord || t.kind == tokenQuoted {
-			names = append(names, unquote(string(src[t.start:t.end])))
+			names = append(names, dbfile.UnquoteName(string(src[t.start:t.end])))
 		}
 	}
 	return names
@@ -175,7 +177,7 @@ func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (no
 	for _, o := range slices.Concat(a.w.before, a.w.made) {
 		if o.origin == "" || a.rows[o.origin] == 0 {
 			for _, name := range append(o.names, o.name) {
-				known[foldASCII(name)] = true
+				known[dbfile.FoldName(name)] = true
 			}
 		}
 	}
@@ -195,7 +197,7 @@ func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (no
 				p = f.permit(spans[f.Name], s)
 			}
 			for _, name := range p.tables {
-				if !p.used[name] && !known[foldASCII(name)] && len(notices) < maxUnfounded {
+				if !p.used[name] && !known[dbfile.FoldName(name)] && len(notices) < maxUnfounded {
 					at = advance(at, string(f.SQL[at.Offset:p.offset]))
 					notices = append(notices, Notice{
 						Name: f.Name, Pos: at, Code: CodeLossUnfounded,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // tableShape is a table of the author as SQLite describes it.
@@ -35,7 +37,7 @@ func (t *tableShape) key() []shapeColumn {
 
 func (t *tableShape) column(name string) (shapeColumn, bool) {
 	for _, c := range t.columns {
-		if foldASCII(c.name) == foldASCII(name) {
+		if dbfile.SameName(c.name, name) {
 			return c, true
 		}
 	}
@@ -113,14 +115,4 @@ func affinity(declared string) string {
 	default:
 		return "NUMERIC"
 	}
-}
-
-// foldASCII returns a name as SQLite compares it: without the case of ASCII letters.
-func foldASCII(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, name)
 }

@@ -160,7 +160,7 @@ func (a *account) moved(p pair, gone string) (bool, error) {
 
 // changedColumn tells how the values of a column changed, and blames a statement. It looks at all rows only where it has to.
 func (a *account) changedColumn(p pair, c columnPair) error {
-	if a.actions[p.origin]["SET DEFAULT "+foldASCII(c.was)] && c.kept && a.nestedOnly(p.object, c.was) {
+	if a.actions[p.origin]["SET DEFAULT "+dbfile.FoldName(c.was)] && c.kept && a.nestedOnly(p.object, c.was) {
 		return a.blameValues(p, c, differs(c), c.changed, LossSetNull)
 	}
 	uniform, err := a.uniform(p, c)
@@ -266,7 +266,7 @@ func (a *account) blameValues(p pair, c columnPair, condition string, rows int64
 // causeOf returns the cause of a value that a statement changed, where it is not known yet.
 func (a *account) causeOf(o *object, s *step, column, cause string) string {
 	e := s.effects[o]
-	setNull := a.actions[o.origin]["SET NULL "+foldASCII(column)] || a.actions[o.origin]["SET DEFAULT "+foldASCII(column)]
+	setNull := a.actions[o.origin]["SET NULL "+dbfile.FoldName(column)] || a.actions[o.origin]["SET DEFAULT "+dbfile.FoldName(column)]
 	switch {
 	case cause == LossNarrow:
 		return cause

@@ -121,7 +121,7 @@ func newWatcher(ctx context.Context, db querier) (*watcher, error) {
 			o.columns = append(o.columns, trackedColumn{c.name, c.name})
 		}
 		w.before = append(w.before, o)
-		w.tables[foldASCII(s.name)] = o
+		w.tables[dbfile.FoldName(s.name)] = o
 	}
 	return w, nil
 }
@@ -132,7 +132,7 @@ func (w *watcher) begin(ctx context.Context, db querier, f File, s span) error {
 		return nil
 	}
 	var held int64
-	if o := w.tables[foldASCII(droppedTable(string(f.SQL[s.start:s.end])))]; o != nil {
+	if o := w.tables[dbfile.FoldName(droppedTable(string(f.SQL[s.start:s.end])))]; o != nil {
 		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+dbfile.QuoteName(o.name)).Scan(&held); err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 strin
 	s := w.now
 	switch action {
 	case sqlite.AuthDelete, sqlite.AuthInsert, sqlite.AuthUpdate:
-		o := w.tables[foldASCII(arg1)]
+		o := w.tables[dbfile.FoldName(arg1)]
 		if o == nil {
 			return
 		}
@@ -240,17 +240,17 @@ func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 strin
 			s.updates[o][o.originOf(arg2)] = true
 		}
 	case sqlite.AuthRead:
-		if o := w.tables[foldASCII(arg1)]; o != nil {
+		if o := w.tables[dbfile.FoldName(arg1)]; o != nil {
 			note(&s.reads, o)
 		}
 	case sqlite.AuthDropTable, sqlite.AuthDropVTable:
 		s.schema = true
-		if o := w.tables[foldASCII(arg1)]; o != nil { // else one behind a virtual table
+		if o := w.tables[dbfile.FoldName(arg1)]; o != nil { // else one behind a virtual table
 			s.dropping = o
 		}
 	case sqlite.AuthAlterTable:
 		s.schema = true
-		if o := w.tables[foldASCII(arg2)]; o != nil {
+		if o := w.tables[dbfile.FoldName(arg2)]; o != nil {
 			note(&s.altered, o)
 		}
 	case sqlite.AuthCreateTable, sqlite.AuthCreateVTable:
@@ -262,7 +262,7 @@ func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 strin
 // originOf returns the name that a column had before the run; "" for one that the run made.
 func (o *object) originOf(column string) string {
 	for _, c := range o.columns {
-		if foldASCII(c.name) == foldASCII(column) {
+		if dbfile.SameName(c.name, column) {
 			return c.origin
 		}
 	}
@@ -283,7 +283,7 @@ func (o *object) nameOf(origin string) string {
 func (w *watcher) refresh(ctx context.Context, db querier, s *step) error {
 	const what = "the schema cannot be read"
 	for _, name := range s.creates {
-		if w.tables[foldASCII(name)] != nil {
+		if w.tables[dbfile.FoldName(name)] != nil {
 			continue
 		}
 		o := &object{name: name, madeBy: s, gone: map[string]*step{}}
@@ -299,13 +299,13 @@ func (w *watcher) refresh(ctx context.Context, db querier, s *step) error {
 	}
 	if o := s.dropping; o != nil {
 		o.dropped, o.held = s, s.held
-		delete(w.tables, foldASCII(o.name))
+		delete(w.tables, dbfile.FoldName(o.name))
 		w.bequeath(o)
 	}
 	for o := range s.altered {
 		names, err := columnNames(ctx, db, o.name)
 		if err == nil && len(names) == 0 { // a table has columns: it has another name now
-			delete(w.tables, foldASCII(o.name))
+			delete(w.tables, dbfile.FoldName(o.name))
 			o.names = append(o.names, o.name)
 			w.call(o, renameTarget(string(s.file.SQL[s.span.start:s.span.end])))
 			names, err = columnNames(ctx, db, o.name)
@@ -320,7 +320,7 @@ func (w *watcher) refresh(ctx context.Context, db querier, s *step) error {
 
 // call gives a table its name. A table of the run takes the place of one that had the name and is gone.
 func (w *watcher) call(o *object, name string) {
-	key := foldASCII(name)
+	key := dbfile.FoldName(name)
 	o.name = name
 	w.tables[key] = o
 	if gone := w.vacant[key]; gone != nil && o.origin == "" {
@@ -332,9 +332,9 @@ func (w *watcher) call(o *object, name string) {
 // bequeath gives the place of a table that is gone to a table of the run that has a former name of it, or waits for one.
 func (w *watcher) bequeath(o *object) {
 	for _, name := range append([]string{o.name}, o.names...) {
-		switch other := w.tables[foldASCII(name)]; {
+		switch other := w.tables[dbfile.FoldName(name)]; {
 		case other == nil:
-			w.vacant[foldASCII(name)] = o
+			w.vacant[dbfile.FoldName(name)] = o
 		case other.origin == "" && o.heir == nil:
 			w.inherit(o, other)
 		}
@@ -411,7 +411,7 @@ func (w *watcher) row(tls *libc.TLS, op int32, table uintptr, old, id int64) {
 		return
 	}
 	if table != w.name || table == 0 {
-		w.name, w.table, w.effect = table, w.tables[foldASCII(libc.GoString(table))], nil
+		w.name, w.table, w.effect = table, w.tables[dbfile.FoldName(libc.GoString(table))], nil
 		if w.table != nil {
 			if s.effects == nil {
 				s.effects = map[*object]*effect{}

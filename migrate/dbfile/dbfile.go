@@ -171,6 +171,3 @@ func FullDisk(folder string, err error) bool {
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
-
-// QuoteName returns a name of a table or column as SQL has it in quotation marks.
-func QuoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -73,7 +73,7 @@ func compare(ctx context.Context, conn *sql.Conn, now, past string, tables []str
 		return d, err
 	}
 	meant := func(name string) bool {
-		return len(tables) == 0 || slices.ContainsFunc(tables, func(t string) bool { return strings.EqualFold(t, name) })
+		return len(tables) == 0 || slices.ContainsFunc(tables, func(t string) bool { return dbfile.SameName(t, name) })
 	}
 	d.Lost, d.Tables = []Loss{}, []RowCount{}
 	for _, t := range before {
@@ -81,7 +81,7 @@ func compare(ctx context.Context, conn *sql.Conn, now, past string, tables []str
 			continue
 		}
 		pair := tablePair{conn: conn, now: now, past: past, table: t}
-		i := slices.IndexFunc(after, func(o tableKind) bool { return strings.EqualFold(o.name, t.name) && o.virtual == t.virtual })
+		i := slices.IndexFunc(after, func(o tableKind) bool { return dbfile.SameName(o.name, t.name) && o.virtual == t.virtual })
 		lost, count, err := pair.compare(ctx, i >= 0)
 		switch {
 		case err == nil:
@@ -94,7 +94,7 @@ func compare(ctx context.Context, conn *sql.Conn, now, past string, tables []str
 		}
 	}
 	for _, t := range after {
-		if !meant(t.name) || slices.ContainsFunc(before, func(o tableKind) bool { return strings.EqualFold(o.name, t.name) }) {
+		if !meant(t.name) || slices.ContainsFunc(before, func(o tableKind) bool { return dbfile.SameName(o.name, t.name) }) {
 			continue
 		}
 		c := RowCount{Table: t.name}
@@ -168,10 +168,15 @@ func (t tablePair) compare(ctx context.Context, there bool) (lost []Loss, count 
 func (t tablePair) rows(ctx context.Context, columns, others []column) (lost []Loss, err error) {
 	key, ok := keyOf(columns, others, t.table)
 	if !ok {
-		common := namesOf(columns, others)
-		list := strings.Join(common, ", ")
-		n, err := t.count(ctx, "SELECT count(*) FROM (SELECT "+list+" FROM "+t.name(t.now)+" EXCEPT SELECT "+list+
-			" FROM "+t.name(t.past)+")")
+		list := strings.Join(namesOf(columns, others), ", ")
+		rows := func(schema string) string { // equal ones have numbers
+			return "SELECT " + list + ", row_number() OVER (PARTITION BY " + list + ") FROM " + t.name(schema)
+		}
+		query := "SELECT count(*) FROM (" + rows(t.now) + " EXCEPT " + rows(t.past) + ")"
+		if list == "" {
+			query = "SELECT count(*) FROM " + t.name(t.now)
+		}
+		n, err := t.count(ctx, query)
 		if err != nil || n == 0 {
 			return nil, err
 		}
@@ -215,7 +220,7 @@ type column struct {
 	generated bool
 }
 
-func (c column) sameName(o column) bool { return strings.EqualFold(c.name, o.name) }
+func (c column) sameName(o column) bool { return dbfile.SameName(c.name, o.name) }
 
 func columnsOf(ctx context.Context, conn *sql.Conn, schema, table string) (all []column, err error) {
 	rows, err := conn.QueryContext(ctx, "SELECT name, upper(type), pk, hidden FROM pragma_table_xinfo(?, ?)", table, schema)
@@ -252,7 +257,7 @@ func namesOf(columns, others []column) (names []string) {
 func keyOf(columns, others []column, t tableKind) (key []string, ok bool) {
 	mine, theirs := primaryKey(columns), primaryKey(others)
 	switch {
-	case len(mine) > 0 && slices.EqualFunc(mine, theirs, strings.EqualFold):
+	case len(mine) > 0 && slices.EqualFunc(mine, theirs, dbfile.SameName):
 		for _, name := range mine {
 			key = append(key, dbfile.QuoteName(name))
 		}
@@ -276,7 +281,7 @@ func primaryKey(columns []column) (names []string) {
 // rowidOf returns a name of the rowid that no column has; "" for none.
 func rowidOf(columns []column) string {
 	for _, name := range []string{"rowid", "_rowid_", "oid"} {
-		if !slices.ContainsFunc(columns, func(c column) bool { return strings.EqualFold(c.name, name) }) {
+		if !slices.ContainsFunc(columns, func(c column) bool { return dbfile.SameName(c.name, name) }) {
 			return name
 		}
 	}

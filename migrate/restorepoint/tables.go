@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
@@ -137,7 +140,7 @@ func fit(ctx context.Context, conn *sql.Conn, table string) (kind tableKind, col
 	if err != nil {
 		return kind, nil, err
 	}
-	if a, b := storedNames(columns), storedNames(others); !equalFold(a, b) {
+	if a, b := storedNames(columns), storedNames(others); !slices.EqualFunc(a, b, dbfile.SameName) {
 		return kind, nil, refuse("The table %q has the columns %s now, and had %s then: put all back, without tables.",
 			kind.name, strings.Join(a, ", "), strings.Join(b, ", "))
 	}
@@ -154,8 +157,6 @@ func storedNames(columns []column) (names []string) {
 	slices.Sort(names)
 	return names
 }
-
-func equalFold(a, b []string) bool { return slices.EqualFunc(a, b, strings.EqualFold) }
 
 func putTables(ctx context.Context, conn *sql.Conn, c TableChange) (kept []Kept, err error) {
 	broken, err := violations(ctx, conn)
@@ -175,7 +176,7 @@ func putTables(ctx context.Context, conn *sql.Conn, c TableChange) (kept []Kept,
 		all = append(all, put{kind, columns})
 	}
 	for _, p := range all {
-		keep := c.Keep != "" && strings.EqualFold(c.Keep, p.kind.name)
+		keep := c.Keep != "" && dbfile.SameName(c.Keep, p.kind.name)
 		k, err := putTable(ctx, conn, p.kind, p.columns, keep)
 		if err != nil {
 			return nil, err
@@ -229,7 +230,7 @@ func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []col
 		return k, err
 	}
 	if _, err := conn.ExecContext(ctx, "INSERT INTO main."+name+" ("+list+") SELECT "+list+" FROM past."+name); err != nil {
-		return k, refuse("The rows of then do not fit into the table %q: %v.", kind.name, err)
+		return k, unfit(err, kind.name)
 	}
 	if !keep {
 		return k, nil
@@ -248,6 +249,15 @@ func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []col
 	k.Lost = came - k.Rows
 	_, err = conn.ExecContext(ctx, "DROP TABLE temp._pages_kept")
 	return k, err
+}
+
+// unfit refuses rows of then that SQLite, or a trigger, does not take; another failure stays as it is.
+func unfit(err error, table string) error {
+	failed, ok := errors.AsType[*sqlite.Error](err)
+	if !ok || !slices.Contains([]int{sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_ERROR}, failed.Code()&0xff) {
+		return err
+	}
+	return refuse("The rows of then do not fit into the table %q, %s: put all back, without tables.", table, failed.Error())
 }
 
 // checkPut refuses a table whose rows are not those of then, since a trigger changed them.
@@ -294,14 +304,12 @@ func violations(ctx context.Context, conn *sql.Conn) (found map[violationKey]int
 }
 
 func findTable(all []tableKind, name string) (tableKind, bool) {
-	i := slices.IndexFunc(all, func(t tableKind) bool { return strings.EqualFold(t.name, name) })
+	i := slices.IndexFunc(all, func(t tableKind) bool { return dbfile.SameName(t.name, name) })
 	if i < 0 {
 		return tableKind{}, false
 	}
 	return all[i], true
 }
-
-func has(columns []column, is func(column) bool) bool { return slices.ContainsFunc(columns, is) }
 
 // integerKey returns the column that is the rowid; "" for none.
 func integerKey(columns []column) string {
@@ -316,5 +324,3 @@ func integerKey(columns []column) string {
 }
 
 func join(names []string) string { return strings.Join(names, ", ") }
-
-func joinWith(parts []string, by string) string { return strings.Join(parts, by) }

@@ -37,6 +37,18 @@ func TestCompare(t *testing.T) {
 			"another key", "CREATE TABLE a (k TEXT PRIMARY KEY, x); INSERT INTO a VALUES ('a', 1)",
 			"DROP TABLE a; CREATE TABLE a (k TEXT, x TEXT PRIMARY KEY); INSERT INTO a VALUES ('a', '1')", "a 1 restore",
 		},
+		{
+			"a key of another name", "CREATE TABLE a (k TEXT PRIMARY KEY); INSERT INTO a VALUES ('x')",
+			"DROP TABLE a; CREATE TABLE a (l TEXT PRIMARY KEY); INSERT INTO a VALUES ('x'), ('y')", "a 2 restore, a.l 2 restore; a 2→1",
+		},
+		{
+			"equal rows without a rowid to read", "CREATE TABLE a (rowid, _rowid_, oid); INSERT INTO a VALUES (1, 1, 1)",
+			"INSERT INTO a VALUES (1, 1, 1), (1, 1, 1)", "a 2 restore; a 3→1",
+		},
+		{
+			"names that differ in a letter beyond ASCII", `CREATE TABLE "É" (id INTEGER PRIMARY KEY); INSERT INTO "É" VALUES (1)`,
+			`CREATE TABLE "é" (x INTEGER PRIMARY KEY); INSERT INTO "é" VALUES (1), (2)`, "é 2 restore; é 2→0",
+		},
 		{"no key", "CREATE TABLE a (x); INSERT INTO a VALUES (1), (1)", "INSERT INTO a VALUES (1)", "a 1 restore; a 3→2"},
 		{
 			"WITHOUT ROWID", "CREATE TABLE a (k, l, x, PRIMARY KEY (l, k)) WITHOUT ROWID; INSERT INTO a VALUES (1, 1, 1)",
@@ -110,6 +122,11 @@ func TestKeepSince(t *testing.T) {
 				"lead_id, name REFERENCES forms)",
 			"INSERT INTO forms VALUES ('new'); INSERT INTO leads VALUES (1, 'l1', 'new')", "0 1", "",
 		},
+		{
+			"a key that was broken then", "PRAGMA foreign_keys = OFF; CREATE TABLE forms (name TEXT PRIMARY KEY); CREATE TABLE leads (id INTEGER PRIMARY KEY, " +
+				"lead_id, name REFERENCES forms); INSERT INTO leads VALUES (1, 'l1', 'ada')",
+			"PRAGMA foreign_keys = OFF; INSERT INTO leads VALUES (2, 'l2', 'bob')", "0 1", "1 ada",
+		},
 		{"no table then", "CREATE TABLE a (x)", "CREATE TABLE leads (id INTEGER PRIMARY KEY, lead_id, name)", "0 0", "-"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -171,8 +188,8 @@ func TestTables(t *testing.T) {
 		{
 			"a stricter table", people, "ALTER TABLE people RENAME TO p; CREATE TABLE people (id INTEGER PRIMARY KEY, " +
 				"name CHECK (name <> 'ada'), email)",
-			"people", `The rows of then do not fit into the table "people": constraint failed: CHECK constraint failed: ` +
-				`name <> 'ada' (275).`,
+			"people", `The rows of then do not fit into the table "people", constraint failed: CHECK constraint failed: ` +
+				`name <> 'ada' (275): put all back, without tables.`,
 		},
 		{
 			"a trigger that changes them", people, "CREATE TRIGGER t AFTER INSERT ON people BEGIN UPDATE people SET name " +

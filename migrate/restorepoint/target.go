@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
@@ -121,6 +123,10 @@ func keepRows(ctx context.Context, conn *sql.Conn, table string) (k Kept, err er
 	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM now."+name+" n WHERE "+isNew).Scan(&came); err != nil || came == 0 {
 		return k, err
 	}
+	broken, err := orphans(ctx, conn, kind)
+	if err != nil {
+		return k, err
+	}
 	insert := func(names []string) error {
 		list := join(names)
 		result, err := conn.ExecContext(ctx, "INSERT OR IGNORE INTO main."+name+" ("+list+") SELECT "+list+
@@ -147,15 +153,17 @@ func keepRows(ctx context.Context, conn *sql.Conn, table string) (k Kept, err er
 				rest = append(rest, c)
 			}
 		}
-		if err := insert(rest); err != nil {
-			return k, err
+		if len(rest) > 0 {
+			if err := insert(rest); err != nil {
+				return k, err
+			}
 		}
 	}
-	broken, err := dropViolations(ctx, conn, kind)
+	removed, err := removeOrphans(ctx, conn, kind, rowidOf(others), broken)
 	if err != nil {
 		return k, err
 	}
-	k.Rows -= broken
+	k.Rows -= removed
 	k.Lost = came - k.Rows
 	return k, nil
 }
@@ -176,7 +184,7 @@ func bothHave(ctx context.Context, conn *sql.Conn, table string) (columns, other
 // sinceCondition is true for a row n of the schema now that main lacks. byKey is the key that tells it; "" for the lead's id.
 func sinceCondition(columns, others []column, kind tableKind) (condition, byKey string, ok bool) {
 	lead := func(c column) bool { return c.sameName(column{name: "lead_id"}) }
-	if has(columns, lead) && has(others, lead) {
+	if slices.ContainsFunc(columns, lead) && slices.ContainsFunc(others, lead) {
 		return "n.lead_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM main." + dbfile.QuoteName(kind.name) +
 			" m WHERE m.lead_id = n.lead_id)", "", true
 	}
@@ -188,41 +196,47 @@ func sinceCondition(columns, others []column, kind tableKind) (condition, byKey 
 	for _, name := range key {
 		same = append(same, "m."+name+" IS n."+name)
 	}
-	return "NOT EXISTS (SELECT 1 FROM main." + dbfile.QuoteName(kind.name) + " m WHERE " + joinWith(same, " AND ") + ")", join(key), true
+	return "NOT EXISTS (SELECT 1 FROM main." + dbfile.QuoteName(kind.name) + " m WHERE " + strings.Join(same, " AND ") + ")", join(key), true
 }
 
-// dropViolations removes the rows of a table that refer to rows which are not there, and returns their number.
-func dropViolations(ctx context.Context, conn *sql.Conn, kind tableKind) (n int64, err error) {
-	if kind.withoutRowid {
-		return 0, nil
-	}
+// orphans returns the rowids of the rows of a table that refer to rows which are not there.
+func orphans(ctx context.Context, conn *sql.Conn, kind tableKind) (ids map[int64]bool, err error) {
 	rows, err := conn.QueryContext(ctx, "SELECT DISTINCT rowid FROM pragma_foreign_key_check(?) WHERE rowid IS NOT NULL", kind.name)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	ids, err := readIDs(rows)
-	if err != nil {
-		return 0, err
-	}
-	for _, id := range ids {
-		if _, err := conn.ExecContext(ctx, "DELETE FROM main."+dbfile.QuoteName(kind.name)+" WHERE rowid = ?", id); err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, nil
-}
-
-func readIDs(rows *sql.Rows) (ids []int64, err error) {
 	defer rows.Close()
+	ids = map[int64]bool{}
 	for rows.Next() {
 		var id int64
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
-		ids = append(ids, id)
+		ids[id] = true
 	}
 	return ids, rows.Err()
+}
+
+// removeOrphans removes the orphans of a table but those that were there before, and returns their number. rowid is a name by
+// which the table's rows have their rowid; "" leaves all.
+func removeOrphans(ctx context.Context, conn *sql.Conn, kind tableKind, rowid string, before map[int64]bool) (n int64, err error) {
+	if kind.withoutRowid || rowid == "" {
+		return 0, nil
+	}
+	ids, err := orphans(ctx, conn, kind)
+	if err != nil {
+		return 0, err
+	}
+	for id := range ids {
+		if before[id] {
+			continue
+		}
+		if _, err := conn.ExecContext(ctx, "DELETE FROM main."+dbfile.QuoteName(kind.name)+" WHERE "+rowid+" = ?", id); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
 }
 
 // Replacing is a change of a database that is ready, and not made yet: nobody else writes, and others read what was there.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // Check returns the views and triggers of a schema that SQLite cannot use, such as one that names a column that is gone.
@@ -55,7 +56,7 @@ func (o *object) isBlamed(message string) bool {
 		return false
 	}
 	name := text[strings.LastIndexAny(text, " .")+1:]
-	return o.kind == KindView || names(o.sql)[fold(name)]
+	return o.kind == KindView || names(o.sql)[dbfile.FoldName(name)]
 }
 
 // firing returns a statement that sets off a trigger.
@@ -107,7 +108,7 @@ func Makes(statement, kind, name string) bool {
 		if len(rest) > 2 && rest[1].Text == "." {
 			rest = rest[2:]
 		}
-		return len(rest) > 0 && same(unquoted(rest[0].Text), name)
+		return len(rest) > 0 && dbfile.SameName(dbfile.UnquoteName(rest[0].Text), name)
 	}
 	return false
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // The values of [Change.Change].
@@ -210,7 +212,7 @@ func Reordered(from, to *Schema) []string {
 		if old == nil || t.virtual || len(t.columns) != len(old.columns) {
 			continue
 		}
-		equal := slices.EqualFunc(t.columns, old.columns, func(a, b *column) bool { return same(a.name, b.name) })
+		equal := slices.EqualFunc(t.columns, old.columns, func(a, b *column) bool { return dbfile.SameName(a.name, b.name) })
 		has := func(c *column) bool { return old.column(c.name) == nil }
 		if !equal && !slices.ContainsFunc(t.columns, has) {
 			list = append(list, t.name)

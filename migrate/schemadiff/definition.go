@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file reads a CREATE TABLE statement that SQLite has accepted, for what its pragmas do not tell
@@ -89,10 +90,10 @@ func (r *definitionReader) take(words ...string) bool {
 
 // since returns the text from a token to the last that was read.
 func (r *definitionReader) since(begin int) string {
-	if begin >= r.at {
+	if begin >= min(r.at, len(r.tokens)) {
 		return ""
 	}
-	return oneLine(r.sql[r.tokens[begin].Start:r.tokens[r.at-1].End])
+	return oneLine(r.sql[r.tokens[begin].Start:r.tokens[min(r.at, len(r.tokens))-1].End])
 }
 
 // group steps over a parenthesis, and returns what is inside.
@@ -110,7 +111,7 @@ func (r *definitionReader) conflict() string {
 	if !r.take("ON", "CONFLICT") {
 		return ""
 	}
-	word := fold(r.peek().Text)
+	word := dbfile.FoldName(r.peek().Text)
 	r.at++
 	if word == "abort" {
 		return "" // as without it
@@ -130,7 +131,7 @@ func (r *definitionReader) ended() bool { return r.at >= len(r.tokens) || r.peek
 
 func (r *definitionReader) column() {
 	begin := r.at
-	name := unquoted(r.peek().Text)
+	name := dbfile.UnquoteName(r.peek().Text)
 	r.at++
 	for !r.ended() && !r.beginsConstraint() { // the type
 		if r.group() == nil {
@@ -141,7 +142,7 @@ func (r *definitionReader) column() {
 	label := ""
 	for !r.ended() {
 		if r.take("CONSTRAINT") {
-			label = unquoted(r.peek().Text)
+			label = dbfile.UnquoteName(r.peek().Text)
 			r.at++
 			continue
 		}
@@ -181,7 +182,7 @@ func (r *definitionReader) columnConstraint(c *columnDefinition, name, label str
 			}
 		}
 	case r.take("COLLATE"):
-		c.collate = fold(unquoted(r.peek().Text))
+		c.collate = dbfile.FoldName(dbfile.UnquoteName(r.peek().Text))
 		r.at++
 	case r.peek().Is("REFERENCES"):
 		r.reference([]string{name})
@@ -204,7 +205,7 @@ func (r *definitionReader) check(label string, inside []migrate.Token) {
 		c.text = "CHECK (" + oneLine(r.sql[inside[0].Start:inside[len(inside)-1].End]) + ")"
 	}
 	if label != "" {
-		c.form, c.text = fold(label)+" "+c.form, "CONSTRAINT "+quoted(label)+" "+c.text
+		c.form, c.text = dbfile.FoldName(label)+" "+c.form, "CONSTRAINT "+quoted(label)+" "+c.text
 	}
 	r.checks = append(r.checks, c)
 }
@@ -252,7 +253,7 @@ func (r *definitionReader) tableConstraint() bool {
 	}
 	label := ""
 	if r.take("CONSTRAINT") {
-		label = unquoted(r.peek().Text)
+		label = dbfile.UnquoteName(r.peek().Text)
 		r.at++
 	}
 	begin := r.at
@@ -262,7 +263,7 @@ func (r *definitionReader) tableConstraint() bool {
 		inside := r.group()
 		for _, part := range splitList(inside) {
 			if len(part) > 0 {
-				u.columns = append(u.columns, unquoted(part[0].Text))
+				u.columns = append(u.columns, dbfile.UnquoteName(part[0].Text))
 				u.automatic = u.automatic || part[len(part)-1].Is("AUTOINCREMENT")
 			}
 		}
@@ -275,7 +276,7 @@ func (r *definitionReader) tableConstraint() bool {
 		var columns []string
 		for _, part := range splitList(r.group()) {
 			if len(part) > 0 {
-				columns = append(columns, unquoted(part[0].Text))
+				columns = append(columns, dbfile.UnquoteName(part[0].Text))
 			}
 		}
 		r.reference(columns)

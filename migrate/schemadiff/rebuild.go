@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file makes tables anew. DROP TABLE first deletes the rows of the table, and what ON DELETE says happens to the rows
@@ -26,8 +27,8 @@ func (w *writer) rebuildChildren() {
 				if k.onDelete == "NO ACTION" || k.onDelete == "RESTRICT" || !w.isDropped(k.parent) {
 					continue
 				}
-				w.rebuilt[fold(t.name)] = true
-				delete(w.alters, fold(t.name))
+				w.rebuilt[dbfile.FoldName(t.name)] = true
+				delete(w.alters, dbfile.FoldName(t.name))
 				w.changes = append(w.changes, Change{
 					Change: Rebuilt, Type: KindTable, Name: t.name, Before: t.sql, After: w.wanted.table(t.name).sql,
 					Text: fmt.Sprintf("make the table %s anew: its rows would follow those of the old %s (ON DELETE %s)",
@@ -39,29 +40,31 @@ func (w *writer) rebuildChildren() {
 		}
 	}
 	for _, t := range w.wanted.tables {
-		if w.rebuilt[fold(t.name)] {
-			w.temp[fold(t.name)] = w.freeName(t.name + "_new")
+		if w.rebuilt[dbfile.FoldName(t.name)] {
+			w.temp[dbfile.FoldName(t.name)] = w.freeName(t.name + "_new")
 		}
-		if w.virtual[fold(t.name)] {
-			w.temp[fold(t.name)] = w.freeName("new_" + t.name) // what begins with its name may belong to it
+		if w.virtual[dbfile.FoldName(t.name)] {
+			w.temp[dbfile.FoldName(t.name)] = w.freeName("new_" + t.name) // what begins with its name may belong to it
 		}
 	}
 }
 
 // isDropped reports whether a table of the current schema is dropped by the script.
-func (w *writer) isDropped(name string) bool { return w.removed[fold(name)] || w.rebuilt[fold(name)] }
+func (w *writer) isDropped(name string) bool {
+	return w.removed[dbfile.FoldName(name)] || w.rebuilt[dbfile.FoldName(name)]
+}
 
 // freeName returns a name that no table, index or view has, and no table behind a virtual one may have.
 func (w *writer) freeName(name string) string {
 	isTaken := func(name string) bool {
 		for _, s := range []*Schema{w.current, w.wanted} {
 			for _, t := range s.tables {
-				if same(t.name, name) || strings.HasPrefix(fold(t.name), fold(name)+"_") {
+				if dbfile.SameName(t.name, name) || strings.HasPrefix(dbfile.FoldName(t.name), dbfile.FoldName(name)+"_") {
 					return true
 				}
 			}
 			for _, o := range s.objects {
-				if same(o.name, name) {
+				if dbfile.SameName(o.name, name) {
 					return true
 				}
 			}
@@ -79,7 +82,7 @@ func (w *writer) freeName(name string) string {
 func (w *writer) checkValues() error {
 	for _, v := range w.o.Values {
 		t := w.wanted.table(v.Table)
-		if t == nil || t.column(v.Column) == nil || !w.rebuilt[fold(v.Table)] {
+		if t == nil || t.column(v.Column) == nil || !w.rebuilt[dbfile.FoldName(v.Table)] {
 			return &Error{
 				Code: CodeNotAsked,
 				Msg:  fmt.Sprintf("--value %s.%s: the column needs no value for the rows that are there", v.Table, v.Column),
@@ -88,7 +91,7 @@ func (w *writer) checkValues() error {
 		}
 	}
 	for _, t := range w.wanted.tables {
-		if !w.rebuilt[fold(t.name)] {
+		if !w.rebuilt[dbfile.FoldName(t.name)] {
 			continue
 		}
 		for _, c := range t.columns {
@@ -103,7 +106,7 @@ func (w *writer) checkValues() error {
 // needsValue reports whether a column that an older form of the table lacks has nothing to be in its rows.
 func (t *table) needsValue(old *table, c *column) bool {
 	isRowID := c.name == t.rowID && !old.noRow
-	hasValue := c.hasDefault && !same(c.defaultValue, "NULL")
+	hasValue := c.hasDefault && !dbfile.SameName(c.defaultValue, "NULL")
 	return old.column(c.name) == nil && c.facts[factNull] != "" && !hasValue && !c.generated && !isRowID
 }
 
@@ -123,7 +126,7 @@ func (w *writer) valueNeeded(t *table, c *column) error {
 
 func (w *writer) value(t *table, c *column) string {
 	for _, v := range w.o.Values {
-		if same(v.Table, t.name) && same(v.Column, c.name) {
+		if dbfile.SameName(v.Table, t.name) && dbfile.SameName(v.Column, c.name) {
 			return v.SQL
 		}
 	}
@@ -149,8 +152,8 @@ func (w *writer) dropAffected() {
 				w.gone[o.key()] = w.gone[o.key()] || w.isDropped(o.table)
 				continue
 			}
-			if o.kind == KindView && w.gone[o.key()] && !affected[fold(o.name)] {
-				affected[fold(o.name)], again = true, true
+			if o.kind == KindView && w.gone[o.key()] && !affected[dbfile.FoldName(o.name)] {
+				affected[dbfile.FoldName(o.name)], again = true, true
 			}
 			if w.gone[o.key()] {
 				continue
@@ -174,7 +177,7 @@ func (o *object) names(of map[string]bool) bool {
 
 // copyOf returns the statements that fill the copy of a table.
 func (w *writer) copyOf(t *table) (list []statement) {
-	old, name := w.current.table(t.name), w.temp[fold(t.name)]
+	old, name := w.current.table(t.name), w.temp[dbfile.FoldName(t.name)]
 	var into, from []string
 	if target, source := rowIDs(old, t); target != "" {
 		into, from = append(into, target), append(from, source)
@@ -191,7 +194,7 @@ func (w *writer) copyOf(t *table) (list []statement) {
 			from = append(from, value)
 		case value != "":
 			from = append(from, fmt.Sprintf("coalesce(%s, %s)", quoted(before.name), value))
-		case c.facts[factNull] != "" && before.facts[factNull] == "" && c.hasDefault && !same(c.defaultValue, "NULL"):
+		case c.facts[factNull] != "" && before.facts[factNull] == "" && c.hasDefault && !dbfile.SameName(c.defaultValue, "NULL"):
 			from = append(from, fmt.Sprintf("coalesce(%s, %s)", quoted(before.name), defaultExpression(c.defaultValue)))
 		default:
 			from = append(from, quoted(before.name))
@@ -225,7 +228,7 @@ func defaultExpression(value string) string {
 	isWord := !t.Quoted && (t.Text[0] < '0' || t.Text[0] > '9') &&
 		!t.Is("NULL", "TRUE", "FALSE", "CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP")
 	if isWord || t.Quoted && t.Text[0] != '\'' {
-		return literal(unquoted(t.Text))
+		return literal(dbfile.UnquoteName(t.Text))
 	}
 	return value
 }
@@ -268,12 +271,12 @@ func (w *writer) createAs(t *table, name string) string {
 	end := 0
 	for i, tok := range tokens {
 		word := tok.Text
-		own := same(unquoted(word), t.name) && (!tok.Quoted || word[0] != '\'')
+		own := dbfile.SameName(dbfile.UnquoteName(word), t.name) && (!tok.Quoted || word[0] != '\'')
 		switch {
 		case i == tableName(t):
 			word = quoted(name)
-		case i > 0 && tokens[i-1].Is("REFERENCES") && w.rebuilt[fold(unquoted(word))]:
-			word = quoted(w.temp[fold(unquoted(word))])
+		case i > 0 && tokens[i-1].Is("REFERENCES") && w.rebuilt[dbfile.FoldName(dbfile.UnquoteName(word))]:
+			word = quoted(w.temp[dbfile.FoldName(dbfile.UnquoteName(word))])
 		case own && i > 0 && i+1 < len(tokens) && tokens[i+1].Text == "." && tokens[i-1].Text != ".":
 			word = quoted(name) // a column with its table
 		}
@@ -298,12 +301,12 @@ func childrenFirst(s *Schema, in func(name string) bool, visit func(t *table)) {
 	done := map[string]bool{}
 	var follow func(t *table)
 	follow = func(t *table) {
-		if done[fold(t.name)] {
+		if done[dbfile.FoldName(t.name)] {
 			return
 		}
-		done[fold(t.name)] = true
+		done[dbfile.FoldName(t.name)] = true
 		for _, child := range s.tables {
-			refers := slices.ContainsFunc(child.keys, func(k foreignKey) bool { return same(k.parent, t.name) })
+			refers := slices.ContainsFunc(child.keys, func(k foreignKey) bool { return dbfile.SameName(k.parent, t.name) })
 			if refers && in(child.name) {
 				follow(child)
 			}
@@ -325,7 +328,7 @@ func (w *writer) swaps() []statement {
 	var order []*table
 	for _, removed := range []bool{false, true} {
 		childrenFirst(w.current, w.isDropped, func(t *table) {
-			if !oneByOne && !removed || oneByOne && w.removed[fold(t.name)] == removed {
+			if !oneByOne && !removed || oneByOne && w.removed[dbfile.FoldName(t.name)] == removed {
 				order = append(order, t)
 			}
 		})
@@ -334,11 +337,11 @@ func (w *writer) swaps() []statement {
 	var renames []statement
 	for _, t := range order {
 		list = append(list, w.dropOld(t)...)
-		if !w.rebuilt[fold(t.name)] {
+		if !w.rebuilt[dbfile.FoldName(t.name)] {
 			continue
 		}
 		name := w.wanted.table(t.name).name
-		rename := statement{sql: fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoted(w.temp[fold(t.name)]), quoted(name))}
+		rename := statement{sql: fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoted(w.temp[dbfile.FoldName(t.name)]), quoted(name))}
 		if oneByOne {
 			list = append(list, rename)
 		} else {
@@ -360,13 +363,13 @@ func (w *writer) isCyclic(t *table) bool {
 	reaches = func(from *table) bool {
 		for _, k := range from.keys {
 			parent := w.current.table(k.parent)
-			if parent == nil || parent == from || !w.isDropped(parent.name) || seen[fold(parent.name)] {
+			if parent == nil || parent == from || !w.isDropped(parent.name) || seen[dbfile.FoldName(parent.name)] {
 				continue
 			}
 			if parent == t {
 				return true
 			}
-			seen[fold(parent.name)] = true
+			seen[dbfile.FoldName(parent.name)] = true
 			if reaches(parent) {
 				return true
 			}
@@ -380,7 +383,7 @@ func (w *writer) dropOld(t *table) []statement {
 	s := statement{sql: "DROP TABLE " + quoted(t.name)}
 	now := w.wanted.table(t.name)
 	switch {
-	case w.removed[fold(t.name)]:
+	case w.removed[dbfile.FoldName(t.name)]:
 		s.loses = t.name
 	case slices.ContainsFunc(t.columns, func(c *column) bool { return isLost(c, now) }):
 		s.loses = w.loses(t.name)
@@ -403,7 +406,7 @@ func isLost(c *column, now *table) bool {
 // cascading returns the column by which rows of a table delete rows of the same table, if it can be NULL; "" for none.
 func (t *table) cascading() string {
 	for _, k := range t.keys {
-		if same(k.parent, t.name) && k.onDelete == "CASCADE" && len(k.columns) == 1 {
+		if dbfile.SameName(k.parent, t.name) && k.onDelete == "CASCADE" && len(k.columns) == 1 {
 			if c := t.column(k.columns[0]); c != nil && !c.notNull && c.primary == 0 && !c.generated {
 				return quoted(c.name)
 			}
@@ -425,7 +428,7 @@ func (t *table) content() (name string, contentless bool) {
 	}
 	for _, option := range splitList(tokens[open+1 : max(groupEnd(tokens, open)-1, open+1)]) {
 		if len(option) >= 3 && option[0].Is("content") && option[1].Text == "=" {
-			name = unquoted(option[2].Text)
+			name = dbfile.UnquoteName(option[2].Text)
 			return name, name == ""
 		}
 	}
@@ -437,7 +440,7 @@ func (t *table) module() string {
 	tokens := migrate.Tokens(t.sql)
 	for i, tok := range tokens {
 		if tok.Is("USING") && i+1 < len(tokens) {
-			return fold(unquoted(tokens[i+1].Text))
+			return dbfile.FoldName(dbfile.UnquoteName(tokens[i+1].Text))
 		}
 	}
 	return ""
@@ -450,7 +453,7 @@ func (t *table) refill() statement {
 
 // remake returns the statements that make a virtual table anew.
 func (w *writer) remake(t *table) []statement {
-	old, name := w.current.table(t.name), w.temp[fold(t.name)]
+	old, name := w.current.table(t.name), w.temp[dbfile.FoldName(t.name)]
 	drop := statement{sql: "DROP TABLE " + quoted(old.name)}
 	content, contentless := t.content()
 	oldContent, oldContentless := old.content()

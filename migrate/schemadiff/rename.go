@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // rename gives tables and columns their new names, as SQLite does: in indexes, views, triggers and foreign keys too.
@@ -73,7 +75,7 @@ func (w *writer) renameTable(ctx context.Context, r Rename) error {
 func (w *writer) renameColumn(ctx context.Context, r Rename) error {
 	name := r.Table
 	for _, other := range w.o.Renames { // the table may be named as it was before its own rename
-		if other.Column == "" && same(other.Table, name) {
+		if other.Column == "" && dbfile.SameName(other.Table, name) {
 			name = other.To
 		}
 	}
@@ -87,9 +89,9 @@ func (w *writer) renameColumn(ctx context.Context, r Rename) error {
 		return r.refuse("the table %s has no column %s in the migrations", quoted(old.name), quoted(r.Column))
 	case now.column(r.To) == nil:
 		return r.refuse("the table %s has no column %s in the schema file", quoted(now.name), quoted(r.To))
-	case now.column(r.Column) != nil && !same(r.Column, r.To):
+	case now.column(r.Column) != nil && !dbfile.SameName(r.Column, r.To):
 		return r.refuse("the schema file has a column %s too", quoted(r.Column))
-	case old.column(r.To) != nil && !same(r.Column, r.To):
+	case old.column(r.To) != nil && !dbfile.SameName(r.Column, r.To):
 		return r.refuse("the migrations make a column %s too", quoted(r.To))
 	}
 	return w.renameColumnTo(ctx, old, old.column(r.Column), now.column(r.To).name)
@@ -120,7 +122,7 @@ func (w *writer) guesses() []Rename {
 	var list []Rename
 	taken := map[string]bool{}
 	for _, old := range w.current.tables {
-		if !w.removed[fold(old.name)] || old.virtual {
+		if !w.removed[dbfile.FoldName(old.name)] || old.virtual {
 			continue
 		}
 		for _, t := range w.wanted.tables {

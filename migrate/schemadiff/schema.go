@@ -16,7 +16,8 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // DB is a *sql.DB or *sql.Conn.
@@ -49,7 +50,7 @@ type object struct {
 	columns                []string // that an index over all rows begins with
 }
 
-func (o *object) key() string { return o.kind + " " + fold(o.name) }
+func (o *object) key() string { return o.kind + " " + dbfile.FoldName(o.name) }
 
 // table is a table, or a virtual one.
 type table struct {
@@ -98,20 +99,8 @@ type foreignKey struct {
 	text             string // REFERENCES and what follows, as it is written
 }
 
-// fold returns a name as SQLite compares names: without ASCII case.
-func fold(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, name)
-}
-
-func same(a, b string) bool { return fold(a) == fold(b) }
-
 func (s *Schema) table(name string) *table {
-	at := slices.IndexFunc(s.tables, func(t *table) bool { return same(t.name, name) })
+	at := slices.IndexFunc(s.tables, func(t *table) bool { return dbfile.SameName(t.name, name) })
 	if at < 0 {
 		return nil
 	}
@@ -127,7 +116,7 @@ func (s *Schema) object(key string) *object {
 }
 
 func (t *table) column(name string) *column {
-	at := slices.IndexFunc(t.columns, func(c *column) bool { return same(c.name, name) })
+	at := slices.IndexFunc(t.columns, func(c *column) bool { return dbfile.SameName(c.name, name) })
 	if at < 0 {
 		return nil
 	}

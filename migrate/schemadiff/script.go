@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file puts the statements of a script in order.
@@ -14,13 +15,13 @@ func (w *writer) script() string {
 	copies, swaps := w.copies(), w.swaps()
 	var remade []statement
 	for _, t := range w.wanted.tables {
-		if w.virtual[fold(t.name)] {
+		if w.virtual[dbfile.FoldName(t.name)] {
 			remade = append(remade, w.remake(t)...)
 		}
 	}
 	var alters []statement
 	for _, t := range w.wanted.tables {
-		alters = append(alters, w.alters[fold(t.name)]...)
+		alters = append(alters, w.alters[dbfile.FoldName(t.name)]...)
 	}
 	groups := [][]statement{
 		w.first, w.renames, w.objectDrops(len(alters) > 0), w.creates, alters, copies, swaps, remade, w.objectCreates(), w.ends,
@@ -62,7 +63,7 @@ func (w *writer) written(s statement) string {
 	if s.why != "" {
 		out += comment(s.why)
 	}
-	if s.loses != "" && slices.ContainsFunc(w.o.AllowLoss, func(name string) bool { return same(name, s.loses) }) {
+	if s.loses != "" && slices.ContainsFunc(w.o.AllowLoss, func(name string) bool { return dbfile.SameName(name, s.loses) }) {
 		out += comment("pages: loses " + s.loses)
 	}
 	return out + migrate.Ended(s.sql)
@@ -71,7 +72,7 @@ func (w *writer) written(s statement) string {
 // copies returns the statements that make and fill the copies of tables that are made anew.
 func (w *writer) copies() (list []statement) {
 	var order []*table // parents first, or SQLite would look for the children of each row that it copies
-	childrenFirst(w.wanted, func(name string) bool { return w.rebuilt[fold(name)] }, func(t *table) {
+	childrenFirst(w.wanted, func(name string) bool { return w.rebuilt[dbfile.FoldName(name)] }, func(t *table) {
 		order = append(order, t)
 	})
 	slices.Reverse(order)
@@ -80,17 +81,17 @@ func (w *writer) copies() (list []statement) {
 		why = ""
 	}
 	for _, t := range order {
-		list = append(list, statement{sql: w.createAs(t, w.temp[fold(t.name)]), why: why})
+		list = append(list, statement{sql: w.createAs(t, w.temp[dbfile.FoldName(t.name)]), why: why})
 		why = ""
 	}
 	var helpers []statement
 	for i, t := range order {
 		for _, k := range t.keys {
-			at := slices.IndexFunc(order, func(o *table) bool { return same(o.name, k.parent) })
+			at := slices.IndexFunc(order, func(o *table) bool { return dbfile.SameName(o.name, k.parent) })
 			if at < i { // copied before, or not at all
 				continue
 			}
-			create, drop := w.helper(w.temp[fold(t.name)], k.columns)
+			create, drop := w.helper(w.temp[dbfile.FoldName(t.name)], k.columns)
 			if len(helpers) == 0 {
 				create.why = "Rows that come before those they refer to: SQLite looks for them."
 			}
@@ -121,7 +122,7 @@ func (w *writer) dropHelpers(order []*table) (creates, drops []statement) {
 			}
 			for _, k := range w.keysThen(child) {
 				key := child.name + " " + quotedList(k.columns)
-				if !same(k.parent, t.name) || done[key] || w.hasIndex(child, k.columns) {
+				if !dbfile.SameName(k.parent, t.name) || done[key] || w.hasIndex(child, k.columns) {
 					continue
 				}
 				done[key] = true
@@ -151,11 +152,11 @@ func (w *writer) keysThen(t *table) []foreignKey {
 func (w *writer) hasIndex(t *table, columns []string) bool {
 	begins := func(index []string) bool {
 		return len(index) >= len(columns) && !slices.ContainsFunc(columns, func(name string) bool {
-			return !slices.ContainsFunc(index[:len(columns)], func(other string) bool { return same(name, other) })
+			return !slices.ContainsFunc(index[:len(columns)], func(other string) bool { return dbfile.SameName(name, other) })
 		})
 	}
 	return slices.ContainsFunc(t.indexed, begins) || slices.ContainsFunc(w.current.objects, func(o *object) bool {
-		return o.kind == KindIndex && same(o.table, t.name) && (!w.gone[o.key()] || w.isDropped(t.name)) && begins(o.columns)
+		return o.kind == KindIndex && dbfile.SameName(o.table, t.name) && (!w.gone[o.key()] || w.isDropped(t.name)) && begins(o.columns)
 	})
 }
 
@@ -176,7 +177,8 @@ func (w *writer) objectDrops(altering bool) []statement {
 			goes := w.isDropped(o.table)
 			if kind == KindTrigger {
 				owner := w.current.table(o.table)
-				goes = owner == nil && w.gone[KindView+" "+fold(o.table)] || goes && !altering && owner.cascading() == "" && !oneByOne
+				goes = owner == nil && w.gone[KindView+" "+dbfile.FoldName(o.table)] ||
+					goes && !altering && owner.cascading() == "" && !oneByOne
 			}
 			if kind == KindView || !goes {
 				list = append(list, statement{sql: "DROP " + strings.ToUpper(kind) + " " + quoted(o.name)})

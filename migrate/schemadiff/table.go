@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // read reads the columns and constraints of a table.
@@ -58,7 +59,7 @@ func (t *table) read(ctx context.Context, db DB) error {
 
 func (c *column) read(d columnDefinition, isRowID bool) {
 	c.text = d.text
-	c.facts[factType] = fold(strings.Join(strings.Fields(c.kind), " "))
+	c.facts[factType] = dbfile.FoldName(strings.Join(strings.Fields(c.kind), " "))
 	if c.notNull && !isRowID { // a rowid is never NULL
 		c.facts[factNull] = "not null"
 		c.facts[factConflict] = d.conflict
@@ -80,9 +81,9 @@ type indexPart struct {
 }
 
 func (p indexPart) String() string {
-	out := fold(p.name)
+	out := dbfile.FoldName(p.name)
 	if p.collation != "BINARY" && p.collation != "" {
-		out += " collate " + fold(p.collation)
+		out += " collate " + dbfile.FoldName(p.collation)
 	}
 	if p.down {
 		out += " desc"
@@ -138,13 +139,13 @@ func (t *table) addUnique(d definition, parts []indexPart, isPrimary bool) {
 	r := rule{form: "unique", text: "UNIQUE (" + partList(parts) + ")"}
 	if isPrimary {
 		r = rule{form: "primary key", text: "PRIMARY KEY (" + partList(parts) + ")"}
-		if len(parts) == 1 && same(t.rowID, parts[0].name) {
+		if len(parts) == 1 && dbfile.SameName(t.rowID, parts[0].name) {
 			r.form = "rowid " + r.form // INTEGER PRIMARY KEY DESC is another key
 		}
 	}
 	r.form += " (" + partList(parts) + ")"
 	for _, u := range d.unique {
-		equal := slices.EqualFunc(u.columns, parts, func(name string, p indexPart) bool { return same(name, p.name) })
+		equal := slices.EqualFunc(u.columns, parts, func(name string, p indexPart) bool { return dbfile.SameName(name, p.name) })
 		if !equal || u.primary != isPrimary {
 			continue
 		}
@@ -183,11 +184,11 @@ func (t *table) readKeys(ctx context.Context, db DB, d definition) error {
 				k = &key{foreignKey: foreignKey{parent: text(v[1]), onDelete: text(v[5])}}
 				for i, action := range []string{text(v[4]), text(v[5])} {
 					if action != "NO ACTION" {
-						k.form += [...]string{" on update ", " on delete "}[i] + fold(action)
+						k.form += [...]string{" on update ", " on delete "}[i] + dbfile.FoldName(action)
 					}
 				}
 				if match := text(v[6]); match != "NONE" {
-					k.form += " match " + fold(match)
+					k.form += " match " + dbfile.FoldName(match)
 				}
 				found[id] = k
 			}
@@ -235,7 +236,7 @@ func (t *table) resolveKeys(s *Schema) {
 		if parent := s.table(k.parent); len(to) == 0 && parent != nil {
 			to = parent.primaryKey()
 		}
-		t.rules[i].form = fold(fmt.Sprintf("%s (%s) references %s (%s)",
+		t.rules[i].form = dbfile.FoldName(fmt.Sprintf("%s (%s) references %s (%s)",
 			strings.TrimSuffix(r.form, keyMark), quotedList(k.columns), quoted(k.parent), quotedList(to)))
 	}
 }
@@ -287,7 +288,8 @@ func (o *object) read(ctx context.Context, db DB) error {
 		}
 		list = append(list, p.String())
 	}
-	o.form = fmt.Sprintf("index %s on %s (%s) %s", fold(o.name), fold(o.table), strings.Join(list, ", "), normal(tokens[end:]))
+	o.form = fmt.Sprintf("index %s on %s (%s) %s", dbfile.FoldName(o.name), dbfile.FoldName(o.table),
+		strings.Join(list, ", "), normal(tokens[end:]))
 	if tokens[1].Is("UNIQUE") {
 		o.form = "unique " + o.form
 	}

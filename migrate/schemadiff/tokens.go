@@ -35,7 +35,7 @@ func isPlain(name string) bool {
 			return false
 		}
 	}
-	return name != "" && !keywords[fold(name)]
+	return name != "" && !keywords[dbfile.FoldName(name)]
 }
 
 // quoted returns a name as SQL, with quotes where it needs them.
@@ -55,20 +55,6 @@ func quotedList(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// unquoted returns the name that a token means.
-func unquoted(token string) string {
-	if len(token) < 2 {
-		return token
-	}
-	switch q := token[0]; q {
-	case '"', '`', '\'':
-		return strings.ReplaceAll(token[1:len(token)-1], string([]byte{q, q}), string(q))
-	case '[':
-		return token[1 : len(token)-1]
-	}
-	return token
-}
-
 // literal returns text as an SQL string.
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
@@ -81,11 +67,11 @@ func normal(tokens []migrate.Token) string {
 		}
 		switch {
 		case t.Quoted && t.Text[0] != '\'':
-			out.WriteString(fold(quoted(unquoted(t.Text))))
+			out.WriteString(dbfile.FoldName(quoted(dbfile.UnquoteName(t.Text))))
 		case t.Quoted:
 			out.WriteString(t.Text)
 		default:
-			out.WriteString(fold(t.Text))
+			out.WriteString(dbfile.FoldName(t.Text))
 		}
 	}
 	return out.String()
@@ -95,7 +81,7 @@ func normal(tokens []migrate.Token) string {
 func names(sql string) map[string]bool {
 	found := map[string]bool{}
 	for _, t := range migrate.Tokens(sql) {
-		found[fold(unquoted(t.Text))] = true
+		found[dbfile.FoldName(dbfile.UnquoteName(t.Text))] = true
 	}
 	return found
 }

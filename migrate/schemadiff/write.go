@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // Options say what a comparison of schemas cannot know. The zero value renames nothing and fills nothing.
@@ -136,7 +137,7 @@ func (w *writer) write(ctx context.Context) (Script, error) {
 	}
 	for _, t := range w.current.tables {
 		if w.wanted.table(t.name) == nil {
-			w.removed[fold(t.name)] = true
+			w.removed[dbfile.FoldName(t.name)] = true
 			w.loses(t.name)
 		}
 	}
@@ -170,7 +171,7 @@ func (w *writer) checkParents() error {
 			}
 			old := w.current.table(t.name)
 			if old != nil && w.current.table(k.parent) == nil &&
-				slices.ContainsFunc(old.keys, func(o foreignKey) bool { return same(o.parent, k.parent) }) {
+				slices.ContainsFunc(old.keys, func(o foreignKey) bool { return dbfile.SameName(o.parent, k.parent) }) {
 				continue
 			}
 			return &Error{
@@ -198,7 +199,7 @@ func (w *writer) try(ctx context.Context, sql string) error {
 		if found == nil {
 			return err
 		}
-		o := w.current.object(found[1] + " " + fold(found[2]))
+		o := w.current.object(found[1] + " " + dbfile.FoldName(found[2]))
 		if o == nil || w.gone[o.key()] {
 			return err
 		}
@@ -213,7 +214,7 @@ func (w *writer) try(ctx context.Context, sql string) error {
 
 // isAsBefore reports whether a change is about an object that was dropped to be made again.
 func (w *writer) isAsBefore(c Change) bool {
-	key := c.Type + " " + fold(c.Name)
+	key := c.Type + " " + dbfile.FoldName(c.Name)
 	form, is := w.forced[key]
 	o := w.wanted.object(key)
 	return is && c.Change == Added && o != nil && o.form == form
@@ -254,17 +255,17 @@ func (w *writer) tables(ctx context.Context) error {
 				Msg: fmt.Sprintf("the table %s cannot become a virtual table, nor the other way", quoted(t.name)),
 			}
 		case t.virtual:
-			w.virtual[fold(t.name)] = true
+			w.virtual[dbfile.FoldName(t.name)] = true
 		default:
 			done, err := w.alter(ctx, old, t)
 			if err != nil {
 				return err
 			}
-			w.rebuilt[fold(t.name)] = !done
+			w.rebuilt[dbfile.FoldName(t.name)] = !done
 			if done {
 				continue
 			}
-			delete(w.alters, fold(t.name))
+			delete(w.alters, dbfile.FoldName(t.name))
 		}
 	}
 	for name, is := range w.rebuilt {
@@ -277,7 +278,7 @@ func (w *writer) tables(ctx context.Context) error {
 
 // exists reports whether the current schema has a table or view.
 func (w *writer) exists(name string) bool {
-	return w.current.table(name) != nil || w.current.object(KindView+" "+fold(name)) != nil
+	return w.current.table(name) != nil || w.current.object(KindView+" "+dbfile.FoldName(name)) != nil
 }
 
 // alter brings a table to its wanted form by DROP COLUMN and ADD COLUMN, if SQLite takes that and it gives the same.
@@ -305,7 +306,7 @@ func (w *writer) alter(ctx context.Context, old, t *table) (bool, error) {
 			w.loses(s.loses)
 		}
 	}
-	w.alters[fold(t.name)] = list
+	w.alters[dbfile.FoldName(t.name)] = list
 	return true, nil
 }
 
@@ -355,9 +356,9 @@ func (t *table) addable(c *column) bool {
 	if c.hasDefault {
 		value = c.defaultValue
 	}
-	isNull := !c.hasDefault || same(value, "NULL")
+	isNull := !c.hasDefault || dbfile.SameName(value, "NULL")
 	refers := slices.ContainsFunc(t.keys, func(k foreignKey) bool {
-		return slices.ContainsFunc(k.columns, func(name string) bool { return same(name, c.name) })
+		return slices.ContainsFunc(k.columns, func(name string) bool { return dbfile.SameName(name, c.name) })
 	})
 	switch {
 	case c.primary > 0 || c.notNull && isNull && !c.generated:
@@ -367,6 +368,9 @@ func (t *table) addable(c *column) bool {
 	}
 	return isNull || isConstant(value)
 }
+
+// number matches a number without its sign.
+var number = regexp.MustCompile(`^[0-9]*\.?[0-9]*([eE][-+]?[0-9]+)?$`)
 
 // isConstant reports whether the default of a column is a literal.
 func isConstant(value string) bool {
@@ -380,7 +384,6 @@ func isConstant(value string) bool {
 	case len(tokens) == 2 && tokens[0].Is("x"):
 		return tokens[1].Quoted
 	}
-	number := regexp.MustCompile(`^[0-9]*\.?[0-9]*([eE][-+]?[0-9]+)?$`)
 	return len(tokens) > 1 && number.MatchString(strings.TrimLeft(value, "+- "))
 }
 
@@ -392,7 +395,7 @@ func (t *table) addition(c *column) string {
 		return out
 	}
 	for _, k := range t.keys {
-		if len(k.columns) == 1 && same(k.columns[0], c.name) {
+		if len(k.columns) == 1 && dbfile.SameName(k.columns[0], c.name) {
 			return out + " " + k.text
 		}
 	}

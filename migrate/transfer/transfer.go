@@ -154,8 +154,6 @@ func violations(ctx context.Context, db DB, cause error) error {
 	return &Error{Code: CodeKeys, Msg: first, Fix: "add the rows that are named, or change the rows that name them", cause: cause}
 }
 
-// quoteName quotes the name of a table or column.
-
 // ScriptOptions are those of [Script].
 type ScriptOptions struct {
 	Args      []any                           // values of the parameters, for a script of one statement

@@ -21,7 +21,7 @@ func virtualModule(sql string) (name string, arguments [][]migrate.Token) {
 	if at < 0 || at+1 == len(tokens) {
 		return "", nil
 	}
-	name = strings.ToLower(unquoteName(tokens[at+1].Text))
+	name = strings.ToLower(dbfile.UnquoteName(tokens[at+1].Text))
 	var argument []migrate.Token
 	depth := 0
 	for _, t := range tokens[at+2:] {
@@ -41,8 +41,6 @@ func virtualModule(sql string) (name string, arguments [][]migrate.Token) {
 	}
 	return name, append(arguments, argument)
 }
-
-func unquoteName(token string) string { return strings.Trim(token, "\"'`[]") }
 
 // virtual writes the rows of a virtual table through the table itself.
 func (d *dump) virtual(ctx context.Context, o object) error {
@@ -71,7 +69,7 @@ func (d *dump) fullText(ctx context.Context, o object, arguments [][]migrate.Tok
 	content, ownRows := "", true
 	for _, a := range arguments {
 		if len(a) >= 3 && a[0].Is("content") && a[1].Text == "=" {
-			content, ownRows = unquoteName(a[2].Text), false
+			content, ownRows = dbfile.UnquoteName(a[2].Text), false
 		}
 	}
 	if ownRows {

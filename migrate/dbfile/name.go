@@ -1,0 +1,31 @@
+package dbfile
+
+import "strings"
+
+// QuoteName returns the name of a table or column as SQL has it in quotation marks.
+func QuoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// UnquoteName returns the name that a token of SQL means, with quotation marks or without.
+func UnquoteName(token string) string {
+	if len(token) < 2 || !strings.Contains("\"'`[", token[:1]) {
+		return token
+	}
+	quote, inner := token[:1], token[1:len(token)-1]
+	if quote == "[" {
+		return inner
+	}
+	return strings.ReplaceAll(inner, quote+quote, quote)
+}
+
+// FoldName returns a name as SQLite compares names: without the case of ASCII letters.
+func FoldName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+}
+
+// SameName reports whether SQLite takes two names for one.
+func SameName(a, b string) bool { return FoldName(a) == FoldName(b) }
