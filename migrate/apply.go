@@ -83,6 +83,7 @@ type run struct {
 	timeout  *time.Duration // the connection's busy timeout, once it was read
 
 	watch         *watcher        // nil but for a plan
+	keys          *keyGraph       // kept while keyed
 	unchecked     map[string]bool // foreign keys that cannot be checked, by what SQLite says of them
 	tablesChecked bool            // within the transaction, as with [Options.Atomic]
 }
@@ -97,7 +98,7 @@ func (m *Migrator) newRun(ctx context.Context, db *sql.DB, set fileSet) (*run, e
 	if err != nil {
 		return nil, databaseError("the database cannot be opened", err)
 	}
-	return &run{conn: conn, set: set, o: m.o, spans: map[string][]span{}}, nil
+	return &run{conn: conn, set: set, o: m.o, spans: map[string][]span{}, keys: newKeyGraph()}, nil
 }
 
 func (r *run) close() { _ = r.conn.Close() }
@@ -120,6 +121,7 @@ func (r *run) readLedger(ctx context.Context) error {
 	if err := r.conn.QueryRowContext(ctx, hasKeys).Scan(&r.keyed); err != nil {
 		return databaseError("the schema cannot be read", err)
 	}
+	r.keys.forgetAll(r.keyed)
 	r.status, r.seen = r.set.compare(ledger, r.o), version
 	if r.result.Warnings == nil {
 		r.result.Warnings = append([]Notice{}, r.status.Warnings...)
@@ -287,6 +289,7 @@ func (r *run) begin(ctx context.Context, c connection) error {
 // rollback ends the transaction also when ctx is over. A connection that cannot even do that is dropped, which rolls
 // back as well. A failed statement may have rolled back already.
 func (r *run) rollback(ctx context.Context) {
+	r.keys.forgetAll(r.keyed)
 	_, err := r.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 	if err != nil && !strings.Contains(err.Error(), "no transaction is active") {
 		_ = r.conn.Raw(func(any) error { return driver.ErrBadConn })

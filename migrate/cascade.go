@@ -100,6 +100,9 @@ func (r *run) referencesTo(ctx context.Context, table string) (all []reference, 
 }
 
 func (r *run) referringTo(ctx context.Context, table string) (found []reference, err error) {
+	if err := r.keys.refresh(context.WithoutCancel(ctx), r.conn); err != nil || len(r.keys.children[foldASCII(table)]) == 0 {
+		return nil, err
+	}
 	rows, err := r.conn.QueryContext(context.WithoutCancel(ctx), `SELECT m.name, k."from", k.on_delete
 FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS k
 WHERE m.type = 'table' AND k.seq = 0 AND k."table" = ? COLLATE NOCASE AND k.on_delete IN ('CASCADE', 'SET NULL')`, table)

@@ -18,7 +18,11 @@ import (
 func (r *run) execute(ctx context.Context, c connection, f File) error {
 	r.severed, r.orphaned = nil, token.Position{}
 	r.keyed = r.keyed || bytes.Contains(bytes.ToUpper(f.SQL), []byte("REFERENCES"))
-	err := withGuard(ctx, r.conn, c, r.watch, func(ctx context.Context, g *guard) error { return r.statements(ctx, c, f, g) })
+	keys := r.keys
+	if !r.keyed {
+		keys = nil
+	}
+	err := withGuard(ctx, r.conn, c, listeners{r.watch, keys}, func(ctx context.Context, g *guard) error { return r.statements(ctx, c, f, g) })
 	if err != nil {
 		return err
 	}
@@ -132,7 +136,11 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	refused := &g.refused
 	*refused = refusal{}
 	if firstWord(text) == "ALTER" { // SQLite does not ask the authorizer about a table's new name
-		*refused = judgePrefix(ownPrefix(renameTarget(text)))
+		to := renameTarget(text)
+		*refused = judgePrefix(ownPrefix(to))
+		if r.keyed {
+			r.keys.rename(to)
+		}
 	}
 	if refused.msg != "" {
 		return f.refusal(s, refused, nil)

@@ -16,6 +16,41 @@ import (
 // the row. A key that cannot be checked, since what it refers to has no unique index yet, is left out with a notice: SQLite
 // takes it, and a later file may make the index. It runs inside [withInterrupt].
 func (r *run) checkForeignKeys(ctx context.Context, f File) error {
+	quick, err := r.checkSuspects(ctx, f)
+	if err == nil && !quick {
+		err = r.checkAllKeys(ctx, f)
+	}
+	r.keys.checked = err == nil
+	clear(r.keys.touched)
+	return err
+}
+
+// checkSuspects looks at the tables that the file may have made to break a key. It is false where all have to be looked at, as
+// for the first file, or because a key does not hold: the error names the row that SQLite finds first.
+func (r *run) checkSuspects(ctx context.Context, f File) (done bool, err error) {
+	if err := r.keys.refresh(context.WithoutCancel(ctx), r.conn); err != nil {
+		return false, f.keysUnchecked(err)
+	}
+	if !r.keys.checked {
+		return false, nil
+	}
+	for _, table := range r.keys.suspects(f) {
+		err := r.checkKeysOf(ctx, f, table)
+		switch e, _ := errors.AsType[*Error](err); {
+		case err == nil:
+			delete(r.keys.untold, table)
+		case isMismatch(err) && r.unchecked[message(errors.Unwrap(err))]:
+		case isMismatch(err) || e != nil && e.Code == CodeForeignKeys:
+			return false, nil
+		default:
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (r *run) checkAllKeys(ctx context.Context, f File) error {
+	clear(r.keys.untold)
 	err := r.checkKeysOf(ctx, f, "")
 	if !isMismatch(err) {
 		return err
@@ -83,7 +118,11 @@ func (f File) keysUnchecked(err error) *Error {
 
 // noticeUnchecked warns of a key of a table that cannot be checked, with the file that speaks of the table.
 func (r *run) noticeUnchecked(ctx context.Context, f File, table, says string) error {
-	if r.unchecked[says] || !bytes.Contains(bytes.ToLower(f.SQL), []byte(strings.ToLower(table))) {
+	if r.unchecked[says] {
+		return nil
+	}
+	if !bytes.Contains(bytes.ToLower(f.SQL), []byte(strings.ToLower(table))) {
+		r.keys.untold[foldASCII(table)] = true
 		return nil
 	}
 	_, parent, _ := strings.Cut(says, " referencing ")

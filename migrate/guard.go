@@ -179,9 +179,14 @@ type guard struct {
 	keys    string  // the value that it gave to PRAGMA foreign_keys; "" for none
 }
 
-// withGuard runs fn while conn, whose handle is c, refuses what a migration may not do, and has the platform's limits. w
-// hears of what is allowed; it may be nil.
-func withGuard(ctx context.Context, conn *sql.Conn, c connection, w *watcher, fn func(ctx context.Context, g *guard) error) error {
+// listeners hear of what is allowed; each may be nil.
+type listeners struct {
+	watch *watcher
+	keys  *keyGraph
+}
+
+// withGuard runs fn while conn, whose handle is c, refuses what a migration may not do, and has the platform's limits.
+func withGuard(ctx context.Context, conn *sql.Conn, c connection, l listeners, fn func(ctx context.Context, g *guard) error) error {
 	restore, err := limitConn(conn)
 	if err != nil {
 		return err
@@ -200,7 +205,8 @@ func withGuard(ctx context.Context, conn *sql.Conn, c connection, w *watcher, fn
 				g.keys = arg2
 			}
 		}
-		w.authorize(action, arg1, arg2)
+		l.watch.authorize(action, arg1, arg2)
+		l.keys.authorize(action, arg1, arg2)
 		return sqlite.AuthorizerOK
 	}
 	if err := setAuthorizer(conn, authorize); err != nil {
@@ -208,7 +214,7 @@ func withGuard(ctx context.Context, conn *sql.Conn, c connection, w *watcher, fn
 	}
 	// Only fts5 and rtree may write to the tables of their trees: their C code trusts what it reads there.
 	c.setDefensive(true)
-	err = w.watch(c, func() error { return fn(ctx, g) })
+	err = l.watch.watch(c, func() error { return fn(ctx, g) })
 	c.setDefensive(false)
 	off := errors.Join(setAuthorizer(conn, nil), restore())
 	if g.set {
