@@ -20,6 +20,7 @@ var ours = map[measure]string{
 	migrateSome:    "pages migrate --quiet",
 	migrateStatus:  "migrate.Status, in this process",
 	validateMany:   "pages validate --quiet",
+	validateKeys:   "pages validate --quiet",
 	startWarm:      dev + ", until the Worker answers",
 	startCold:      dev + ", with an empty cache folder",
 	jsonRate:       load + jsonPath,

@@ -20,6 +20,7 @@ const (
 	migrateSome   measure = "50 migrations of an empty database"
 	migrateStatus measure = "status of 1,000 applied migrations"
 	validateMany  measure = "validate with 1,000 migrations, rehearsed"
+	validateKeys  measure = "validate with 1,000 migrations and a foreign key in each, rehearsed"
 )
 
 // Peers of `pages migrate`.
@@ -34,6 +35,7 @@ var migratePromises = []promise{
 	{migrateSome, wrangler, migrateSome, "ms", false, 20},
 	{migrateStatus, reading, migrateStatus, "ms", false, 1 / 1.5},
 	{validateMany, sqlite3, migrateMany, "ms", false, 1 / 3.0},
+	{validateKeys, sqlite3, validateKeys, "ms", false, 1 / 3.0},
 }
 
 const (
@@ -47,9 +49,9 @@ const (
 type migration struct {
 	*bench
 	many, some string // sites of ours
+	keyed      string // a site whose tables refer to each other
 	pages      string
-	script     string // for sqlite3, "" when there is none
-	sqlite3    string
+	sqlite3    string   // "" when there is none
 	theirs     string   // wrangler's folder
 	wrangler   []string // its command, nil when there is none
 }
@@ -59,10 +61,12 @@ func (b *bench) measureMigrate(ctx context.Context, dir string) {
 	m := &migration{
 		bench: b, pages: b.ourProgram(),
 		many: filepath.Join(dir, "many"), some: filepath.Join(dir, "some"), theirs: filepath.Join(dir, "theirs"),
+		keyed: filepath.Join(dir, "keyed"),
 	}
-	writeMigrations(m.many, manyFiles)
-	writeMigrations(m.some, someFiles)
-	writeMigrations(m.theirs, someFiles)
+	writeMigrations(m.many, manyFiles, smallTable)
+	writeMigrations(m.keyed, manyFiles, keyedTable)
+	writeMigrations(m.some, someFiles, smallTable)
+	writeMigrations(m.theirs, someFiles, smallTable)
 	m.findPeers(ctx)
 	for round := range b.turns() {
 		b.say("round %d of %d: migrate", round+1, b.rounds)
@@ -70,17 +74,30 @@ func (b *bench) measureMigrate(ctx context.Context, dir string) {
 	}
 }
 
+// smallTable is a file that makes a table with an index and two rows.
+func smallTable(i int) string {
+	return fmt.Sprintf(
+		"CREATE TABLE t%[1]d (id INTEGER PRIMARY KEY, name TEXT NOT NULL);\nCREATE INDEX t%[1]d_name ON t%[1]d (name);\n"+
+			"INSERT INTO t%[1]d (name) VALUES ('one'), ('two');\n", i)
+}
+
+// keyedTable is smallTable with a foreign key to the table of the file before; the first one's is to itself.
+func keyedTable(i int) string {
+	return fmt.Sprintf(
+		"CREATE TABLE t%[1]d (id INTEGER PRIMARY KEY, name TEXT NOT NULL, before INTEGER REFERENCES t%[2]d (id));\n"+
+			"CREATE INDEX t%[1]d_before ON t%[1]d (before);\n"+
+			"INSERT INTO t%[1]d (name, before) VALUES ('one', 1), ('two', NULL);\n", i, max(i-1, 0))
+}
+
 // writeMigrations makes a site for both, of n small files.
-func writeMigrations(dir string, n int) {
+func writeMigrations(dir string, n int, text func(i int) string) {
 	files := map[string]string{
 		"pages.deploy.json": `{"assets": "public", "bindings": {"database": {"migrations": "migrations"}}}`,
 		"wrangler.json": `{"name": "bench", "compatibility_date": "2026-01-01",
 			"d1_databases": [{"binding": "DB", "database_name": "bench", "database_id": "00000000-0000-0000-0000-000000000000"}]}`,
 	}
 	for i := range n {
-		files[fmt.Sprintf("migrations/%04d_t.sql", i)] = fmt.Sprintf(
-			"CREATE TABLE t%[1]d (id INTEGER PRIMARY KEY, name TEXT NOT NULL);\nCREATE INDEX t%[1]d_name ON t%[1]d (name);\n"+
-				"INSERT INTO t%[1]d (name) VALUES ('one'), ('two');\n", i)
+		files[fmt.Sprintf("migrations/%04d_t.sql", i)] = text(i)
 	}
 	writeFiles(dir, files)
 	check(os.MkdirAll(filepath.Join(dir, "public"), 0o755))
@@ -101,8 +118,9 @@ func (m *migration) findPeers(ctx context.Context) {
 	for i := range manyFiles {
 		fmt.Fprintf(&text, "BEGIN IMMEDIATE;\n.read migrations/%04d_t.sql\nCOMMIT;\n", i)
 	}
-	m.script = filepath.Join(m.many, "all.sql")
-	check(os.WriteFile(m.script, []byte(text.String()), 0o600))
+	for _, site := range []string{m.many, m.keyed} {
+		check(os.WriteFile(filepath.Join(site, peerScript), []byte(text.String()), 0o600))
+	}
 }
 
 // turn measures every side once, and what takes less than a second some times more.
@@ -110,10 +128,12 @@ func (m *migration) turn(ctx context.Context) {
 	ours := []string{m.pages, "migrate", "--quiet"}
 	for range applies {
 		m.apply(ctx, us, migrateMany, m.many, ours...)
-		if m.script != "" {
-			m.apply(ctx, sqlite3, migrateMany, m.many, m.sqlite3, "-bail", peerDatabase, ".read "+m.script)
+		if m.sqlite3 != "" {
+			m.apply(ctx, sqlite3, migrateMany, m.many, m.sqlite3, "-bail", peerDatabase, ".read "+peerScript)
+			m.apply(ctx, sqlite3, validateKeys, m.keyed, m.sqlite3, "-bail", peerDatabase, ".read "+peerScript)
 		}
 		m.timeCommand(ctx, us, validateMany, 1, m.many, m.pages, "validate", "--quiet")
+		m.timeCommand(ctx, us, validateKeys, 1, m.keyed, m.pages, "validate", "--quiet")
 	}
 	m.apply(ctx, us, migrateSome, m.some, ours...)
 	if m.wrangler != nil {
@@ -122,8 +142,11 @@ func (m *migration) turn(ctx context.Context) {
 	m.turnStatus(ctx)
 }
 
-// peerDatabase is the database of sqlite3, in the folder of the site.
-const peerDatabase = "peer.db"
+// Files of sqlite3 in the folder of the site.
+const (
+	peerDatabase = "peer.db"
+	peerScript   = "all.sql"
+)
 
 // apply applies a site's files to the side's empty database.
 func (m *migration) apply(ctx context.Context, side string, name measure, site string, command ...string) {
