@@ -110,6 +110,7 @@ func (m *migration) findPeers(ctx context.Context) {
 		m.noteMissing(wrangler, "%v", err)
 	}
 	if m.sqlite3, err = exec.LookPath("sqlite3"); err != nil {
+		m.sqlite3 = ""
 		m.noteMissing(sqlite3, "there is none in PATH")
 		return
 	}
