@@ -100,7 +100,7 @@ func (r *run) referencesTo(ctx context.Context, table string) (all []reference, 
 }
 
 func (r *run) referringTo(ctx context.Context, table string) (found []reference, err error) {
-	if err := r.keys.refresh(context.WithoutCancel(ctx), r.conn); err != nil || len(r.keys.children[foldASCII(table)]) == 0 {
+	if err := r.keys.refresh(context.WithoutCancel(ctx), r.conn); err != nil || len(r.keys.children[dbfile.FoldName(table)]) == 0 {
 		return nil, err
 	}
 	rows, err := r.conn.QueryContext(context.WithoutCancel(ctx), `SELECT m.name, k."from", k.on_delete

@@ -122,7 +122,7 @@ func (r *run) noticeUnchecked(ctx context.Context, f File, table, says string) e
 		return nil
 	}
 	if !bytes.Contains(bytes.ToLower(f.SQL), []byte(strings.ToLower(table))) {
-		r.keys.untold[foldASCII(table)] = true
+		r.keys.untold[dbfile.FoldName(table)] = true
 		return nil
 	}
 	_, parent, _ := strings.Cut(says, " referencing ")

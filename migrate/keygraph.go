@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"modernc.org/sqlite"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file knows which tables a file may have made to break a foreign key, so that not all rows of a database are looked
@@ -79,7 +81,7 @@ func (g *keyGraph) refresh(ctx context.Context, db querier) error {
 		clear(g.stale)
 	}
 	for name := range g.stale {
-		g.forget(foldASCII(name))
+		g.forget(dbfile.FoldName(name))
 		if err := g.read(ctx, db, `SELECT ?1, "table" FROM pragma_foreign_key_list(?1)`, name); err != nil {
 			return err
 		}
@@ -107,7 +109,7 @@ func (g *keyGraph) read(ctx context.Context, db querier, query string, args ...a
 		if err := rows.Scan(&child, &parent); err != nil {
 			return err
 		}
-		child, parent = foldASCII(child), foldASCII(parent)
+		child, parent = dbfile.FoldName(child), dbfile.FoldName(parent)
 		if g.children[parent] == nil {
 			g.children[parent] = map[string]bool{}
 		}
@@ -124,7 +126,7 @@ func (g *keyGraph) read(ctx context.Context, db querier, query string, args ...a
 func (g *keyGraph) suspects(f File) []string {
 	found := map[string]bool{}
 	for name := range g.touched {
-		name = foldASCII(name)
+		name = dbfile.FoldName(name)
 		if g.parents[name] != nil {
 			found[name] = true
 		}
