@@ -26,6 +26,7 @@ type account struct {
 	rows    map[string]int64       // of each table before the run
 	now     map[string]*tableShape // by folded name
 	actions map[string]map[string]bool
+	parents map[string][]string // tables, in folded names, with whose rows those of a table go
 	steps   map[*object][]*step // that changed rows of a table, in order
 	lost    map[lossKey]int64
 }
@@ -39,7 +40,7 @@ type lossKey struct {
 // newAccount begins a comparison.
 func newAccount(ctx context.Context, db *sql.DB, w *watcher, rows map[string]int64) (*account, error) {
 	a := &account{
-		ctx: ctx, db: db, w: w, rows: rows, now: map[string]*tableShape{}, actions: map[string]map[string]bool{},
+		ctx: ctx, db: db, w: w, rows: rows, now: map[string]*tableShape{}, actions: map[string]map[string]bool{}, parents: map[string][]string{},
 		steps: map[*object][]*step{}, lost: map[lossKey]int64{},
 	}
 	shapes, err := readShapes(ctx, db, "main")
@@ -60,21 +61,23 @@ func newAccount(ctx context.Context, db *sql.DB, w *watcher, rows map[string]int
 // readActions reads what foreign keys do to the rows of each table when their parents are deleted, and to columns of them
 // when those are updated, too.
 func (a *account) readActions() error {
-	rows, err := a.db.QueryContext(a.ctx, `SELECT t.name, k."from", k.on_delete, k.on_update FROM pragma_table_list AS t,
+	rows, err := a.db.QueryContext(a.ctx, `SELECT t.name, k."table", k."from", k.on_delete, k.on_update FROM pragma_table_list AS t,
 		pragma_foreign_key_list(t.name, t.schema) AS k WHERE t.schema = 'was'`)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var table, column, deleted, updated string
-		if err := rows.Scan(&table, &column, &deleted, &updated); err != nil {
+		var table, parent, column, deleted, updated string
+		if err := rows.Scan(&table, &parent, &column, &deleted, &updated); err != nil {
 			return err
+		}
+		if deleted == "CASCADE" {
+			a.parents[table] = append(a.parents[table], dbfile.FoldName(parent))
 		}
 		if a.actions[table] == nil {
 			a.actions[table] = map[string]bool{}
 		}
-		a.actions[table][deleted] = true
 		a.actions[table][deleted+" "+dbfile.FoldName(column)] = true
 		a.actions[table][updated+" "+dbfile.FoldName(column)] = true
 	}
@@ -203,7 +206,7 @@ func (a *account) deletions(o, first *object) (list []deletion) {
 			direct = LossDelete
 		}
 		nested := LossTrigger
-		if a.actions[first.origin]["CASCADE"] {
+		if a.cascaded(s, o, first) {
 			nested = LossCascade
 		}
 		list = append(list,
@@ -211,6 +214,28 @@ func (a *account) deletions(o, first *object) (list []deletion) {
 			deletion{s, nested, e.nested.members + e.deletedNested, &e.nested, &e.againNested})
 	}
 	return slices.DeleteFunc(list, func(d deletion) bool { return d.rows+d.again.members == 0 })
+}
+
+// cascaded reports whether a statement deleted rows with which, by a foreign key, rows of o go. It is a trigger's doing otherwise.
+func (a *account) cascaded(s *step, o, first *object) bool {
+	parent := func(p *object) bool {
+		return slices.ContainsFunc(append(slices.Clone(p.names), p.name, p.origin), func(name string) bool {
+			return slices.Contains(a.parents[first.origin], dbfile.FoldName(name))
+		})
+	}
+	if s.dropping != nil && parent(s.dropping) {
+		return true
+	}
+	for p, e := range s.effects {
+		deleted := e.direct.members + e.againDirect.members + e.deletedDirect
+		if p != o { // rows of o alone were deleted first by something else
+			deleted += e.nested.members + e.againNested.members + e.deletedNested
+		}
+		if deleted > 0 && parent(p) {
+			return true
+		}
+	}
+	return false
 }
 
 // virtual is a table of fts5 or rtree, of which only numbers of rows are known.

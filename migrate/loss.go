@@ -101,7 +101,8 @@ func oneLine(sql []byte) string {
 type permit struct {
 	tables []string
 	used   map[string]bool
-	offset int // of the comment in the file
+	offset int   // of the last comment in the file
+	read   []int // offsets of all
 }
 
 func (p *permit) allows(o *object) bool {
@@ -135,24 +136,26 @@ func (f File) permit(spans []span, s span) *permit {
 			continue
 		}
 		if names := losesComment(text); names != nil {
-			p.tables, p.offset = append(p.tables, names...), t.start
+			p.tables, p.offset, p.read = append(p.tables, names...), t.start, append(p.read, t.start)
 		}
 	}
 	return p
 }
 
+// cutWord removes a word, in any case, from the front of a text.
+func cutWord(text, want string) (string, bool) {
+	text = strings.TrimLeft(text, " \t")
+	if len(text) < len(want) || !strings.EqualFold(text[:len(want)], want) {
+		return "", false
+	}
+	return text[len(want):], true
+}
+
 // losesComment returns the names of tables in a comment "-- pages: loses a, b".
 func losesComment(comment string) (names []string) {
-	word := func(text, want string) (string, bool) {
-		text = strings.TrimLeft(text, " \t")
-		if len(text) < len(want) || !strings.EqualFold(text[:len(want)], want) {
-			return "", false
-		}
-		return text[len(want):], true
-	}
-	rest, ok := word(strings.TrimLeft(comment, "-"), "pages:")
+	rest, ok := cutWord(strings.TrimLeft(comment, "-"), "pages:")
 	if ok {
-		rest, ok = word(rest, "loses")
+		rest, ok = cutWord(rest, "loses")
 	}
 	if !ok || rest == "" || !strings.ContainsAny(rest[:1], " \t") {
 		return nil
@@ -169,6 +172,56 @@ func losesComment(comment string) (names []string) {
 }
 
 const maxUnfounded = 100 // notices
+
+// misplaced returns notices about comments that look as if they allowed a loss and do not, since they stand elsewhere than above
+// a statement, or are misspelled.
+func (f File) misplaced(spans []span) (notices []Notice) {
+	read := map[int]bool{}
+	for _, s := range spans {
+		for _, offset := range f.permit(spans, s).read {
+			read[offset] = true
+		}
+	}
+	at := position(f.path(), f.SQL, 0)
+	for pos := 0; pos < len(f.SQL) && len(notices) < maxUnfounded; {
+		t := nextToken(f.SQL, pos)
+		pos = t.end
+		text := string(f.SQL[t.start:t.end])
+		if !strings.HasPrefix(text, "--") && !strings.HasPrefix(text, "/*") || read[t.start] {
+			continue
+		}
+		rest, ok := cutWord(strings.TrimLeft(text, "-/*"), "pages:")
+		_, loses := cutWord(rest, "los")
+		_, looses := cutWord(rest, "loos")
+		if ok && (loses || looses) {
+			at = advance(at, string(f.SQL[at.Offset:t.start]))
+			notices = append(notices, Notice{
+				Name: f.Name, Pos: at, Code: CodeLossUnfounded,
+				Msg: fmt.Sprintf(`the comment %q allows nothing: write "-- pages: loses TABLE" in a line of its own above the statement`,
+					oneLine([]byte(text))),
+			})
+		}
+	}
+	return notices
+}
+
+// LossComment returns the comment that allows a statement below it to take rows or values of tables away.
+func LossComment(tables ...string) string {
+	words := make([]string, len(tables))
+	for i, name := range tables {
+		if words[i] = name; !isBareName(name) {
+			words[i] = dbfile.QuoteName(name)
+		}
+	}
+	return "-- pages: loses " + strings.Join(words, ", ")
+}
+
+// isBareName reports whether a name is one word in SQL, perhaps a reserved one.
+func isBareName(name string) bool {
+	return name != "" && strings.Trim(name[:1], "0123456789") != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+}
 
 // unfounded returns notices about comments that allow what is not lost. A table that is empty, or that the run makes, has
 // nothing to lose on this database, and may on another.
@@ -190,6 +243,7 @@ func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (no
 		permits[place{s.file.Name, s.span.start}] = p
 	}
 	for _, f := range a.files() {
+		notices = append(notices, f.misplaced(spans[f.Name])...)
 		at := position(f.path(), f.SQL, 0)
 		for _, s := range spans[f.Name] {
 			p := permits[place{f.Name, s.start}]

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // losses gives "file:line table.column rows cause" of each, with "allowed" behind.
@@ -72,6 +73,16 @@ INSERT INTO bare VALUES (1, 'x'), (1, 'x'), (2, 'y'), ('007', 'z');
 			"REPLACE INTO p(id, name) VALUES (20, 'd');", "2.sql:2 p 1 replace"},
 		{"update or replace", "UPDATE OR REPLACE p SET id = 1 WHERE id = 7;", "2.sql:1 c 2 cascade; 2.sql:1 p 1 replace"},
 		{"upsert", "INSERT INTO k VALUES ('lang', 'en') ON CONFLICT DO UPDATE SET value = excluded.value;", ""},
+		{
+			"a trigger on a table with a cascade of its own",
+			"CREATE TRIGGER t AFTER INSERT ON empty BEGIN DELETE FROM c WHERE id = 12; END;\nINSERT INTO empty VALUES (1);",
+			"2.sql:2 c 1 trigger",
+		},
+		{
+			"a trigger that deletes a parent",
+			"CREATE TRIGGER t AFTER INSERT ON empty BEGIN DELETE FROM p WHERE id = 1; END;\nINSERT INTO empty VALUES (1);",
+			"2.sql:2 c 2 cascade; 2.sql:2 p 1 trigger",
+		},
 		{
 			"trigger", "CREATE TRIGGER t AFTER INSERT ON empty BEGIN DELETE FROM bare WHERE x = 1; END;\nINSERT INTO empty VALUES (1);",
 			"2.sql:2 bare 2 trigger",
@@ -174,6 +185,13 @@ func TestLossesOfOddTables(t *testing.T) {
 			"DELETE FROM [a \"b] WHERE x = 1;\n-- pages: loses \"A \"\"b\"\n" +
 				"ALTER TABLE \"A \"\"B\" DROP COLUMN \"C D\"; ALTER TABLE \"a \"\"b\" RENAME TO `x``y`; UPDATE `x``y` SET rowid = NULL;",
 			`2.sql:1 a "b 1 delete; 2.sql:3 a "b.c d 1 drop column allowed; 2.sql:3 a "b.rowid 1 update`,
+		},
+		{
+			"values of all kinds that are cut", "CREATE TABLE v(id INTEGER PRIMARY KEY, x); INSERT INTO v(x) VALUES ('abc'), (x'00ff'), " +
+				"(9e99), (-9e999), (1.5), (7), (NULL);",
+			"CREATE TABLE v2(id INTEGER PRIMARY KEY, x INTEGER); INSERT INTO v2 SELECT id, CAST(x AS INTEGER) FROM v;\nDROP TABLE v; " +
+				"ALTER TABLE v2 RENAME TO v;",
+			"2.sql:2 v.x 5 narrow",
 		},
 		{
 			"generated columns", "CREATE TABLE g(id INTEGER PRIMARY KEY, a INT, b AS (a + 1), c AS (a + 2) STORED); INSERT INTO " +
@@ -289,6 +307,30 @@ func TestLossesOfOddTables(t *testing.T) {
 	}
 }
 
+// TestLossComment: the comment that advice shows allows the tables that it names.
+func TestLossComment(t *testing.T) {
+	tables := []string{"people", "old trips", "order", `"quoted"`, "日本", "v1.boats", "2026", "a,b", "it's"}
+	var sql, drops strings.Builder
+	for _, name := range tables {
+		fmt.Fprintf(&sql, "CREATE TABLE %s(x); INSERT INTO %[1]s VALUES (1);", dbfile.QuoteName(name))
+		fmt.Fprintf(&drops, "%s\nDROP TABLE %s;\n", migrate.LossComment(tables...), dbfile.QuoteName(name))
+	}
+	db := open(t)
+	apply(t, db, list("1.sql", sql.String()))
+	plan, err := migrator(db, list("1.sql", sql.String(), "2.sql", drops.String()), options).Plan(t.Context())
+	if err != nil || len(plan.Losses) != len(tables) {
+		t.Fatalf("%d losses, %v", len(plan.Losses), err)
+	}
+	for _, l := range plan.Losses {
+		if !l.Allowed {
+			t.Errorf("%q is not allowed", l.Table)
+		}
+	}
+	if got := migrate.LossComment(tables[:2]...); got != `-- pages: loses people, "old trips"` {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestLossUnfounded: a comment that allows what is not lost is told, unless the database has nothing to lose yet.
 func TestLossUnfounded(t *testing.T) {
 	const tables = "CREATE TABLE a(x); CREATE TABLE b(x); INSERT INTO a VALUES (1);"
@@ -314,5 +356,41 @@ func TestLossUnfounded(t *testing.T) {
 	plan, err = migrator(open(t), list("1.sql", tables), options).Plan(t.Context())
 	if err != nil || len(plan.Losses)+len(plan.Warnings) > 0 {
 		t.Errorf("%+v, %v", plan, err)
+	}
+}
+
+// TestLossCommentMisplaced: a comment that seems to allow a loss and does not is told.
+func TestLossCommentMisplaced(t *testing.T) {
+	const table = "CREATE TABLE a(x); INSERT INTO a VALUES (1);"
+	for _, c := range []struct{ name, sql, want string }{
+		{"behind the statement", "DROP TABLE a; -- pages: loses a", "2.sql:1:15 -- pages: loses a"},
+		{"inside", "DROP TABLE -- pages: loses a\n a;", "2.sql:1:12 -- pages: loses a"},
+		{"a block", "/* pages: loses a */\nDROP TABLE a;", "2.sql:1:1 /* pages: loses a */"},
+		{"without a table", "-- pages: loses\nDROP TABLE a;", "2.sql:1:1 -- pages: loses"},
+		{"misspelled", "--Pages: looses a\nDROP TABLE a;", "2.sql:1:1 --Pages: looses a"},
+		{"one of prose", "-- pages: those that the site shows\nDROP TABLE a;", ""},
+		{"in a string", "INSERT INTO a VALUES ('\n-- pages: loses a\n');\nDROP TABLE a;", ""},
+		{"as it should be", "-- because\n-- pages: loses a\n-- of that\n\nDROP TABLE a;", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			db := open(t)
+			apply(t, db, list("1.sql", table))
+			plan, err := migrator(db, list("1.sql", table, "2.sql", c.sql), options).Plan(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got string
+			for _, n := range plan.Warnings {
+				got += n.Pos.String() + " " + n.Msg
+			}
+			at, comment, _ := strings.Cut(c.want, " ")
+			want := fmt.Sprintf(`%s the comment %q allows nothing: write "-- pages: loses TABLE" in a line of its own above the statement`, at, comment)
+			if c.want == "" {
+				want = ""
+			}
+			if got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
 	}
 }

@@ -32,3 +32,29 @@ func Tokens(sql string) []Token {
 	}
 	return list
 }
+
+// CutNames cuts a text at the first separator outside of names that have SQL's quotes. A name begins at the front, or behind a
+// separator, a point or a "=".
+func CutNames(text string, separator byte) (before, after string, found bool) {
+	begins := true
+	for at := 0; at < len(text); at++ {
+		switch c := text[at]; {
+		case c == separator:
+			return text[:at], text[at+1:], true
+		case begins && strings.IndexByte("\"`[", c) >= 0:
+			at += Tokens(text[at:])[0].End - 1
+			begins = false
+		default:
+			begins = c == '.' || c == '=' || begins && c == ' '
+		}
+	}
+	return text, "", false
+}
+
+// Unquoted returns a name without SQL's quotes, if it has some.
+func Unquoted(name string) string {
+	if tokens := Tokens(name); len(tokens) == 1 && tokens[0].Quoted && tokens[0].End == len(name) {
+		return unquote(name)
+	}
+	return name
+}

@@ -290,11 +290,12 @@ WHEN typeof(%[1]s) IN ('text', 'blob') AND typeof(%[1]s) = typeof(%[2]s) THEN
 	CASE WHEN typeof(%[1]s) = 'text' AND rtrim(%[1]s) = %[2]s COLLATE BINARY THEN 0
 	WHEN length(%[2]s) < length(%[1]s) AND substr(%[1]s, 1, length(%[2]s)) = %[2]s COLLATE BINARY THEN 1 ELSE 2 END
 WHEN typeof(%[1]s) IN ('integer', 'real') AND typeof(%[2]s) IN ('integer', 'real') THEN
-	CASE WHEN typeof(%[1]s) <> typeof(%[2]s) AND abs(%[2]s - %[1]s) < 1 THEN 1 ELSE 2 END
+	CASE WHEN typeof(%[1]s) <> typeof(%[2]s) AND (abs(%[2]s - %[1]s) < 1 OR CAST(%[1]s AS INTEGER) = %[2]s) THEN 1 ELSE 2 END
 WHEN typeof(%[1]s) = 'text' AND typeof(%[2]s) IN ('integer', 'real') THEN
 	CASE WHEN %[1]s = '' THEN 0 WHEN CAST(%[2]s AS NUMERIC) = %[1]s AND %[1]s NOT GLOB '0[0-9]*' THEN 0
 	WHEN %[2]s IN (CAST(%[1]s AS INTEGER), CAST(%[1]s AS REAL)) THEN 1 ELSE 2 END
 WHEN CAST(%[1]s AS TEXT) = CAST(%[2]s AS TEXT) THEN 0
+WHEN typeof(%[1]s) = 'blob' AND typeof(%[2]s) IN ('integer', 'real') AND %[2]s IN (CAST(%[1]s AS INTEGER), CAST(%[1]s AS REAL)) THEN 1
 WHEN typeof(%[2]s) = 'text' AND substr(CAST(%[1]s AS TEXT), 1, length(%[2]s)) = %[2]s THEN 1
 ELSE 2 END`
 	return "(" + fmt.Sprintf(form, was, is) + ")"

@@ -204,7 +204,8 @@ var mayImport = map[string][]string{
 	"cmd/internal/publish": {
 		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/pullrequest",
 		"cmd/internal/rehearsal", "cmd/internal/remote", "cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile",
-		"cmd/internal/wording", "manifest", "manifest/diagnostic", "manifest/sitefile", "toolapi", "toolapi/client", "toolapi/deploy",
+		"cmd/internal/wording", "manifest", "manifest/diagnostic", "manifest/sitefile", "migrate", "toolapi", "toolapi/client",
+		"toolapi/deploy",
 	},
 	"cmd/internal/pullrequest": {"cmd/internal/failure"},
 	"cmd/internal/remote": {

@@ -64,7 +64,7 @@ func (w *writer) written(s statement) string {
 		out += comment(s.why)
 	}
 	if s.loses != "" && slices.ContainsFunc(w.o.AllowLoss, func(name string) bool { return dbfile.SameName(name, s.loses) }) {
-		out += comment("pages: loses " + s.loses)
+		out += comment(strings.TrimPrefix(migrate.LossComment(s.loses), "-- "))
 	}
 	return out + migrate.Ended(s.sql)
 }

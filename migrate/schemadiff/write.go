@@ -32,12 +32,38 @@ type Rename struct {
 	To     string
 }
 
-// String returns the rename as the flag --rename has it.
+// String returns the rename as the flag --rename has it, with quotes for names in which a point or "=" would be read as one.
 func (r Rename) String() string {
-	if r.Column == "" {
-		return r.Table + "=" + r.To
+	name := func(name string) string {
+		if name == "" || strings.ContainsAny(name, ".=") || strings.Contains("\"'`[", name[:1]) {
+			return dbfile.QuoteName(name)
+		}
+		return name
 	}
-	return r.Table + "." + r.Column + "=" + r.To
+	if r.Column == "" {
+		return name(r.Table) + "=" + name(r.To)
+	}
+	return name(r.Table) + "." + name(r.Column) + "=" + name(r.To)
+}
+
+// ParseRename reads a rename as String writes it; the new name of a column may have its table before it. It is false when the
+// text is none.
+func ParseRename(text string) (r Rename, ok bool) {
+	from, to, ok := migrate.CutNames(text, '=')
+	table, column, isColumn := migrate.CutNames(from, '.')
+	if again, name, qualified := migrate.CutNames(to, '.'); qualified && migrate.Unquoted(again) == migrate.Unquoted(table) {
+		to = name
+	}
+	r = Rename{migrate.Unquoted(table), migrate.Unquoted(column), migrate.Unquoted(to)}
+	return r, ok && r.Table != "" && r.To != "" && isColumn == (r.Column != "")
+}
+
+// ParseValue reads what fills a column, as in people.email=”. It is false when the text is none.
+func ParseValue(text string) (v Value, ok bool) {
+	name, sql, ok := migrate.CutNames(text, '=')
+	table, column, isColumn := migrate.CutNames(name, '.')
+	v = Value{migrate.Unquoted(table), migrate.Unquoted(column), sql}
+	return v, ok && isColumn && v.Table != "" && v.Column != "" && strings.TrimSpace(sql) != ""
 }
 
 // Value is an SQL expression that fills a column where it has no value.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest/sitefile"
+	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -92,7 +93,7 @@ func (c *call) judgeProposal(target string, allowed toolapi.TableNames) (words s
 			Code: toolapi.CodeDataLoss, Path: "allow_data_loss", DataLoss: lost,
 			Message: "The migrations of this revision take rows or values away: " + placedLosses(lost) + ". Nothing was proposed.",
 			Fix: "if that is meant, send allow_data_loss: " + string(text) +
-				", or write the comment -- pages: loses " + names[0] + " above the statement",
+				", or write the comment " + migrate.LossComment(names...) + " above the statement",
 		}}
 	}
 	m.Rehearsal.Warnings = append(m.Rehearsal.Warnings, needlessNames(m, allowed)...)
@@ -236,8 +237,8 @@ func lossesOf(all []toolapi.DataLoss, table string) (of []toolapi.DataLoss) {
 func lossRefusal(lost []toolapi.DataLoss, message string) error {
 	return &refusalError{refusal: toolapi.ToolRefusal{
 		Code: toolapi.CodeDataLoss, Path: "confirmation_id", Message: message, DataLoss: lost,
-		Fix: "propose again, which shows what is lost now; where rows arrive all the time, write the comment -- pages: loses " +
-			lost[0].Table + " above the statement",
+		Fix: "propose again, which shows what is lost now; where rows arrive all the time, write the comment " +
+			migrate.LossComment(lost[0].Table) + " above the statement",
 	}}
 }
 

@@ -311,14 +311,12 @@ func (d *differ) create(file migrate.File) error {
 // renames reads the flags --rename.
 func (d *differ) renames() (list []schemadiff.Rename, err error) {
 	for _, text := range d.o.Renames {
-		from, to, ok := strings.Cut(text, "=")
-		table, column, isColumn := strings.Cut(from, ".")
-		to = strings.TrimPrefix(to, table+".")
-		if !ok || table == "" || to == "" || isColumn && column == "" {
+		r, ok := schemadiff.ParseRename(text)
+		if !ok {
 			return nil, failure.Usage("--rename %s: write people.mail=email for a column, people=persons for a table",
 				wording.ShellWord(text))
 		}
-		list = append(list, schemadiff.Rename{Table: table, Column: column, To: to})
+		list = append(list, r)
 	}
 	return list, nil
 }
@@ -326,12 +324,11 @@ func (d *differ) renames() (list []schemadiff.Rename, err error) {
 // values reads the flags --value.
 func (d *differ) values() (list []schemadiff.Value, err error) {
 	for _, text := range d.o.Values {
-		name, value, ok := strings.Cut(text, "=")
-		table, column, isColumn := strings.Cut(name, ".")
-		if !ok || !isColumn || table == "" || column == "" || strings.TrimSpace(value) == "" {
+		v, ok := schemadiff.ParseValue(text)
+		if !ok {
 			return nil, failure.Usage("--value %s: write people.email=\"''\", with a value as SQL", wording.ShellWord(text))
 		}
-		list = append(list, schemadiff.Value{Table: table, Column: column, SQL: value})
+		list = append(list, v)
 	}
 	return list, nil
 }

@@ -117,7 +117,7 @@ func (d *differ) allow(file *migrate.File, lost []migrate.Loss) bool {
 		if l.Allowed || !d.isAllowed(l.Table) || l.Pos.Line < 1 || l.Pos.Line > len(lines) {
 			continue
 		}
-		note := "-- pages: loses " + l.Table + "\n"
+		note := migrate.LossComment(l.Table) + "\n"
 		if slices.Contains(lines[max(l.Pos.Line-3, 0):l.Pos.Line-1], note) {
 			continue
 		}

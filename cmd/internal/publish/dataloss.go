@@ -10,6 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
@@ -82,7 +83,7 @@ func nameLosses(
 func lossFailure(lost []toolapi.DataLoss, allowed toolapi.TableNames, command string) error {
 	lost = toolapi.UnallowedLosses(lost, allowed)
 	tables := toolapi.LosingTables(lost)
-	comment := "; or write the comment -- pages: loses " + wording.Printable(tables[0]) + " above the statement"
+	comment := "; or write the comment " + wording.Printable(migrate.LossComment(tables...)) + " above the statement"
 	if strings.HasPrefix(command, "pages confirm") { // the migration is uploaded
 		comment = ""
 	}
