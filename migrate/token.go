@@ -1,6 +1,10 @@
 package migrate
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
+)
 
 // Token is one token of a statement; space and comments are none.
 type Token struct {
@@ -54,7 +58,7 @@ func CutNames(text string, separator byte) (before, after string, found bool) {
 // Unquoted returns a name without SQL's quotes, if it has some.
 func Unquoted(name string) string {
 	if tokens := Tokens(name); len(tokens) == 1 && tokens[0].Quoted && tokens[0].End == len(name) {
-		return unquote(name)
+		return dbfile.UnquoteName(name)
 	}
 	return name
 }

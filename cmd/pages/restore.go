@@ -12,6 +12,7 @@ func (c *cli) newRestore() *cobra.Command {
 	r := c.newRemote()
 	var o publish.RestoreOptions
 	var list, proposeOnly bool
+	var tables []string
 	cmd := &cobra.Command{
 		Use:   "restore [DIR]",
 		Short: "Bring back what the published site's database held",
@@ -21,7 +22,14 @@ func (c *cli) newRestore() *cobra.Command {
 				return failure.Usage("--list only shows the restore points; it goes without --before and --at")
 			}
 			if !list {
-				if err := o.Check(); err != nil {
+				var err error
+				if cmd.Flags().Changed("tables") {
+					o.Tables, err = publish.TableList(tables)
+				}
+				if err == nil {
+					err = o.Check(c.term.Now())
+				}
+				if err != nil {
 					return err
 				}
 			}
@@ -50,7 +58,7 @@ func (c *cli) newRestore() *cobra.Command {
 	f.StringVar(&o.Before, "before", "", "bring back what was there before a `revision` went live, such as r2")
 	f.StringVar(&o.At, "at", "", "bring back what was there at a `time`, so long ago (10m, 3h, 2d), or in a restore point (p12)")
 	f.StringVar(&o.Into, "into", "live", "`place` of the data: live, or preview for a link that shows them and changes nothing")
-	f.StringSliceVar(&o.Tables, "tables", nil, "only these `tables`; code and schema stay")
+	f.StringArrayVar(&tables, "tables", nil, "only these `tables`; code and schema stay")
 	f.StringVar(&o.Leads, "leads", "keep", "keep or drop the rows of leads that came since, as `word`")
 	f.BoolVar(&o.KeepCode, "keep-code", false, "keep what is live; its migrations run again on the data")
 	return cmd

@@ -15,7 +15,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file puts back single tables. The schema stays that of now, and the site's triggers run as for any other write.
+// This file puts back single tables. The schema stays that of now. Only rows that differ are written, and the site's triggers
+// run for those as for any other write: an index of theirs follows, and nothing else happens again.
 
 // TableChange is what BeginTables puts back.
 type TableChange struct {
@@ -211,44 +212,122 @@ func rowsText(n int64) string {
 	return fmt.Sprintf("%d rows", n)
 }
 
-// putTable replaces the rows of a table.
+// putTable puts back the rows of a table: those that differ, or, where they cannot be told or the new values of one are at first
+// those of another, all.
 func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []column, keep bool) (k Kept, err error) {
-	name, list := dbfile.QuoteName(kind.name), join(rowNames(kind, columns))
-	k.Table = kind.name
+	p := tablePut{
+		conn: conn, table: kind, name: dbfile.QuoteName(kind.name), columns: rowNames(kind, columns), kept: Kept{Table: kind.name},
+	}
+	p.key, _ = keyOf(columns, columns, kind)
 	if keep {
 		condition, _, ok := sinceCondition(columns, columns, kind)
 		if !ok {
 			return k, refuse("The rows of %q that came since cannot be told from others: put back with leads \"drop\".", kind.name)
 		}
-		_, err := conn.ExecContext(ctx, "CREATE TEMP TABLE _pages_kept AS SELECT "+list+" FROM main."+name+" n WHERE "+
-			strings.ReplaceAll(condition, " FROM main.", " FROM past."))
+		p.since = strings.ReplaceAll(condition, " FROM main.", " FROM past.")
+	}
+	if len(p.key) == 0 {
+		err = p.all(ctx)
+		return p.kept, err
+	}
+	if _, err := conn.ExecContext(ctx, "SAVEPOINT put"); err != nil {
+		return k, err
+	}
+	if err := p.differing(ctx); err != nil {
+		if _, undone := conn.ExecContext(ctx, "ROLLBACK TO put"); undone != nil {
+			return k, unfit(err, kind.name) // by a trigger that ended the transaction
+		}
+		err = p.all(ctx)
 		if err != nil {
 			return k, err
 		}
 	}
-	if _, err := conn.ExecContext(ctx, "DELETE FROM main."+name+" WHERE true"); err != nil { // so that triggers run
-		return k, err
+	_, err = conn.ExecContext(ctx, "RELEASE put")
+	return p.kept, err
+}
+
+// tablePut is one table that is put back.
+type tablePut struct {
+	conn    *sql.Conn
+	table   tableKind
+	name    string   // quoted
+	columns []string // quoted, that are written
+	key     []string // quoted, that tell rows; none when they cannot be told
+	since   string   // the condition that a row n of now came since and stays; "" when none does
+	kept    Kept
+}
+
+// differing deletes the rows that are not there then, but those that stay, updates those with other values, and inserts those that
+// are missing.
+func (p *tablePut) differing(ctx context.Context) error {
+	var same, differ, set []string
+	for _, name := range p.key {
+		same = append(same, "n."+name+" IS o."+name)
 	}
-	if _, err := conn.ExecContext(ctx, "INSERT INTO main."+name+" ("+list+") SELECT "+list+" FROM past."+name); err != nil {
-		return k, unfit(err, kind.name)
+	on := strings.Join(same, " AND ")
+	var values []string
+	for _, name := range p.columns {
+		differ = append(differ, "typeof(n."+name+") <> typeof(o."+name+") OR n."+name+" IS NOT o."+name+" COLLATE BINARY")
+		if !slices.Contains(p.key, name) {
+			set, values = append(set, name), append(values, "o."+name)
+		}
 	}
-	if !keep {
-		return k, nil
+	then := "past." + p.name + " AS o WHERE " + on
+	gone := "NOT EXISTS (SELECT 1 FROM " + then + ")"
+	if p.since != "" {
+		err := p.conn.QueryRowContext(ctx, "SELECT count(*) FROM main."+p.name+" AS n WHERE "+p.since).Scan(&p.kept.Rows)
+		if err != nil {
+			return err
+		}
+		gone += " AND NOT (" + p.since + ")"
+	}
+	statements := []string{"DELETE FROM main." + p.name + " AS n WHERE " + gone}
+	if len(set) > 0 {
+		statements = append(statements, "UPDATE main."+p.name+" AS n SET ("+join(set)+") = (SELECT "+join(values)+" FROM "+then+
+			") WHERE EXISTS (SELECT 1 FROM "+then+" AND ("+strings.Join(differ, " OR ")+"))")
+	}
+	statements = append(statements, "INSERT INTO main."+p.name+" ("+join(p.columns)+") SELECT "+join(p.columns)+" FROM past."+p.name+
+		" AS o WHERE NOT EXISTS (SELECT 1 FROM main."+p.name+" AS n WHERE "+on+")")
+	for _, s := range statements {
+		if _, err := p.conn.ExecContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// all replaces all rows.
+func (p *tablePut) all(ctx context.Context) error {
+	list := join(p.columns)
+	if p.since != "" {
+		_, err := p.conn.ExecContext(ctx, "CREATE TEMP TABLE _pages_kept AS SELECT "+list+" FROM main."+p.name+" n WHERE "+p.since)
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := p.conn.ExecContext(ctx, "DELETE FROM main."+p.name+" WHERE true"); err != nil { // so that triggers run
+		return err
+	}
+	if _, err := p.conn.ExecContext(ctx, "INSERT INTO main."+p.name+" ("+list+") SELECT "+list+" FROM past."+p.name); err != nil {
+		return unfit(err, p.table.name)
+	}
+	if p.since == "" {
+		return nil
 	}
 	var came int64
-	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM temp._pages_kept").Scan(&came); err != nil {
-		return k, err
+	if err := p.conn.QueryRowContext(ctx, "SELECT count(*) FROM temp._pages_kept").Scan(&came); err != nil {
+		return err
 	}
-	result, err := conn.ExecContext(ctx, "INSERT OR IGNORE INTO main."+name+" ("+list+") SELECT "+list+" FROM temp._pages_kept")
+	result, err := p.conn.ExecContext(ctx, "INSERT OR IGNORE INTO main."+p.name+" ("+list+") SELECT "+list+" FROM temp._pages_kept")
 	if err != nil {
-		return k, err
+		return err
 	}
-	if k.Rows, err = result.RowsAffected(); err != nil {
-		return k, err
+	if p.kept.Rows, err = result.RowsAffected(); err != nil {
+		return err
 	}
-	k.Lost = came - k.Rows
-	_, err = conn.ExecContext(ctx, "DROP TABLE temp._pages_kept")
-	return k, err
+	p.kept.Lost = came - p.kept.Rows
+	_, err = p.conn.ExecContext(ctx, "DROP TABLE temp._pages_kept")
+	return err
 }
 
 // unfit refuses rows of then that SQLite, or a trigger, does not take; another failure stays as it is.

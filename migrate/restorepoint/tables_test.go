@@ -193,7 +193,7 @@ func TestTables(t *testing.T) {
 		},
 		{
 			"a trigger that changes them", people, "CREATE TRIGGER t AFTER INSERT ON people BEGIN UPDATE people SET name " +
-				"= 'by ' || name WHERE id = new.id; END",
+				"= 'by ' || name WHERE id = new.id; END; DELETE FROM people",
 			"people", `A trigger changes 2 rows of the table "people" as they are put back: put all back, without tables.`,
 		},
 		{
@@ -273,6 +273,72 @@ func TestTablesKeepLeads(t *testing.T) {
 		t.Fatal(refused)
 	}
 	if got := s.one("SELECT name FROM leads ORDER BY name"); got != "ada bob" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestTablesByRows: rows that are the same stay as they are, so that triggers run for no other, and all come back byte by byte.
+func TestTablesByRows(t *testing.T) {
+	const log = "CREATE TABLE log(what); CREATE TRIGGER i AFTER INSERT ON people BEGIN INSERT INTO log VALUES ('i' || new.id); END; " +
+		"CREATE TRIGGER u AFTER UPDATE ON people BEGIN INSERT INTO log VALUES ('u' || new.id); END; " +
+		"CREATE TRIGGER d AFTER DELETE ON people BEGIN INSERT INTO log VALUES ('d' || old.id); END; "
+	const people = "CREATE TABLE people(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE UNIQUE, x); " +
+		"INSERT INTO people VALUES (1, 'ada', 1), (2, 'bob', x'00ff'), (3, 'cyd', CAST(x'610062' AS TEXT)), (4, 'dan', NULL); "
+	for _, c := range []struct{ name, then, since, want string }{
+		{"nothing", people, "SELECT 1", ""},
+		{"one of each", people, "DELETE FROM people WHERE id = 1; UPDATE people SET x = 7 WHERE id = 2; " +
+			"INSERT INTO people VALUES (9, 'new', 0)", "d9 i1 u2"},
+		{"another type", people, "UPDATE people SET x = 1.0 WHERE id = 1", "u1"},
+		{"another case", people, "UPDATE people SET name = 'ADA' WHERE id = 1", "u1"},
+		{"a text with another end", people, "UPDATE people SET x = 'a' WHERE id = 3", "u3"},
+		{"names that changed hands", people, "UPDATE people SET name = 'x' WHERE id = 1; UPDATE people SET name = 'ada' WHERE id = 2; " +
+			"UPDATE people SET name = 'bob' WHERE id = 1", "d1 d2 d3 d4 i1 i2 i3 i4"},
+		{"no key but the rowid", "CREATE TABLE people(id, name, x); INSERT INTO people VALUES (1, 'a', 1), (2, 'a', 1), (3, 'a', 1)",
+			"DELETE FROM people WHERE rowid = 2", "i2"},
+		{"another rowid", "CREATE TABLE people(id TEXT PRIMARY KEY, name, x); INSERT INTO people VALUES ('a', 1, 1), ('b', 1, 1)",
+			"UPDATE people SET rowid = 9 WHERE id = 'a'", "ua"},
+		{"WITHOUT ROWID", "CREATE TABLE people(id, name, x, PRIMARY KEY (id, name)) WITHOUT ROWID; INSERT INTO people VALUES (1, 2, 3), " +
+			"(1, 3, 4)", "UPDATE people SET x = 5 WHERE name = 2", "u1"},
+		{"keys alone", "CREATE TABLE people(id PRIMARY KEY) WITHOUT ROWID; INSERT INTO people VALUES (1), (2)",
+			"DELETE FROM people WHERE id = 2; INSERT INTO people VALUES (3)", "d3 i2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSite(t, c.then)
+			s.add(restorepoint.ReasonPublish, "r2")
+			const rows = "SELECT ifnull(group_concat(id || typeof(id) || name || typeof(x) || hex(x)), '') FROM (SELECT id, name, x, rowid FROM people ORDER BY id)"
+			query := rows
+			switch {
+			case strings.Contains(c.then, "people(id PRIMARY"):
+				query = "SELECT group_concat(id) FROM people"
+			case strings.Contains(c.then, "WITHOUT ROWID"):
+				query = strings.Replace(rows, ", rowid", "", 1)
+			}
+			before := s.one(query)
+			s.exec(c.since)
+			s.exec(log)
+			if refused := s.putTables(t, []string{"people"}, ""); refused != "" {
+				t.Fatal(refused)
+			}
+			if got := s.one(query); got != before {
+				t.Errorf("%q, want %q", got, before)
+			}
+			if got := s.one("SELECT ifnull(group_concat(what, ' '), '') FROM (SELECT what FROM log ORDER BY what)"); got != c.want {
+				t.Errorf("triggers ran for %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestTablesKeepLeadsAsTheyAre: a row that came since and stays is not written again.
+func TestTablesKeepLeadsAsTheyAre(t *testing.T) {
+	s := newSite(t, "CREATE TABLE leads(id INTEGER PRIMARY KEY, lead_id TEXT, name); INSERT INTO leads VALUES (1, 'l1', 'ada')")
+	s.add(restorepoint.ReasonPublish, "r2")
+	s.exec("UPDATE leads SET name = 'eve'; INSERT INTO leads VALUES (2, 'l2', 'bob'); CREATE TABLE log(what); " +
+		"CREATE TRIGGER i AFTER INSERT ON leads BEGIN INSERT INTO log VALUES (new.id); END")
+	if refused := s.putTables(t, []string{"leads"}, "leads"); refused != "" {
+		t.Fatal(refused)
+	}
+	if got := s.one("SELECT group_concat(name, ' ') || (SELECT count(*) FROM log) FROM leads"); got != "ada bob0" {
 		t.Errorf("%q", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -66,8 +67,26 @@ func (o RestoreOptions) arguments(s *remote.Session) (args toolapi.RestoreDataAr
 	return args, nil
 }
 
-// Check refuses options that do not go together.
-func (o RestoreOptions) Check() error {
+// TableList reads names of tables, with commas between them and in quotes of SQL where they need some.
+func TableList(texts []string) (tables []string, err error) {
+	text := strings.Join(texts, ",")
+	for rest := text; ; {
+		name, more, found := migrate.CutNames(rest, ',')
+		if name = migrate.Unquoted(strings.TrimSpace(name)); name == "" {
+			return nil, failure.Usage("--tables is %q; it is names of tables with commas between them, such as people,\"old trips\"", text)
+		}
+		tables, rest = append(tables, name), more
+		if !found {
+			return tables, nil
+		}
+	}
+}
+
+// Check refuses options that do not go together, and a time that is to come.
+func (o RestoreOptions) Check(now time.Time) error {
+	if at, ok := toolapi.Timestamp(o.At).Moment(); ok && at.After(now.Add(time.Minute)) { // clocks differ
+		return failure.Usage("--at is %s, which is to come; a restore brings back what was", o.At)
+	}
 	switch {
 	case o.Before == "" && o.At == "":
 		return failure.Usage("say what is brought back: --before REVISION or --at TIME; --list shows the restore points")
