@@ -82,7 +82,9 @@ type run struct {
 	result   Result
 	timeout  *time.Duration // the connection's busy timeout, once it was read
 
-	watch         *watcher        // nil but for a plan
+	watch         *watcher // nil but for a plan
+	steps         *int64   // what is left to the statement that runs; nil for no bound
+	full          func() (msg, fix string)
 	keys          *keyGraph       // kept while keyed
 	unchecked     map[string]bool // foreign keys that cannot be checked, by what SQLite says of them
 	tablesChecked bool            // within the transaction, as with [Options.Atomic]
@@ -98,7 +100,7 @@ func (m *Migrator) newRun(ctx context.Context, db *sql.DB, set fileSet) (*run, e
 	if err != nil {
 		return nil, databaseError("the database cannot be opened", err)
 	}
-	return &run{conn: conn, set: set, o: m.o, spans: map[string][]span{}, keys: newKeyGraph()}, nil
+	return &run{conn: conn, set: set, o: m.o, spans: map[string][]span{}, keys: newKeyGraph(), full: m.full}, nil
 }
 
 func (r *run) close() { _ = r.conn.Close() }

@@ -41,7 +41,9 @@ const (
 	CodeNumbering          = "migration_numbering"
 	CodeNoUndo             = "migration_nothing_to_undo"
 	CodePending            = "migration_pending"
-	CodeOverLimit          = "migration_over_limit" // also of notices
+	CodeOverLimit          = "migration_over_limit"  // also of notices
+	CodeEndless            = "migration_endless"     // more steps, or time, than files take on an empty database
+	CodeOverBounds         = "migration_over_bounds" // more memory or disk
 
 	CodeDatabaseReadOnly    = "database_read_only"
 	CodeDatabaseDamaged     = "database_damaged"
@@ -126,6 +128,14 @@ type Notice struct {
 	Name      string         // the file or directory entry
 	Pos       token.Position // the place in it; without a line for the whole file
 	Code, Msg string         // one of the Code constants, and a sentence without full stop
+}
+
+// PlaceOf returns the file and line of the statement that an error of this package is about; "" for none.
+func PlaceOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok && e.Pos.IsValid() {
+		return fmt.Sprintf("%s:%d", e.Pos.Filename, e.Pos.Line)
+	}
+	return ""
 }
 
 // databaseError returns an error of the driver with its code, after the sentence what.

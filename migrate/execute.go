@@ -22,7 +22,9 @@ func (r *run) execute(ctx context.Context, c connection, f File) error {
 	if !r.keyed {
 		keys = nil
 	}
-	err := withGuard(ctx, r.conn, c, listeners{r.watch, keys}, func(ctx context.Context, g *guard) error { return r.statements(ctx, c, f, g) })
+	err := withGuard(ctx, r.conn, c, listeners{r.watch, keys}, func(ctx context.Context, g *guard) error {
+		return r.withSteps(c, func() error { return r.statements(ctx, c, f, g) })
+	})
 	if err != nil {
 		return err
 	}
@@ -112,7 +114,13 @@ func (r *run) followed(ctx context.Context, f File, s span) error {
 	if err := r.watch.begin(context.WithoutCancel(ctx), r.conn, f, s); err != nil {
 		return err
 	}
+	if r.steps != nil {
+		*r.steps = r.o.MaxSteps
+	}
 	err := r.statement(ctx, string(f.SQL[s.start:s.end]))
+	if err != nil && ctx.Err() == nil && r.steps != nil && *r.steps <= 0 {
+		err = errEndless
+	}
 	return cmp.Or(r.watch.end(context.WithoutCancel(ctx), r.conn, err != nil), err)
 }
 
@@ -151,6 +159,9 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	} else {
 		err = r.followed(ctx, f, s)
 	}
+	if errors.Is(err, errEndless) {
+		return f.endless(s, r.o.MaxSteps)
+	}
 	begin := func() token.Position { return position(f.path(), f.SQL, s.start) } // which takes time
 	if l, over := limitOf(text, err); over && r.o.Limited && l.id != sqlite3.SQLITE_LIMIT_VDBE_OP && refused.msg == "" {
 		return &Error{
@@ -175,6 +186,11 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	}
 	e := databaseError("the statement fails", err)
 	e.Pos = begin()
+	if e.Code == CodeDatabaseFull && r.full != nil {
+		if msg, fix := r.full(); msg != "" {
+			e.Code, e.Msg, e.Fix = CodeOverBounds, msg, fix
+		}
+	}
 	if e.Code == CodeFailed { // else the database is to blame, or the run
 		e.Msg = message(err)
 		if name, ok := strings.CutPrefix(e.Msg, "no such function: "); ok && forbiddenFunctions[strings.ToLower(name)] {

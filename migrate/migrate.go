@@ -61,6 +61,9 @@ type Options struct {
 	// makes the run Atomic. The rows that the Plan speaks of are those that the run meets: where others write meanwhile, Judge
 	// is called once more while they wait. The database needs two connections for it. Default is to judge nothing.
 	Judge func(Plan) error
+	// MaxSteps bounds what one statement may take, in instructions of SQLite's virtual machine; one that takes more is
+	// refused. Default is no bound.
+	MaxSteps int64
 	// Tables are names that must exist as a table or view after Apply: bindings.database.tables and the submissions
 	// table. Default none.
 	Tables []string
@@ -86,6 +89,7 @@ type Migrator struct {
 	db   *sql.DB
 	fsys fs.FS
 	o    Options
+	full func() (msg, fix string) // the bound that a full database met; "" for a full disk. It may be nil
 }
 
 // New returns the migrator of an open database, which stays the caller's. Nothing is read yet. A nil fsys has no files.

@@ -92,7 +92,11 @@ func (m *Migrator) unrehearsed(ctx, bounded context.Context, err error) string {
 	case err == nil || ctx.Err() != nil:
 		return ""
 	case bounded.Err() != nil:
-		return fmt.Sprintf("it takes longer than %s", m.o.Plan.Timeout)
+		what := "it"
+		if at := PlaceOf(err); at != "" {
+			what = "the statement at " + at
+		}
+		return fmt.Sprintf("%s takes longer than %s", what, m.o.Plan.Timeout)
 	case errors.As(err, &large):
 		return large.Error()
 	case errors.Is(err, errTooManyRows):

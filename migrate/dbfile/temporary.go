@@ -21,6 +21,8 @@ type Temporary struct {
 
 	base  uintptr // the system's sqlite3_vfs
 	taken atomic.Int64
+
+	refused, failed atomic.Int64 // writes
 }
 
 // temporaryFile is an open file. One goroutine at a time uses it.
@@ -66,6 +68,12 @@ func (b *Temporary) Register(name string) error {
 
 // Taken is the size of all temporary files together.
 func (b *Temporary) Taken() int64 { return b.taken.Load() }
+
+// Refused is the number of writes so far that were beyond a bound, Failed that of those which the system refused.
+func (b *Temporary) Refused() int64 { return b.refused.Load() }
+
+// Failed is explained at [Temporary.Refused].
+func (b *Temporary) Failed() int64 { return b.failed.Load() }
 
 // at returns the value at an address of the translated C.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
@@ -143,15 +151,21 @@ func writeTemporary(tls *libc.TLS, file, from uintptr, n int32, offset int64) in
 	}
 	if more := offset + int64(n) - f.length; more > 0 {
 		if offset+int64(n) > f.of.PerFile {
+			f.of.refused.Add(1)
 			return sqlite3.SQLITE_FULL
 		}
 		if f.of.taken.Add(more) > f.of.Together {
 			f.of.taken.Add(-more)
+			f.of.refused.Add(1)
 			return sqlite3.SQLITE_FULL
 		}
 		f.length += more
 	}
-	return function[writeFunc](system.FxWrite)(tls, file, from, n, offset)
+	rc := function[writeFunc](system.FxWrite)(tls, file, from, n, offset)
+	if rc != sqlite3.SQLITE_OK {
+		f.of.failed.Add(1)
+	}
+	return rc
 }
 
 func truncateTemporary(tls *libc.TLS, file uintptr, size int64) int32 {

@@ -200,7 +200,7 @@ func (s *hostedSite) apply(ctx, bounded context.Context, migrator *migrate.Migra
 		return err
 	}
 	if bounded.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(result.Failed, "it"), s.host.maxMigrate)
+		err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(migrate.PlaceOf(err), result.Failed, "it"), s.host.maxMigrate)
 	}
 	if refused, ok := errors.AsType[*migrate.Error](err); ok && refused.Code == migrate.CodeDatabaseFull {
 		err = fmt.Errorf(

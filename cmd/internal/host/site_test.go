@@ -178,7 +178,7 @@ func TestHostileMigrations(t *testing.T) {
 	for i, c := range []struct{ sql, says string }{
 		{
 			"CREATE TABLE a AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
-			"001.sql took longer than 1s and was stopped",
+			"001.sql:1 took longer than 1s and was stopped",
 		},
 		{"CREATE TABLE a AS SELECT hex(zeroblob(400000000))", "at most 2,000,000 bytes"},
 		{"CREATE TABLE a(x)", ""},

@@ -36,9 +36,10 @@ const CodeSkipped = "migrations-not-rehearsed"
 type bounds struct {
 	time  time.Duration
 	bytes int64 // of the database
+	steps int64 // of a statement; one that takes more is an error, on a busy machine too
 }
 
-var usual = bounds{time: 20 * time.Second, bytes: 256 << 20}
+var usual = bounds{time: 20 * time.Second, bytes: 256 << 20, steps: migrate.UsualSteps}
 
 // Bounds on the temporary files into which SQLite sorts, in bytes.
 const (
@@ -48,9 +49,10 @@ const (
 	pageBytes         = 4096 // SQLite's default
 )
 
-var boundTemporary = sync.OnceValue(func() error {
-	return (&dbfile.Temporary{PerFile: temporaryBytes, Together: temporaryTogether}).Register(temporaryFS)
-})
+var (
+	temporaryFiles = &dbfile.Temporary{PerFile: temporaryBytes, Together: temporaryTogether}
+	boundTemporary = sync.OnceValue(func() error { return temporaryFiles.Register(temporaryFS) })
+)
 
 // Run rehearses the migrations of the site in dir, whose manifest and folder of migrations are valid. Diagnostics about a value
 // of the manifest have its pointer, and no line yet. There are none for a site without migrations, and when ctx ends.
@@ -72,11 +74,13 @@ func (b bounds) run(ctx context.Context, dir string, m *manifest.Manifest) diagn
 	o := migrate.Options{
 		Dir: m.Bindings.Database.Migrations, Tables: m.Bindings.Database.Tables,
 		Limited: true, Atomic: true, // as the service runs them
-		Word: wording.ShellWord,
+		MaxSteps: b.steps,
+		Word:     wording.ShellWord,
 	}
 	if m.Bindings.Submissions != "" {
 		o.Tables = append(slices.Clip(o.Tables), m.Bindings.Submissions)
 	}
+	refused := temporaryFiles.Refused()
 	result, err := migrate.New(db, os.DirFS(dir), o).Apply(bounded)
 	notices := slices.DeleteFunc(result.Warnings, migrate.Notice.OfFolder) // package validate has these
 	found := migration.Warn(dir, notices)
@@ -85,11 +89,13 @@ func (b bounds) run(ctx context.Context, dir string, m *manifest.Manifest) diagn
 	case err == nil || ctx.Err() != nil:
 		return found
 	case bounded.Err() != nil:
-		return append(found, skipped(fmt.Sprintf("%s takes longer than %s on an empty database", where(result), b.time))...)
+		return append(found, skipped(fmt.Sprintf("%s takes longer than %s on an empty database", where(result, err), b.time))...)
 	case first == nil:
 		return append(found, skipped(err.Error())...)
+	case first.Code == migrate.CodeDatabaseFull && temporaryFiles.Refused() > refused:
+		return append(found, skipped(fmt.Sprintf("%s sorts more than %s", where(result, err), wording.Size(temporaryBytes)))...)
 	case first.Code == migrate.CodeDatabaseFull:
-		return append(found, skipped(fmt.Sprintf("%s takes more than %s", where(result), wording.Size(b.bytes)))...)
+		return append(found, skipped(fmt.Sprintf("with %s the database grows over %s", where(result, err), wording.Size(b.bytes)))...)
 	case first.Code == migrate.CodeTableMissing: // which took everything back
 		o.Tables = nil
 		var made []string
@@ -114,8 +120,10 @@ func (b bounds) open() (*sql.DB, error) {
 	return db, err
 }
 
-// where names the migration that did not end.
-func where(r migrate.Result) string { return cmp.Or(r.Failed, "one of them") }
+// where names the statement, or the migration, that did not end.
+func where(r migrate.Result, err error) string {
+	return cmp.Or(migrate.PlaceOf(err), r.Failed, "one of them")
+}
 
 func skipped(why string) diagnostic.List {
 	return diagnostic.List{{

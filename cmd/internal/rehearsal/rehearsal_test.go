@@ -119,11 +119,11 @@ func TestBounds(t *testing.T) {
 	much := "CREATE TABLE b AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 1000) " +
 		"SELECT zeroblob(1000000) AS b FROM c;"
 	for _, c := range []struct{ name, sql, want string }{
-		{"time", endless, "2.sql takes longer than 300ms on an empty database"},
-		{"bytes", much, "2.sql takes more than 4.2 MB"},
+		{"time", endless, "m/2.sql:2 takes longer than 300ms on an empty database"},
+		{"bytes", much, "with m/2.sql:2 the database grows over 4.2 MB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir, m := site(t, nil, "CREATE TABLE a(x);", c.sql)
+			dir, m := site(t, nil, "CREATE TABLE a(x);", "-- more\n"+c.sql)
 			b := bounds{time: 300 * time.Millisecond, bytes: 4 << 20}
 			if c.name == "bytes" {
 				b.time = usual.time
@@ -134,6 +134,18 @@ func TestBounds(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		})
+	}
+}
+
+// TestEndless: a statement that takes too many steps is an error at its place, however busy the machine is.
+func TestEndless(t *testing.T) {
+	dir, m := site(t, nil, "CREATE TABLE a(x);", "SELECT 1;\n"+endless)
+	b := usual
+	b.time, b.steps = time.Hour, 2_000_000
+	const want = "error migration_endless m/2.sql:2:1: the statement has not ended after 2 million steps of SQLite; " +
+		"give it an end, such as a LIMIT in its recursion; rows of a table are loaded by pages db import"
+	if got := lines(b.run(t.Context(), dir, m)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -1,0 +1,134 @@
+package migrate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
+)
+
+// This file bounds what files take that run on an empty database: nothing there but the files is to blame for it, and their
+// author may be a stranger.
+
+// Bounds on a private database that files alone make.
+const (
+	scratchPages     = 1 << 16 // of 4096 bytes
+	scratchBytes     = scratchPages * 4096
+	scratchTemporary = 2 * scratchBytes // for a file into which SQLite sorts; the database is one as well
+	scratchTogether  = 8 * scratchBytes
+	scratchTime      = time.Minute // for all files
+	scratchFS        = "pages-scratch"
+)
+
+// UsualSteps is a value for [Options.MaxSteps] on an empty database. A machine takes some eight seconds for so many; a
+// statement that writes a million rows takes a tenth of them.
+const UsualSteps = 300_000_000
+
+var scratchFiles = &dbfile.Temporary{PerFile: scratchTemporary, Together: scratchTogether}
+
+var boundScratch = sync.OnceValue(func() error { return scratchFiles.Register(scratchFS) })
+
+const (
+	endlessFix = "give it an end, such as a LIMIT in its recursion; rows of a table are loaded by pages db import"
+	bulkFix    = "leave the rows out of the file, and load them by pages db import"
+)
+
+// boundedScratch opens an empty private database within the bounds.
+func boundedScratch(ctx context.Context) (*sql.DB, error) {
+	if err := boundScratch(); err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", "file:?vfs="+scratchFS+"&_pragma=foreign_keys(1)&_pragma=synchronous(0)")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", scratchPages)); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// boundedReplay applies files to such a database within what is left of the time, which it shortens.
+func (m *Migrator) boundedReplay(ctx context.Context, db *sql.DB, set fileSet, left *time.Duration) error {
+	of := *m
+	of.o.MaxSteps = UsualSteps
+	refused, failed := scratchFiles.Refused(), scratchFiles.Failed()
+	of.full = func() (msg, fix string) {
+		switch {
+		case scratchFiles.Refused() > refused:
+			return fmt.Sprintf("the statement sorts more than %s on an empty database", bytesText(scratchTemporary)), bulkFix
+		case scratchFiles.Failed() > failed:
+			return "", ""
+		}
+		return fmt.Sprintf("with this statement a database of these files alone grows over %s", bytesText(scratchBytes)), bulkFix
+	}
+	bounded, stop := context.WithTimeout(ctx, *left)
+	defer stop()
+	begin := time.Now()
+	_, err := of.replay(bounded, db, set, nil)
+	*left -= time.Since(begin)
+	if e, ok := errors.AsType[*Error](err); ok && bounded.Err() != nil && ctx.Err() == nil {
+		return &Error{
+			Pos: e.Pos, Code: CodeEndless, Fix: endlessFix, cause: err,
+			Msg: fmt.Sprintf("the statement was stopped: the files take longer than %s on an empty database", scratchTime),
+		}
+	}
+	return err
+}
+
+// errEndless ends a statement at [Options.MaxSteps].
+var errEndless = errors.New("the statement takes too many steps")
+
+func (f File) endless(s span, steps int64) *Error {
+	return &Error{
+		Pos: position(f.path(), f.SQL, s.start), Code: CodeEndless, Fix: endlessFix, cause: errEndless,
+		Msg: fmt.Sprintf("the statement has not ended after %d million steps of SQLite", steps/1e6),
+	}
+}
+
+// stepsAtOnce is how many steps SQLite takes between two looks at the bound.
+const stepsAtOnce = 100_000
+
+type progressFunc = func(tls *libc.TLS, argument uintptr) int32
+
+// progressC is the progress handler as the translated C calls it.
+var progressC = *(*uintptr)(unsafe.Pointer(&struct{ f progressFunc }{progress}))
+
+func progress(_ *libc.TLS, argument uintptr) int32 {
+	left := *(**int64)(unsafe.Pointer(&argument))
+	if *left -= stepsAtOnce; *left > 0 {
+		return 0
+	}
+	return 1
+}
+
+// withSteps runs fn while statements of the connection are bounded by [Options.MaxSteps], each by itself.
+func (r *run) withSteps(c connection, fn func() error) error {
+	if r.o.MaxSteps <= 0 {
+		return fn()
+	}
+	tls := libc.NewTLS()
+	defer tls.Close()
+	memory := libc.Xmalloc(tls, 8)
+	if memory == 0 {
+		return errNoMemory
+	}
+	defer libc.Xfree(tls, memory)
+	r.steps = *(**int64)(unsafe.Pointer(&memory))
+	sqlite3.Xsqlite3_progress_handler(tls, uintptr(c), stepsAtOnce, progressC, memory)
+	defer func() {
+		sqlite3.Xsqlite3_progress_handler(tls, uintptr(c), 0, 0, 0)
+		r.steps = nil
+	}()
+	*r.steps = r.o.MaxSteps
+	return fn()
+}
