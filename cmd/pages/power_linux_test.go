@@ -30,6 +30,12 @@ func needsPower(t *testing.T) {
 	if os.Getenv("PAGES_SOAK") == "" {
 		t.Skip("a part of make soak")
 	}
+	needsDisks(t)
+}
+
+// needsDisks ends a test that needs a disk, where there can be none.
+func needsDisks(t *testing.T) {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		testmachine.Lacks(t, "root, who may mount", nil)
 	}

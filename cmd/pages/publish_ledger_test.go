@@ -349,7 +349,7 @@ func leftovers(t *testing.T, data string) (all []string) {
 	err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
 		if name := d.Name(); err == nil &&
 			(strings.HasPrefix(name, "import-") || strings.HasPrefix(name, "migrations-") ||
-				strings.HasPrefix(name, "rehearsal-") || strings.HasPrefix(name, ".probe") ||
+				strings.HasPrefix(name, "rehearsal-") || strings.HasPrefix(name, ".probe") || strings.HasPrefix(name, "restore-") ||
 				filepath.Base(filepath.Dir(path)) == "tmp") {
 			all = append(all, path)
 		}

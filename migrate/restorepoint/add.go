@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
@@ -18,6 +20,17 @@ import (
 // durable when Add returns. A point that is made for ReasonInterval, and would have the same contents as the newest one, is
 // not added: Add returns the newest one and false. Older points may go, by Rule and Limits.
 func (s Store) Add(ctx context.Context, file string, about About) (p Point, added bool, err error) {
+	return s.addAt(ctx, file, about, s.Now())
+}
+
+// Adopt makes a point of a copy of the database that an earlier version of this program made, as Add does. Call it with the
+// oldest copy first. A copy that has a point already, or no table, gets none.
+func (s Store) Adopt(ctx context.Context, file string, at time.Time) (added bool, err error) {
+	_, added, err = s.addAt(ctx, file, About{Reason: ReasonCopy}, at)
+	return added, err
+}
+
+func (s Store) addAt(ctx context.Context, file string, about About, at time.Time) (p Point, added bool, err error) {
 	from, err := openView(ctx, file)
 	if err != nil {
 		return p, false, err
@@ -28,7 +41,7 @@ func (s Store) Add(ctx context.Context, file string, about About) (p Point, adde
 		return p, false, damage(err)
 	}
 	defer func() { err = damage(errors.Join(err, to.close())) }()
-	p, added, err = s.add(ctx, &addition{ctx: ctx, conn: to.conn}, from.conn, about)
+	p, added, err = s.add(ctx, &addition{ctx: ctx, conn: to.conn}, from.conn, Point{About: about, At: at.UTC()})
 	if err != nil || !added {
 		return p, false, err
 	}
@@ -38,8 +51,7 @@ func (s Store) Add(ctx context.Context, file string, about About) (p Point, adde
 	return p, true, shrink(ctx, to.conn)
 }
 
-func (s Store) add(ctx context.Context, a *addition, from *sql.Conn, about About) (p Point, added bool, err error) {
-	p.About, p.At = about, s.Now().UTC()
+func (s Store) add(ctx context.Context, a *addition, from *sql.Conn, p Point) (_ Point, added bool, err error) {
 	if p.Tables, err = countRows(ctx, from); err != nil {
 		return p, false, err
 	}
@@ -54,8 +66,15 @@ func (s Store) add(ctx context.Context, a *addition, from *sql.Conn, about About
 	if err != nil {
 		return p, false, err
 	}
-	if about.Reason == ReasonInterval && len(all) > 0 && bytes.Equal(all[0].root, p.root) {
+	if p.Reason == ReasonInterval && len(all) > 0 && bytes.Equal(all[0].root, p.root) {
 		return all[0], false, nil
+	}
+	newer := 0 // points
+	if p.Reason == ReasonCopy {
+		newer = copiesBegin(all)
+		if a.pages <= 1 && len(p.Tables) == 0 || slices.ContainsFunc(all[newer:], func(o Point) bool { return o.At.Equal(p.At) && bytes.Equal(o.root, p.root) }) {
+			return p, false, nil
+		}
 	}
 	migrations, err := json.Marshal(p.Migrations)
 	if err != nil {
@@ -78,7 +97,15 @@ func (s Store) add(ctx context.Context, a *addition, from *sql.Conn, about About
 			return p, false, err
 		}
 	}
-	return p, true, s.thin(ctx, a.conn, append([]Point{p}, all...), p.At)
+	return p, true, s.thin(ctx, a.conn, slices.Insert(all, newer, p), s.Now())
+}
+
+// copiesBegin returns the place of the first adopted copy in a list.
+func copiesBegin(all []Point) int {
+	if i := slices.IndexFunc(all, func(p Point) bool { return p.Reason == ReasonCopy }); i >= 0 {
+		return i
+	}
+	return len(all)
 }
 
 // bytesOf returns an empty value for none, which SQLite would take for NULL.
@@ -229,6 +256,16 @@ func (a *addition) storeGroup(sum []byte) error {
 const userTables = `SELECT name, type, wr FROM pragma_table_list WHERE schema = ? AND type IN ('table', 'virtual')
 	AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name NOT LIKE '\_pages\_%' ESCAPE '\' AND name NOT LIKE '\_cf\_%' ESCAPE '\'
 	ORDER BY name`
+
+// Count returns the tables of the database in a file with their rows, as a Point has them.
+func Count(ctx context.Context, file string) (tables []Table, err error) {
+	v, err := openView(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, v.close()) }()
+	return countRows(ctx, v.conn)
+}
 
 // countRows returns the tables of a database with their rows. A virtual table that cannot be read is left out.
 func countRows(ctx context.Context, conn *sql.Conn) ([]Table, error) {

@@ -1,8 +1,8 @@
 // Package restorepoint keeps restore points of one SQLite database: its contents at earlier moments, from which rows can be
 // brought back.
 //
-// In go the file of a database that others may be writing, and what a point was made for ([Store.Add]); out come the points
-// ([Store.List]), the database of one as a file ([Store.Extract]), what is in a database and would not be once another took
+// In go the file of a database that others may be writing, and what a point was made for ([Store.Add]), or a copy that was made
+// earlier ([Store.Adopt]); out come the points ([Store.List]), the database of one as a file ([Store.Extract]), what is in a database and would not be once another took
 // its place ([Compare]), and the replacement itself: of all contents ([BeginWhole]) or of some tables ([BeginTables]), after
 // which a database has the mark of an id ([Marked]).
 //
@@ -43,6 +43,7 @@ const (
 	ReasonPublish  Reason = "publish"  // a revision was about to go live
 	ReasonRestore  Reason = "restore"  // another point was about to be put back
 	ReasonInterval Reason = "interval" // something was written since the point before
+	ReasonCopy     Reason = "copy"     // an earlier version of this program was about to migrate; such points come last
 )
 
 // About is what a point was made for.
@@ -291,7 +292,7 @@ func (p *Point) scan(row interface{ Scan(...any) error }, more ...any) error {
 
 // list returns the points, the newest first.
 func list(ctx context.Context, conn *sql.Conn) (all []Point, err error) {
-	rows, err := conn.QueryContext(ctx, "SELECT "+pointColumns+" FROM points ORDER BY number DESC")
+	rows, err := conn.QueryContext(ctx, "SELECT "+pointColumns+" FROM points ORDER BY reason = 'copy', number DESC")
 	if err != nil {
 		return nil, err
 	}

@@ -407,3 +407,70 @@ func TestReplaceWaits(t *testing.T) {
 	}
 	s.exec("UPDATE a SET x = 'free'")
 }
+
+// TestAdopt: copies of the database that were made before there were restore points come after all points, each once, and go
+// first where the store has no room.
+func TestAdopt(t *testing.T) {
+	s := newSite(t, "CREATE TABLE a (x); INSERT INTO a VALUES (randomblob(200000))")
+	copies := map[string]time.Time{}
+	keep := func(name string, ago time.Duration) (file string) {
+		t.Helper()
+		file = filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, s.copied(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		copies[file] = s.now.Add(-ago)
+		return file
+	}
+	first := keep("first", 48*time.Hour)
+	s.exec("INSERT INTO a VALUES ('second')")
+	second := keep("second", time.Hour)
+	rows := map[string]string{first: dump(t, first), second: dump(t, second)}
+	s.add(restorepoint.ReasonPublish, "r2")
+	adopt := func(file string, want bool) {
+		t.Helper()
+		if added, err := s.store.Adopt(t.Context(), file, copies[file]); err != nil || added != want {
+			t.Errorf("%s is added: %v, want %v; %v", filepath.Base(file), added, want, err)
+		}
+	}
+	adopt(first, true)
+	adopt(second, true)
+	adopt(first, false)
+	adopt(second, false)
+	s.add(restorepoint.ReasonInterval, "")
+	empty := newSite(t, "")
+	file := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(file, empty.copied(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	adopt(file, false)
+	list := func() string {
+		t.Helper()
+		all, err := s.store.List(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, p := range all {
+			said = append(said, fmt.Sprint(p.ID, " ", p.Reason, " ", p.At.Format("02 15:04")))
+		}
+		return strings.Join(said, ", ")
+	}
+	// An interval adds nothing to what the newest point has.
+	if got, want := list(), "p1 publish 23 12:01, p3 copy 23 11:00, p2 copy 21 12:00"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	for id, file := range map[string]string{"p2": first, "p3": second} {
+		if dump(t, s.extract(id)) != rows[file] {
+			t.Errorf("%s has other rows than %s", id, filepath.Base(file))
+		}
+	}
+	s.store.Least = 1 // three times the database
+	for i := range 3 {
+		s.exec("UPDATE a SET x = randomblob(200000)")
+		s.add(restorepoint.ReasonInterval, "")
+		if got := list(); strings.Contains(got, "copy") != (i == 0) || !strings.Contains(got, "p1 publish") {
+			t.Errorf("%d: %s", i, got)
+		}
+	}
+}

@@ -78,7 +78,7 @@ func (s Store) thin(ctx context.Context, conn *sql.Conn, all []Point, now time.T
 		return slices.ContainsFunc(gone, func(g Point) bool { return g.number == p.number })
 	})
 	most := s.Limits(all[0].Bytes).Bytes
-	// Those of an interval go first, the oldest first.
+	// Adopted copies go first, then points of an interval, the oldest first.
 	order := slices.Clone(left[1:])
 	slices.SortStableFunc(order, func(a, b Point) int {
 		return cmp.Or(rank(a)-rank(b), cmp.Compare(a.number, b.number))
@@ -96,10 +96,13 @@ func (s Store) thin(ctx context.Context, conn *sql.Conn, all []Point, now time.T
 }
 
 func rank(p Point) int {
-	if p.Reason == ReasonInterval {
+	switch p.Reason {
+	case ReasonCopy:
 		return 0
+	case ReasonInterval:
+		return 1
 	}
-	return 1
+	return 2
 }
 
 // usedBytes is the size that the file has without its free pages.

@@ -109,8 +109,13 @@ func (v *consoleRequest) get(steps []string) error {
 	if err := v.enter(steps); err != nil {
 		return err
 	}
-	if len(steps) == 5 && steps[2] == "sites" && steps[4] == "points" {
-		return v.pointsPage(steps[3])
+	if len(steps) >= 5 && steps[2] == "sites" && steps[4] == "points" {
+		switch len(steps) {
+		case 5:
+			return v.pointsPage(steps[3])
+		case 6:
+			return v.pointPage(steps[3], steps[5])
+		}
 	}
 	page, ok := map[string]func() error{
 		"proposals": v.proposalsPage, "pending": v.servePending, "content": v.contentPage, "week": v.weekPage,

@@ -215,7 +215,11 @@ func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, 
 		}
 		what := "The data of " + s.hostname
 		if tables, ok := arguments["tables"].([]any); ok && len(tables) > 0 {
-			what = fmt.Sprintf("The rows of %s, of %s", exactText(tables), s.hostname)
+			var names []string
+			for _, name := range tables {
+				names = append(names, fmt.Sprint(name))
+			}
+			what = fmt.Sprintf("The rows of %s, of %s", exactText(shortNames(names)), s.hostname)
 		}
 		shown.Changes = append(shown.Changes, changeView{what, "as they are, kept as a restore point", then})
 		if target != s.live.String {

@@ -2,6 +2,8 @@ package service
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/pages-toolchain/pages/toolapi"
 )
@@ -16,11 +18,34 @@ type pointView struct {
 	Rows int64
 }
 
-// pointsPage shows the restore points of a site, newest first.
-func (v *consoleRequest) pointsPage(id string) error {
-	s, err := readTx(v.x.r.Context(), v.service.db, func(t tx) (s siteRow, err error) {
+// pointTable is a table of a restore point, of the database of now, or of both.
+type pointTable struct {
+	Name      string
+	Now, Then *int64 // rows; nil where there is no such table
+	Alone     bool   // it can be chosen: both have it, or what there is now is not known
+}
+
+// siteOf is the site of a page of the console.
+func (v *consoleRequest) siteOf(id string) (siteRow, error) {
+	return readTx(v.x.r.Context(), v.service.db, func(t tx) (s siteRow, err error) {
 		return s, t.queryOr(notFound(), siteQuery+"s.id = ? AND s.workspace_id = ?", []any{id, v.in.id}, s.columns()...)
 	})
+}
+
+func (v *consoleRequest) viewPoint(p toolapi.RestorePoint) pointView {
+	shown := pointView{RestorePoint: p, Why: pointReason(p)}
+	if made := v.timestamp(&p.At); made != nil {
+		shown.Made = *made
+	}
+	for _, t := range p.Tables {
+		shown.Rows += t.Rows
+	}
+	return shown
+}
+
+// pointsPage shows the restore points of a site, newest first.
+func (v *consoleRequest) pointsPage(id string) error {
+	s, err := v.siteOf(id)
 	if err != nil {
 		return err
 	}
@@ -36,16 +61,48 @@ func (v *consoleRequest) pointsPage(id string) error {
 		MaxBytes             int64
 	}{Site: id, Name: s.name, Hostname: s.hostname, Rule: list.Rule, MaxPoints: list.MaxPoints, MaxBytes: list.MaxBytes}
 	for _, p := range list.Points {
-		shown := pointView{RestorePoint: p, Why: pointReason(p)}
-		if made := v.timestamp(&p.At); made != nil {
-			shown.Made = *made
-		}
-		for _, t := range p.Tables {
-			shown.Rows += t.Rows
-		}
-		data.Points = append(data.Points, shown)
+		data.Points = append(data.Points, v.viewPoint(p))
 	}
 	return v.render(http.StatusOK, "points", "Restore points", data)
+}
+
+// pointPage shows one restore point, and what of it a person may put back.
+func (v *consoleRequest) pointPage(id, point string) error {
+	s, err := v.siteOf(id)
+	if err != nil {
+		return err
+	}
+	list, err := callTool[toolapi.RestorePoints](v, "page.restore_points", map[string]any{"site_id": id})
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list.Points, func(p toolapi.RestorePoint) bool { return p.ID == point })
+	if i < 0 {
+		return refuseAt(toolapi.CodeRestorePointUnknown, "The page has no such restore point, or none any more.", "point", "")
+	}
+	return v.render(http.StatusOK, "point", "Restore point "+point, struct {
+		Site, Name, Hostname string
+		Point                pointView
+		Tables               []pointTable
+		Counted              bool // the rows of now
+	}{id, s.name, s.hostname, v.viewPoint(list.Points[i]), pointTables(list.Tables, list.Points[i].Tables), len(list.Tables) > 0})
+}
+
+// pointTables are the tables of now and then, sorted by name.
+func pointTables(now, then []toolapi.RestoreTable) (all []pointTable) {
+	for _, t := range then {
+		all = append(all, pointTable{Name: t.Table, Then: &t.Rows, Alone: len(now) == 0})
+	}
+	for _, t := range now {
+		i := slices.IndexFunc(all, func(o pointTable) bool { return strings.EqualFold(o.Name, t.Table) })
+		if i < 0 {
+			all = append(all, pointTable{Name: t.Table, Now: &t.Rows})
+			continue
+		}
+		all[i].Now, all[i].Alone = &t.Rows, true
+	}
+	slices.SortStableFunc(all, func(a, b pointTable) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }
 
 // pointReason says why a restore point was made.
@@ -54,10 +111,12 @@ func pointReason(p toolapi.RestorePoint) string {
 	if p.Before != nil {
 		before = *p.Before
 	}
-	switch p.Reason {
-	case "publish":
+	switch {
+	case p.Reason == "publish" && before == "":
+		return "before a revision went live"
+	case p.Reason == "publish":
 		return "before revision " + before + " went live"
-	case "restore":
+	case p.Reason == "restore":
 		return "before " + before + " was put back"
 	}
 	return "while rows were written"
@@ -67,7 +126,10 @@ func pointReason(p toolapi.RestorePoint) string {
 func (v *consoleRequest) proposeRestore(id string) error {
 	form := v.x.r.PostForm
 	arguments := map[string]any{"site_id": id, "point": form.Get("point"), "leads": form.Get("leads"), "into": form.Get("into")}
-	if form.Get("code") == "live" {
+	switch tables := form["tables"]; {
+	case len(tables) > 0: // under the code of now
+		arguments["tables"] = tables
+	case form.Get("code") == "live":
 		arguments["revision"] = "live"
 	}
 	if _, err := callTool[toolapi.RestoreData](v, "page.restore_data", arguments); err != nil {

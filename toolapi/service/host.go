@@ -22,8 +22,8 @@ type Host interface {
 	// *ReleaseError, as Prepare would have it. The host bounds the copies in bytes, time and number; what is over a bound is
 	// no error, and its Rehearsal says why it was skipped. DataLoss and Rehearsal are never nil.
 	Rehearse(ctx context.Context, r Release) (toolapi.Migrated, error)
-	// RestorePoints returns the restore points of a site, the newest first.
-	RestorePoints(ctx context.Context, site string) (RestorePoints, error)
+	// RestorePoints returns the restore points of a site, the newest first, and if count is set the tables of now with their rows.
+	RestorePoints(ctx context.Context, site string, count bool) (RestorePoints, error)
 	// Serve answers a request for a site. load returns what is live, for a host that does not have it.
 	Serve(w http.ResponseWriter, r *http.Request, site string, load func(context.Context) (Release, error))
 	// Preview answers a request for a preview, by the id of its link.

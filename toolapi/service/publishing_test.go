@@ -93,7 +93,7 @@ func (f *fakeHost) Prepare(_ context.Context, r service.Release) (service.Prepar
 }
 
 // RestorePoints implements service.Host.
-func (f *fakeHost) RestorePoints(context.Context, string) (service.RestorePoints, error) {
+func (f *fakeHost) RestorePoints(context.Context, string, bool) (service.RestorePoints, error) {
 	return service.RestorePoints{Points: f.points, Rule: "all", MaxPoints: 10, MaxBytes: 1000}, f.refuse
 }
 

@@ -206,13 +206,15 @@ func (t tx) checkSchema(site, revision string) error {
 	if len(ahead) == 0 {
 		return nil
 	}
-	var live string
-	if _, err := t.queryOne("SELECT coalesce(live_revision, '') FROM sites WHERE id = ?", []any{site}, &live); err != nil {
+	var next string // which took the place of the revision
+	if _, err := t.queryOne("SELECT coalesce((SELECT revision FROM publishes WHERE site_id = s.id AND id > "+
+		"(SELECT max(id) FROM publishes WHERE site_id = s.id AND revision = ?) ORDER BY id LIMIT 1), live_revision, '') "+
+		"FROM sites s WHERE id = ?", []any{revision, site}, &next); err != nil {
 		return err
 	}
 	return refuseAt(toolapi.CodeSchemaAhead,
 		"The page's database has migrations that this revision does not know: "+strings.Join(ahead, ", ")+".",
-		"revision", "bring back the code with the data of then: page.restore_data with before_revision: "+strconv.Quote(live)+
+		"revision", "bring back the code with the data of then: page.restore_data with before_revision: "+strconv.Quote(next)+
 			"; or publish a revision that has them, or send force: true if its code works with them")
 }
 

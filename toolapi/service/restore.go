@@ -23,6 +23,7 @@ import (
 // RestorePoints are those of a site, as the host keeps them.
 type RestorePoints struct {
 	Points    []toolapi.RestorePoint // newest first
+	Tables    []toolapi.RestoreTable // of the site's database now, sorted by name; none when they were not counted in time
 	Rule      string                 // which are kept, in words
 	MaxPoints int
 	MaxBytes  int64
@@ -94,18 +95,22 @@ func loadPoints(ctx context.Context, c *call) error {
 	if err != nil || site == "" {
 		return err
 	}
-	c.points, err = c.service.host.RestorePoints(ctx, site)
+	c.points, err = c.service.host.RestorePoints(ctx, site, c.tool.Effect == toolapi.Reads)
 	return refusedRelease(err, "site_id")
 }
 
 // restorePoints is page.restore_points: loadPoints has run before.
 func (c *call) restorePoints(args toolapi.RestorePointsArgs) (result toolapi.RestorePoints, err error) {
 	s, err := c.site(args.SiteID)
+	if err == nil {
+		err = c.findCopied(s)
+	}
 	if err != nil {
 		return result, err
 	}
 	return toolapi.RestorePoints{
-		SiteID: s.id, Points: c.points.Points, Rule: c.points.Rule, MaxPoints: c.points.MaxPoints, MaxBytes: c.points.MaxBytes,
+		SiteID: s.id, Points: c.points.Points, Tables: append([]toolapi.RestoreTable{}, c.points.Tables...),
+		Rule: c.points.Rule, MaxPoints: c.points.MaxPoints, MaxBytes: c.points.MaxBytes,
 	}, nil
 }
 
@@ -117,6 +122,9 @@ func (c *call) restoreData(args toolapi.RestoreDataArgs) (none plan[toolapi.Rest
 	}
 	if !s.live.Valid {
 		return none, refuseAt(toolapi.CodeRestorePointUnknown, "The page was never published, so it has no data.", "site_id", "")
+	}
+	if err := c.findCopied(s); err != nil {
+		return none, err
 	}
 	point, err := c.findPoint(args)
 	if err != nil {
@@ -168,15 +176,7 @@ func (c *call) restoreData(args toolapi.RestoreDataArgs) (none plan[toolapi.Rest
 func restoreSummary(s siteRow, r toolapi.RestoreData, zone string) string {
 	what := "the data"
 	if len(r.Tables) > 0 {
-		var names []string
-		for i, t := range r.Tables {
-			if i == maxShownLosses {
-				names = append(names, fmt.Sprintf("and %d more", len(r.Tables)-i))
-				break
-			}
-			names = append(names, shortName(t))
-		}
-		what = "the rows of " + strings.Join(names, ", ")
+		what = "the rows of " + shortNames(r.Tables)
 	}
 	from := fmt.Sprintf("restore point %s of %s", r.Point.ID, zonedTime(r.Point.At, zone))
 	if r.Into == toolapi.IntoPreview {
@@ -188,6 +188,19 @@ func restoreSummary(s siteRow, r toolapi.RestoreData, zone string) string {
 		then = fmt.Sprintf(", and revision %s goes live in the place of %s.", r.Revision, r.Previous)
 	}
 	return fmt.Sprintf("Put %s of page %s at %s back to %s%s", what, quoteName(s.name), s.hostname, from, then)
+}
+
+// shortNames lists the first names of tables.
+func shortNames(tables []string) string {
+	var names []string
+	for i, t := range tables {
+		if i == maxShownLosses {
+			names = append(names, fmt.Sprintf("and %d more", len(tables)-i))
+			break
+		}
+		names = append(names, shortName(t))
+	}
+	return strings.Join(names, ", ")
 }
 
 // zonedTime shows a time of a response in a zone.
@@ -245,6 +258,53 @@ func (c *call) findPoint(args toolapi.RestoreDataArgs) (p toolapi.RestorePoint, 
 		return p, refuseAt(toolapi.CodeRestorePointUnknown, message, path, list)
 	}
 	return c.points.Points[i], nil
+}
+
+// findCopied finds the revisions of points that an earlier version of the host made, which knew none.
+func (c *call) findCopied(s siteRow) error {
+	for i := range c.points.Points {
+		if p := &c.points.Points[i]; p.Reason == "publish" && p.Before == nil {
+			if err := c.findPublish(s, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// findPublish finds the publish that a point was made before. What was live is the newest revision that had gone live by then,
+// and all of whose migrations the point has.
+func (c *call) findPublish(s siteRow, p *toolapi.RestorePoint) error {
+	made, err := time.Parse(time.RFC3339Nano, p.At)
+	if err != nil {
+		return err
+	}
+	type publish struct {
+		id       int64
+		revision string
+	}
+	earlier, err := list(c.tx, func(rows *sql.Rows, one *publish) error { return rows.Scan(&one.id, &one.revision) },
+		"SELECT p.id, p.revision FROM publishes p JOIN revisions r ON r.site_id = p.site_id AND r.name = p.revision "+
+			"JOIN bundles b ON b.id = r.bundle_id WHERE p.site_id = ? AND p.at < ? ORDER BY p.id DESC",
+		s.id, made.Add(time.Second).UnixMilli()) // the host knows the second
+	for _, live := range earlier {
+		names, err := c.migrationsOf(s.id, live.revision)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(p.Migrations, name) }) {
+			continue
+		}
+		p.Revision = &live.revision
+		var next string
+		found, err := c.queryOne("SELECT revision FROM publishes WHERE site_id = ? AND id > ? ORDER BY id LIMIT 1",
+			[]any{s.id, live.id}, &next)
+		if found {
+			p.Before = &next
+		}
+		return err
+	}
+	return err
 }
 
 // restoredRevision returns the revision that serves the data: that of the point, or what is live.

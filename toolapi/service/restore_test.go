@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -179,5 +180,33 @@ func TestRestoreIntoPreview(t *testing.T) {
 	}
 	if n := len(strings.Fields(host.shownRevisions())); n != 1 {
 		t.Errorf("%d were shown", n)
+	}
+}
+
+// TestPointOfEarlierVersion: the service finds what was live when a point was made that the host knows no revision of, by what
+// went live and which migrations the point has.
+func TestPointOfEarlierVersion(t *testing.T) {
+	w, host, site, _, _ := restorable(t)
+	const manifest = `{"bindings":{"database":{"migrations":"migrations"}}}`
+	revisions := []string{}
+	files := []string{}
+	for n := range 2 {
+		files = append(files, fmt.Sprintf("migrations/%04d.sql=CREATE TABLE t%d (x)", n+1, n))
+		revisions = append(revisions, w.upload(site, manifest, files...))
+		w.publish(site, revisions[n])
+		w.pass(time.Hour)
+	}
+	at := w.value("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', max(at) / 1000, 'unixepoch') FROM publishes WHERE site_id = ?", site)
+	point := func(id string, migrations ...string) toolapi.RestorePoint {
+		return toolapi.RestorePoint{ID: id, At: at, Reason: "publish", Migrations: migrations, Tables: []toolapi.RestoreTable{}}
+	}
+	host.points = []toolapi.RestorePoint{point("p2", "0001.sql", "0002.sql"), point("p1", "0001.sql")}
+	got := string(w.ok("member", "page.restore_data", js("site_id", site, "before_revision", revisions[1])).body)
+	if !strings.Contains(got, `"point":{"id":"p1"`) || !strings.Contains(got, `"revision":"`+revisions[0]+`"`) {
+		t.Errorf("%s", got)
+	}
+	got = string(w.ok("member", "page.restore_data", js("site_id", site, "point", "p2")).body)
+	if !strings.Contains(got, `"before":null,"revision":"`+revisions[1]+`"`) {
+		t.Errorf("%s", got)
 	}
 }

@@ -46,7 +46,7 @@ func emptied(t *testing.T) (h *Host, release func(more ...string) service.Releas
 
 func pointsOf(t *testing.T, h *Host) string {
 	t.Helper()
-	all, err := h.RestorePoints(t.Context(), "s")
+	all, err := h.RestorePoints(t.Context(), "s", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +349,7 @@ func TestDamagedPoint(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.RestorePoints(t.Context(), "s"); err == nil {
+	if _, err := h.RestorePoints(t.Context(), "s", false); err == nil {
 		t.Error("a store that is damaged was listed")
 	}
 	r := release("DELETE FROM people", "CREATE TABLE t (x)")
@@ -398,7 +398,7 @@ func TestPointsWhileWritten(t *testing.T) {
 		now = now.Add(c.pass)
 		mu.Unlock()
 		h.addDuePoints(t.Context())
-		all, err := h.RestorePoints(t.Context(), "s")
+		all, err := h.RestorePoints(t.Context(), "s", false)
 		if err != nil || len(all.Points) != c.want {
 			t.Errorf("%s: %d points, want %d; %v", c.name, len(all.Points), c.want, err)
 		}
@@ -488,7 +488,7 @@ func TestRestoreUnderWrites(t *testing.T) {
 		}
 	}
 	collect(filepath.Join(s.dir, statefolder.SiteFile))
-	all, err := h.RestorePoints(t.Context(), "s")
+	all, err := h.RestorePoints(t.Context(), "s", false)
 	if err != nil || len(all.Points) != 9 {
 		t.Fatalf("%d points, %v", len(all.Points), err)
 	}

@@ -120,8 +120,19 @@ func (s *hostedSite) pointBeforePublish(ctx context.Context, r service.Release, 
 	return err
 }
 
-// KeepPoints makes restore points of the sites that are written to, until the returned function is called.
-func (h *Host) KeepPoints() (stop func()) { return h.repeat(pointStep, h.addDuePoints) }
+// KeepPoints makes restore points of the sites that are written to, and of copies that earlier versions left, until the returned
+// function is called.
+func (h *Host) KeepPoints() (stop func()) {
+	ctx, cancel := context.WithCancel(h.until)
+	var adopting sync.WaitGroup
+	adopting.Go(func() { h.adoptCopies(ctx) })
+	keeping := h.repeat(pointStep, h.addDuePoints)
+	return func() {
+		cancel()
+		adopting.Wait()
+		keeping()
+	}
+}
 
 // addDuePoints makes the restore points that are due.
 func (h *Host) addDuePoints(ctx context.Context) {
@@ -173,7 +184,7 @@ func (s *hostedSite) addDuePoint(ctx context.Context) error {
 }
 
 // RestorePoints implements service.Host.
-func (h *Host) RestorePoints(ctx context.Context, site string) (service.RestorePoints, error) {
+func (h *Host) RestorePoints(ctx context.Context, site string, count bool) (service.RestorePoints, error) {
 	dir := filepath.Join(h.dir, site)
 	all := service.RestorePoints{Rule: restorepoint.Rule, Points: []toolapi.RestorePoint{}}
 	store := h.pointsOf(dir)
@@ -189,8 +200,12 @@ func (h *Host) RestorePoints(ctx context.Context, site string) (service.RestoreP
 		return all, err
 	}
 	var bytes int64
-	if info, err := os.Stat(filepath.Join(dir, statefolder.SiteFile)); err == nil {
+	file := filepath.Join(dir, statefolder.SiteFile)
+	if info, err := os.Stat(file); err == nil {
 		bytes = info.Size()
+		if count {
+			all.Tables = countedTables(ctx, file)
+		}
 	}
 	limits := store.Limits(bytes)
 	all.MaxPoints, all.MaxBytes = limits.Points, limits.Bytes
@@ -198,6 +213,27 @@ func (h *Host) RestorePoints(ctx context.Context, site string) (service.RestoreP
 		all.Points = append(all.Points, pointOf(p))
 	}
 	return all, nil
+}
+
+// countTime is how long the rows of now may be counted for a list of restore points.
+const countTime = time.Second
+
+// countedTables returns the tables of a database; none when to count their rows takes too long.
+func countedTables(ctx context.Context, file string) []toolapi.RestoreTable {
+	bounded, stop := context.WithTimeout(ctx, countTime)
+	defer stop()
+	tables, err := restorepoint.Count(bounded, file)
+	if err != nil {
+		return nil
+	}
+	return tablesOf(tables)
+}
+
+func tablesOf(tables []restorepoint.Table) (all []toolapi.RestoreTable) {
+	for _, t := range tables {
+		all = append(all, toolapi.RestoreTable{Table: t.Name, Rows: t.Rows})
+	}
+	return all
 }
 
 func pointOf(p restorepoint.Point) toolapi.RestorePoint {
@@ -213,8 +249,9 @@ func pointOf(p restorepoint.Point) toolapi.RestorePoint {
 			*t.into = &t.from
 		}
 	}
-	for _, t := range p.Tables {
-		one.Tables = append(one.Tables, toolapi.RestoreTable{Table: t.Name, Rows: t.Rows})
+	one.Tables = append(one.Tables, tablesOf(p.Tables)...)
+	if p.Reason == restorepoint.ReasonCopy {
+		one.Reason = toolapi.RestoreReason(restorepoint.ReasonPublish) // the service knows of which revision
 	}
 	return one
 }

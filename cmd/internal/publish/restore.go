@@ -137,10 +137,12 @@ func pointReason(p toolapi.RestorePoint) string {
 	if p.Before != nil {
 		before = wording.Printable(*p.Before)
 	}
-	switch p.Reason {
-	case "publish":
+	switch {
+	case p.Reason == "publish" && before == "":
+		return "before a revision went live"
+	case p.Reason == "publish":
 		return "before " + before + " went live"
-	case "restore":
+	case p.Reason == "restore":
 		return "before " + before + " was put back"
 	}
 	return "while rows were written"

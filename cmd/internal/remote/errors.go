@@ -71,7 +71,12 @@ const proposeAgain = "run the command that proposed it again, such as pages depl
 func CommandError(err error) error {
 	err = Error(err)
 	if f, ok := errors.AsType[*failure.Error](err); ok {
-		f.Fix = cmp.Or(commandFixes[f.Code], f.Fix)
+		fix := commandFixes[f.Code]
+		if _, named, ok := strings.Cut(f.Fix, `before_revision: "`); ok { // so that the command runs as it is printed
+			revision, _, _ := strings.Cut(named, `"`)
+			fix = strings.Replace(fix, "REVISION", wording.ShellWord(revision), 1)
+		}
+		f.Fix = cmp.Or(fix, f.Fix)
 	}
 	return err
 }
