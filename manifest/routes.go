@@ -139,6 +139,9 @@ func (d *Document) Routes() []DeclaredRoute {
 		}
 		at := all.Index(i)
 		r := DeclaredRoute{at.Key("pattern"), pattern.Text, Public}
+		if access == nil && saysAccess(n) { // by a key that is refused: it cannot be known
+			continue
+		}
 		if access != nil {
 			if access.Kind != jsontree.StringNode || d.refused[at.Key("access")] {
 				continue

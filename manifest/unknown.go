@@ -115,6 +115,16 @@ var membersKeys = map[string]bool{
 // publicKeys are keys that say that everyone may see a path.
 var publicKeys = map[string]bool{"anonymous": true, "open": true, "public": true}
 
+// saysAccess reports whether a route has a key other than "access" that is meant to say who may see it.
+func saysAccess(n *jsontree.Node) bool {
+	for _, m := range n.Members {
+		if accessFix(n, m.Key) != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // accessFix is the fix for a key of a route that is meant to say who may see it; "" for another key. To remove it would open
 // what it was to guard.
 func accessFix(n *jsontree.Node, key string) string {
