@@ -42,6 +42,7 @@ const (
 	CodeNoUndo             = "migration_nothing_to_undo"
 	CodePending            = "migration_pending"
 	CodeOverLimit          = "migration_over_limit"  // also of notices
+	CodeIgnored            = "migration_ignored"     // also of notices
 	CodeEndless            = "migration_endless"     // more steps, or time, than files take on an empty database
 	CodeOverBounds         = "migration_over_bounds" // more memory or disk
 
@@ -53,7 +54,6 @@ const (
 	// Codes of notices only.
 	CodeHeld            = "migration_without_statement"
 	CodeSquashed        = "migration_squashed"
-	CodeIgnored         = "migration_ignored"
 	CodeEmpty           = "migration_directory_empty"
 	CodeOrderAmbiguous  = "migration_order_ambiguous"
 	CodeNumberDuplicate = "migration_number_duplicate"
@@ -63,6 +63,7 @@ const (
 	CodeKeyUnchecked    = "migration_foreign_key_unchecked"
 	CodeDownSection     = "migration_down_section"
 	CodeLossUnfounded   = "migration_loss_unfounded" // a comment that allows what is not lost
+	CodeLossCounted     = "migration_loss_counted"   // of a table whose rows cannot be told from each other
 )
 
 // Error is one refusal or failure.

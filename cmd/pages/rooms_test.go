@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 		"manifest/migrationfiles", "manifest/publicfiles", "manifest/sitepath", "manifest/sourcetext",
 	},
 	"manifest/workertypes": {"manifest"},
-	"manifest/wrangler":    {"manifest", "manifest/limits"},
+	"manifest/wrangler":    {"manifest", "manifest/diagnostic", "manifest/limits", "manifest/migrationfiles"},
 	"bundler": {
 		"bundler/checkout", "bundler/names", "manifest", "manifest/diagnostic", "manifest/limits", "manifest/migrationfiles",
 		"manifest/packager", "manifest/publicfiles", "manifest/secretscan", "manifest/sitefile",

@@ -117,16 +117,7 @@ func Read(fsys fs.FS, dir string) (Folder, error) {
 			folder.Files = append(folder.Files, f)
 		}
 	}
-	for _, e := range list {
-		if e.IsDir() && !hidden(e.Name()) && !resembles(e.Name()) && folderPath != "." {
-			if inside := FirstScript(fsys, path.Join(folderPath, e.Name())); inside != "" {
-				found = append(found, warn(path.Join(dir, e.Name()), diagnostic.CodeMigrationIgnored,
-					fmt.Sprintf("%s is no migration: those in folders below %s are not applied",
-						sourcetext.Quote(path.Join(e.Name(), path.Base(inside))), sourcetext.Quote(dir)),
-					"move it up to "+sourcetext.Quote(dir)))
-			}
-		}
-	}
+	found = append(found, judgeFolders(fsys, dir, folderPath, list, names)...)
 	if len(folder.Files) == 0 && len(found) == 0 {
 		found = append(found, Finding{
 			Severity: diagnostic.Warning, Code: diagnostic.CodeMigrationNone, Path: dir,

@@ -71,6 +71,19 @@ func TestRead(t *testing.T) {
 		{"other files", folder("1.sql", "README.md", ".hidden.sql", ".gitkeep", "meta/_journal.json"), "1.sql", ""},
 		{"a folder of scripts", folder("1.sql", "old/2.sql"), "1.sql", `warning migration-ignored m/old: "old/2.sql" is no
 	migration: those in folders below "m" are not applied; move it up to "m"`},
+		{
+			"Prisma's folders", folder("2_b/migration.sql", "2_b/a.sql", "1_a/migration.sql", "migration_lock.toml"), "",
+			`error migration-ignored m: "1_a/migration.sql" and 1 more like it are not applied: the platform applies the .sql files
+	of "m" itself, and of no folder below; copy each there under the name of its folder, after each new one again:
+	for f in m/*/migration.sql; do cp "$f" "${f%/*}.sql"; done`,
+		},
+		{"Prisma's folders, copied", folder("1_a/migration.sql", "2_b/migration.sql", "1_a.sql", "2_b.sql"), "1_a.sql 2_b.sql", ""},
+		{
+			"Prisma's folders, a new one", folder("1_a/migration.sql", "2_b/migration.sql", "1_a.sql"), "1_a.sql",
+			`warning migration-ignored m: "2_b/migration.sql" is not applied: the platform applies the .sql files
+	of "m" itself, and of no folder below; copy each there under the name of its folder, after each new one again:
+	for f in m/*/migration.sql; do cp "$f" "${f%/*}.sql"; done`,
+		},
 		{"an editor's extension", folder("1.sql.txt"), "", `warning migration-ignored m/1.sql.txt: "1.sql.txt" is no migration:
 	its name does not end in ".sql"; rename it to "1.sql"`},
 		{"one that undoes", folder("1.up.sql", "1.down.sql"), "1.down.sql 1.up.sql", `warning migration-down-file m/1.down.sql:

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/migrationfiles"
 )
 
 // translator reads the keys of one configuration and removes those it has read.
@@ -194,6 +196,13 @@ func (r *translator) database(key, name string, db map[string]any) {
 	}
 	if info, err := fs.Stat(r.fsys, clean(dir)); err == nil && info.IsDir() {
 		d.Migrations = clean(dir)
+		if found, err := migrationfiles.Read(r.fsys, clean(dir)); err == nil {
+			for _, f := range found.Findings {
+				if f.Code == diagnostic.CodeMigrationIgnored && f.Name == "" { // the layout of another tool
+					r.note(key+".migrations_dir", Changed, f.Msg+"; "+f.Fix)
+				}
+			}
+		}
 	} else if declared {
 		text := fmt.Sprintf("there is no folder %q: name it in \"bindings.database.migrations\" once it exists", dir)
 		r.note(key+".migrations_dir", Changed, text)
