@@ -24,6 +24,7 @@ type Rehearsal struct {
 	Reason   string           `json:"reason,omitempty" jsonschema:"why it was skipped, such as: the database has 12 GB"`
 	Tables   []RehearsedTable `json:"tables" jsonschema:"the tables that get more or fewer rows"`
 	Files    []RehearsedFile  `json:"files" jsonschema:"the migrations that ran, in order"`
+	Locked   float64          `json:"locked_milliseconds,omitempty" jsonschema:"how long they held the write lock: what visitors write waits that long"`
 	Warnings []string         `json:"warnings" jsonschema:"what a person should know before these migrations run"`
 }
 
@@ -62,6 +63,20 @@ type (
 // NewRehearsal returns a Rehearsal whose lists are empty, and not null.
 func NewRehearsal(state RehearsalState, reason string) Rehearsal {
 	return Rehearsal{State: state, Reason: reason, Tables: []RehearsedTable{}, Files: []RehearsedFile{}, Warnings: []string{}}
+}
+
+// WarnOfNeedless adds a warning for each allowed table that loses nothing, once.
+func (r *Rehearsal) WarnOfNeedless(allowed TableNames, lost []DataLoss) {
+	if r.State == RehearsalSkipped {
+		return
+	}
+	losing := LosingTables(lost)
+	for _, name := range allowed {
+		if warning := fmt.Sprintf("allow_data_loss names %q, which loses nothing", name); !losing.Contains(name) &&
+			!slices.Contains(r.Warnings, warning) {
+			r.Warnings = append(r.Warnings, warning)
+		}
+	}
 }
 
 // Migrated is the part of the results of tools that make a revision live: what its migrations will do to the page's data, or

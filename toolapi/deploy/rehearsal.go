@@ -73,8 +73,8 @@ func (p *Plan) note(lost []toolapi.DataLoss, r toolapi.Rehearsal) {
 	p.DataLoss, p.Rehearsal = append([]toolapi.DataLoss{}, lost...), r
 }
 
-// migrationsFor fills the migrations of a bundle into the arguments of page.rehearse. pending is false when the live revision
-// has them all; reason says why they are not sent.
+// migrationsFor fills the migrations of a bundle into the arguments of page.rehearse. pending is false when they are those of
+// the live revision; reason says why they are not sent.
 func migrationsFor(l Live, b Bundle, now *manifest.Manifest, args *toolapi.RehearseArgs) (pending bool, reason string, err error) {
 	live := map[string]string{} // SHA-256 by name
 	for _, f := range l.Files {
@@ -96,8 +96,8 @@ func migrationsFor(l Live, b Bundle, now *manifest.Manifest, args *toolapi.Rehea
 		}
 	}
 	switch {
-	case len(send) == 0:
-		return false, "", nil
+	case len(send) == 0: // one that is gone leaves the database ahead of the bundle
+		return now.Bindings.Database != nil && len(args.Unchanged) < len(live), "", nil
 	case bytes > maxRehearsedText:
 		reason = fmt.Sprintf("the new migrations have %d bytes, and %d are rehearsed before they are sent", bytes, maxRehearsedText)
 		return true, reason, nil

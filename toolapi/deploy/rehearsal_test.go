@@ -47,6 +47,10 @@ func TestRehearse(t *testing.T) {
 			sent: `"migrations":[{"name":"1.sql","sql":"other"}],"tables":["a","leads"]`, plan: "done  [a loses 2 rows]",
 		},
 		{
+			name: "gone", files: []string{"public/x.sql=x"}, status: 200,
+			answer: `{"ok":false,"code":"schema_ahead","message":"No."}`, sent: `"tables":["a","leads"]`, code: toolapi.CodeSchemaAhead,
+		},
+		{
 			name: "an old service", files: []string{"m/2.sql=two"}, status: 404,
 			answer: `{"ok":false,"code":"tenant_api.not_found","message":"No.","error":{"code":"tenant_api.not_found","message":"No."}}`,
 			sent:   `"migrations"`, plan: "skipped the service cannot []",

@@ -21,6 +21,7 @@ type lossView struct {
 	Tables  []string // that may lose rows all the same
 	Counts  []toolapi.RehearsedTable
 	Took    string // by the migrations, on a copy; "" when none ran
+	Locked  string // how long they held its write lock; "" where that is not known
 	Warns   []string
 }
 
@@ -77,6 +78,9 @@ func viewLosses(a approval) *lossView {
 	}
 	if len(r.Files) > 0 {
 		v.Took = fmt.Sprintf("%.0f ms", math.Ceil(ms))
+	}
+	if r.Locked > 0 {
+		v.Locked = fmt.Sprintf("%.0f ms", math.Ceil(r.Locked))
 	}
 	return v
 }

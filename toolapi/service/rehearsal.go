@@ -96,22 +96,8 @@ func (c *call) judgeProposal(target string, allowed toolapi.TableNames) (words s
 				", or write the comment " + migrate.LossComment(names...) + " above the statement",
 		}}
 	}
-	m.Rehearsal.Warnings = append(m.Rehearsal.Warnings, needlessNames(m, allowed)...)
+	m.Rehearsal.WarnOfNeedless(allowed, m.DataLoss)
 	return lossWords(m), nil
-}
-
-// needlessNames warns of allowed tables that lose nothing.
-func needlessNames(m *toolapi.Migrated, allowed toolapi.TableNames) (warnings []string) {
-	if m.Rehearsal.State == toolapi.RehearsalSkipped {
-		return nil
-	}
-	losing := toolapi.LosingTables(m.DataLoss)
-	for _, name := range allowed {
-		if !losing.Contains(name) {
-			warnings = append(warnings, fmt.Sprintf("allow_data_loss names %q, which loses nothing", name))
-		}
-	}
-	return warnings
 }
 
 const (
