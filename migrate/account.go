@@ -29,6 +29,7 @@ type account struct {
 	parents map[string][]string // tables, in folded names, with whose rows those of a table go
 	steps   map[*object][]*step // that changed rows of a table, in order
 	lost    map[lossKey]int64
+	counted []Notice // of tables whose rows could not be matched
 }
 
 type lossKey struct {
@@ -103,12 +104,17 @@ func (a *account) add(s *step, o *object, column, cause string, rows int64) {
 	}
 }
 
+// last returns the table that took the place of o in the end, and has not been dropped; or the one that was dropped last.
+func (o *object) last() *object {
+	for o.dropped != nil && o.heir != nil {
+		o = o.heir
+	}
+	return o
+}
+
 // successor returns the table that has the rows of o now, and whether it is o itself; nil for none.
 func (a *account) successor(o *object) (to *tableShape, same bool) {
-	last := o
-	for last.dropped != nil && last.heir != nil {
-		last = last.heir
-	}
+	last := o.last()
 	if last.dropped != nil {
 		return nil, false
 	}
@@ -244,18 +250,35 @@ func (a *account) virtual(o *object, to *tableShape) error {
 	if err := a.db.QueryRowContext(a.ctx, "SELECT count(*) FROM main."+dbfile.QuoteName(to.name)).Scan(&n); err != nil {
 		return err
 	}
-	var blamed *step
+	var blamed, matters *step
 	cause := LossDelete
 	for _, s := range a.w.steps {
 		if s.deletes[o] || s.inserts[o] {
 			blamed = s
 		}
+		if s.deletes[o] {
+			matters = s
+		}
 	}
 	if o.dropped != nil {
 		blamed, cause = o.dropped, LossDrop
+		matters = blamed
 	}
+	a.noteCounted(o, matters)
 	a.add(blamed, o, "", cause, a.rows[o.origin]-n)
 	return nil
+}
+
+// noteCounted warns that the rows of a table were counted before and after, and could not be matched; the loss of the step is not
+// exact. There is no warning for a nil step.
+func (a *account) noteCounted(o *object, s *step) {
+	if s == nil {
+		return
+	}
+	a.counted = append(a.counted, Notice{
+		Name: s.file.Name, Pos: position(s.file.path(), s.file.SQL, s.span.start), Code: CodeLossCounted,
+		Msg: fmt.Sprintf("the rows of %q are counted, and not matched one by one: it may lose others than the number shown", o.origin),
+	})
 }
 
 // pair is a table from before the run, o in SQL, and the one that has its rows now, n.
@@ -317,10 +340,7 @@ func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
 // copied reports whether the run inserted rows into the table of now that it read from the one from before, perhaps by way of
 // others: then a row with the same primary key is the same row, whatever its other values are.
 func (a *account) copied(p pair) bool {
-	last := p.object
-	for last.dropped != nil && last.heir != nil {
-		last = last.heir
-	}
+	last := p.object.last()
 	from := map[*object]bool{p.object: true}
 	reads := func(s *step) bool {
 		for o := range s.reads {
@@ -449,6 +469,9 @@ func (a *account) deleted(p *pair) error {
 		return nil
 	case rowid == "" || p.shape.withoutRowid:
 		left := int64(math.MaxInt64)
+		if p.key == "" || a.keyUpdated(p.object) {
+			a.noteCounted(p.object, deletions[len(deletions)-1].step)
+		}
 		if p.key != "" && !a.keyUpdated(p.object) {
 			var err error
 			condition := p.row
@@ -549,6 +572,9 @@ func (a *account) eachValues(query string, wanted func(id int64) bool, fn func(i
 func (a *account) remade(p pair) error {
 	deletions := a.deletions(p.object, p.object)
 	if p.key == "" {
+		if p.values == "" {
+			a.noteCounted(p.object, p.dropped)
+		}
 		n, err := a.count("SELECT count(*) FROM main." + dbfile.QuoteName(p.to.name))
 		if err == nil {
 			a.drops(p.object, a.spread(p.object, deletions, max(a.rows[p.origin]-n, 0)))

@@ -82,8 +82,9 @@ type run struct {
 	result   Result
 	timeout  *time.Duration // the connection's busy timeout, once it was read
 
-	watch         *watcher // nil but for a plan
-	steps         *int64   // what is left to the statement that runs; nil for no bound
+	locked        time.Duration // for which transactions have held the write lock
+	watch         *watcher      // nil but for a plan
+	steps         *int64        // what is left to the statement that runs; nil for no bound
 	full          func() (msg, fix string)
 	keys          *keyGraph       // kept while keyed
 	unchecked     map[string]bool // foreign keys that cannot be checked, by what SQLite says of them
@@ -208,10 +209,17 @@ func (r *run) together(ctx context.Context, c connection) (some bool, err error)
 // transaction runs fn between BEGIN IMMEDIATE and COMMIT, or ROLLBACK when fn fails or has nothing to do. The end of ctx
 // interrupts everything but the COMMIT.
 func (r *run) transaction(ctx context.Context, fn func(context.Context, connection) (bool, error)) (more bool, err error) {
+	var begun time.Time
+	defer func() {
+		if !begun.IsZero() {
+			r.locked += r.o.Now().Sub(begun)
+		}
+	}()
 	err = withInterrupt(ctx, r.conn, func(c connection) error {
 		if err := r.begin(ctx, c); err != nil {
 			return databaseError("the database cannot be written", err)
 		}
+		begun = r.o.Now()
 		more, err = fn(ctx, c)
 		return err
 	})

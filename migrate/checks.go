@@ -1,8 +1,11 @@
 package migrate
 
 import (
+	"go/token"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // The kinds of a [Check].
@@ -20,6 +23,26 @@ type Check struct {
 	Columns []string
 	Index   string // its name; "" for NOT NULL
 	Rows    int64  // of the table before the run
+
+	Statement string         // the statement that asks for it, in one line, at most 200 characters
+	Name      string         // the migration file
+	Pos       token.Position // file and line of the statement
+}
+
+// by adds the statement that asks for a check.
+func (c Check) by(s location) Check {
+	if s.file.Name != "" {
+		c.Statement, c.Name, c.Pos = oneLine(s.file.SQL[s.span.start:s.span.end]), s.file.Name, position(s.file.path(), s.file.SQL, s.span.start)
+	}
+	return c
+}
+
+// maker returns the statement that made a table; the zero location for one from before the run.
+func (o *object) maker() location {
+	if o.madeBy == nil {
+		return location{}
+	}
+	return location{o.madeBy.file, o.madeBy.span}
 }
 
 // checks compares the tables before the run and after it.
@@ -36,7 +59,8 @@ func (a *account) checks() ([]Check, error) {
 				origin = o.originOf(c.name)
 			}
 			if before, there := o.shape.column(origin); there && c.notNull && !before.notNull {
-				list = append(list, Check{Kind: CheckNotNull, Table: to.name, Columns: []string{c.name}, Rows: a.rows[o.origin]})
+				check := Check{Kind: CheckNotNull, Table: to.name, Columns: []string{c.name}, Rows: a.rows[o.origin]}
+				list = append(list, check.by(o.last().maker()))
 			}
 		}
 		built, err := a.indexes(o, to, same)
@@ -90,7 +114,12 @@ func (a *account) indexes(o *object, to *tableShape, same bool) (list []Check, e
 			kind = CheckUnique
 		}
 		if !stays || !same && i.origin == "c" {
-			list = append(list, Check{kind, to.name, strings.Split(i.columns, "\n"), i.name, a.rows[o.origin]})
+			check := Check{Kind: kind, Table: to.name, Columns: strings.Split(i.columns, "\n"), Index: i.name, Rows: a.rows[o.origin]}
+			asks := o.last().maker()
+			if i.origin == "c" {
+				asks = a.w.indexed[dbfile.FoldName(i.name)]
+			}
+			list = append(list, check.by(asks))
 		}
 	}
 	return list, err

@@ -159,21 +159,21 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	} else {
 		err = r.followed(ctx, f, s)
 	}
-	if errors.Is(err, errEndless) {
-		return f.endless(s, r.o.MaxSteps)
-	}
 	begin := func() token.Position { return position(f.path(), f.SQL, s.start) } // which takes time
-	if l, over := limitOf(text, err); over && r.o.Limited && l.id != sqlite3.SQLITE_LIMIT_VDBE_OP && refused.msg == "" {
+	if l, over := limitOf(text, err); over && !l.passes(err) && refused.msg == "" {
 		return &Error{
 			Pos: begin(), Code: CodeOverLimit, Msg: "the platform refuses this statement: " + l.what,
 			Fix: "do it in smaller ones", cause: err,
 		}
 	}
 	if err != nil && refused.msg == "" {
-		err = r.beyondLimits(ctx, f, s, err)
+		err = r.beyondLimit(ctx, f, s, err)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(err, errEndless):
+		return f.endless(s, r.o.MaxSteps)
 	}
 	if refused.msg != "" {
 		return f.refusal(s, refused, err)

@@ -10,8 +10,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// limit is a size that the platform's databases refuse (modelled on those of Cloudflare D1). A statement first runs under
-// the limits, and once more without them when it hits one.
+// limit is a size that the platform's databases refuse (modelled on those of Cloudflare D1). A statement that hits one is
+// refused, except where [limit.passes].
 type limit struct {
 	id, max int
 	says    string // part of SQLite's message about it
@@ -69,32 +69,36 @@ func limitOf(statement string, err error) (limit, bool) {
 	return limit{}, false
 }
 
-// beyondLimits runs a statement that hit a limit once more without it, and warns. With [Options.Limited] it lifts only
-// that of steps.
-func (r *run) beyondLimits(ctx context.Context, f File, s span, err error) error {
-	text := string(f.SQL[s.start:s.end])
-	l, ok := limitOf(text, err)
+// passes reports whether a statement that hit the limit with an error runs all the same: one of many steps, and any statement
+// about a database that has a table over the limit already, at which SQLite stumbles each time that it reads the schema.
+func (l limit) passes(err error) bool {
+	return l.id == sqlite3.SQLITE_LIMIT_VDBE_OP || inSchema(err)
+}
+
+// inSchema reports whether an error is about the schema that is there, and not about a statement.
+func inSchema(err error) bool { return strings.HasPrefix(message(err), "malformed database schema") }
+
+// beyondLimit runs a statement that hit a limit once more without it, where [limit.passes] allows it, and warns.
+func (r *run) beyondLimit(ctx context.Context, f File, s span, err error) error {
+	l, ok := limitOf(string(f.SQL[s.start:s.end]), err)
 	if !ok {
 		return err
 	}
-	lift, to := platformLimits, maxLimit
-	if r.o.Limited {
-		lift, to = []limit{l}, maxSteps
+	to := maxLimit
+	if l.id == sqlite3.SQLITE_LIMIT_VDBE_OP {
+		to = maxSteps
 	}
-	for _, each := range lift {
-		if _, err := sqlite.Limit(r.conn, each.id, to); err != nil {
-			return err
-		}
+	if _, err := sqlite.Limit(r.conn, l.id, to); err != nil {
+		return err
 	}
 	again := r.followed(ctx, f, s)
 	if _, err := limitConn(r.conn); err != nil {
 		return err
 	}
-	// A table that is over a limit already makes SQLite stumble each time it reads the schema.
-	if again == nil && !strings.HasPrefix(message(err), "malformed database schema") {
+	if again == nil && !inSchema(err) {
 		r.result.Warnings = append(r.result.Warnings, Notice{
 			Name: f.Name, Code: CodeOverLimit, Pos: position(f.path(), f.SQL, s.start),
-			Msg: "the platform's database will refuse this statement: " + l.what,
+			Msg: "the platform may refuse this statement: " + l.what,
 		})
 	}
 	return again

@@ -78,7 +78,7 @@ func (a *account) losses(spans map[string][]span) ([]Loss, []Notice) {
 			Name: f.Name, Pos: at, Allowed: of.allowed,
 		})
 	}
-	return list, a.unfounded(spans, comments)
+	return list, append(a.counted, a.unfounded(spans, comments)...)
 }
 
 // maxStatements bounds how many statements of a file are listed that take away rows or values of one column or table for one

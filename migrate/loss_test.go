@@ -282,14 +282,8 @@ func TestLossesOfOddTables(t *testing.T) {
 			"UPDATE w SET k = k || k; DELETE FROM w WHERE k = 'aa'; UPDATE w SET v = NULL;", "2.sql:1 w 1 delete",
 		},
 		{
-			"a statement over a limit", "CREATE TABLE a(x INTEGER PRIMARY KEY); INSERT INTO a VALUES (1), (2);",
-			"REPLACE INTO a SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7;\n" +
-				"DELETE FROM a WHERE x = 1;", "2.sql:2 a 1 delete",
-		},
-		{
-			"a value over a limit", "CREATE TABLE a(id INTEGER PRIMARY KEY, x); INSERT INTO a VALUES (1, 'a'), (2, 'b');",
-			"REPLACE INTO a SELECT i, CASE i WHEN 1 THEN 'c' ELSE zeroblob(3000000) END FROM (SELECT 1 AS i UNION SELECT 2);\n" +
-				"DELETE FROM a WHERE id = 1;", "2.sql:2 a 1 delete",
+			"a statement over the limit of steps", "CREATE TABLE a(x INTEGER PRIMARY KEY); INSERT INTO a VALUES (1), (2);",
+			"REPLACE INTO a SELECT 1 WHERE 1 IN (1" + strings.Repeat(", 1", 20_000) + ");\nDELETE FROM a WHERE x = 1;", "2.sql:2 a 1 delete",
 		},
 	}
 	for _, c := range tests {
@@ -328,6 +322,55 @@ func TestLossComment(t *testing.T) {
 	}
 	if got := migrate.LossComment(tables[:2]...); got != `-- pages: loses people, "old trips"` {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestLossCounted: a plan says which rows are counted, and not matched one by one.
+func TestLossCounted(t *testing.T) {
+	tests := []struct{ name, before, sql, want string }{
+		{
+			"a virtual table", "CREATE VIRTUAL TABLE f USING fts5(x); INSERT INTO f VALUES ('a'), ('b');",
+			"INSERT INTO f VALUES ('c');\nDELETE FROM f WHERE rowid = 1;", "2.sql:2:1 f",
+		},
+		{
+			"a virtual table that only grows", "CREATE VIRTUAL TABLE f USING fts5(x); INSERT INTO f VALUES ('a');",
+			"INSERT INTO f VALUES ('c');", "",
+		},
+		{
+			"without rowids", "CREATE TABLE w(k TEXT PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO w VALUES ('a', 1), ('b', 2);",
+			"DELETE FROM w;\nINSERT INTO w VALUES ('a', 1);", "",
+		},
+		{
+			"without rowids, and other keys", "CREATE TABLE w(k TEXT PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO w VALUES ('a', 1), ('b', 2);",
+			"UPDATE w SET k = 'c' WHERE k = 'a';\nDELETE FROM w; INSERT INTO w VALUES ('b', 2);", "2.sql:2:1 w",
+		},
+		{
+			"made anew without a key", "CREATE TABLE a(x); INSERT INTO a VALUES (1), (2);",
+			"CREATE TABLE b(x); INSERT INTO b SELECT x FROM a WHERE x < 2;\nDROP TABLE a; ALTER TABLE b RENAME TO a;", "2.sql:2:1 a",
+		},
+		{
+			"made anew with all rows", "CREATE TABLE a(x); INSERT INTO a VALUES (1), (2);",
+			"CREATE TABLE b(x); INSERT INTO b SELECT x FROM a;\nDROP TABLE a; ALTER TABLE b RENAME TO a;", "",
+		},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			db := open(t)
+			apply(t, db, list("1.sql", c.before))
+			plan, err := migrator(db, list("1.sql", c.before, "2.sql", c.sql), options).Plan(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, n := range plan.Warnings {
+				if n.Code == migrate.CodeLossCounted {
+					got = append(got, n.Pos.String()+" "+strings.Split(n.Msg, `"`)[1])
+				}
+			}
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 

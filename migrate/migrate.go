@@ -11,8 +11,8 @@
 // SQLite reads every statement itself, under an authorizer that refuses what would leave the transaction or the
 // database: transaction control, ATTACH, VACUUM, TEMP objects, PRAGMAs that are not on a short list, and any write to a
 // _pages_ table. An applied file that changed or vanished, and a new file that sorts before an applied one, are refused
-// before anything runs. What the platform's databases would refuse only for its size runs with a notice, except with
-// [Options.Limited].
+// before anything runs. A statement that is over a limit of the platform's databases is refused, except for
+// the limit of steps, of which the author is warned.
 //
 // A [Plan] runs the files on a copy, and says which rows and values that were there each statement takes away ([Loss]):
 // deleted, dropped, replaced, gone by what a foreign key or a trigger does, not copied to a table that is made anew, cut
@@ -52,9 +52,6 @@ type Options struct {
 	// HoldEmpty ends a run before the first file that has no statement yet, which someone is about to write. Default
 	// is to apply it.
 	HoldEmpty bool
-	// Limited refuses a statement that is over a limit of the platform's databases, other than that of steps. The
-	// default is to run it without the limits and to warn.
-	Limited bool
 	// Atomic applies all pending files in one transaction, or none of them. The default is a transaction for each file.
 	Atomic bool
 	// Judge is called by Apply with the Plan of what it is about to do; its error ends the run, and is returned as it is. It

@@ -21,6 +21,9 @@ type Plan struct {
 	// nothing but Pending and Warnings is known.
 	NotRehearsed string
 	Checks       []Check // what SQLite had to hold, or to sort, over rows that were there before the run
+
+	// Locked is how long the run held the write lock of the copy, in all. Others cannot write for as long.
+	Locked time.Duration
 }
 
 // PlannedFile is one file that ran on the copy.
@@ -129,7 +132,7 @@ func (m *Migrator) rehearse(ctx context.Context, set fileSet, p Plan, mayBeInMem
 	}
 	r, failed := m.replay(ctx, c.changed, set, w)
 	if failed = c.bounded(failed); r != nil {
-		p.Result = r.result
+		p.Result, p.Locked = r.result, r.locked
 		for _, f := range r.ran {
 			p.Files = append(p.Files, PlannedFile{f.entry, f.changes})
 		}

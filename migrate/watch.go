@@ -24,10 +24,12 @@ type watcher struct {
 	before []*object          // that existed before the run, by name
 	made   []*object          // that the run made
 	vacant map[string]*object // tables that are gone, by the names that they had and nothing has now
-	steps  []*step            // that may have changed rows from before the run, or copied rows, or changed tables
-	files  []File             // that ran
-	begun  int                // statements
-	now    *step              // the statement that runs; nil between two
+	// indexed are the statements that made indexes, by folded names of those.
+	indexed map[string]location
+	steps   []*step // that may have changed rows from before the run, or copied rows, or changed tables
+	files   []File  // that ran
+	begun   int     // statements
+	now     *step   // the statement that runs; nil between two
 
 	name   uintptr // of the table of the last row: C text, which stays as long as the statement runs
 	table  *object
@@ -58,6 +60,12 @@ type object struct {
 // trackedColumn is a column with the name that it had before the run, or when the run made the table; "" for one that
 // was added since.
 type trackedColumn struct{ origin, name string }
+
+// location is where a statement stands.
+type location struct {
+	file File
+	span span
+}
 
 // step is one statement.
 type step struct {
@@ -114,7 +122,7 @@ func newWatcher(ctx context.Context, db querier) (*watcher, error) {
 	if err != nil {
 		return nil, databaseError("the schema cannot be read", err)
 	}
-	w := &watcher{tables: map[string]*object{}, vacant: map[string]*object{}}
+	w := &watcher{tables: map[string]*object{}, vacant: map[string]*object{}, indexed: map[string]location{}}
 	for _, s := range shapes {
 		o := &object{origin: s.name, name: s.name, shape: s, gone: map[string]*step{}}
 		for _, c := range s.columns {
@@ -255,6 +263,10 @@ func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 strin
 		}
 	case sqlite.AuthCreateTable, sqlite.AuthCreateVTable:
 		s.creates, s.schema = append(s.creates, arg1), true
+	case sqlite.AuthCreateIndex:
+		w.indexed[dbfile.FoldName(arg1)] = location{s.file, s.span}
+	case sqlite.AuthDropIndex:
+		delete(w.indexed, dbfile.FoldName(arg1))
 	default: // changes no rows and no tables
 	}
 }

@@ -293,14 +293,20 @@ func TestTablesByRows(t *testing.T) {
 		{"a text with another end", people, "UPDATE people SET x = 'a' WHERE id = 3", "u3"},
 		{"names that changed hands", people, "UPDATE people SET name = 'x' WHERE id = 1; UPDATE people SET name = 'ada' WHERE id = 2; " +
 			"UPDATE people SET name = 'bob' WHERE id = 1", "d1 d2 d3 d4 i1 i2 i3 i4"},
-		{"no key but the rowid", "CREATE TABLE people(id, name, x); INSERT INTO people VALUES (1, 'a', 1), (2, 'a', 1), (3, 'a', 1)",
-			"DELETE FROM people WHERE rowid = 2", "i2"},
-		{"another rowid", "CREATE TABLE people(id TEXT PRIMARY KEY, name, x); INSERT INTO people VALUES ('a', 1, 1), ('b', 1, 1)",
-			"UPDATE people SET rowid = 9 WHERE id = 'a'", "ua"},
+		{
+			"no key but the rowid", "CREATE TABLE people(id, name, x); INSERT INTO people VALUES (1, 'a', 1), (2, 'a', 1), (3, 'a', 1)",
+			"DELETE FROM people WHERE rowid = 2", "i2",
+		},
+		{
+			"another rowid", "CREATE TABLE people(id TEXT PRIMARY KEY, name, x); INSERT INTO people VALUES ('a', 1, 1), ('b', 1, 1)",
+			"UPDATE people SET rowid = 9 WHERE id = 'a'", "ua",
+		},
 		{"WITHOUT ROWID", "CREATE TABLE people(id, name, x, PRIMARY KEY (id, name)) WITHOUT ROWID; INSERT INTO people VALUES (1, 2, 3), " +
 			"(1, 3, 4)", "UPDATE people SET x = 5 WHERE name = 2", "u1"},
-		{"keys alone", "CREATE TABLE people(id PRIMARY KEY) WITHOUT ROWID; INSERT INTO people VALUES (1), (2)",
-			"DELETE FROM people WHERE id = 2; INSERT INTO people VALUES (3)", "d3 i2"},
+		{
+			"keys alone", "CREATE TABLE people(id PRIMARY KEY) WITHOUT ROWID; INSERT INTO people VALUES (1), (2)",
+			"DELETE FROM people WHERE id = 2; INSERT INTO people VALUES (3)", "d3 i2",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t, c.then)

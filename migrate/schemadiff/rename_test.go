@@ -19,7 +19,8 @@ func TestNamesInFlags(t *testing.T) {
 		{"its table twice", "people.mail=people.email", schemadiff.Rename{Table: "people", Column: "mail", To: "email"}, "people.mail=email"},
 		{"spaces", "old trips.a b=c d", schemadiff.Rename{Table: "old trips", Column: "a b", To: "c d"}, ""},
 		{
-			"quotes", `"old trips".[a b]="old trips".` + "`c`", schemadiff.Rename{Table: "old trips", Column: "a b", To: "c"},
+			"quotes", `"old trips".[a b]="old trips".` + "`c`",
+			schemadiff.Rename{Table: "old trips", Column: "a b", To: "c"},
 			"old trips.a b=c",
 		},
 		{"a point", `"v1.boats"=boats`, schemadiff.Rename{Table: "v1.boats", To: "boats"}, ""},

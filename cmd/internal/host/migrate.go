@@ -77,7 +77,7 @@ func (m *migrations) in(dir string) fs.FS {
 // options are those of all runs. The author of the migrations is not the operator of the service.
 func (m *migrations) options(h *Host) migrate.Options {
 	return migrate.Options{
-		Dir: m.folder, Tables: m.tables, Limited: true, Atomic: true, Now: h.o.Now, Tool: h.o.Tool, Word: wording.ShellWord,
+		Dir: m.folder, Tables: m.tables, Atomic: true, Now: h.o.Now, Tool: h.o.Tool, Word: wording.ShellWord,
 	}
 }
 

@@ -235,6 +235,7 @@ func migratedBy(p migrate.Plan) toolapi.Migrated {
 			m.Rehearsal.Tables = append(m.Rehearsal.Tables, toolapi.RehearsedTable{Table: t.Table, Before: t.Before, After: t.After})
 		}
 	}
+	m.Rehearsal.Locked = float64(p.Locked) / float64(time.Millisecond)
 	for _, f := range p.Files {
 		m.Rehearsal.Files = append(m.Rehearsal.Files, toolapi.RehearsedFile{File: f.Name, Milliseconds: f.DurationMS, Changed: f.Changed})
 	}
@@ -242,16 +243,23 @@ func migratedBy(p migrate.Plan) toolapi.Migrated {
 		if w.Code == migrate.CodeCascade {
 			continue // a loss says it
 		}
-		place := w.Name
-		if w.Pos.Line > 0 {
-			place = fmt.Sprintf("%s:%d", w.Name, w.Pos.Line)
-		}
-		m.Rehearsal.Warnings = append(m.Rehearsal.Warnings, place+": "+w.Msg)
+		m.Rehearsal.Warnings = append(m.Rehearsal.Warnings, placed(w.Name, w.Pos.Line, w.Msg))
 	}
 	for _, c := range p.Checks {
-		m.Rehearsal.Warnings = append(m.Rehearsal.Warnings, checkWords(c))
+		m.Rehearsal.Warnings = append(m.Rehearsal.Warnings, placed(c.Name, c.Pos.Line, checkWords(c)))
 	}
 	return m
+}
+
+// placed puts the place of a statement before what is said of it.
+func placed(file string, line int, says string) string {
+	switch {
+	case line > 0:
+		return fmt.Sprintf("%s:%d: %s", file, line, says)
+	case file != "":
+		return file + ": " + says
+	}
+	return says
 }
 
 // checkWords says what SQLite held rows to, or sorted them into.
@@ -260,9 +268,9 @@ func checkWords(c migrate.Check) string {
 	rows := wording.Count(int(c.Rows), "row")
 	switch c.Kind {
 	case migrate.CheckNotNull:
-		return fmt.Sprintf("%s of %s are held to NOT NULL in %s", rows, c.Table, columns)
+		return fmt.Sprintf("%s of %s must have a value in %s", rows, c.Table, columns)
 	case migrate.CheckUnique:
-		return fmt.Sprintf("%s of %s are held to be unique by %s", rows, c.Table, columns)
+		return fmt.Sprintf("%s of %s must be unique by %s", rows, c.Table, columns)
 	}
 	return fmt.Sprintf("the index %s is built over %s of %s", c.Index, rows, c.Table)
 }

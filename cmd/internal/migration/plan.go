@@ -57,6 +57,10 @@ type Check struct {
 	Columns []string `json:"columns"`
 	Index   string   `json:"index,omitempty"`
 	Rows    int64    `json:"rows"`
+
+	Statement string `json:"statement"` // that asks for it
+	File      string `json:"file"`
+	Line      int    `json:"line"`
 }
 
 // PlannedFile is a migration that ran on the copy.
@@ -144,7 +148,7 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 	}
 	doc.DataLoss = dataLosses(plan.Losses)
 	for _, c := range plan.Checks {
-		doc.Checks = append(doc.Checks, Check(c))
+		doc.Checks = append(doc.Checks, Check{c.Kind, c.Table, c.Columns, c.Index, c.Rows, c.Statement, c.Pos.Filename, c.Pos.Line})
 	}
 	if err == nil && plan.NotRehearsed == "" {
 		doc.ForeignKeys = "ok"
@@ -182,6 +186,10 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 
 // printLosses prints what the rows have to hold, and what is lost of them.
 func (s *Site) printLosses(doc PlanReport) {
+	work := userfile.WorkDir(s.term.Dir)
+	place := func(file string, line int, statement string) {
+		fmt.Fprintf(s.term.Stdout, "  %s:%d: %s\n", work.Rel(filepath.Join(s.Dir, file)), line, statement)
+	}
 	for _, c := range doc.Checks {
 		over := fmt.Sprintf("%s of %s", wording.Count(int(c.Rows), "row"), c.Table)
 		if columns := strings.Join(c.Columns, ", "); columns != "" {
@@ -195,15 +203,15 @@ func (s *Site) printLosses(doc PlanReport) {
 		default:
 			fmt.Fprintf(s.term.Stdout, "builds the index %s over %s\n", c.Index, over)
 		}
+		place(c.File, c.Line, c.Statement)
 	}
-	work := userfile.WorkDir(s.term.Dir)
 	for _, l := range doc.DataLoss {
-		at := fmt.Sprintf("%s:%d", work.Rel(filepath.Join(s.Dir, l.File)), l.Line)
 		allowed := ""
 		if l.Allowed {
 			allowed = ", as its comment says"
 		}
-		fmt.Fprintf(s.term.Stdout, "loses %s%s\n  %s: %s\n", l.text(), allowed, at, l.Statement)
+		fmt.Fprintf(s.term.Stdout, "loses %s%s\n", l.text(), allowed)
+		place(l.File, l.Line, l.Statement)
 	}
 }
 

@@ -73,7 +73,7 @@ func (b bounds) run(ctx context.Context, dir string, m *manifest.Manifest) diagn
 	defer stop()
 	o := migrate.Options{
 		Dir: m.Bindings.Database.Migrations, Tables: m.Bindings.Database.Tables,
-		Limited: true, Atomic: true, // as the service runs them
+		Atomic:   true, // as the service runs them
 		MaxSteps: b.steps,
 		Word:     wording.ShellWord,
 	}
