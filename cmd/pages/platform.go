@@ -45,7 +45,7 @@ func (c *cli) newPlatform() *cobra.Command {
 	flags := cmd.Flags()
 	flags.IntVar(&f.port, "port", platformPort, "`port` to listen on; without the flag the next free one if it is taken; 0 for any")
 	flags.StringVar(&f.seed, "seed", "", "`seed` to plant in an empty service: demo")
-	flags.IntVar(&f.rateLimit, "rate-limit", 60, "at most `n` calls a minute of keys without a cap of their own")
+	flags.IntVar(&f.rateLimit, "rate-limit", platform.DefaultRate, "at most `n` calls a minute of keys without a cap of their own")
 	cmd.AddCommand(c.newPlatformKeys(f), c.newPlatformWorkspaces(f), c.newPlatformMembers(f), c.newPlatformOpenAPI(),
 		c.newPlatformBackup(f), c.newPlatformRestore(f), c.newPlatformMail(f))
 	return cmd

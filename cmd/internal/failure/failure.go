@@ -121,7 +121,8 @@ type Detail struct {
 	Status      int             `json:"http_status,omitempty"`
 	RetryAfter  int             `json:"retry_after_seconds,omitempty"`
 
-	DataLoss []toolapi.DataLoss `json:"data_loss,omitempty"` // that nothing allows, or of the proposal
+	DataLoss  []toolapi.DataLoss `json:"data_loss,omitempty"` // that nothing allows, or of the proposal
+	Rehearsal *toolapi.Rehearsal `json:"rehearsal,omitempty"` // of the proposal
 
 	// Of a proposal that waits for a person:
 	State          string `json:"state,omitempty"`

@@ -29,6 +29,10 @@ import (
 // MaxRate is the highest limit of calls a minute; it bounds the memory of a rate window.
 const MaxRate = 1_000_000
 
+// DefaultRate is the limit of calls a minute for keys without their own. The service listens on this machine alone; a person who
+// tries it out deploys some dozen times in a row, of ten calls each.
+const DefaultRate = 600
+
 // Operate runs do on an existing data folder, whether the service runs or not.
 func Operate(ctx context.Context, at Location, now func() time.Time, do func(*service.Service) error) error {
 	dir := at.Dir()

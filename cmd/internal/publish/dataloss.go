@@ -45,6 +45,9 @@ func (t *planText) addMigrated(p *deploy.Plan) {
 		if n := len(r.Files); n > 0 {
 			t.add("", "rehearsed on a copy of the site's database: %s in %.0f ms", wording.Count(n, "migration"), math.Ceil(ms))
 		}
+		if r.Locked > 0 {
+			t.add("", "  visitors' writes wait meanwhile: the write lock was held for %.0f ms", math.Ceil(r.Locked))
+		}
 	case toolapi.RehearsalNotNeeded:
 	case toolapi.RehearsalSkipped:
 		t.add("33;1", "not rehearsed: %s", r.Reason)

@@ -144,6 +144,7 @@ func (d *deployment) run(ctx context.Context) error {
 		PrintPlan(t, t.Stderr, d.planned)
 		return remote.CommandError(err)
 	}
+	plan.Rehearsal.WarnOfNeedless(o.AllowLoss, plan.DataLoss)
 	if o.Plan {
 		return d.finishPlan()
 	}
@@ -282,13 +283,34 @@ func (d *deployment) publish(ctx context.Context, base toolapi.BaseRevision) err
 func (d *deployment) propose(ctx context.Context, call func() (*deploy.Proposal, error)) (*deploy.Proposal, error) {
 	p, err := call()
 	refused, ok := errors.AsType[*client.RefusalError](err)
-	if !ok || refused.Refusal.Code != toolapi.CodeDataLoss || len(refused.Refusal.DataLoss) == 0 {
-		return p, err
+	if ok && refused.Refusal.Code == toolapi.CodeDataLoss && len(refused.Refusal.DataLoss) > 0 {
+		if err := d.allowLosses(ctx, refused.Refusal.DataLoss); err != nil {
+			return nil, err
+		}
+		p, err = call()
 	}
-	if err := d.allowLosses(ctx, refused.Refusal.DataLoss); err != nil {
-		return nil, err
+	if err == nil && p != nil && p.Rehearsal != nil {
+		d.adoptRehearsal(p.Migrated)
 	}
-	return call()
+	return p, err
+}
+
+// adoptRehearsal takes what a proposal knows of its migrations into the plan, and prints what the plan did not say.
+func (d *deployment) adoptRehearsal(of toolapi.Migrated) {
+	t, before := d.session.Term, d.planned.Rehearsal
+	d.planned.DataLoss, d.planned.Rehearsal = of.DataLoss, *of.Rehearsal
+	if t.JSON {
+		return
+	}
+	if before.State == toolapi.RehearsalSkipped && of.Rehearsal.State != toolapi.RehearsalSkipped {
+		printRehearsal(t, t.Stderr, d.planned)
+		return
+	}
+	for _, w := range of.Rehearsal.Warnings {
+		if !slices.Contains(before.Warnings, w) {
+			t.ProgressWarning("%s", wording.Printable(w))
+		}
+	}
 }
 
 // decide takes a proposal to a person.

@@ -18,10 +18,21 @@ const shownFiles = 10
 
 // PrintPlan prints a plan for people.
 func PrintPlan(t *terminal.Terminal, w io.Writer, p *deploy.Plan) {
+	printLines(t, w, planLines(p, t.Verbose))
+}
+
+// printRehearsal prints what the migrations of a plan do.
+func printRehearsal(t *terminal.Terminal, w io.Writer, p *deploy.Plan) {
+	text := &planText{}
+	text.addMigrated(p)
+	printLines(t, w, text.lines)
+}
+
+func printLines(t *terminal.Terminal, w io.Writer, lines []planLine) {
 	if t.JSON || t.Quiet && w == t.Stderr {
 		return
 	}
-	for _, line := range planLines(p, t.Verbose) {
+	for _, line := range lines {
 		text := line.text
 		if line.style != "" {
 			text = t.PaintFor(w, line.style, text)

@@ -245,7 +245,7 @@ func (p *Proposer) outstandingError(proposal *deploy.Proposal, standing string) 
 		Detail: &failure.Detail{
 			State: string(toolapi.ConfirmationRequired), Confirm: here, ConfirmationID: proposal.ID,
 			Summary: wording.Printable(proposal.Summary), Expires: proposal.Expires.UTC().Format(time.RFC3339),
-			Elsewhere: confirmAnywhere(proposal), DataLoss: proposal.DataLoss,
+			Elsewhere: confirmAnywhere(proposal), DataLoss: proposal.DataLoss, Rehearsal: proposal.Rehearsal,
 		},
 	}
 }
