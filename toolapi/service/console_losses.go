@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/pages-toolchain/pages/toolapi"
 )
@@ -59,7 +61,7 @@ func viewLosses(a approval) *lossView {
 		}
 		v.Losses = append(v.Losses, lossRow{
 			What:      exactText(toolapi.LossOf{Table: l.Table, Column: l.Column, Rows: l.Rows}.String()),
-			Statement: exactText(l.Statement), Place: place, Cause: l.Cause, Allowed: l.Allowed,
+			Statement: shownSQL(l.Statement), Place: place, Cause: l.Cause, Allowed: l.Allowed,
 		})
 	}
 	v.Words = lostInWords(toolapi.SumLosses(a.Migrated.DataLoss))
@@ -85,13 +87,32 @@ func viewLosses(a approval) *lossView {
 	return v
 }
 
+// shownSQL returns a statement as it is written, with quotes where a character of it cannot be seen.
+func shownSQL(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// listedAbove stands for losses that are too many for a few words.
+const listedAbove = "what is listed above"
+
+// Sum says what is lost, above the list of it; "" where only the list does.
+func (v *lossView) Sum() string {
+	if v.Words == listedAbove {
+		return ""
+	}
+	return v.Words
+}
+
 // lostInWords says in a few words what is lost: "2 rows of people and 1 value of people.email".
 func lostInWords(sums []toolapi.LossOf) string {
 	const shown = 2
 	parts := make([]string, 0, shown)
 	for _, s := range sums {
 		if len(parts) == shown {
-			return "what is listed above"
+			return listedAbove
 		}
 		word, of := "row", s.Table
 		if s.Column != "" {
