@@ -56,6 +56,20 @@ func (f File) members() []squashedFile {
 // maxHead bounds the head of a squash, in bytes.
 const maxHead = 1 << 20
 
+// SquashedNames returns the names of the files that a squash stands for, with those that these stood for; none for another file.
+func SquashedNames(sql []byte) []string {
+	var names []string
+	var add func(all []squashedFile)
+	add = func(all []squashedFile) {
+		for _, m := range all {
+			names = append(names, m.name)
+			add(m.members)
+		}
+	}
+	add(File{SQL: sql}.members())
+	return names
+}
+
 // squash compares a file that may be a squash with the ledger.
 func (c *comparison) squash(f File) {
 	members := f.members()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
+	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
@@ -192,22 +195,27 @@ func (t tx) appliedMigrations(site string) ([]string, error) {
 	return listColumn[string](t, "SELECT name FROM site_migrations WHERE site_id = ? ORDER BY name", site)
 }
 
-// checkSchema refuses a revision that lacks migrations of the site's database.
-func (t tx) checkSchema(site, revision string) error {
-	applied, err := t.appliedMigrations(site)
+// checkSchema refuses a revision that lacks migrations of the site's database, and uses it.
+func (c *call) checkSchema(site, revision string) error {
+	applied, err := c.appliedMigrations(site)
 	if err != nil || len(applied) == 0 {
 		return err
 	}
-	known, err := t.migrationsOf(site, revision)
+	known, err := c.migrationsOf(site, revision)
 	if err != nil {
 		return err
 	}
 	ahead := slices.DeleteFunc(applied, func(name string) bool { return slices.Contains(known, name) })
+	if len(ahead) > 0 {
+		if ahead, err = c.unknownTo(site, revision, ahead); err != nil {
+			return err
+		}
+	}
 	if len(ahead) == 0 {
 		return nil
 	}
 	var next string // which took the place of the revision
-	if _, err := t.queryOne("SELECT coalesce((SELECT revision FROM publishes WHERE site_id = s.id AND id > "+
+	if _, err := c.queryOne("SELECT coalesce((SELECT revision FROM publishes WHERE site_id = s.id AND id > "+
 		"(SELECT max(id) FROM publishes WHERE site_id = s.id AND revision = ?) ORDER BY id LIMIT 1), live_revision, '') "+
 		"FROM sites s WHERE id = ?", []any{revision, site}, &next); err != nil {
 		return err
@@ -216,6 +224,39 @@ func (t tx) checkSchema(site, revision string) error {
 		"The page's database has migrations that this revision does not know: "+strings.Join(ahead, ", ")+".",
 		"revision", "bring back the code with the data of then: page.restore_data with before_revision: "+strconv.Quote(next)+
 			"; or publish a revision that has them, or send force: true if its code works with them")
+}
+
+// unknownTo returns those of migrations that no squash of a revision stands for; none when the revision has no database. It reads
+// the revision's files, and so is for the few that lack a migration.
+func (c *call) unknownTo(site, revision string, ahead []string) ([]string, error) {
+	r, err := c.service.releaseOf(c.tx, site, revision)
+	if damaged, ok := errors.AsType[*ReleaseError](err); ok && damaged.Code == toolapi.CodeRevisionDamaged {
+		return ahead, nil
+	}
+	if err != nil || r.Bundle.Manifest.Bindings.Database == nil {
+		return nil, err
+	}
+	for _, f := range r.Bundle.Migrations() {
+		text, err := readStored(r.Files, f)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the release says so
+		}
+		if err != nil {
+			return nil, err
+		}
+		squashed := migrate.SquashedNames(text)
+		ahead = slices.DeleteFunc(ahead, func(name string) bool { return slices.Contains(squashed, name) })
+	}
+	return ahead, nil
+}
+
+func readStored(files *blob.Space, f sitefile.File) (text []byte, err error) {
+	opened, err := files.Open(f.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	return io.ReadAll(io.LimitReader(opened, f.Size))
 }
 
 // errNothingLive is for a page that was unpublished meanwhile.
