@@ -484,6 +484,10 @@ func (a *account) deleted(p *pair) error {
 		}
 		a.spread(p.object, deletions, left)
 		return nil
+	case p.key != "" && p.row == p.key && len(deletions) == 1 && deletions[0].rows == a.rows[p.origin]:
+		lost, err := a.count(p.missing("count(*)", p.row)) // one statement deleted all rows
+		a.add(deletions[0].step, p.object, "", deletions[0].cause, lost)
+		return err
 	case p.key != "":
 		rows := newDeletedRows(p.object, deletions)
 		return a.eachRow(p.missing("o."+rowid+", "+p.exists(p.key), p.row), func(id int64, hasKey bool) {

@@ -71,8 +71,43 @@ func handleOf(conn *sql.Conn) (c connection, err error) {
 	return c, err
 }
 
-// attachImage makes the bytes of a database the one of a schema that is attached, to read it.
-func (c connection) attachImage(schema string, image []byte) error {
+// image is the bytes of a database in memory of SQLite's own, which is copied once and never again.
+type image struct {
+	memory uintptr
+	size   int64
+}
+
+// serialize copies the database of the connection.
+func (c connection) serialize() (i image, err error) {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	name, err := libc.CString("main")
+	if err != nil {
+		return i, err
+	}
+	defer libc.Xfree(tls, name)
+	size := libc.Xmalloc(tls, 8)
+	if size == 0 {
+		return i, errNoMemory
+	}
+	defer libc.Xfree(tls, size)
+	i.memory = sqlite3.Xsqlite3_serialize(tls, uintptr(c), name, size, 0)
+	if i.memory == 0 {
+		return i, errNoMemory
+	}
+	i.size = **(**int64)(unsafe.Pointer(&size))
+	return i, nil
+}
+
+func (i *image) free() {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	sqlite3.Xsqlite3_free(tls, i.memory)
+	*i = image{}
+}
+
+// attachImage makes an image the database of a schema that is attached, to read it. The image is the connection's then.
+func (c connection) attachImage(schema string, of *image) error {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	name, err := libc.CString(schema)
@@ -80,18 +115,14 @@ func (c connection) attachImage(schema string, image []byte) error {
 		return err
 	}
 	defer libc.Xfree(tls, name)
-	size := int64(len(image))
-	memory := sqlite3.Xsqlite3_malloc64(tls, uint64(size))
-	if memory == 0 {
-		return errNoMemory
-	}
-	bytes := unsafe.Slice(*(**byte)(unsafe.Pointer(&memory)), size)
-	copy(bytes, image)
 	// A database in WAL mode needs files; one that is read alone is as well in the other mode
 	// (https://www.sqlite.org/fileformat2.html, section 1.3.4).
-	bytes[18], bytes[19] = 1, 1
+	header := unsafe.Slice(*(**byte)(unsafe.Pointer(&of.memory)), of.size)
+	header[18], header[19] = 1, 1
 	const flags = sqlite3.SQLITE_DESERIALIZE_FREEONCLOSE | sqlite3.SQLITE_DESERIALIZE_READONLY
-	if rc := sqlite3.Xsqlite3_deserialize(tls, uintptr(c), name, memory, size, size, flags); rc != sqlite3.SQLITE_OK {
+	rc := sqlite3.Xsqlite3_deserialize(tls, uintptr(c), name, of.memory, of.size, of.size, flags)
+	*of = image{} // SQLite frees it, also when it does not take it
+	if rc != sqlite3.SQLITE_OK {
 		return fmt.Errorf("SQLite does not take the copy (%d)", rc)
 	}
 	return nil

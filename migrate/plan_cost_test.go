@@ -4,16 +4,19 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestPlanCost: a plan of a run over a million rows takes about twice the time of the run itself, at most. The test allows
-// four times as much, since other programs take time too; its log has the figures.
+// TestPlanCost: a plan of a run over a million rows takes about twice the processor time of the run itself. Where the run is
+// little beside its database, the two copies are the most of it; where it deletes all rows of a table, SQLite empties the table
+// at once, and the plan has it delete each. The test allows half as much again, since caches are shared with other programs.
 func TestPlanCost(t *testing.T) {
 	testmachine.Long(t)
-	const most = 8
+	most := 3.0
+	if testmachine.Raced() {
+		most = 8 // which slows what is written in Go, and not what it waits for
+	}
 	const rows = `CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT, email TEXT, n INTEGER, note TEXT);
 CREATE INDEX by_email ON t(email);
 INSERT INTO t WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1000000)
@@ -39,17 +42,17 @@ SELECT i, 'name ' || i, 'user' || i || '@example.org', i % 97, CASE WHEN i % 3 T
 				copied := filepath.Join(t.TempDir(), "copy.db")
 				execute(t, db, "VACUUM INTO '"+copied+"'")
 				m := migrator(openPath(t, copied), append(files, list("2.sql", c.sql)...), options)
-				begin := time.Now()
+				begin := cpuTime(t)
 				plan, err := m.Plan(t.Context())
-				planned := time.Since(begin)
+				planned := cpuTime(t) - begin
 				if err != nil || plan.NotRehearsed != "" {
 					t.Fatalf("%v, %s", err, plan.NotRehearsed)
 				}
-				begin = time.Now()
+				begin = cpuTime(t)
 				if _, err := m.Apply(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				ran := time.Since(begin)
+				ran := cpuTime(t) - begin
 				ratio = float64(planned) / float64(ran)
 				t.Logf("planned in %s, applied in %s: %.2f times; %v", planned, ran, ratio, losses(plan.Losses))
 				if ratio <= most {

@@ -84,7 +84,7 @@ func withConn(ctx context.Context, db *sql.DB, fn func(*sql.Conn) error) error {
 // planCopy is two copies of a database at one moment: one to change, and one to compare with.
 type planCopy struct {
 	changed *sql.DB
-	image   []byte // the other one in memory; nil for an empty database
+	image   image  // the other one in memory; none for an empty database
 	dir     string // the folder of both; "" for copies in memory
 	limit   int64  // of changed, in bytes; 0 for none
 }
@@ -157,7 +157,10 @@ func (c *planCopy) copyInMemory(ctx context.Context, from *sql.Conn, vfs string,
 		return err
 	}
 	return withConn(ctx, c.changed, func(conn *sql.Conn) error {
-		c.image, err = dbfile.Image(conn)
+		handle, err := handleOf(conn)
+		if err == nil {
+			c.image, err = handle.serialize()
+		}
 		return err
 	})
 }
@@ -257,19 +260,19 @@ func (c *planCopy) attachUnchanged(ctx context.Context) error {
 		return err
 	}
 	return withConn(ctx, c.changed, func(conn *sql.Conn) error {
-		if _, err := conn.ExecContext(ctx, "ATTACH DATABASE ':memory:' AS was"); err != nil || c.image == nil {
+		if _, err := conn.ExecContext(ctx, "ATTACH DATABASE ':memory:' AS was"); err != nil || c.image.memory == 0 {
 			return err
 		}
 		handle, err := handleOf(conn)
 		if err == nil {
-			err = handle.attachImage("was", c.image)
+			err = handle.attachImage("was", &c.image)
 		}
-		c.image = nil
 		return err
 	})
 }
 
 func (c *planCopy) close() (err error) {
+	c.image.free()
 	if c.changed != nil {
 		err = c.changed.Close()
 	}

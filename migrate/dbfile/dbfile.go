@@ -92,20 +92,10 @@ func CopyTo(ctx context.Context, conn *sql.Conn, uri string) (made driver.Conn, 
 	return made, err
 }
 
-// Image returns the bytes of the database of conn, as they would be in a file.
-func Image(conn *sql.Conn) (image []byte, err error) {
-	err = with(conn, func(c copier) error {
-		image, err = c.Serialize()
-		return err
-	})
-	return image, err
-}
-
 // copier is the driver's connection.
 type copier interface {
 	NewBackup(uri string) (*sqlite.Backup, error)
 	NewRestore(uri string) (*sqlite.Backup, error)
-	Serialize() ([]byte, error)
 }
 
 func with(conn *sql.Conn, do func(copier) error) error {
