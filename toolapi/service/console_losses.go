@@ -49,7 +49,14 @@ func (t tx) losses(proposal string, arguments map[string]any) (*lossView, error)
 
 func viewLosses(a approval) *lossView {
 	r := a.Migrated.Rehearsal
-	v := &lossView{Counts: r.Tables, Warns: r.Warnings}
+	v := &lossView{}
+	for _, c := range r.Tables {
+		c.Table = exactText(c.Table)
+		v.Counts = append(v.Counts, c)
+	}
+	for _, w := range r.Warnings {
+		v.Warns = append(v.Warns, exactText(w))
+	}
 	for i, l := range a.Migrated.DataLoss {
 		if i == maxNames {
 			v.More = len(a.Migrated.DataLoss) - i
@@ -66,7 +73,7 @@ func viewLosses(a approval) *lossView {
 	}
 	v.Words = lostInWords(toolapi.SumLosses(a.Migrated.DataLoss))
 	if r.State == toolapi.RehearsalSkipped {
-		v.Skipped = r.Reason
+		v.Skipped = exactText(r.Reason)
 		for _, table := range a.Allowed {
 			v.Tables = append(v.Tables, exactText(table))
 		}

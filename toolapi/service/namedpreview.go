@@ -273,8 +273,18 @@ func (d *previewDeploy) store(ctx context.Context) (result *toolapi.DeployedPrev
 			return err
 		}
 		// One that has expired, and is not removed yet, gives its name.
-		if err := t.exec("DELETE FROM named_previews WHERE site_id = ? AND name = ? AND id <> ?", d.site, n.name, n.id); err != nil {
+		expired, err := listColumn[string](t, "SELECT id FROM named_previews WHERE site_id = ? AND name = ? AND id <> ?",
+			d.site, n.name, n.id)
+		if err != nil {
 			return err
+		}
+		ended = nil // of an earlier try
+		for _, id := range expired {
+			gone, err := t.removePreview(id)
+			if err != nil {
+				return err
+			}
+			ended = append(ended, gone...)
 		}
 		if err := t.exec("INSERT OR REPLACE INTO named_previews (id, site_id, name, revision, data, data_id, seed, migrations, "+
 			"created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -292,9 +302,11 @@ func (d *previewDeploy) store(ctx context.Context) (result *toolapi.DeployedPrev
 		if err := d.storeLink(t, d.revisionID); err != nil {
 			return err
 		}
-		if ended, err = t.endOldRevisions(n.id); err != nil {
+		old, err := t.endOldRevisions(n.id)
+		if err != nil {
 			return err
 		}
+		ended = append(ended, old...)
 		shown, err := c.showNamed(t, n)
 		if err != nil {
 			return err

@@ -75,6 +75,13 @@ func TestNamedPreviews(t *testing.T) {
 	if a := w.name("a"); a.status != http.StatusCreated || a.text("url") == first.text("url") {
 		t.Errorf("made anew: %d %s", a.status, a.body)
 	}
+	// So are the data of one that has expired, and is not removed yet, when another takes its name.
+	expired := dataOf(len(host.previews) - 1)
+	host.ended = nil
+	w.pass(15 * 24 * time.Hour)
+	if a := w.name("a"); a.status != http.StatusCreated || !slices.Contains(host.ended, expired) {
+		t.Errorf("in the place of one that has expired: %d %s, ended %q, want %s", a.status, a.body, host.ended, expired)
+	}
 }
 
 // TestNamedPreviewsAreBounded: in number, in revisions, in seeds and in names.
