@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -62,8 +61,7 @@ func (f *namedPreviewFlags) options(c *cli, preview bool, expires time.Duration)
 		return o, failure.Usage("--name has %d characters; it may have %d", len([]rune(f.name)), toolapi.MaxPreviewName)
 	}
 	if f.ttl != "" {
-		var ok bool
-		if o.TTL, ok = parseDays(f.ttl); !ok || o.TTL < toolapi.MinPreviewTTL*time.Second || o.TTL > toolapi.MaxPreviewTTL*time.Second {
+		if o.TTL, err = publish.ParseDuration(f.ttl); err != nil || o.TTL < toolapi.MinPreviewTTL*time.Second || o.TTL > toolapi.MaxPreviewTTL*time.Second {
 			return o, failure.Usage("--ttl is %q; it must be from 1m to 90d, such as 14d or 12h", f.ttl)
 		}
 	}
@@ -71,17 +69,6 @@ func (f *namedPreviewFlags) options(c *cli, preview bool, expires time.Duration)
 		o.Comment, err = pullrequest.FromEnvironment(c.term.Lookup)
 	}
 	return o, err
-}
-
-// parseDays reads a duration, which may be in days.
-func parseDays(text string) (time.Duration, bool) {
-	const day = 24 * time.Hour
-	if number, ok := strings.CutSuffix(text, "d"); ok {
-		days, err := strconv.Atoi(number)
-		return time.Duration(days) * day, err == nil && days >= 0 && days < 1000
-	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil
 }
 
 func (c *cli) newPreview() *cobra.Command {

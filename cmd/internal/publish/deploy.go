@@ -495,10 +495,10 @@ func (d *deployment) writePlan(b *strings.Builder) {
 	b.WriteString("````\n\n</details>\n\n")
 }
 
-// markdown escapes a text against Markdown and HTML.
+// markdown escapes a text against Markdown and HTML, on one line. A name behind "@" notifies no one.
 func markdown(text string) string {
 	return strings.NewReplacer(
-		"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]",
+		"@", "@&#8203;", "~", "\\~", "\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]",
 		"<", "&lt;", ">", "&gt;", "&", "&amp;", "|", "\\|", "#", "\\#",
-	).Replace(text)
+	).Replace(wording.Printable(text))
 }

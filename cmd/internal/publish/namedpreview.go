@@ -161,9 +161,9 @@ func (d *deployment) writeComment(ctx context.Context, err error) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Preview of %s\n\n", markdown(d.options.Named.Name))
-	if f, ok := errors.AsType[*failure.Error](err); ok || err != nil {
-		message := fmt.Sprint(err)
-		if ok {
+	if err != nil {
+		message := err.Error()
+		if f, ok := errors.AsType[*failure.Error](err); ok {
 			message = f.Message
 		}
 		fmt.Fprintf(&b, "**This push has no preview:** %s\n\nWhat the preview showed before, it shows still.\n", markdown(message))

@@ -29,10 +29,17 @@ type RestoreOptions struct {
 	KeepCode bool // what is live stays
 }
 
-var (
-	pointID = regexp.MustCompile(`^p[0-9]+$`)
-	days    = regexp.MustCompile(`^([0-9]{1,4})d$`)
-)
+var pointID = regexp.MustCompile(`^p[0-9]+$`)
+
+// ParseDuration is that of package time, and takes days too, up to 9999, such as 14d.
+func ParseDuration(text string) (time.Duration, error) {
+	const day, most = 24 * time.Hour, 9999
+	number, ok := strings.CutSuffix(text, "d")
+	if n, err := strconv.Atoi(number); ok && err == nil && n >= 0 && n <= most {
+		return time.Duration(n) * day, nil
+	}
+	return time.ParseDuration(text)
+}
 
 // arguments are those of page.restore_data.
 func (o RestoreOptions) arguments(s *remote.Session) (args toolapi.RestoreDataArgs, err error) {
@@ -54,11 +61,7 @@ func (o RestoreOptions) arguments(s *remote.Session) (args toolapi.RestoreDataAr
 		args.At = toolapi.Timestamp(o.At)
 		return args, nil
 	}
-	ago, err := time.ParseDuration(o.At)
-	if part := days.FindStringSubmatch(o.At); part != nil {
-		n, _ := strconv.Atoi(part[1]) // four digits
-		ago, err = time.Duration(n)*24*time.Hour, nil
-	}
+	ago, err := ParseDuration(o.At)
 	if err != nil || ago <= 0 {
 		return args, failure.Usage("--at is %q; it is a restore point, such as p12, how long ago, such as 10m, 3h or 2d, or a time "+
 			"with its offset, such as 2026-12-01T09:00:00+01:00", o.At)
