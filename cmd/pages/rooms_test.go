@@ -194,8 +194,8 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/migration": {
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording",
-		"manifest", "manifest/diagnostic", "migrate", "migrate/schemadiff", "migrate/statefolder", "migrate/transfer",
-		"runtime/binding/d1",
+		"manifest", "manifest/diagnostic", "migrate", "migrate/dbfile", "migrate/schemadiff", "migrate/statefolder",
+		"migrate/transfer", "runtime/binding/d1",
 	},
 	"cmd/internal/rehearsal": {
 		"cmd/internal/migration", "cmd/internal/wording", "manifest", "manifest/diagnostic", "manifest/migrationfiles", "migrate",

@@ -270,17 +270,21 @@ func (d *differ) prove(ctx context.Context, file migrate.File) error {
 	var left []schemadiff.Change
 	err = d.migrator(file).OnScratch(ctx, func(ctx context.Context, db *sql.DB) error {
 		got, err := schemadiff.Read(ctx, db)
-		left = schemadiff.Compare(got, wanted)
+		if err == nil {
+			left = schemadiff.Compare(got, wanted)
+		}
 		return err
 	})
-	if err == nil && len(left) == 0 {
-		return nil
-	}
 	what := ""
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
 		what = err.Error()
-	} else {
+	case len(left) > 0:
 		what = "it leaves to do: " + left[0].Text
+	default:
+		return nil
 	}
 	return failure.Refused("diff-unproven", "no statements were found that give this schema: "+what,
 		"make the change in smaller steps, or write the migration by hand: pages migrate new NAME; --value takes SQL of one value")

@@ -10,6 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/migrate/schemadiff"
 )
 
@@ -46,7 +47,7 @@ func (d *differ) report(made schemadiff.Script) DiffReport {
 }
 
 func (d *differ) isAllowed(table string) bool {
-	return slices.ContainsFunc(d.o.AllowLoss, func(name string) bool { return strings.EqualFold(name, table) })
+	return slices.ContainsFunc(d.o.AllowLoss, func(name string) bool { return dbfile.SameName(name, table) })
 }
 
 // printUnwritten prints that there is nothing to write, or with --check that there is.
@@ -145,7 +146,7 @@ func (d *differ) print(doc DiffReport) {
 	d.term.ProgressWarnings(doc.Warnings)
 	for _, r := range doc.Renames {
 		d.term.ProgressWarning("what goes and what comes is alike: --rename %s keeps the values, if it is one under a new name",
-			wording.ShellWord(r))
+			wording.Printable(wording.ShellWord(r)))
 	}
 	told := map[string]bool{}
 	for _, l := range doc.DataLoss {
@@ -155,12 +156,12 @@ func (d *differ) print(doc DiffReport) {
 		}
 		told[l.Table] = true
 		d.term.Warn("it loses %s; --allow-data-loss %s writes the comment that allows it", wording.Printable(l.text()),
-			wording.ShellWord(l.Table))
+			wording.Printable(wording.ShellWord(l.Table)))
 	}
 	for _, name := range doc.Losing {
 		if !told[name] {
 			d.term.Warn("it loses rows or values of %s where there are any; --allow-data-loss %s writes the comment that allows it",
-				wording.Printable(name), wording.ShellWord(name))
+				wording.Printable(name), wording.Printable(wording.ShellWord(name)))
 		}
 	}
 	if !d.o.Stdout {

@@ -167,7 +167,7 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 	}
 	printChanges(s.term.Stdout, doc.Schema)
 	for _, r := range doc.Rows {
-		fmt.Fprintf(s.term.Stdout, "rows of %s: %d, then %d\n", r.Table, r.Before, r.After)
+		fmt.Fprintf(s.term.Stdout, "rows of %s: %d, then %d\n", wording.Printable(r.Table), r.Before, r.After)
 	}
 	s.printLosses(doc)
 	s.term.ProgressWarnings(doc.Warnings)
@@ -188,7 +188,8 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 func (s *Site) printLosses(doc PlanReport) {
 	work := userfile.WorkDir(s.term.Dir)
 	place := func(file string, line int, statement string) {
-		fmt.Fprintf(s.term.Stdout, "  %s:%d: %s\n", work.Rel(filepath.Join(s.Dir, file)), line, statement)
+		at := fmt.Sprintf("%s:%d", work.Rel(filepath.Join(s.Dir, file)), line)
+		fmt.Fprintf(s.term.Stdout, "  %s: %s\n", wording.Printable(at), wording.Printable(statement))
 	}
 	for _, c := range doc.Checks {
 		over := fmt.Sprintf("%s of %s", wording.Count(int(c.Rows), "row"), c.Table)
@@ -197,11 +198,11 @@ func (s *Site) printLosses(doc PlanReport) {
 		}
 		switch c.Kind {
 		case migrate.CheckNotNull:
-			fmt.Fprintf(s.term.Stdout, "requires values in %s\n", over)
+			fmt.Fprintf(s.term.Stdout, "requires values in %s\n", wording.Printable(over))
 		case migrate.CheckUnique:
-			fmt.Fprintf(s.term.Stdout, "requires unique values in %s\n", over)
+			fmt.Fprintf(s.term.Stdout, "requires unique values in %s\n", wording.Printable(over))
 		default:
-			fmt.Fprintf(s.term.Stdout, "builds the index %s over %s\n", c.Index, over)
+			fmt.Fprintf(s.term.Stdout, "builds the index %s over %s\n", wording.Printable(c.Index), wording.Printable(over))
 		}
 		place(c.File, c.Line, c.Statement)
 	}
@@ -210,7 +211,7 @@ func (s *Site) printLosses(doc PlanReport) {
 		if l.Allowed {
 			allowed = ", as its comment says"
 		}
-		fmt.Fprintf(s.term.Stdout, "loses %s%s\n", l.text(), allowed)
+		fmt.Fprintf(s.term.Stdout, "loses %s%s\n", wording.Printable(l.text()), allowed)
 		place(l.File, l.Line, l.Statement)
 	}
 }
@@ -236,7 +237,7 @@ func (l DataLoss) text() string {
 // printChanges prints a schema's differences as a diff.
 func printChanges(w io.Writer, changes []SchemaChange) {
 	for _, change := range changes {
-		fmt.Fprintf(w, "%s %s %s\n", change.Change, change.Type, change.Name)
+		fmt.Fprintf(w, "%s %s %s\n", change.Change, change.Type, wording.Printable(change.Name))
 		fmt.Fprint(w, indent(change.Before, "  - "), indent(change.After, "  + "))
 	}
 }
@@ -245,7 +246,7 @@ func printChanges(w io.Writer, changes []SchemaChange) {
 func indent(text, before string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
-		out.WriteString(before + strings.TrimRight(line, "\r\n") + "\n")
+		out.WriteString(before + wording.PrintableCode(strings.TrimRight(line, "\r\n")) + "\n")
 	}
 	return out.String()
 }

@@ -270,7 +270,7 @@ func (s *Site) printDifferences(changes []DiffChange) {
 		before, after := changedLines(c.Before, c.After)
 		for _, part := range []struct{ mark, text string }{{"  - ", before}, {"  + ", after}} {
 			for line := range strings.Lines(part.text) {
-				fmt.Fprintln(s.term.Stdout, part.mark+wording.Printable(strings.TrimRight(line, "\r\n")))
+				fmt.Fprintln(s.term.Stdout, part.mark+wording.PrintableCode(strings.TrimRight(line, "\r\n")))
 			}
 		}
 	}

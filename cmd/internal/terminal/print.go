@@ -111,6 +111,6 @@ func (t *Terminal) ProgressWarning(format string, args ...any) {
 // ProgressWarnings prints warnings, unless --quiet.
 func (t *Terminal) ProgressWarnings(warnings []string) {
 	for _, w := range warnings {
-		t.Progress("%s %s", t.Paint("33", "warning:"), w)
+		t.Progress("%s %s", t.Paint("33", "warning:"), wording.Printable(w))
 	}
 }

@@ -70,6 +70,15 @@ func Printable(text string) string {
 	return b.String()
 }
 
+// PrintableCode is Printable for a line of code, whose tabs stay.
+func PrintableCode(line string) string {
+	parts := strings.Split(line, "\t")
+	for i, part := range parts {
+		parts[i] = Printable(part)
+	}
+	return strings.Join(parts, "\t")
+}
+
 // QuoteAll quotes each of args, with spaces between.
 func QuoteAll(args []string) string {
 	quoted := make([]string, len(args))
