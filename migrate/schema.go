@@ -24,8 +24,8 @@ type Change struct {
 	Before, After string // the statements; "" for none
 }
 
-// readSchema returns the objects of migrations, without those of SQLite and of the platform and the tables behind a
-// virtual one. Tables come with their indexes, then views, then triggers, each by name, so that two databases with the
+// readSchema returns the objects of migrations, without those of SQLite and of the platform and without shadow
+// tables. Tables come with their indexes, then views, then triggers, each by name, so that two databases with the
 // same objects have the same list.
 func readSchema(ctx context.Context, db querier) ([]Object, error) {
 	rows, err := db.QueryContext(ctx, `SELECT type, name, tbl_name, sql FROM sqlite_schema

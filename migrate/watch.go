@@ -20,7 +20,7 @@ import (
 // watcher follows the statements of one run on one connection.
 type watcher struct {
 	handle connection
-	tables map[string]*object // that exist now, by folded name; tables behind a virtual one are none
+	tables map[string]*object // that exist now, by folded name; shadow tables are none
 	before []*object          // that existed before the run, by name
 	made   []*object          // that the run made
 	vacant map[string]*object // tables that are gone, by the names that they had and nothing has now
@@ -253,7 +253,7 @@ func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 strin
 		}
 	case sqlite.AuthDropTable, sqlite.AuthDropVTable:
 		s.schema = true
-		if o := w.tables[dbfile.FoldName(arg1)]; o != nil { // else one behind a virtual table
+		if o := w.tables[dbfile.FoldName(arg1)]; o != nil { // else a shadow table
 			s.dropping = o
 		}
 	case sqlite.AuthAlterTable:

@@ -251,7 +251,7 @@ func (a *addition) storeGroup(sum []byte) error {
 	return err
 }
 
-// userTables are the tables of a schema but SQLite's, the platform's and those behind a virtual one. Its parameter is the
+// userTables are the tables of a schema but SQLite's, the platform's and shadow tables. Its parameter is the
 // name of the schema.
 const userTables = `SELECT name, type, wr FROM pragma_table_list WHERE schema = ? AND type IN ('table', 'virtual')
 	AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name NOT LIKE '\_pages\_%' ESCAPE '\' AND name NOT LIKE '\_cf\_%' ESCAPE '\'

@@ -54,7 +54,7 @@ func (w *writer) isDropped(name string) bool {
 	return w.removed[dbfile.FoldName(name)] || w.rebuilt[dbfile.FoldName(name)]
 }
 
-// freeName returns a name that no table, index or view has, and no table behind a virtual one may have.
+// freeName returns a name that no table, index or view has, and no shadow table may have.
 func (w *writer) freeName(name string) string {
 	isTaken := func(name string) bool {
 		for _, s := range []*Schema{w.current, w.wanted} {

@@ -22,7 +22,7 @@ import (
 type DumpOptions struct {
 	NoData bool     // leave out the rows
 	Tables []string // names of tables to write, with their indexes and triggers; default everything
-	// ByRows writes a virtual table by the rows that it shows, for a reader who may not write to the tables behind it.
+	// ByRows writes a virtual table by the rows that it shows, for a reader who may not write to its shadow tables.
 	ByRows bool
 }
 
@@ -30,7 +30,7 @@ type DumpOptions struct {
 type object struct{ kind, name, table, sql string }
 
 // Dump writes the database as SQL that sqlite3 and [Script] read back: the same schema, in the same order, and the
-// same values of the same storage class under the same rowids. For a virtual table it writes the tables behind it, or with
+// same values of the same storage class under the same rowids. For a virtual table it writes its shadow tables, or with
 // ByRows its rows; a table that keeps only an index is then a [*migrate.Error].
 func Dump(ctx context.Context, db DB, w io.Writer, o DumpOptions) error {
 	d := &dump{db: db, w: bufio.NewWriterSize(w, 256<<10), o: o}
@@ -48,7 +48,7 @@ type dump struct {
 	db       DB
 	w        *bufio.Writer
 	o        DumpOptions
-	shadow   map[string][]string // by virtual table, the tables behind it
+	shadow   map[string][]string // by virtual table, its shadow tables
 	isShadow map[string]bool
 	noRowID  map[string]bool // tables WITHOUT ROWID
 	refill   []string        // statements that index other tables, when these have their rows
@@ -160,7 +160,7 @@ func noTable(name string, tables []string) error {
 	return e
 }
 
-// table writes one table with its rows. A virtual table makes the tables behind it.
+// table writes one table with its rows. A virtual table makes its shadow tables.
 func (d *dump) table(ctx context.Context, o object) error {
 	d.print(migrate.Ended(o.sql))
 	if d.o.NoData {

@@ -10,8 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file writes virtual tables by the rows that they show, for a reader that lets only their modules write to the
-// tables behind them, as migrations do. A table of full text that indexes another table is indexed anew; one that
+// This file writes virtual tables by the rows that they show, for a reader that lets only their modules write to their
+// shadow tables, as migrations do. A table of full text that indexes another table is indexed anew; one that
 // keeps its index alone cannot be written so.
 
 // virtualModule returns the module of a virtual table, in lower case, and its arguments.

@@ -59,7 +59,7 @@ var virtualQueries = []string{
 	`SELECT rtreecheck('boxes'), rtreecheck('grid')`,
 }
 
-// TestDumpByRows applies a dump of virtual tables as a migration, which may not write to the tables behind them.
+// TestDumpByRows applies a dump of virtual tables as a migration, which may not write to their shadow tables.
 func TestDumpByRows(t *testing.T) {
 	from := newDB(t, "from.db")
 	script(t, from, virtualTables())

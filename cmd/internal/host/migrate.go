@@ -88,7 +88,7 @@ func judgeLedger(r service.Release, status migrate.Status) (nothing bool, err er
 		return false, &service.ReleaseError{
 			Code: toolapi.CodeMigrationFailed,
 			Message: "The page's database was emptied or is gone: it does not know the migration " + r.Applied[0] +
-				", which it had. Whoever runs the service brings it back from a backup.",
+				", which it had. The operator of the service brings it back from a backup.",
 		}
 	case len(status.Missing) > 0 && r.Force:
 		return true, nil

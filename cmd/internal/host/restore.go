@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
-	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
@@ -185,7 +184,7 @@ func (b *restoring) skipped(reason string) toolapi.Migrated {
 func (h *Host) rehearseRestore(ctx context.Context, r service.Release) (m toolapi.Migrated, err error) {
 	leave := h.rehearsals.enter(ctx, r.WorkspaceID)
 	if leave == nil {
-		return notMigrated(toolapi.RehearsalSkipped, "the service rehearses others at the moment"), ctx.Err()
+		return notMigrated(toolapi.RehearsalSkipped, othersRehearse), ctx.Err()
 	}
 	defer leave()
 	dir, err := h.scratchFolder(r.Site)
@@ -195,14 +194,11 @@ func (h *Host) rehearseRestore(ctx context.Context, r service.Release) (m toolap
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	b := h.newRestoring(r, dir, "restore.db")
 	b.plans = !r.Restore.Harmless
-	if info, err := os.Stat(b.live); err == nil {
-		free, err := userfile.FreeDisk(h.dir)
-		switch {
-		case info.Size() > h.limits.bytes:
-			return b.skipped("the database has " + wording.Size(info.Size())), nil
-		case err == nil && free < 2*info.Size()+h.limits.spare: // an unknown disk is no reason
-			return b.skipped("the service's disk has no room for copies"), nil
-		}
+	if bytes := databaseSize(b.live); bytes > h.limits.bytes {
+		return b.skipped("the database has " + wording.Size(bytes)), nil
+	}
+	if reason := h.noRoom(r.Site); reason != "" {
+		return b.skipped(reason), nil
 	}
 	bounded, stop := context.WithTimeout(ctx, h.limits.time)
 	defer stop()

@@ -192,7 +192,7 @@ func (h *Host) RestorePoints(ctx context.Context, site string, count bool) (serv
 	if damaged, ok := errors.AsType[*restorepoint.DamagedError](err); ok {
 		return all, &service.ReleaseError{
 			Code: toolapi.CodeRestorePointDamaged,
-			Message: fmt.Sprintf("The restore points of the page cannot be read: %v. Whoever runs the service has them in its backups; "+
+			Message: fmt.Sprintf("The restore points of the page cannot be read: %v. The operator of the service has them in its backups; "+
 				"the next publish begins a new file.", damaged),
 		}
 	}

@@ -136,7 +136,7 @@ func refusedStatus(err error) *failure.Error {
 	case e.Code == toolapi.CodeFileCount, e.Code == toolapi.CodeFileTooLarge, e.Code == toolapi.CodeBundleTooLarge:
 		f.Fix = "leave out what visitors do not need (.assetsignore), or serve it from storage"
 	case e.Code == toolapi.CodeStorageFull:
-		f.Exit, f.Fix = failure.ExitNetwork, "whoever runs the service must make room on its disk; then run the same command again"
+		f.Exit, f.Fix = failure.ExitNetwork, "ask the operator of the service for room on its disk, and run the same command again"
 	case e.Temporary(), e.Status >= http.StatusInternalServerError:
 		f.Exit, f.Fix = failure.ExitNetwork, "try again"
 	}
@@ -149,12 +149,12 @@ const proxyName = "give the proxy's name and password in its variable: HTTPS_PRO
 func refusedBetween(e *client.StatusError, f *failure.Error) {
 	switch {
 	case e.Status == http.StatusRequestEntityTooLarge:
-		f.Fix = "a proxy in front of the service takes no request of this size: whoever runs it raises its limit (client_max_body_size " +
+		f.Fix = "a proxy in front of the service takes no request of this size: ask its operator to raise the limit (client_max_body_size " +
 			"of nginx); or leave the file out (.assetsignore)"
 	case e.Status == http.StatusProxyAuthRequired:
 		f.Exit, f.Fix = failure.ExitNetwork, proxyName
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
-		f.Exit, f.Fix = failure.ExitAccess, "the key may be good: a proxy or a firewall between refused. Ask whoever runs the network, or "+
+		f.Exit, f.Fix = failure.ExitAccess, "the key may be good: a proxy or a firewall between refused. Ask the operator of the network, or "+
 			"check PAGES_BASE_URL"
 	case e.Status == http.StatusTooManyRequests:
 		f.Exit, f.Fix = failure.ExitRate, "wait a minute, and try again"

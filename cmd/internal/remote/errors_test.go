@@ -56,12 +56,12 @@ func TestInterruptedDeploys(t *testing.T) {
 		},
 		"a proxy that takes no large file": {
 			&client.StatusError{Status: 413, Sent: "public/a", Kind: "text/html", RequestID: "r2"}, failure.ExitRefused, "http-413",
-			"a proxy in front of the service takes no request of this size: whoever runs it raises its limit (client_max_body_size " +
+			"a proxy in front of the service takes no request of this size: ask its operator to raise the limit (client_max_body_size " +
 				"of nginx); or leave the file out (.assetsignore)", "r2",
 		},
 		"a firewall": {
 			&client.StatusError{Status: 403, Sent: "public/a", Kind: "text/html", RequestID: "r2"}, failure.ExitAccess, "http-403",
-			"the key may be good: a proxy or a firewall between refused. Ask whoever runs the network, or check PAGES_BASE_URL", "r2",
+			"the key may be good: a proxy or a firewall between refused. Ask the operator of the network, or check PAGES_BASE_URL", "r2",
 		},
 		"a proxy that wants a name": {
 			&client.StatusError{Status: 407, Kind: "text/html", RequestID: "r2"}, failure.ExitNetwork, "http-407",
@@ -127,7 +127,7 @@ func TestInterruptedDeploys(t *testing.T) {
 		},
 		"disk of the service full": {
 			status(507, toolapi.CodeStorageFull), failure.ExitNetwork, toolapi.CodeStorageFull,
-			"whoever runs the service must make room on its disk; then run the same command again", "r2",
+			"ask the operator of the service for room on its disk, and run the same command again", "r2",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
