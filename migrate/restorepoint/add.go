@@ -72,7 +72,8 @@ func (s Store) add(ctx context.Context, a *addition, from *sql.Conn, p Point) (_
 	newer := 0 // points
 	if p.Reason == ReasonCopy {
 		newer = copiesBegin(all)
-		if a.pages <= 1 && len(p.Tables) == 0 || slices.ContainsFunc(all[newer:], func(o Point) bool { return o.At.Equal(p.At) && bytes.Equal(o.root, p.root) }) {
+		known := func(o Point) bool { return o.At.Equal(p.At) && bytes.Equal(o.root, p.root) }
+		if a.pages <= 1 && len(p.Tables) == 0 || slices.ContainsFunc(all[newer:], known) {
 			return p, false, nil
 		}
 	}

@@ -130,7 +130,8 @@ func failingCall(t *testing.T, strace, call string, n int) (failed bool) {
 		t.Errorf("%s, the %dth: the points are %v, %v\n%s", call, n, all, listed, out)
 	}
 	next := s.add(restorepoint.ReasonPublish, "r3")
-	if dump(t, s.extract(next.ID)) != dump(t, s.file) || slices.ContainsFunc(all, func(p restorepoint.Point) bool { return p.ID == next.ID }) {
+	known := func(p restorepoint.Point) bool { return p.ID == next.ID }
+	if dump(t, s.extract(next.ID)) != dump(t, s.file) || slices.ContainsFunc(all, known) {
 		t.Errorf("%s, the %dth: the next point is %v", call, n, next)
 	}
 	return err != nil

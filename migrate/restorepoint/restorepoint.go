@@ -2,9 +2,9 @@
 // brought back.
 //
 // In go the file of a database that others may be writing, and what a point was made for ([Store.Add]), or a copy that was made
-// earlier ([Store.Adopt]); out come the points ([Store.List]), the database of one as a file ([Store.Extract]), what is in a database and would not be once another took
-// its place ([Compare]), and the replacement itself: of all contents ([BeginWhole]) or of some tables ([BeginTables]), after
-// which a database has the mark of an id ([Marked]).
+// earlier ([Store.Adopt]); out come the points ([Store.List]), the database of one as a file ([Store.Extract]), what is in a
+// database and would not be once another took its place ([Compare]), and the replacement itself: of all contents
+// ([BeginWhole]) or of some tables ([BeginTables]), after which a database has the mark of an id ([Marked]).
 //
 // A store is one file. It keeps each page of the database once, by its SHA-256, however many points have it; a point is a
 // list of pages. A point is durable when Add returns, and each page is checked when it is read: a point of which a byte was

@@ -101,6 +101,7 @@ func rank(p Point) int {
 		return 0
 	case ReasonInterval:
 		return 1
+	case ReasonPublish, ReasonRestore:
 	}
 	return 2
 }

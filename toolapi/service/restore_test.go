@@ -210,3 +210,21 @@ func TestPointOfEarlierVersion(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestRollbackNamesRestore: a rollback behind the migrations of the database names the restore that brings back the code that was
+// asked for: the one from before the revision that took its place, and not before what is live.
+func TestRollbackNamesRestore(t *testing.T) {
+	w, _, site, _, _ := restorable(t)
+	var files, revisions []string
+	for n := range 3 {
+		files = append(files, fmt.Sprintf("migrations/%04d.sql=CREATE TABLE t%d (x)", n+1, n))
+		revisions = append(revisions, w.upload(site, `{"bindings":{"database":{"migrations":"migrations"}}}`, files...))
+		w.publish(site, revisions[n])
+	}
+	for i, before := range revisions[1:] {
+		refused := w.refused(toolapi.CodeSchemaAhead, "member", "page.rollback", js("site_id", site, "revision", revisions[i]))
+		if want := fmt.Sprintf(`page.restore_data with before_revision: \"%s\"`, before); !strings.Contains(string(refused.body), want) {
+			t.Errorf("back to %s: %s", revisions[i], refused.body)
+		}
+	}
+}

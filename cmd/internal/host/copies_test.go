@@ -70,8 +70,10 @@ func TestCopiesOfEarlierVersions(t *testing.T) {
 			t.Errorf("left are %s, want %s", got, want)
 		}
 	}
-	if err := errors.Join(os.Remove(filepath.Join(undo, "thesis.db")), os.Remove(filepath.Join(undo, "000004_20260504T080000Z_4.db"))); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"thesis.db", "000004_20260504T080000Z_4.db"} {
+		if err := os.Remove(filepath.Join(undo, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	h.adoptCopies(t.Context())
 	if _, err := os.Stat(undo); !errors.Is(err, os.ErrNotExist) {
