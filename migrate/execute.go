@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
@@ -201,11 +200,24 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 			e.Fix = cmp.Or(ForeignFix(f.SQL[s.start:s.end], e.Msg), renameFix(e.Msg))
 		}
 		e.Pos = position(f.path(), f.SQL, f.blame(s, e.Msg))
-		if se, ok := errors.AsType[*sqlite.Error](err); ok && se.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY {
-			e.Code, e.Fix = CodeForeignKeys, "insert the parent row first, or begin the file with PRAGMA defer_foreign_keys = ON"
+		if e.Msg == "FOREIGN KEY constraint failed" { // its code says RESTRICT's and those of DROP TABLE otherwise
+			e.Code, e.Fix = CodeForeignKeys, keyFix(text)
 		}
 	}
 	return e
+}
+
+// keyFix says how a statement keeps the foreign keys that it broke.
+func keyFix(text string) string {
+	switch firstWord(text) {
+	case "DROP":
+		return "drop the tables that refer to it first, or delete their rows; where it is made anew, begin the file with PRAGMA " +
+			"defer_foreign_keys = ON and end it with OFF: pages migrate diff writes such a file"
+	case "DELETE", "UPDATE":
+		return "delete or change the rows that refer to it first, or begin the file with PRAGMA defer_foreign_keys = ON"
+	default:
+		return "insert the parent row first, or begin the file with PRAGMA defer_foreign_keys = ON"
+	}
 }
 
 func (f File) refusal(s span, r *refusal, err error) *Error {

@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +32,28 @@ func TestForeignKeys(t *testing.T) {
 		}
 	}
 	apply(t, open(t), list("1.sql", schema+"PRAGMA defer_foreign_keys=ON; INSERT INTO c VALUES (7, 1); INSERT INTO p VALUES (1);"))
+}
+
+// TestForeignKeyFixes: a foreign key that a statement breaks is told as one, with the remedy of that statement.
+func TestForeignKeyFixes(t *testing.T) {
+	const tables = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id)); CREATE TABLE r(p REFERENCES p(id) " +
+		"ON DELETE RESTRICT ON UPDATE RESTRICT); INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (1); INSERT INTO r VALUES (2);\n"
+	for _, c := range []struct{ name, sql, fix string }{
+		{"insert", "INSERT INTO c VALUES (9);", "insert the parent row first"},
+		{"delete", "DELETE FROM p WHERE id = 1;", "delete or change the rows that refer to it first"},
+		{"delete, restricted", "DELETE FROM p WHERE id = 2;", "delete or change the rows that refer to it first"},
+		{"update", "UPDATE p SET id = 7 WHERE id = 1;", "delete or change the rows that refer to it first"},
+		{"update, restricted", "UPDATE p SET id = 7 WHERE id = 2;", "delete or change the rows that refer to it first"},
+		{"drop", "DROP TABLE p;", "drop the tables that refer to it first"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := migrator(open(t), list("1.sql", tables+c.sql), options).Apply(t.Context())
+			e, ok := errors.AsType[*migrate.Error](err)
+			if !ok || e.Code != migrate.CodeForeignKeys || !strings.HasPrefix(e.Fix, c.fix) {
+				t.Errorf("%v\n%+v", err, e)
+			}
+		})
+	}
 }
 
 // TestForeignKeysOfRebuiltTable: a table is made anew in the usual steps, and rows refer to it. SQLite counts them as
