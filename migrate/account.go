@@ -41,8 +41,9 @@ type lossKey struct {
 // newAccount begins a comparison.
 func newAccount(ctx context.Context, db *sql.DB, w *watcher, rows map[string]int64) (*account, error) {
 	a := &account{
-		ctx: ctx, db: db, w: w, rows: rows, now: map[string]*tableShape{}, actions: map[string]map[string]bool{}, parents: map[string][]string{},
-		steps: map[*object][]*step{}, lost: map[lossKey]int64{},
+		ctx: ctx, db: db, w: w, rows: rows, now: map[string]*tableShape{}, actions: map[string]map[string]bool{},
+		parents: map[string][]string{},
+		steps:   map[*object][]*step{}, lost: map[lossKey]int64{},
 	}
 	shapes, err := readShapes(ctx, db, "main")
 	if err != nil {

@@ -427,7 +427,8 @@ func TestLossCommentMisplaced(t *testing.T) {
 				got += n.Pos.String() + " " + n.Msg
 			}
 			at, comment, _ := strings.Cut(c.want, " ")
-			want := fmt.Sprintf(`%s the comment %q allows nothing: write "-- pages: loses TABLE" in a line of its own above the statement`, at, comment)
+			want := fmt.Sprintf(`%s the comment %q allows nothing: write "-- pages: loses TABLE" in a line of its own above the statement`,
+				at, comment)
 			if c.want == "" {
 				want = ""
 			}

@@ -311,7 +311,8 @@ func TestTablesByRows(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t, c.then)
 			s.add(restorepoint.ReasonPublish, "r2")
-			const rows = "SELECT ifnull(group_concat(id || typeof(id) || name || typeof(x) || hex(x)), '') FROM (SELECT id, name, x, rowid FROM people ORDER BY id)"
+			const rows = "SELECT ifnull(group_concat(id || typeof(id) || name || typeof(x) || hex(x)), '') " +
+				"FROM (SELECT id, name, x, rowid FROM people ORDER BY id)"
 			query := rows
 			switch {
 			case strings.Contains(c.then, "people(id PRIMARY"):
