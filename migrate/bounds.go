@@ -73,9 +73,9 @@ func (m *Migrator) boundedReplay(ctx context.Context, db *sql.DB, set fileSet, l
 	}
 	bounded, stop := context.WithTimeout(ctx, *left)
 	defer stop()
-	begin := time.Now()
+	begin := m.o.Now()
 	_, err := of.replay(bounded, db, set, nil)
-	*left -= time.Since(begin)
+	*left -= m.o.Now().Sub(begin)
 	if e, ok := errors.AsType[*Error](err); ok && bounded.Err() != nil && ctx.Err() == nil {
 		return &Error{
 			Pos: e.Pos, Code: CodeEndless, Fix: endlessFix, cause: err,
@@ -83,6 +83,16 @@ func (m *Migrator) boundedReplay(ctx context.Context, db *sql.DB, set fileSet, l
 		}
 	}
 	return err
+}
+
+// boundOf gives the error of a full database the bound that it met.
+func (r *run) boundOf(e *Error) {
+	if e.Code != CodeDatabaseFull || r.full == nil {
+		return
+	}
+	if msg, fix := r.full(); msg != "" {
+		e.Code, e.Msg, e.Fix = CodeOverBounds, msg, fix
+	}
 }
 
 // errEndless ends a statement at [Options.MaxSteps].

@@ -44,11 +44,12 @@ func TestMaxSteps(t *testing.T) {
 			if c.want == "" {
 				return
 			}
-			if e := err.(*migrate.Error); e.Msg != "the statement has not ended after 1 million steps of SQLite" ||
+			if e, _ := errors.AsType[*migrate.Error](err); e.Msg != "the statement has not ended after 1 million steps of SQLite" ||
 				!strings.HasPrefix(e.Fix, "give it an end") {
 				t.Errorf("%s; %s", e.Msg, e.Fix)
 			}
-			if _, err := db.Exec("INSERT INTO t " + strings.ReplaceAll(endlessRows, "FROM c)", "FROM c LIMIT 200000)") + "SELECT x FROM c"); err != nil {
+			ending := strings.ReplaceAll(endlessRows, "FROM c)", "FROM c LIMIT 200000)")
+			if _, err := db.Exec("INSERT INTO t " + ending + "SELECT x FROM c"); err != nil {
 				t.Errorf("the bound stays with the connection: %v", err)
 			}
 		})
@@ -78,7 +79,8 @@ func TestScratchBounds(t *testing.T) {
 			m := migrate.New(nil, nil, migrate.Options{More: list("1.sql", "-- all of it\n"+c.sql)})
 			use := func(context.Context, *sql.DB) error { t.Error("it ended"); return nil }
 			each := func(context.Context, string, *sql.DB) (bool, error) { t.Error("it ended"); return false, nil }
-			for name, err := range map[string]error{"OnScratch": m.OnScratch(t.Context(), use), "EachState": m.EachState(t.Context(), each)} {
+			of := map[string]error{"OnScratch": m.OnScratch(t.Context(), use), "EachState": m.EachState(t.Context(), each)}
+			for name, err := range of {
 				e, ok := errors.AsType[*migrate.Error](err)
 				if !ok || e.Error() != c.want && !(c.name != "rows" && e.Error() == tooLong) {
 					t.Fatalf("%s: got %v, want %s", name, err, c.want)

@@ -185,11 +185,7 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	}
 	e := databaseError("the statement fails", err)
 	e.Pos = begin()
-	if e.Code == CodeDatabaseFull && r.full != nil {
-		if msg, fix := r.full(); msg != "" {
-			e.Code, e.Msg, e.Fix = CodeOverBounds, msg, fix
-		}
-	}
+	r.boundOf(e)
 	if e.Code == CodeFailed { // else the database is to blame, or the run
 		e.Msg = message(err)
 		if name, ok := strings.CutPrefix(e.Msg, "no such function: "); ok && forbiddenFunctions[strings.ToLower(name)] {

@@ -27,8 +27,8 @@ func (m *Migrator) OnScratch(ctx context.Context, use func(ctx context.Context, 
 	return use(ctx, db)
 }
 
-// EachState applies the files to a private empty database one by one, within the same bounds, and calls use after each with its name, until use
-// returns false.
+// EachState applies the files to a private empty database one by one, within the same bounds, and calls use after each with
+// its name, until use returns false.
 func (m *Migrator) EachState(ctx context.Context, use func(ctx context.Context, name string, db *sql.DB) (bool, error)) (err error) {
 	set, err := m.read()
 	if err != nil {
