@@ -123,8 +123,8 @@ func TestKeepSince(t *testing.T) {
 			"INSERT INTO forms VALUES ('new'); INSERT INTO leads VALUES (1, 'l1', 'new')", "0 1", "",
 		},
 		{
-			"a key that was broken then", "PRAGMA foreign_keys = OFF; CREATE TABLE forms (name TEXT PRIMARY KEY); CREATE TABLE leads (id INTEGER PRIMARY KEY, " +
-				"lead_id, name REFERENCES forms); INSERT INTO leads VALUES (1, 'l1', 'ada')",
+			"a key that was broken then", "PRAGMA foreign_keys = OFF; CREATE TABLE forms (name TEXT PRIMARY KEY); " +
+				"CREATE TABLE leads (id INTEGER PRIMARY KEY, lead_id, name REFERENCES forms); INSERT INTO leads VALUES (1, 'l1', 'ada')",
 			"PRAGMA foreign_keys = OFF; INSERT INTO leads VALUES (2, 'l2', 'bob')", "0 1", "1 ada",
 		},
 		{"no table then", "CREATE TABLE a (x)", "CREATE TABLE leads (id INTEGER PRIMARY KEY, lead_id, name)", "0 0", "-"},

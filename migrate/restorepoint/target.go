@@ -196,7 +196,8 @@ func sinceCondition(columns, others []column, kind tableKind) (condition, byKey 
 	for _, name := range key {
 		same = append(same, "m."+name+" IS n."+name)
 	}
-	return "NOT EXISTS (SELECT 1 FROM main." + dbfile.QuoteName(kind.name) + " m WHERE " + strings.Join(same, " AND ") + ")", join(key), true
+	return "NOT EXISTS (SELECT 1 FROM main." + dbfile.QuoteName(kind.name) + " m WHERE " +
+		strings.Join(same, " AND ") + ")", join(key), true
 }
 
 // orphans returns the rowids of the rows of a table that refer to rows which are not there.
