@@ -341,7 +341,7 @@ func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
 // copied reports whether the run inserted rows into the table of now that it read from the one from before, perhaps by way of
 // others: then a row with the same primary key is the same row, whatever its other values are.
 func (a *account) copied(p pair) bool {
-	last := p.object.last()
+	last := p.last()
 	from := map[*object]bool{p.object: true}
 	reads := func(s *step) bool {
 		for o := range s.reads {

@@ -32,7 +32,8 @@ type Check struct {
 // by adds the statement that asks for a check.
 func (c Check) by(s location) Check {
 	if s.file.Name != "" {
-		c.Statement, c.Name, c.Pos = oneLine(s.file.SQL[s.span.start:s.span.end]), s.file.Name, position(s.file.path(), s.file.SQL, s.span.start)
+		c.Statement, c.Name = oneLine(s.file.SQL[s.span.start:s.span.end]), s.file.Name
+		c.Pos = position(s.file.path(), s.file.SQL, s.span.start)
 	}
 	return c
 }

@@ -158,11 +158,10 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	} else {
 		err = r.followed(ctx, f, s)
 	}
-	begin := func() token.Position { return position(f.path(), f.SQL, s.start) } // which takes time
 	if l, over := limitOf(text, err); over && !l.passes(err) && refused.msg == "" {
 		return &Error{
-			Pos: begin(), Code: CodeOverLimit, Msg: "the platform refuses this statement: " + l.what,
-			Fix: "do it in smaller ones", cause: err,
+			Pos: position(f.path(), f.SQL, s.start), Code: CodeOverLimit, Msg: "the platform refuses this statement: " + l.what,
+			Fix: l.fix(), cause: err,
 		}
 	}
 	if err != nil && refused.msg == "" {
@@ -177,14 +176,20 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	if refused.msg != "" {
 		return f.refusal(s, refused, err)
 	}
+	return r.explain(f, s, err)
+}
+
+// explain returns the error of a statement that SQLite could not run.
+func (r *run) explain(f File, s span, err error) *Error {
+	text, begin := string(f.SQL[s.start:s.end]), position(f.path(), f.SQL, s.start)
 	if firstWord(text) == "VACUUM" {
 		return &Error{
-			Pos: begin(), Code: CodeVacuum, Msg: "a migration must not vacuum: it cannot be part of a transaction",
+			Pos: begin, Code: CodeVacuum, Msg: "a migration must not vacuum: it cannot be part of a transaction",
 			Fix: "remove the statement; space of deleted rows is used again by itself", cause: err,
 		}
 	}
 	e := databaseError("the statement fails", err)
-	e.Pos = begin()
+	e.Pos = begin
 	r.boundOf(e)
 	if e.Code == CodeFailed { // else the database is to blame, or the run
 		e.Msg = message(err)

@@ -75,6 +75,20 @@ func (l limit) passes(err error) bool {
 	return l.id == sqlite3.SQLITE_LIMIT_VDBE_OP || inSchema(err)
 }
 
+// fix says what keeps a statement within the limit.
+func (l limit) fix() string {
+	switch l.id {
+	case sqlite3.SQLITE_LIMIT_SQL_LENGTH:
+		return "write several statements; pages db import brings in rows that are no part of the schema"
+	case sqlite3.SQLITE_LIMIT_LENGTH:
+		return "keep large values in storage, and their keys in the database"
+	case sqlite3.SQLITE_LIMIT_COLUMN:
+		return "divide the table in two, or keep what belongs together as JSON in one column"
+	default:
+		return "do it in smaller ones"
+	}
+}
+
 // inSchema reports whether an error is about the schema that is there, and not about a statement.
 func inSchema(err error) bool { return strings.HasPrefix(message(err), "malformed database schema") }
 

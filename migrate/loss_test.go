@@ -341,7 +341,8 @@ func TestLossCounted(t *testing.T) {
 			"DELETE FROM w;\nINSERT INTO w VALUES ('a', 1);", "",
 		},
 		{
-			"without rowids, and other keys", "CREATE TABLE w(k TEXT PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO w VALUES ('a', 1), ('b', 2);",
+			"without rowids, and other keys",
+			"CREATE TABLE w(k TEXT PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO w VALUES ('a', 1), ('b', 2);",
 			"UPDATE w SET k = 'c' WHERE k = 'a';\nDELETE FROM w; INSERT INTO w VALUES ('b', 2);", "2.sql:2:1 w",
 		},
 		{

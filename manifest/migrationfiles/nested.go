@@ -50,8 +50,8 @@ func judgeFolders(fsys fs.FS, dir, folderPath string, below []fs.DirEntry, names
 	all := Finding{
 		Severity: diagnostic.Warning, Code: diagnostic.CodeMigrationIgnored, Path: dir,
 		Msg: fmt.Sprintf("%s: the platform applies the .sql files of %s itself, and of no folder below", which, sourcetext.Quote(dir)),
-		Fix: fmt.Sprintf(`copy each there under the name of its folder, after each new one again: for f in %s/*/%s; do cp "$f" "${f%%/*}.sql"; done`,
-			shellWord(dir), nestedName),
+		Fix: fmt.Sprintf("copy each there under the name of its folder, after each new one again: "+
+			`for f in %s/*/%s; do cp "$f" "${f%%/*}.sql"; done`, shellWord(dir), nestedName),
 	}
 	if len(names) == 0 {
 		all.Severity = diagnostic.Error
