@@ -272,19 +272,8 @@ func (d *previewDeploy) store(ctx context.Context) (result *toolapi.DeployedPrev
 		if err != nil {
 			return err
 		}
-		// One that has expired, and is not removed yet, gives its name.
-		expired, err := listColumn[string](t, "SELECT id FROM named_previews WHERE site_id = ? AND name = ? AND id <> ?",
-			d.site, n.name, n.id)
-		if err != nil {
+		if ended, err = t.giveName(d.site, n); err != nil {
 			return err
-		}
-		ended = nil // of an earlier try
-		for _, id := range expired {
-			gone, err := t.removePreview(id)
-			if err != nil {
-				return err
-			}
-			ended = append(ended, gone...)
 		}
 		if err := t.exec("INSERT OR REPLACE INTO named_previews (id, site_id, name, revision, data, data_id, seed, migrations, "+
 			"created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -319,6 +308,19 @@ func (d *previewDeploy) store(ctx context.Context) (result *toolapi.DeployedPrev
 		return c.audit(entry{outcome: "done", summary: summary})
 	})
 	return result, ended, err
+}
+
+// giveName removes a preview of the name that has expired, and is not removed yet, as removePreview does.
+func (t tx) giveName(site string, n namedPreview) (ended []string, err error) {
+	expired, err := listColumn[string](t, "SELECT id FROM named_previews WHERE site_id = ? AND name = ? AND id <> ?", site, n.name, n.id)
+	for _, id := range expired {
+		gone, err := t.removePreview(id)
+		if err != nil {
+			return nil, err
+		}
+		ended = append(ended, gone...)
+	}
+	return ended, err
 }
 
 // endOldRevisions ends the links to all but the last revisions of a preview, and returns them.
