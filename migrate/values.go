@@ -249,14 +249,10 @@ func (a *account) blameValues(p pair, c columnPair, condition string, rows int64
 		if err := found.Scan(&before, &now); err != nil {
 			return err
 		}
-		last := -1
-		for _, i := range []int{updates.first(now), updates.first(before), inserts.first(now)} {
-			if i >= 0 && (last < 0 || i < last) {
-				last = i
-			}
-		}
-		if last >= 0 {
-			s := suspects[last]
+		changed := []int{updates.first(now), updates.first(before), inserts.first(now)}
+		changed = slices.DeleteFunc(changed, func(i int) bool { return i < 0 })
+		if len(changed) > 0 {
+			s := suspects[slices.Min(changed)]
 			a.add(s, p.object, c.was, a.causeOf(p.object, s, c.was, cause), 1)
 		}
 	}
