@@ -28,9 +28,9 @@ const (
 	scratchFS        = "pages-scratch"
 )
 
-// UsualSteps is a value for [Options.MaxSteps] on an empty database. A machine takes some eight seconds for so many; a
-// statement that writes a million rows takes a tenth of them.
-const UsualSteps = 300_000_000
+// UsualSteps is a value for [Options.MaxSteps] on an empty database. A machine takes some five seconds for so many; a
+// statement that writes a million rows takes a sixth of them.
+const UsualSteps = 200_000_000
 
 var scratchFiles = &dbfile.Temporary{PerFile: scratchTemporary, Together: scratchTogether}
 

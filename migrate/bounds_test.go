@@ -69,7 +69,7 @@ func TestScratchBounds(t *testing.T) {
 		{"sorting", sorted, "1.sql:2:1: the statement sorts more than 536.9 MB on an empty database"},
 		{
 			"steps", "SELECT count(*) FROM (" + endlessRows + "SELECT x FROM c);",
-			"1.sql:2:1: the statement has not ended after 300 million steps of SQLite",
+			"1.sql:2:1: the statement has not ended after 200 million steps of SQLite",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
