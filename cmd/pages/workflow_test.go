@@ -24,8 +24,13 @@ type gitHub struct {
 }
 
 type gitHubComment struct {
-	ID   int64  `json:"id"`
-	Body string `json:"body"`
+	ID   int64      `json:"id"`
+	Body string     `json:"body"`
+	User gitHubUser `json:"user"`
+}
+
+type gitHubUser struct {
+	Type string `json:"type"`
 }
 
 const gitHubToken = "ghs_of-the-workflow"
@@ -54,7 +59,7 @@ func (g *gitHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		from := min(max(page-1, 0)*size, len(g.comments))
 		_ = json.NewEncoder(w).Encode(g.comments[from:min(from+size, len(g.comments))])
 	case r.Method == http.MethodPost && r.URL.Path == of+"7/comments":
-		sent.ID = int64(len(g.comments) + 1)
+		sent.ID, sent.User.Type = int64(len(g.comments)+1), "Bot"
 		g.comments = append(g.comments, sent)
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(sent)
@@ -86,7 +91,7 @@ func serveGitHub(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) == 0 {
 		g := &gitHub{}
 		for i := range 100 {
-			g.comments = append(g.comments, gitHubComment{int64(i + 1), "nice"})
+			g.comments = append(g.comments, gitHubComment{int64(i + 1), "nice", gitHubUser{"User"}})
 		}
 		server := httptest.NewServer(g)
 		ts.Defer(server.Close)

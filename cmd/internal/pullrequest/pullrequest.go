@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,8 +98,18 @@ func readEvent(file string) (e event, err error) {
 
 // comment is a comment as GitHub answers it.
 type comment struct {
-	ID   int64  `json:"id"`
-	Body string `json:"body"`
+	ID          int64  `json:"id"`
+	Body        string `json:"body"`
+	Association string `json:"author_association"`
+	User        struct {
+		Type string `json:"type"`
+	} `json:"user"`
+}
+
+// trusted reports whether the author of a comment is a workflow or one of the repository's people. Another could write the marker
+// first, and change afterwards what stands in the comment.
+func (c comment) trusted() bool {
+	return c.User.Type == "Bot" || slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, c.Association)
 }
 
 // Write gives the comment that begins with the marker a text, or makes it. The marker is a comment of HTML, which readers do not see.
@@ -115,11 +126,11 @@ func (p *PullRequest) Write(ctx context.Context, marker, text string) error {
 			return failed(err)
 		}
 		for _, c := range list {
-			if !strings.HasPrefix(c.Body, marker) {
+			if !strings.HasPrefix(c.Body, marker) || !c.trusted() {
 				continue
 			}
 			err := p.call(ctx, http.MethodPatch, fmt.Sprintf("/repos/%s/issues/comments/%d", p.repository, c.ID), sent, nil)
-			// Anyone can write the marker: a comment of someone else's is not ours to change.
+			// The token may be one that changes its own comments alone.
 			refused, ok := errors.AsType[*statusError](err)
 			if ok && (refused.status == http.StatusForbidden || refused.status == http.StatusNotFound) {
 				continue

@@ -36,12 +36,14 @@ func TestWrite(t *testing.T) {
 	const marker = "<!-- pages -->"
 	for _, c := range []struct {
 		name     string
-		comments []string // "!" begins one of someone else
+		comments []string // "!" begins one of a bot that the token may not change, "?" one of a stranger
 		calls    string
 	}{
 		{"the first", nil, "GET POST"},
 		{"among others", []string{"nice", marker + "\nold", "well"}, "GET PATCH /2"},
 		{"someone else's marker", []string{"!" + marker + " mine"}, "GET PATCH /1 POST"},
+		{"a stranger's marker", []string{"?" + marker, marker}, "GET PATCH /2"},
+		{"a stranger's marker alone", []string{"?" + marker}, "GET POST"},
 		{"someone else's first", []string{"!" + marker, marker + "\nold"}, "GET PATCH /1 PATCH /2"},
 		{"a marker that is quoted", []string{"> " + marker}, "GET POST"},
 		{"on the second page", append(make([]string, 100), marker), "GET GET PATCH /101"},
@@ -55,7 +57,13 @@ func TestWrite(t *testing.T) {
 					list := []map[string]any{}
 					for i, body := range c.comments {
 						if page := r.URL.Query().Get("page"); fmt.Sprint(i/100+1) == page {
-							list = append(list, map[string]any{"id": i + 1, "body": strings.TrimPrefix(body, "!")})
+							author := map[string]string{"type": "Bot"}
+							if strings.HasPrefix(body, "?") {
+								author["type"] = "User"
+							}
+							list = append(list, map[string]any{
+								"id": i + 1, "body": strings.TrimLeft(body, "!?"), "user": author, "author_association": "CONTRIBUTOR",
+							})
 						}
 					}
 					_ = json.NewEncoder(w).Encode(list)
