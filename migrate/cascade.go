@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // This file warns of rows that are lost with a table. DROP TABLE first deletes the table's rows, and rows that refer to
@@ -30,11 +31,11 @@ func droppedTable(text string) string {
 	words := []string{"DROP", "TABLE"}
 	name := ""
 	for pos := 0; pos < len(src); {
-		t := nextToken(src, pos)
-		pos = t.end
-		word := string(src[t.start:t.end])
+		t := sqltext.Next(src, pos)
+		pos = t.End
+		word := string(src[t.Start:t.End])
 		switch {
-		case t.kind == tokenSpace || t.kind == tokenSemicolon:
+		case t.Kind == sqltext.Space || t.Kind == sqltext.Semicolon:
 		case len(words) > 0:
 			if !strings.EqualFold(word, words[0]) {
 				return ""

@@ -10,6 +10,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // The codes of [Error] and [Notice]. They are stable.
@@ -223,16 +225,10 @@ var foreignForms = []struct {
 	{regexp.MustCompile(`(?i)\bpublic \. `), "leave out the schema before the name: public"},
 }
 
-// ForeignFix returns the fix for the first form of another database in a statement that SQLite refused with a message, or
-// for one that only some builds of SQLite take; "" for none.
+// ForeignFix returns the fix for the first form of another database in a statement that SQLite refused with a message; "" for none.
 func ForeignFix(statement []byte, msg string) string {
 	if !strings.HasSuffix(msg, "syntax error") && !strings.HasPrefix(msg, "no such function") && msg != "unknown database public" {
 		return ""
-	}
-	if msg == `near "ORDER": syntax error` || msg == `near "LIMIT": syntax error` {
-		if fix := rowLimitFix(statement); fix != "" {
-			return fix
-		}
 	}
 	text, first, fix := normalizeSpace(statement), -1, ""
 	for _, f := range foreignForms {
@@ -249,14 +245,14 @@ const isSQLite = "the database is SQLite: "
 func normalizeSpace(statement []byte) string {
 	var tokens []string
 	for pos := 0; pos < len(statement); {
-		t := nextToken(statement, pos)
-		pos = t.end
-		switch t.kind {
-		case tokenSpace, tokenSemicolon:
-		case tokenQuoted:
+		t := sqltext.Next(statement, pos)
+		pos = t.End
+		switch t.Kind {
+		case sqltext.Space, sqltext.Semicolon:
+		case sqltext.Quoted:
 			tokens = append(tokens, "''")
 		default:
-			tokens = append(tokens, string(statement[t.start:t.end]))
+			tokens = append(tokens, string(statement[t.Start:t.End]))
 		}
 	}
 	return strings.Join(tokens, " ")

@@ -12,6 +12,8 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/rowlimit"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 func (r *run) execute(ctx context.Context, c connection, f File) error {
@@ -129,8 +131,42 @@ func (r *run) statement(ctx context.Context, text string) error {
 		return err
 	}
 	_, err := r.conn.ExecContext(context.WithoutCancel(ctx), text)
+	if err != nil && rowlimit.Needed(message(err)) {
+		err = r.rowLimited(ctx, text, err)
+	}
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
+	}
+	return err
+}
+
+// rowLimited runs an UPDATE or DELETE with ORDER BY or LIMIT, which SQLite refused; it returns refused for another statement.
+func (r *run) rowLimited(ctx context.Context, text string, refused error) error {
+	s, err := rowlimit.Rewrite(text, func(query string) (columns []rowlimit.Column, err error) {
+		rows, err := r.conn.QueryContext(context.WithoutCancel(ctx), query)
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var c rowlimit.Column
+			if err := rows.Scan(&c.Schema, &c.Table, &c.Type, &c.WithoutRowid, &c.Name, &c.Part); err != nil {
+				return nil, err
+			}
+			columns = append(columns, c)
+		}
+		return columns, rows.Err()
+	})
+	if err != nil {
+		return err
+	}
+	if s == nil || strings.TrimSpace(text[s.End:]) != "" {
+		return refused
+	}
+	if _, err = r.conn.ExecContext(context.WithoutCancel(ctx), s.Text); err != nil {
+		if said, _ := s.Blame(message(err), -1); said != message(err) {
+			return &rowlimit.Error{Message: said, Offset: -1}
+		}
 	}
 	return err
 }
@@ -142,7 +178,7 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	text := string(f.SQL[s.start:s.end])
 	refused := &g.refused
 	*refused = refusal{}
-	if firstWord(text) == "ALTER" { // SQLite does not ask the authorizer about a table's new name
+	if sqltext.FirstWord(text) == "ALTER" { // SQLite does not ask the authorizer about a table's new name
 		to := renameTarget(text)
 		*refused = judgePrefix(ownPrefix(to))
 		if r.keyed {
@@ -182,7 +218,7 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 // explain returns the error of a statement that SQLite could not run.
 func (r *run) explain(f File, s span, err error) *Error {
 	text, begin := string(f.SQL[s.start:s.end]), position(f.path(), f.SQL, s.start)
-	if firstWord(text) == "VACUUM" {
+	if sqltext.FirstWord(text) == "VACUUM" {
 		return &Error{
 			Pos: begin, Code: CodeVacuum, Msg: "a migration must not vacuum: it cannot be part of a transaction",
 			Fix: "remove the statement; space of deleted rows is used again by itself", cause: err,
@@ -210,7 +246,7 @@ func (r *run) explain(f File, s span, err error) *Error {
 
 // keyFix says how a statement keeps the foreign keys that it broke.
 func keyFix(text string) string {
-	switch firstWord(text) {
+	switch sqltext.FirstWord(text) {
 	case "DROP":
 		return "drop the tables that refer to it first, or delete their rows; where it is made anew, begin the file with PRAGMA " +
 			"defer_foreign_keys = ON and end it with OFF: pages migrate diff writes such a file"
@@ -230,10 +266,10 @@ func renameTarget(text string) string {
 	var last [3]string // tokens
 	src := []byte(text)
 	for pos := 0; pos < len(src); {
-		t := nextToken(src, pos)
-		pos = t.end
-		if t.kind != tokenSpace && t.kind != tokenSemicolon {
-			last = [3]string{last[1], last[2], string(src[t.start:t.end])}
+		t := sqltext.Next(src, pos)
+		pos = t.End
+		if t.Kind != sqltext.Space && t.Kind != sqltext.Semicolon {
+			last = [3]string{last[1], last[2], string(src[t.Start:t.End])}
 		}
 	}
 	if !strings.EqualFold(last[0], "RENAME") || !strings.EqualFold(last[1], "TO") {
@@ -251,8 +287,4 @@ func renameFix(msg string) string {
 		}
 	}
 	return ""
-}
-
-func firstWord(text string) string {
-	return strings.ToUpper(text[:wordLength([]byte(text))])
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/migrationfiles"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 const (
@@ -37,7 +38,7 @@ type File struct {
 // Sum is the SHA-256 of the text in hex, without a leading byte order mark and with CRLF read as LF, so that a checkout
 // with other line endings is the same migration.
 func (f File) Sum() string {
-	text := bytes.TrimPrefix(f.SQL, []byte(bom))
+	text := bytes.TrimPrefix(f.SQL, []byte(sqltext.BOM))
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // The causes of a [Loss].
@@ -129,14 +130,14 @@ func (f File) permit(spans []span, s span) *permit {
 		return p
 	}
 	for at, behind := begin, begin > 0; at < s.start; {
-		t := nextToken(f.SQL, at)
-		text := string(f.SQL[t.start:t.end])
-		at = t.end
+		t := sqltext.Next(f.SQL, at)
+		text := string(f.SQL[t.Start:t.End])
+		at = t.End
 		if behind = behind && !strings.ContainsAny(text, "\r\n"); behind || !strings.HasPrefix(text, "--") {
 			continue
 		}
 		if names := losesComment(text); names != nil {
-			p.tables, p.offset, p.read = append(p.tables, names...), t.start, append(p.read, t.start)
+			p.tables, p.offset, p.read = append(p.tables, names...), t.Start, append(p.read, t.Start)
 		}
 	}
 	return p
@@ -162,10 +163,10 @@ func losesComment(comment string) (names []string) {
 	}
 	src := []byte(rest)
 	for pos := 0; pos < len(src); {
-		t := nextToken(src, pos)
-		pos = t.end
-		if t.kind == tokenWord || t.kind == tokenQuoted {
-			names = append(names, dbfile.UnquoteName(string(src[t.start:t.end])))
+		t := sqltext.Next(src, pos)
+		pos = t.End
+		if t.Kind == sqltext.Word || t.Kind == sqltext.Quoted {
+			names = append(names, dbfile.UnquoteName(string(src[t.Start:t.End])))
 		}
 	}
 	return names
@@ -184,17 +185,17 @@ func (f File) misplaced(spans []span) (notices []Notice) {
 	}
 	at := position(f.path(), f.SQL, 0)
 	for pos := 0; pos < len(f.SQL) && len(notices) < maxUnfounded; {
-		t := nextToken(f.SQL, pos)
-		pos = t.end
-		text := string(f.SQL[t.start:t.end])
-		if !strings.HasPrefix(text, "--") && !strings.HasPrefix(text, "/*") || read[t.start] {
+		t := sqltext.Next(f.SQL, pos)
+		pos = t.End
+		text := string(f.SQL[t.Start:t.End])
+		if !strings.HasPrefix(text, "--") && !strings.HasPrefix(text, "/*") || read[t.Start] {
 			continue
 		}
 		rest, ok := cutWord(strings.TrimLeft(text, "-/*"), "pages:")
 		_, loses := cutWord(rest, "los")
 		_, looses := cutWord(rest, "loos")
 		if ok && (loses || looses) {
-			at = advance(at, string(f.SQL[at.Offset:t.start]))
+			at = advance(at, string(f.SQL[at.Offset:t.Start]))
 			notices = append(notices, Notice{
 				Name: f.Name, Pos: at, Code: CodeLossUnfounded,
 				Msg: fmt.Sprintf(`the comment %q allows nothing: write "-- pages: loses TABLE" in a line of its own above the statement`,

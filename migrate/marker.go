@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // downMarkers are the comments with which other tools begin the part of a file that takes a migration back: goose, sql-migrate,
@@ -18,12 +20,12 @@ func (f File) downSection() (Notice, bool) {
 	}
 	marker := -1
 	for pos := 0; pos < len(f.SQL); {
-		t := nextToken(f.SQL, pos)
-		pos = t.end
+		t := sqltext.Next(f.SQL, pos)
+		pos = t.End
 		switch {
-		case t.kind == tokenOpen:
+		case t.Kind == sqltext.Open:
 			return Notice{}, false
-		case t.kind != tokenSpace && t.kind != tokenSemicolon && marker >= 0:
+		case t.Kind != sqltext.Space && t.Kind != sqltext.Semicolon && marker >= 0:
 			at := position(f.path(), f.SQL, marker)
 			line, _, _ := strings.Cut(string(f.SQL[marker:]), "\n")
 			return Notice{
@@ -31,8 +33,8 @@ func (f File) downSection() (Notice, bool) {
 				Msg: fmt.Sprintf("the statements below %q run as any other, and take back those above: remove them, and go back "+
 					"with pages migrate undo", strings.TrimSpace(line)),
 			}, true
-		case marker < 0 && f.SQL[t.start] == '-' && isDownMarker(string(f.SQL[t.start:t.end])):
-			marker = t.start
+		case marker < 0 && f.SQL[t.Start] == '-' && isDownMarker(string(f.SQL[t.Start:t.End])):
+			marker = t.Start
 		}
 	}
 	return Notice{}, false

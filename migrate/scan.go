@@ -4,101 +4,14 @@ import (
 	"bytes"
 	"go/token"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// This file reads SQL as far as SQLite's own tokenizer does
-// (https://www.sqlite.org/src/file/src/tokenize.c): enough to find where in a
-// file a statement begins, and to refuse text that SQLite would silently
+// This file finds where in a file a statement begins, and refuses text that SQLite would silently
 // drop. It never decides what runs. Each span goes to SQLite, which
 // compiles every statement in it; a span that ends too early is
 // "incomplete input" to SQLite and is then lengthened.
-
-type tokenKind uint8
-
-const (
-	tokenSpace tokenKind = iota // white space, comment or byte order mark
-	tokenWord
-	tokenQuoted
-	tokenVariable
-	tokenSemicolon
-	tokenOther
-	tokenOpen // a comment, string or quoted name that never ends
-)
-
-type sqlToken struct {
-	kind       tokenKind
-	start, end int
-}
-
-const bom = "\xef\xbb\xbf"
-
-// nextToken reads the token of src that begins at pos < len(src).
-func nextToken(src []byte, pos int) sqlToken {
-	rest := src[pos:]
-	take := func(kind tokenKind, n int) sqlToken { return sqlToken{kind, pos, pos + n} }
-	switch c := rest[0]; {
-	case c == ' ' || c >= '\t' && c <= '\r' && c != '\v':
-		return take(tokenSpace, 1)
-	case bytes.HasPrefix(rest, []byte(bom)):
-		return take(tokenSpace, len(bom))
-	case bytes.HasPrefix(rest, []byte("--")):
-		if n := bytes.IndexByte(rest, '\n'); n >= 0 {
-			return take(tokenSpace, n)
-		}
-		return take(tokenSpace, len(rest))
-	case bytes.HasPrefix(rest, []byte("/*")):
-		if n := bytes.Index(rest[2:], []byte("*/")); n >= 0 {
-			return take(tokenSpace, n+4)
-		}
-		return take(tokenOpen, len(rest))
-	case c == '\'' || c == '"' || c == '`':
-		return take(measureQuoted(rest, c))
-	case c == '[':
-		if n := bytes.IndexByte(rest, ']'); n >= 0 {
-			return take(tokenQuoted, n+1)
-		}
-		return take(tokenOpen, len(rest))
-	case c == ';':
-		return take(tokenSemicolon, 1)
-	case c == '?':
-		return take(tokenVariable, 1+wordLength(rest[1:]))
-	case c == '$' || c == '@' || c == ':' || c == '#':
-		if n := wordLength(rest[1:]); n > 0 {
-			return take(tokenVariable, 1+n)
-		}
-		return take(tokenOther, 1)
-	case isWord(c):
-		return take(tokenWord, wordLength(rest))
-	default:
-		return take(tokenOther, 1)
-	}
-}
-
-// measureQuoted measures a string or name quoted by q, in which q is doubled.
-func measureQuoted(rest []byte, q byte) (tokenKind, int) {
-	for i := 1; i < len(rest); i++ {
-		if rest[i] != q {
-			continue
-		}
-		if i+1 == len(rest) || rest[i+1] != q {
-			return tokenQuoted, i + 1
-		}
-		i++
-	}
-	return tokenOpen, len(rest)
-}
-
-func isWord(c byte) bool {
-	return c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
-}
-
-func wordLength(rest []byte) int {
-	n := 0
-	for n < len(rest) && isWord(rest[n]) {
-		n++
-	}
-	return n
-}
 
 // span is a statement of a file, from its first token to its semicolon.
 type span struct{ start, end int }
@@ -110,22 +23,22 @@ func scan(f File) ([]span, *Error) {
 	var s statement
 	start := -1
 	for pos := 0; pos < len(f.SQL); {
-		t := nextToken(f.SQL, pos)
-		pos = t.end
+		t := sqltext.Next(f.SQL, pos)
+		pos = t.End
 		if err := f.refuseToken(t); err != nil {
 			return nil, err
 		}
-		if t.kind == tokenSpace {
+		if t.Kind == sqltext.Space {
 			continue
 		}
 		if start < 0 {
-			if t.kind == tokenSemicolon {
+			if t.Kind == sqltext.Semicolon {
 				continue
 			}
-			start = t.start
+			start = t.Start
 		}
-		if s.ends(t.kind, f.SQL[t.start:t.end]) {
-			spans = append(spans, span{start, t.end})
+		if s.ends(t.Kind, f.SQL[t.Start:t.End]) {
+			spans = append(spans, span{start, t.End})
 			start, s = -1, statement{}
 		}
 	}
@@ -135,20 +48,20 @@ func scan(f File) ([]span, *Error) {
 	return spans, nil
 }
 
-func (f File) refuseToken(t sqlToken) *Error {
-	text := f.SQL[t.start:t.end]
+func (f File) refuseToken(t sqltext.Span) *Error {
+	text := f.SQL[t.Start:t.End]
 	switch {
-	case t.kind == tokenVariable && text[0] == ':' && t.start > 0 && f.SQL[t.start-1] == ':':
-		return f.errorAt(t.start-1, CodeFailed, `":`+string(text)+`" is a cast of PostgreSQL's`,
+	case t.Kind == sqltext.Variable && text[0] == ':' && t.Start > 0 && f.SQL[t.Start-1] == ':':
+		return f.errorAt(t.Start-1, CodeFailed, `":`+string(text)+`" is a cast of PostgreSQL's`,
 			isSQLite+"write CAST(… AS "+string(text[1:])+"), or nothing where the value has the type already")
-	case t.kind == tokenVariable:
-		return f.errorAt(t.start, CodeParameter, `the parameter "`+string(text)+`" has no value in a migration`,
+	case t.Kind == sqltext.Variable:
+		return f.errorAt(t.Start, CodeParameter, `the parameter "`+string(text)+`" has no value in a migration`,
 			"write the value itself, or put the text in quotes")
-	case t.kind == tokenOpen:
+	case t.Kind == sqltext.Open:
 		msg, fix := unendedToken(text)
-		return f.errorAt(t.start, CodeFailed, msg, fix)
-	case t.kind == tokenSpace && text[0] == '-' && bytes.ContainsRune(bytes.TrimRight(text, "\r"), '\r'):
-		return f.errorAt(t.start, CodeNotText, `the comment's line ends in a carriage return alone, which does not end a "--" comment`,
+		return f.errorAt(t.Start, CodeFailed, msg, fix)
+	case t.Kind == sqltext.Space && text[0] == '-' && bytes.ContainsRune(bytes.TrimRight(text, "\r"), '\r'):
+		return f.errorAt(t.Start, CodeNotText, `the comment's line ends in a carriage return alone, which does not end a "--" comment`,
 			"save the file with line feeds")
 	}
 	return nil
@@ -175,8 +88,8 @@ type statement struct {
 	tail    int // 1 after a trigger's inner semicolon, 2 after the END behind it
 }
 
-func (s *statement) ends(kind tokenKind, text []byte) bool {
-	if kind == tokenSemicolon {
+func (s *statement) ends(kind sqltext.Kind, text []byte) bool {
+	if kind == sqltext.Semicolon {
 		if !s.trigger || s.tail == 2 {
 			return true
 		}
@@ -184,7 +97,7 @@ func (s *statement) ends(kind tokenKind, text []byte) bool {
 		return false
 	}
 	word := ""
-	if kind == tokenWord && len(text) <= len("TEMPORARY") {
+	if kind == sqltext.Word && len(text) <= len("TEMPORARY") {
 		word = strings.ToUpper(string(text))
 	}
 	if s.tail == 1 && word == "END" {
@@ -217,8 +130,8 @@ func (s *statement) head(word string) {
 // column in characters. A lone carriage return ends a line, as in an editor.
 func position(name string, src []byte, offset int) token.Position {
 	pos := token.Position{Filename: name, Line: 1, Column: 1}
-	if bytes.HasPrefix(src, []byte(bom)) {
-		pos.Offset = len(bom)
+	if bytes.HasPrefix(src, []byte(sqltext.BOM)) {
+		pos.Offset = len(sqltext.BOM)
 	}
 	return advance(pos, string(src[pos.Offset:max(offset, pos.Offset)]))
 }
@@ -229,16 +142,16 @@ func (f File) blame(s span, msg string) int {
 	word := wordOf(msg)
 	found := -1
 	for pos := s.start; pos < s.end && word != ""; {
-		t := nextToken(f.SQL, pos)
-		pos = t.end
-		text := strings.Trim(string(f.SQL[t.start:t.end]), "\"`[]")
-		if t.kind == tokenSpace || !strings.EqualFold(text, word) {
+		t := sqltext.Next(f.SQL, pos)
+		pos = t.End
+		text := strings.Trim(string(f.SQL[t.Start:t.End]), "\"`[]")
+		if t.Kind == sqltext.Space || !strings.EqualFold(text, word) {
 			continue
 		}
 		if found >= 0 {
 			return s.start
 		}
-		found = t.start
+		found = t.Start
 	}
 	return max(found, s.start)
 }

@@ -8,6 +8,8 @@ import (
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // complete is what SQLite's shell asks before it runs what was typed.
@@ -55,11 +57,11 @@ func FuzzScan(f *testing.F) {
 			if s.start < before || s.end <= s.start || s.end > len(text) {
 				t.Fatalf("%q: spans %v", text, spans)
 			}
-			if gap := strings.Trim(text[before:s.start], "; \t\n\f\r"+bom); gap != "" && !strings.Contains(gap, "--") &&
+			if gap := strings.Trim(text[before:s.start], "; \t\n\f\r"+sqltext.BOM); gap != "" && !strings.Contains(gap, "--") &&
 				!strings.Contains(gap, "/*") {
 				t.Fatalf("%q: %q is in no span", text, gap)
 			}
-			if part := text[s.start:s.end]; strings.HasSuffix(part, ";") && s.end < len(text) && !strings.Contains(text, bom) &&
+			if part := text[s.start:s.end]; strings.HasSuffix(part, ";") && s.end < len(text) && !strings.Contains(text, sqltext.BOM) &&
 				!complete(t, part) {
 				t.Fatalf("%q: %q is not complete to SQLite", text, part)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // Object is one table, index, view or trigger.
@@ -76,10 +77,10 @@ func normalizeSQL(sql string) string {
 	var out strings.Builder
 	src := []byte(sql)
 	for pos := 0; pos < len(src); {
-		t := nextToken(src, pos)
-		pos = t.end
-		if t.kind != tokenSpace {
-			out.Write(src[t.start:t.end])
+		t := sqltext.Next(src, pos)
+		pos = t.End
+		if t.Kind != sqltext.Space {
+			out.Write(src[t.Start:t.End])
 			out.WriteByte(' ')
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest/migrationfiles"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // A squash is one file that replaces several. It begins with their names and sums. On a database that has applied all of
@@ -33,7 +34,7 @@ type adoption struct {
 
 // members reads the head of a squash; nil for any other file.
 func (f File) members() []squashedFile {
-	text := bytes.TrimPrefix(f.SQL, []byte(bom))
+	text := bytes.TrimPrefix(f.SQL, []byte(sqltext.BOM))
 	first, rest, _ := strings.Cut(string(text[:min(len(text), maxHead)]), "\n")
 	if strings.TrimSpace(first) != squashHead {
 		return nil

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // maxStatement is the longest statement SQLite takes, in bytes.
@@ -93,9 +95,9 @@ func (s *Statements) Next() (Statement, error) {
 		if err != nil {
 			return Statement{}, err
 		}
-		at = t.end
+		at = t.End
 		switch between := start < 0; {
-		case between && (t.kind == tokenSpace || t.kind == tokenSemicolon):
+		case between && (t.Kind == sqltext.Space || t.Kind == sqltext.Semicolon):
 			if s.buf[at-1] == '\r' {
 				continue // it may be half of a CRLF, which is one end of a line, and is dropped as one
 			}
@@ -105,13 +107,13 @@ func (s *Statements) Next() (Statement, error) {
 			s.drop(at)
 			at = 0
 			continue
-		case t.kind == tokenSpace:
+		case t.Kind == sqltext.Space:
 			continue
 		}
 		if start < 0 {
-			start = t.start
+			start = t.Start
 		}
-		if follow.ends(t.kind, s.buf[t.start:t.end]) {
+		if follow.ends(t.Kind, s.buf[t.Start:t.End]) {
 			return s.take(start, at, true)
 		}
 	}
@@ -130,35 +132,35 @@ func (s *Statements) take(start, end int, ended bool) (Statement, error) {
 
 func (s *Statements) drop(n int) {
 	text := s.buf[:n]
-	if s.pos.Offset == 0 && bytes.HasPrefix(text, []byte(bom)) {
-		text = text[len(bom):]
-		s.pos.Offset += len(bom)
+	if s.pos.Offset == 0 && bytes.HasPrefix(text, []byte(sqltext.BOM)) {
+		text = text[len(sqltext.BOM):]
+		s.pos.Offset += len(sqltext.BOM)
 	}
 	s.pos = advance(s.pos, string(text))
 	s.buf = s.buf[n:]
 }
 
 // token reads the token at a byte of the buffer. One that touches the buffer's end may go on behind it.
-func (s *Statements) token(at int) (sqlToken, error) {
+func (s *Statements) token(at int) (sqltext.Span, error) {
 	for {
 		if at < len(s.buf) {
-			t := nextToken(s.buf, at)
-			if t.end < len(s.buf) && t.kind != tokenOpen {
+			t := sqltext.Next(s.buf, at)
+			if t.End < len(s.buf) && t.Kind != sqltext.Open {
 				return t, nil
 			}
-			if s.eof && t.kind == tokenOpen {
-				msg, fix := unendedToken(s.buf[t.start:t.end])
-				return t, s.errorAt(t.start, CodeFailed, msg, fix)
+			if s.eof && t.Kind == sqltext.Open {
+				msg, fix := unendedToken(s.buf[t.Start:t.End])
+				return t, s.errorAt(t.Start, CodeFailed, msg, fix)
 			}
 			if s.eof {
 				return t, nil
 			}
 		}
 		if s.eof {
-			return sqlToken{}, io.EOF
+			return sqltext.Span{}, io.EOF
 		}
 		if err := s.read(); err != nil {
-			return sqlToken{}, err
+			return sqltext.Span{}, err
 		}
 	}
 }

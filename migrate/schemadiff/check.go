@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // Check returns the views and triggers of a schema that SQLite cannot use, such as one that names a column that is gone.
@@ -62,7 +62,7 @@ func (o *object) isBlamed(message string) bool {
 // firing returns a statement that sets off a trigger.
 func (s *Schema) firing(o *object) string {
 	name := quoted(o.table)
-	for _, t := range migrate.Tokens(o.sql) {
+	for _, t := range sqltext.Tokens(o.sql) {
 		switch {
 		case t.Is("DELETE"):
 			return "DELETE FROM " + name
@@ -93,7 +93,7 @@ func (s *Schema) assignments(name string) string {
 
 // Makes reports whether a statement makes the object of a kind and name.
 func Makes(statement, kind, name string) bool {
-	tokens := migrate.Tokens(statement)
+	tokens := sqltext.Tokens(statement)
 	if len(tokens) == 0 || !tokens[0].Is("CREATE") {
 		return false
 	}

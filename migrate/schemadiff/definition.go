@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // This file reads a CREATE TABLE statement that SQLite has accepted, for what its pragmas do not tell
@@ -41,14 +41,14 @@ var errDefinition = errors.New("its definition cannot be read")
 // definitionReader reads one statement.
 type definitionReader struct {
 	sql    string
-	tokens []migrate.Token
+	tokens []sqltext.Token
 	at     int
 	definition
 }
 
 // readDefinition reads the statement of a table as sqlite_schema has it.
 func readDefinition(sql string) (definition, error) {
-	r := &definitionReader{sql: sql, tokens: migrate.Tokens(sql), at: 3}
+	r := &definitionReader{sql: sql, tokens: sqltext.Tokens(sql), at: 3}
 	if len(r.tokens) < 5 || r.tokens[3].Text != "(" {
 		return definition{}, errDefinition
 	}
@@ -68,9 +68,9 @@ func readDefinition(sql string) (definition, error) {
 	return r.definition, nil
 }
 
-var noToken migrate.Token
+var noToken sqltext.Token
 
-func (r *definitionReader) peek() migrate.Token {
+func (r *definitionReader) peek() sqltext.Token {
 	if r.at < len(r.tokens) {
 		return r.tokens[r.at]
 	}
@@ -97,7 +97,7 @@ func (r *definitionReader) since(begin int) string {
 }
 
 // group steps over a parenthesis, and returns what is inside.
-func (r *definitionReader) group() []migrate.Token {
+func (r *definitionReader) group() []sqltext.Token {
 	if r.peek().Text != "(" {
 		return nil
 	}
@@ -198,7 +198,7 @@ func (r *definitionReader) columnConstraint(c *columnDefinition, name, label str
 	}
 }
 
-func (r *definitionReader) check(label string, inside []migrate.Token) {
+func (r *definitionReader) check(label string, inside []sqltext.Token) {
 	r.conflict()
 	c := rule{form: "check (" + normal(inside) + ")", text: "CHECK ()"}
 	if len(inside) > 0 {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // This file makes tables anew. DROP TABLE first deletes the rows of the table, and what ON DELETE says happens to the rows
@@ -220,14 +220,14 @@ func (w *writer) copyOf(t *table) (list []statement) {
 
 // defaultExpression returns a default as an expression: a word that is none means a string.
 func defaultExpression(value string) string {
-	tokens := migrate.Tokens(value)
+	tokens := sqltext.Tokens(value)
 	if len(tokens) != 1 {
 		return "(" + value + ")"
 	}
 	t := tokens[0]
-	isWord := !t.Quoted && (t.Text[0] < '0' || t.Text[0] > '9') &&
+	isWord := !t.IsQuoted() && (t.Text[0] < '0' || t.Text[0] > '9') &&
 		!t.Is("NULL", "TRUE", "FALSE", "CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP")
-	if isWord || t.Quoted && t.Text[0] != '\'' {
+	if isWord || t.IsQuoted() && t.Text[0] != '\'' {
 		return literal(dbfile.UnquoteName(t.Text))
 	}
 	return value
@@ -266,12 +266,12 @@ func rowIDs(old, t *table) (target, source string) {
 
 // createAs returns the statement of a table under another name, referring to the copies of tables that are made anew.
 func (w *writer) createAs(t *table, name string) string {
-	tokens := migrate.Tokens(t.sql)
+	tokens := sqltext.Tokens(t.sql)
 	var out strings.Builder
 	end := 0
 	for i, tok := range tokens {
 		word := tok.Text
-		own := dbfile.SameName(dbfile.UnquoteName(word), t.name) && (!tok.Quoted || word[0] != '\'')
+		own := dbfile.SameName(dbfile.UnquoteName(word), t.name) && (!tok.IsQuoted() || word[0] != '\'')
 		switch {
 		case i == tableName(t):
 			word = quoted(name)
@@ -421,8 +421,8 @@ func (t *table) content() (name string, contentless bool) {
 	if !t.virtual || t.module() != "fts5" {
 		return "", false
 	}
-	tokens := migrate.Tokens(t.sql)
-	open := slices.IndexFunc(tokens, func(tok migrate.Token) bool { return !tok.Quoted && tok.Text == "(" })
+	tokens := sqltext.Tokens(t.sql)
+	open := slices.IndexFunc(tokens, func(tok sqltext.Token) bool { return !tok.IsQuoted() && tok.Text == "(" })
 	if open < 0 {
 		return "", false
 	}
@@ -437,7 +437,7 @@ func (t *table) content() (name string, contentless bool) {
 
 // module returns the module of a virtual table, in lower case.
 func (t *table) module() string {
-	tokens := migrate.Tokens(t.sql)
+	tokens := sqltext.Tokens(t.sql)
 	for i, tok := range tokens {
 		if tok.Is("USING") && i+1 < len(tokens) {
 			return dbfile.FoldName(dbfile.UnquoteName(tokens[i+1].Text))

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // read reads the columns and constraints of a table.
@@ -23,7 +23,7 @@ func (t *table) read(ctx context.Context, db DB) error {
 			t.columns = append(t.columns, c)
 		})
 	if t.virtual {
-		t.form = normal(migrate.Tokens(t.sql)[3:])
+		t.form = normal(sqltext.Tokens(t.sql)[3:])
 		return nil // a module that cannot be opened now has no columns to copy
 	}
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *column) read(d columnDefinition, isRowID bool) {
 		c.facts[factConflict] = d.conflict
 	}
 	if c.hasDefault {
-		c.facts[factDefault] = "default " + normal(migrate.Tokens(c.defaultValue))
+		c.facts[factDefault] = "default " + normal(sqltext.Tokens(c.defaultValue))
 	}
 	if d.collate != "" && d.collate != "binary" {
 		c.facts[factCollate] = "collate " + d.collate
@@ -259,13 +259,13 @@ func (t *table) primaryKey() []string {
 
 // read makes the form of an index, view or trigger.
 func (o *object) read(ctx context.Context, db DB) error {
-	tokens := migrate.Tokens(o.sql)
+	tokens := sqltext.Tokens(o.sql)
 	if o.kind != KindIndex {
 		o.form = normal(tokens)
 		return nil
 	}
 	// CREATE [UNIQUE] INDEX name ON table (parts) [WHERE …]
-	open := slices.IndexFunc(tokens, func(t migrate.Token) bool { return !t.Quoted && t.Text == "(" })
+	open := slices.IndexFunc(tokens, func(t sqltext.Token) bool { return !t.IsQuoted() && t.Text == "(" })
 	if open < 0 {
 		return errDefinition
 	}
@@ -297,7 +297,7 @@ func (o *object) read(ctx context.Context, db DB) error {
 }
 
 // withoutOrder returns a part of an index without ASC, DESC and COLLATE at its end, which SQLite tells.
-func withoutOrder(part []migrate.Token) []migrate.Token {
+func withoutOrder(part []sqltext.Token) []sqltext.Token {
 	if n := len(part); n > 0 && part[n-1].Is("ASC", "DESC") {
 		part = part[:n-1]
 	}

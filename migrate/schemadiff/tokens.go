@@ -3,8 +3,8 @@ package schemadiff
 import (
 	"strings"
 
-	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // This file compares SQL by its tokens, and quotes names.
@@ -59,16 +59,16 @@ func quotedList(names []string) string {
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 // normal returns tokens as one text, which is equal for SQL that differs in space, comments, quotes and case alone.
-func normal(tokens []migrate.Token) string {
+func normal(tokens []sqltext.Token) string {
 	var out strings.Builder
 	for i, t := range tokens {
 		if i > 0 {
 			out.WriteByte(' ')
 		}
 		switch {
-		case t.Quoted && t.Text[0] != '\'':
+		case t.IsQuoted() && t.Text[0] != '\'':
 			out.WriteString(dbfile.FoldName(quoted(dbfile.UnquoteName(t.Text))))
-		case t.Quoted:
+		case t.IsQuoted():
 			out.WriteString(t.Text)
 		default:
 			out.WriteString(dbfile.FoldName(t.Text))
@@ -80,18 +80,18 @@ func normal(tokens []migrate.Token) string {
 // names returns the names and words in SQL, without case, by which it may speak of an object.
 func names(sql string) map[string]bool {
 	found := map[string]bool{}
-	for _, t := range migrate.Tokens(sql) {
+	for _, t := range sqltext.Tokens(sql) {
 		found[dbfile.FoldName(dbfile.UnquoteName(t.Text))] = true
 	}
 	return found
 }
 
 // groupEnd returns the index behind the parenthesis that closes the one at tokens[at].
-func groupEnd(tokens []migrate.Token, at int) int {
+func groupEnd(tokens []sqltext.Token, at int) int {
 	depth := 0
 	for i := at; i < len(tokens); i++ {
 		switch {
-		case tokens[i].Quoted:
+		case tokens[i].IsQuoted():
 		case tokens[i].Text == "(":
 			depth++
 		case tokens[i].Text == ")":
@@ -104,12 +104,12 @@ func groupEnd(tokens []migrate.Token, at int) int {
 }
 
 // splitList splits tokens at the commas outside of parentheses.
-func splitList(tokens []migrate.Token) [][]migrate.Token {
-	var list [][]migrate.Token
+func splitList(tokens []sqltext.Token) [][]sqltext.Token {
+	var list [][]sqltext.Token
 	depth, begin := 0, 0
 	for i, t := range tokens {
 		switch {
-		case t.Quoted:
+		case t.IsQuoted():
 		case t.Text == "(":
 			depth++
 		case t.Text == ")":
@@ -126,7 +126,7 @@ func splitList(tokens []migrate.Token) [][]migrate.Token {
 func oneLine(sql string) string {
 	var out strings.Builder
 	end := 0
-	for i, t := range migrate.Tokens(sql) {
+	for i, t := range sqltext.Tokens(sql) {
 		if i > 0 && t.Start > end {
 			out.WriteByte(' ')
 		}

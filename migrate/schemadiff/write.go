@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // Options say what a comparison of schemas cannot know. The zero value renames nothing and fills nothing.
@@ -49,20 +49,20 @@ func (r Rename) String() string {
 // ParseRename reads a rename as String writes it; the new name of a column may have its table before it. It is false when the
 // text is none.
 func ParseRename(text string) (r Rename, ok bool) {
-	from, to, ok := migrate.CutNames(text, '=')
-	table, column, isColumn := migrate.CutNames(from, '.')
-	if again, name, qualified := migrate.CutNames(to, '.'); qualified && migrate.Unquoted(again) == migrate.Unquoted(table) {
+	from, to, ok := sqltext.CutNames(text, '=')
+	table, column, isColumn := sqltext.CutNames(from, '.')
+	if again, name, qualified := sqltext.CutNames(to, '.'); qualified && sqltext.Unquoted(again) == sqltext.Unquoted(table) {
 		to = name
 	}
-	r = Rename{migrate.Unquoted(table), migrate.Unquoted(column), migrate.Unquoted(to)}
+	r = Rename{sqltext.Unquoted(table), sqltext.Unquoted(column), sqltext.Unquoted(to)}
 	return r, ok && r.Table != "" && r.To != "" && isColumn == (r.Column != "")
 }
 
 // ParseValue reads what fills a column, as in people.email=”. It is false when the text is none.
 func ParseValue(text string) (v Value, ok bool) {
-	name, sql, ok := migrate.CutNames(text, '=')
-	table, column, isColumn := migrate.CutNames(name, '.')
-	v = Value{migrate.Unquoted(table), migrate.Unquoted(column), sql}
+	name, sql, ok := sqltext.CutNames(text, '=')
+	table, column, isColumn := sqltext.CutNames(name, '.')
+	v = Value{sqltext.Unquoted(table), sqltext.Unquoted(column), sql}
 	return v, ok && isColumn && v.Table != "" && v.Column != "" && strings.TrimSpace(sql) != ""
 }
 
@@ -400,7 +400,7 @@ var number = regexp.MustCompile(`^[0-9]*\.?[0-9]*([eE][-+]?[0-9]+)?$`)
 
 // isConstant reports whether the default of a column is a literal.
 func isConstant(value string) bool {
-	tokens := migrate.Tokens(value)
+	tokens := sqltext.Tokens(value)
 	if len(tokens) > 0 && (tokens[0].Text == "-" || tokens[0].Text == "+") {
 		tokens = tokens[1:]
 	}
@@ -408,7 +408,7 @@ func isConstant(value string) bool {
 	case len(tokens) == 1:
 		return !tokens[0].Is("CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP")
 	case len(tokens) == 2 && tokens[0].Is("x"):
-		return tokens[1].Quoted
+		return tokens[1].IsQuoted()
 	}
 	return len(tokens) > 1 && number.MatchString(strings.TrimLeft(value, "+- "))
 }
@@ -416,8 +416,8 @@ func isConstant(value string) bool {
 // addition returns the definition of a column for ADD COLUMN, with a foreign key that the table has for it alone.
 func (t *table) addition(c *column) string {
 	out := c.text
-	has := func(tok migrate.Token) bool { return tok.Is("REFERENCES") }
-	if slices.ContainsFunc(migrate.Tokens(out), has) {
+	has := func(tok sqltext.Token) bool { return tok.Is("REFERENCES") }
+	if slices.ContainsFunc(sqltext.Tokens(out), has) {
 		return out
 	}
 	for _, k := range t.keys {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
 // This file writes virtual tables by the rows that they show, for a reader that lets only their modules write to their
@@ -15,22 +16,22 @@ import (
 // keeps its index alone cannot be written so.
 
 // virtualModule returns the module of a virtual table, in lower case, and its arguments.
-func virtualModule(sql string) (name string, arguments [][]migrate.Token) {
-	tokens := migrate.Tokens(sql)
-	at := slices.IndexFunc(tokens, func(t migrate.Token) bool { return t.Is("USING") })
+func virtualModule(sql string) (name string, arguments [][]sqltext.Token) {
+	tokens := sqltext.Tokens(sql)
+	at := slices.IndexFunc(tokens, func(t sqltext.Token) bool { return t.Is("USING") })
 	if at < 0 || at+1 == len(tokens) {
 		return "", nil
 	}
 	name = strings.ToLower(dbfile.UnquoteName(tokens[at+1].Text))
-	var argument []migrate.Token
+	var argument []sqltext.Token
 	depth := 0
 	for _, t := range tokens[at+2:] {
-		opens, closes := !t.Quoted && t.Text == "(", !t.Quoted && t.Text == ")"
+		opens, closes := !t.IsQuoted() && t.Text == "(", !t.IsQuoted() && t.Text == ")"
 		if closes {
 			depth--
 		}
 		switch {
-		case depth == 1 && !t.Quoted && t.Text == ",":
+		case depth == 1 && !t.IsQuoted() && t.Text == ",":
 			arguments, argument = append(arguments, argument), nil
 		case depth > 0:
 			argument = append(argument, t)
@@ -59,7 +60,7 @@ func (d *dump) virtual(ctx context.Context, o object) error {
 }
 
 // fullText writes the settings and rows of an fts5 table.
-func (d *dump) fullText(ctx context.Context, o object, arguments [][]migrate.Token) error {
+func (d *dump) fullText(ctx context.Context, o object, arguments [][]sqltext.Token) error {
 	name := dbfile.QuoteName(o.name)
 	_, err := d.db.Run(ctx, "SELECT k, v FROM "+dbfile.QuoteName(o.name+"_config")+" WHERE k <> 'version' ORDER BY k", nil, nil,
 		func(v []any) error { return d.insert("INSERT INTO "+name+"("+name+",rank) VALUES(", v) })

@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
-	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/sqltext"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -74,8 +74,8 @@ func (o RestoreOptions) arguments(s *remote.Session) (args toolapi.RestoreDataAr
 func TableList(texts []string) (tables []string, err error) {
 	text := strings.Join(texts, ",")
 	for rest := text; ; {
-		name, more, found := migrate.CutNames(rest, ',')
-		if name = migrate.Unquoted(strings.TrimSpace(name)); name == "" {
+		name, more, found := sqltext.CutNames(rest, ',')
+		if name = sqltext.Unquoted(strings.TrimSpace(name)); name == "" {
 			return nil, failure.Usage("--tables is %q; it is names of tables with commas between them, such as people,\"old trips\"", text)
 		}
 		tables, rest = append(tables, name), more

@@ -16,6 +16,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/pages-toolchain/pages/migrate/rowlimit"
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -187,21 +188,15 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 	if len(text) > maxSQLText && !h.unbounded {
 		return sqlStatement{}, &sqlError{sqlite3.SQLITE_TOOBIG, "statement too long", -1}
 	}
-	p, err := libc.CString(text)
+	stmt, end, err := h.compile(text)
+	if failed, ok := errors.AsType[*sqlError](err); ok && rowlimit.Needed(failed.msg) {
+		stmt, end, err = h.compileRowLimit(text, failed)
+	}
 	if err != nil {
 		return sqlStatement{}, err
 	}
-	defer libc.Xfree(h.tls, p)
-	h.guard.reason, h.guard.inside, h.guard.text, h.guard.use = "", "", text, sqlUse{}
-	const word = 8
-	if rc := sqlite3.Xsqlite3_prepare_v3(
-		h.tls, h.db, p, int32(len(text)+1), sqlite3.SQLITE_PREPARE_PERSISTENT, h.out, h.out+word,
-	); rc != sqlite3.SQLITE_OK {
-		return sqlStatement{}, h.error()
-	}
-	pointers := libc.GoBytes(h.out, 2*word)
-	s := sqlStatement{h: h, stmt: uintptr(binary.NativeEndian.Uint64(pointers))}
-	tail := strings.TrimLeft(text[uintptr(binary.NativeEndian.Uint64(pointers[word:]))-p:], " \t\n\r\v\f")
+	s := sqlStatement{h: h, stmt: stmt}
+	tail := strings.TrimLeft(text[end:], " \t\n\r\v\f")
 	if !h.guard.trusted && !h.guard.author && s.stmt != 0 {
 		s.cost = h.cost(h.guard.use)
 	}
@@ -216,6 +211,66 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 		h.cache[key] = s.cached
 	}
 	return s, nil
+}
+
+// compile has SQLite compile the first statement of text, which ends at a byte of it. The statement is 0 when there is none.
+func (h *sqlHandle) compile(text string) (stmt uintptr, end int, err error) {
+	p, err := libc.CString(text)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer libc.Xfree(h.tls, p)
+	h.guard.reason, h.guard.inside, h.guard.text, h.guard.use = "", "", text, sqlUse{}
+	const word = 8
+	if rc := sqlite3.Xsqlite3_prepare_v3(
+		h.tls, h.db, p, int32(len(text)+1), sqlite3.SQLITE_PREPARE_PERSISTENT, h.out, h.out+word,
+	); rc != sqlite3.SQLITE_OK {
+		return 0, 0, h.error()
+	}
+	pointers := libc.GoBytes(h.out, 2*word)
+	return uintptr(binary.NativeEndian.Uint64(pointers)), int(uintptr(binary.NativeEndian.Uint64(pointers[word:])) - p), nil
+}
+
+// compileRowLimit compiles an UPDATE or DELETE with ORDER BY or LIMIT, which SQLite refused. Errors are about bytes of text.
+func (h *sqlHandle) compileRowLimit(text string, refused *sqlError) (stmt uintptr, end int, err error) {
+	s, err := rowlimit.Rewrite(text, h.columns)
+	if wrong, ok := errors.AsType[*rowlimit.Error](err); ok {
+		return 0, 0, &sqlError{sqlite3.SQLITE_ERROR, wrong.Message, wrong.Offset}
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	if s == nil {
+		return 0, 0, refused
+	}
+	stmt, _, err = h.compile(s.Text)
+	if failed, ok := errors.AsType[*sqlError](err); ok {
+		failed.msg, failed.offset = s.Blame(failed.msg, failed.offset)
+	}
+	return stmt, s.End, err
+}
+
+// columns runs a query of our own for the columns of a table.
+func (h *sqlHandle) columns(text string) (columns []rowlimit.Column, err error) {
+	trusted := h.guard.trusted
+	h.guard.trusted = true
+	defer func() { h.guard.trusted = trusted }()
+	s, err := h.prepare(text)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	for {
+		more, err := s.step()
+		if err != nil || !more {
+			return columns, err
+		}
+		text := func(i int32) string { return libc.GoString(sqlite3.Xsqlite3_column_text(h.tls, s.stmt, i)) }
+		number := func(i int32) int { return int(sqlite3.Xsqlite3_column_int64(h.tls, s.stmt, i)) }
+		columns = append(columns, rowlimit.Column{
+			Schema: text(0), Table: text(1), Type: text(2), WithoutRowid: number(3) != 0, Name: text(4), Part: number(5),
+		})
+	}
 }
 
 func (s *cachedStatement) use(h *sqlHandle) sqlStatement {
