@@ -17,7 +17,8 @@ func TestNamesInFlags(t *testing.T) {
 		{"a table", "people=persons", schemadiff.Rename{Table: "people", To: "persons"}, ""},
 		{"a column", "people.mail=email", schemadiff.Rename{Table: "people", Column: "mail", To: "email"}, ""},
 		{
-			"its table twice", "people.mail=people.email", schemadiff.Rename{Table: "people", Column: "mail", To: "email"},
+			"its table twice", "people.mail=people.email",
+			schemadiff.Rename{Table: "people", Column: "mail", To: "email"},
 			"people.mail=email",
 		},
 		{"spaces", "old trips.a b=c d", schemadiff.Rename{Table: "old trips", Column: "a b", To: "c d"}, ""},
