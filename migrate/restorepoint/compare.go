@@ -36,10 +36,10 @@ type Difference struct {
 	Tables []RowCount // of tables whose number of rows changes
 }
 
-// Compare returns what changes when the database in the file then takes the place of the one in the file now; of tables alone,
-// if any are named. Rows are the same when they have the same key, or the same rowid where a table has no key, and are
-// changed when one of their values differs.
-func Compare(ctx context.Context, now, then string, tables []string) (d Difference, err error) {
+// Compare returns what changes when the database in the file then takes the place of the one in the file now. Rows are
+// the same when they have the same key, or the same rowid where a table has no key, and are changed when one of their values
+// differs.
+func Compare(ctx context.Context, now, then string) (d Difference, err error) {
 	v, err := open(ctx, ":memory:", "")
 	if err != nil {
 		return d, err
@@ -53,7 +53,7 @@ func Compare(ctx context.Context, now, then string, tables []string) (d Differen
 	if _, err := v.conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return d, err
 	}
-	return compare(ctx, v.conn, "now", "past", tables)
+	return compare(ctx, v.conn, "now", "past")
 }
 
 // attach adds a database to those of a connection, to read it.
@@ -63,7 +63,7 @@ func attach(ctx context.Context, conn *sql.Conn, name, file string) error {
 }
 
 // compare compares two schemas of a connection.
-func compare(ctx context.Context, conn *sql.Conn, now, past string, tables []string) (d Difference, err error) {
+func compare(ctx context.Context, conn *sql.Conn, now, past string) (d Difference, err error) {
 	before, err := tablesOf(ctx, conn, now)
 	if err != nil {
 		return d, err
@@ -72,14 +72,8 @@ func compare(ctx context.Context, conn *sql.Conn, now, past string, tables []str
 	if err != nil {
 		return d, err
 	}
-	meant := func(name string) bool {
-		return len(tables) == 0 || slices.ContainsFunc(tables, func(t string) bool { return dbfile.SameName(t, name) })
-	}
 	d.Lost, d.Tables = []Loss{}, []RowCount{}
 	for _, t := range before {
-		if !meant(t.name) {
-			continue
-		}
 		pair := tablePair{conn: conn, now: now, past: past, table: t}
 		i := slices.IndexFunc(after, func(o tableKind) bool { return dbfile.SameName(o.name, t.name) && o.virtual == t.virtual })
 		lost, count, err := pair.compare(ctx, i >= 0)
@@ -94,7 +88,7 @@ func compare(ctx context.Context, conn *sql.Conn, now, past string, tables []str
 		}
 	}
 	for _, t := range after {
-		if !meant(t.name) || slices.ContainsFunc(before, func(o tableKind) bool { return dbfile.SameName(o.name, t.name) }) {
+		if slices.ContainsFunc(before, func(o tableKind) bool { return dbfile.SameName(o.name, t.name) }) {
 			continue
 		}
 		c := RowCount{Table: t.name}

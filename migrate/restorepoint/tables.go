@@ -23,6 +23,7 @@ type TableChange struct {
 	ID, Point string   // for the mark
 	Tables    []string // as the database of now has them, in any case
 	Keep      string   // the one whose rows that came since stay; "" for none
+	Now       string   // the file of the database of now, for Compare; "" where that is not called
 	At        time.Time
 }
 
@@ -31,18 +32,21 @@ type TableChange struct {
 // that another one needs, is a *RefusedError.
 //
 // dsn opens the database of now, in a connection of its own with foreign keys off.
-func BeginTables(ctx context.Context, dsn, file string, c TableChange, locked func() error) (Replacing, []Kept, error) {
+func BeginTables(ctx context.Context, dsn, file string, c TableChange, locked func() error) (*TablesReplacing, error) {
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	db.SetMaxOpenConns(1)
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return nil, nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, db.Close())
 	}
-	t := &tablesChange{view: &view{db, conn}, ctx: context.WithoutCancel(ctx)}
+	t := &TablesReplacing{view: &view{db, conn}, ctx: context.WithoutCancel(ctx)}
 	err = attach(ctx, conn, "past", file)
+	if err == nil && c.Now != "" {
+		err = attach(ctx, conn, "old", c.Now)
+	}
 	if err == nil {
 		err = dbfile.WaitForWriters(ctx, conn, func() error {
 			_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")
@@ -52,34 +56,39 @@ func BeginTables(ctx context.Context, dsn, file string, c TableChange, locked fu
 	if err == nil {
 		err = locked()
 	}
-	var kept []Kept
 	if err == nil {
-		kept, err = putTables(ctx, conn, c)
+		err = putTables(ctx, conn, c)
 	}
 	if err == nil {
 		err = mark(ctx, conn, c.ID, c.Point, c.At)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, t.Abort())
+		return nil, errors.Join(err, t.Abort())
 	}
-	return t, kept, nil
+	return t, nil
 }
 
-// tablesChange is a Replacing of some tables.
-type tablesChange struct {
+// TablesReplacing is a Replacing of some tables.
+type TablesReplacing struct {
 	*view
 
 	ctx context.Context // of the one change, without its end
 }
 
+// Compare returns what the change does to all tables, also by the site's triggers. TableChange.Now names what it compares with,
+// whose journal is a write-ahead log: the transaction reads it until it ends.
+func (t *TablesReplacing) Compare(ctx context.Context) (Difference, error) {
+	return compare(ctx, t.conn, "old", "main")
+}
+
 // Commit implements Replacing.
-func (t *tablesChange) Commit() error {
+func (t *TablesReplacing) Commit() error {
 	_, err := t.conn.ExecContext(t.ctx, "COMMIT")
 	return errors.Join(err, t.close())
 }
 
 // Abort implements Replacing.
-func (t *tablesChange) Abort() error {
+func (t *TablesReplacing) Abort() error {
 	_, err := t.conn.ExecContext(t.ctx, "ROLLBACK")
 	if err != nil && strings.Contains(err.Error(), "no transaction") {
 		err = nil
@@ -159,10 +168,10 @@ func storedNames(columns []column) (names []string) {
 	return names
 }
 
-func putTables(ctx context.Context, conn *sql.Conn, c TableChange) (kept []Kept, err error) {
+func putTables(ctx context.Context, conn *sql.Conn, c TableChange) error {
 	broken, err := violations(ctx, conn)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	type put struct {
 		kind    tableKind
@@ -172,37 +181,33 @@ func putTables(ctx context.Context, conn *sql.Conn, c TableChange) (kept []Kept,
 	for _, name := range c.Tables {
 		kind, columns, err := fit(ctx, conn, name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		all = append(all, put{kind, columns})
 	}
 	for _, p := range all {
 		keep := c.Keep != "" && dbfile.SameName(c.Keep, p.kind.name)
-		k, err := putTable(ctx, conn, p.kind, p.columns, keep)
-		if err != nil {
-			return nil, err
-		}
-		if keep {
-			kept = append(kept, k)
+		if err := putTable(ctx, conn, p.kind, p.columns, keep); err != nil {
+			return err
 		}
 	}
 	for _, p := range all { // after all: a trigger of one may write another
 		if err := checkPut(ctx, conn, p.kind, p.columns); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	now, err := violations(ctx, conn)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for key, n := range now {
 		if n > broken[key] {
-			return nil, refuse(
+			return refuse(
 				"%s of the table %q would refer to rows of %q that are not there: put both tables back, or all, without tables.",
 				rowsText(n-broken[key]), key.table, key.parent)
 		}
 	}
-	return kept, nil
+	return nil
 }
 
 func rowsText(n int64) string {
@@ -214,36 +219,34 @@ func rowsText(n int64) string {
 
 // putTable puts back the rows of a table: those that differ, or, where they cannot be told or the new values of one are at first
 // those of another, all.
-func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []column, keep bool) (k Kept, err error) {
+func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []column, keep bool) error {
 	p := tablePut{
-		conn: conn, table: kind, name: dbfile.QuoteName(kind.name), columns: rowNames(kind, columns), kept: Kept{Table: kind.name},
+		conn: conn, table: kind, name: dbfile.QuoteName(kind.name), columns: rowNames(kind, columns),
 	}
 	p.key, _ = keyOf(columns, columns, kind)
 	if keep {
 		condition, _, ok := sinceCondition(columns, columns, kind)
 		if !ok {
-			return k, refuse("The rows of %q that came since cannot be told from others: put back with leads \"drop\".", kind.name)
+			return refuse("The rows of %q that came since cannot be told from others: put back with leads \"drop\".", kind.name)
 		}
 		p.since = strings.ReplaceAll(condition, " FROM main.", " FROM past.")
 	}
 	if len(p.key) == 0 {
-		err = p.all(ctx)
-		return p.kept, err
+		return p.all(ctx)
 	}
 	if _, err := conn.ExecContext(ctx, "SAVEPOINT put"); err != nil {
-		return k, err
+		return err
 	}
 	if err := p.differing(ctx); err != nil {
 		if _, undone := conn.ExecContext(ctx, "ROLLBACK TO put"); undone != nil {
-			return k, unfit(err, kind.name) // by a trigger that ended the transaction
+			return unfit(err, kind.name) // by a trigger that ended the transaction
 		}
-		err = p.all(ctx)
-		if err != nil {
-			return k, err
+		if err := p.all(ctx); err != nil {
+			return err
 		}
 	}
-	_, err = conn.ExecContext(ctx, "RELEASE put")
-	return p.kept, err
+	_, err := conn.ExecContext(ctx, "RELEASE put")
+	return err
 }
 
 // tablePut is one table that is put back.
@@ -254,7 +257,6 @@ type tablePut struct {
 	columns []string // quoted, that are written
 	key     []string // quoted, that tell rows; none when they cannot be told
 	since   string   // the condition that a row n of now came since and stays; "" when none does
-	kept    Kept
 }
 
 // differing deletes the rows that are not there then, but those that stay, updates those with other values, and inserts those that
@@ -275,10 +277,6 @@ func (p *tablePut) differing(ctx context.Context) error {
 	then := "past." + p.name + " AS o WHERE " + on
 	gone := "NOT EXISTS (SELECT 1 FROM " + then + ")"
 	if p.since != "" {
-		err := p.conn.QueryRowContext(ctx, "SELECT count(*) FROM main."+p.name+" AS n WHERE "+p.since).Scan(&p.kept.Rows)
-		if err != nil {
-			return err
-		}
 		gone += " AND NOT (" + p.since + ")"
 	}
 	statements := []string{"DELETE FROM main." + p.name + " AS n WHERE " + gone}
@@ -314,18 +312,10 @@ func (p *tablePut) all(ctx context.Context) error {
 	if p.since == "" {
 		return nil
 	}
-	var came int64
-	if err := p.conn.QueryRowContext(ctx, "SELECT count(*) FROM temp._pages_kept").Scan(&came); err != nil {
-		return err
-	}
-	result, err := p.conn.ExecContext(ctx, "INSERT OR IGNORE INTO main."+p.name+" ("+list+") SELECT "+list+" FROM temp._pages_kept")
+	_, err := p.conn.ExecContext(ctx, "INSERT OR IGNORE INTO main."+p.name+" ("+list+") SELECT "+list+" FROM temp._pages_kept")
 	if err != nil {
 		return err
 	}
-	if p.kept.Rows, err = result.RowsAffected(); err != nil {
-		return err
-	}
-	p.kept.Lost = came - p.kept.Rows
 	_, err = p.conn.ExecContext(ctx, "DROP TABLE temp._pages_kept")
 	return err
 }

@@ -1,10 +1,12 @@
 package restorepoint_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/migrate/restorepoint"
@@ -70,7 +72,7 @@ func TestCompare(t *testing.T) {
 			s := newSite(t, c.then)
 			s.add(restorepoint.ReasonPublish, "r2")
 			s.exec(c.since)
-			d, err := restorepoint.Compare(t.Context(), s.file, s.extract("p1"), nil)
+			d, err := restorepoint.Compare(t.Context(), s.file, s.extract("p1"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -241,8 +243,8 @@ func (s *site) putTables(t *testing.T, tables []string, keep string) string {
 	file := s.extract("p1")
 	names, err := restorepoint.CheckTables(t.Context(), s.file, file, tables)
 	if err == nil {
-		var change restorepoint.Replacing
-		change, _, err = restorepoint.BeginTables(
+		var change *restorepoint.TablesReplacing
+		change, err = restorepoint.BeginTables(
 			t.Context(), dbfile.URI(s.file, "_pragma=busy_timeout(5000)&_pragma=foreign_keys(0)"), file,
 			restorepoint.TableChange{ID: "x", Point: "p1", Tables: names, Keep: keep, At: s.now}, func() error { return nil })
 		if err == nil {
@@ -262,6 +264,38 @@ func (s *site) putTables(t *testing.T, tables []string, keep string) string {
 		t.Errorf("marked after the commit: %v %v", done, err)
 	}
 	return ""
+}
+
+// TestTablesCompare: the comparison before the commit has what triggers do to other tables, and not the rows that stay; one that
+// is cut off leaves the change as it is.
+func TestTablesCompare(t *testing.T) {
+	s := newSite(t, "CREATE TABLE leads (lead_id TEXT PRIMARY KEY, name); INSERT INTO leads VALUES ('l1', 'ada'); "+people)
+	s.add(restorepoint.ReasonPublish, "r2")
+	s.exec("INSERT INTO leads VALUES ('l2', 'bob'); INSERT INTO people VALUES (9, 'new', ''); CREATE TABLE log (x); " +
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO log SELECT i % 7 FROM n; " +
+		"CREATE TRIGGER gone AFTER DELETE ON people BEGIN DELETE FROM log WHERE rowid > 49997; END")
+	change, err := restorepoint.BeginTables(
+		t.Context(), dbfile.URI(s.file, "_pragma=busy_timeout(5000)&_pragma=foreign_keys(0)"), s.extract("p1"),
+		restorepoint.TableChange{ID: "x", Point: "p1", Tables: []string{"people", "leads"}, Keep: "leads", Now: s.file, At: s.now},
+		func() error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut, stop := context.WithTimeout(t.Context(), time.Millisecond)
+	defer stop()
+	if _, err := change.Compare(cut); err == nil {
+		t.Log("it was compared within a millisecond")
+	}
+	d, err := change.Compare(t.Context())
+	if got := fmt.Sprint(d.Lost); err != nil || got != "[{log  3 restore} {people  1 restore}]" {
+		t.Errorf("%s %v", got, err)
+	}
+	if err := change.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.one("SELECT count(*) || (SELECT count(*) FROM leads) || (SELECT count(*) FROM log) FROM people"); got != "2249997" {
+		t.Errorf("%q", got)
+	}
 }
 
 // TestTablesKeepLeads: rows of leads that came since stay when their table is put back alone.

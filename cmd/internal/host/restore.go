@@ -220,7 +220,7 @@ func (b *restoring) rehearse(ctx context.Context, dir string) (d restorepoint.Di
 	if err != nil {
 		return d, err
 	}
-	return restorepoint.Compare(ctx, b.live, made, nil)
+	return restorepoint.Compare(ctx, b.live, made)
 }
 
 // onCopy makes the database that the site's would be, in a file of dir.
@@ -238,7 +238,7 @@ func (b *restoring) onCopy(ctx context.Context, dir string) (made string, err er
 	if err := copyDatabase(ctx, b.live, made); err != nil {
 		return "", err
 	}
-	change, _, err := restorepoint.BeginTables(ctx, ownDSN(made, ""), b.file, b.order.change(b.host.o.Now()), noCheck)
+	change, err := restorepoint.BeginTables(ctx, ownDSN(made, ""), b.file, b.order.change(b.host.o.Now()), noCheck)
 	if err == nil {
 		err = change.Commit()
 	}
@@ -293,16 +293,10 @@ func (s *hostedSite) prepareRestore(ctx context.Context, r service.Release) (p *
 		return nil, err
 	}
 	p = &preparedRestore{site: s, order: b.order}
-	locked := func() error { return p.look(ctx, b) }
 	if len(b.order.Tables) > 0 {
-		var kept []restorepoint.Kept
-		p.replacing, kept, err = restorepoint.BeginTables(
-			ctx, ownDSN(b.live, s.host.bounds.Temporary), b.file, b.order.change(s.host.o.Now()), locked)
-		if err == nil {
-			p.migrated = withoutKept(p.migrated, kept)
-		}
-	} else if err = restorepoint.Mark(ctx, b.file, b.order.ID, b.order.Point, s.host.o.Now()); err == nil {
-		p.replacing, err = restorepoint.BeginWhole(ctx, s.database, b.file, locked)
+		err = p.beginTables(ctx, b)
+	} else {
+		err = p.beginWhole(ctx, b)
 	}
 	if err != nil {
 		return nil, restoreError(err)
@@ -313,23 +307,62 @@ func (s *hostedSite) prepareRestore(ctx context.Context, r service.Release) (p *
 	return p, nil
 }
 
-// look makes a restore point of what is there, and compares it with what will be, while nobody writes.
-func (p *preparedRestore) look(ctx context.Context, b *restoring) error {
-	saved, err := p.site.addPoint(ctx, restorepoint.About{
-		Reason: restorepoint.ReasonRestore, Before: b.order.Point, Revision: b.r.Live,
-	})
+// beginTables locks the database, and puts single tables back in a transaction that is not committed yet.
+func (p *preparedRestore) beginTables(ctx context.Context, b *restoring) error {
+	order := b.order.change(b.host.o.Now())
+	order.Now = b.live
+	change, err := restorepoint.BeginTables(ctx, ownDSN(b.live, b.host.bounds.Temporary), b.file, order,
+		func() error { return p.save(ctx, b) })
 	if err != nil {
 		return err
 	}
-	p.restored.Saved = saved.ID
-	if b.order.Keep != "" && len(b.order.Tables) == 0 {
-		if _, err := restorepoint.KeepSince(ctx, b.file, b.live, b.order.Keep); err != nil {
+	if err := p.judge(ctx, b, change.Compare); err != nil {
+		return errors.Join(err, change.Abort())
+	}
+	p.replacing = change
+	return nil
+}
+
+// beginWhole locks the database, and makes ready to put the file in its place.
+func (p *preparedRestore) beginWhole(ctx context.Context, b *restoring) error {
+	err := restorepoint.Mark(ctx, b.file, b.order.ID, b.order.Point, b.host.o.Now())
+	if err != nil {
+		return err
+	}
+	p.replacing, err = restorepoint.BeginWhole(ctx, p.site.database, b.file, func() error {
+		if err := p.save(ctx, b); err != nil {
 			return err
 		}
+		if b.order.Keep != "" {
+			if _, err := restorepoint.KeepSince(ctx, b.file, b.live, b.order.Keep); err != nil {
+				return err
+			}
+		}
+		return p.judge(ctx, b, func(ctx context.Context) (restorepoint.Difference, error) {
+			return restorepoint.Compare(ctx, b.live, b.file)
+		})
+	})
+	return err
+}
+
+// save makes a restore point of what is there, while nobody writes.
+func (p *preparedRestore) save(ctx context.Context, b *restoring) error {
+	saved, err := p.site.addPoint(ctx, restorepoint.About{
+		Reason: restorepoint.ReasonRestore, Before: b.order.Point, Revision: b.r.Live,
+	})
+	if err == nil {
+		p.restored.Saved = saved.ID
 	}
+	return err
+}
+
+// judge compares what is there with what will be, and holds that to what was approved, while nobody writes.
+func (p *preparedRestore) judge(
+	ctx context.Context, b *restoring, compare func(context.Context) (restorepoint.Difference, error),
+) error {
 	bounded, stop := context.WithTimeout(ctx, lockedTime)
 	defer stop()
-	d, err := restorepoint.Compare(bounded, b.live, b.file, b.order.Tables)
+	d, err := compare(bounded)
 	switch {
 	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
 		p.migrated = b.skipped(fmt.Sprintf("to compare the rows took longer than %s", lockedTime))
@@ -342,30 +375,6 @@ func (p *preparedRestore) look(ctx context.Context, b *restoring) error {
 		return b.r.Judge(p.migrated)
 	}
 	return nil
-}
-
-// withoutKept takes the rows that stay out of what is lost.
-func withoutKept(m toolapi.Migrated, kept []restorepoint.Kept) toolapi.Migrated {
-	lost := []toolapi.DataLoss{}
-	for _, l := range m.DataLoss {
-		for _, k := range kept {
-			if l.Table == k.Table && l.Column == "" && l.Cause == restorepoint.CauseGone {
-				l.Rows -= k.Rows
-			}
-		}
-		if l.Rows > 0 {
-			lost = append(lost, l)
-		}
-	}
-	m.DataLoss = lost
-	for i, t := range m.Rehearsal.Tables {
-		for _, k := range kept {
-			if t.Table == k.Table {
-				m.Rehearsal.Tables[i].After += k.Rows
-			}
-		}
-	}
-	return m
 }
 
 // migrationsIn returns the names in the ledger that the site's database will have.
@@ -466,7 +475,7 @@ func (s *hostedSite) putBack(ctx context.Context, id string) error {
 	file := filepath.Join(s.dir, dataFile(id))
 	var change restorepoint.Replacing
 	if len(o.Tables) > 0 {
-		change, _, err = restorepoint.BeginTables(
+		change, err = restorepoint.BeginTables(
 			ctx, ownDSN(filepath.Join(s.dir, statefolder.SiteFile), s.host.bounds.Temporary), file, o.change(s.host.o.Now()), noCheck)
 	} else {
 		change, err = restorepoint.BeginWhole(ctx, s.database, file, noCheck)

@@ -133,6 +133,12 @@ func TestRestoreShowsLosses(t *testing.T) {
 			lost: "[people 1 restore orders 2 cascade people 2 delete]",
 		},
 		{name: "one table", tables: []string{"people"}, since: "INSERT INTO people VALUES (7, 'new')", lost: "[people 1 restore]"},
+		{
+			name: "another table by a trigger", tables: []string{"people"},
+			since: "INSERT INTO people VALUES (7, 'new'); CREATE TABLE notes (id INTEGER PRIMARY KEY); INSERT INTO notes VALUES (1); " +
+				"CREATE TRIGGER gone AFTER DELETE ON people BEGIN DELETE FROM notes; END",
+			lost: "[notes 1 restore people 1 restore]",
+		},
 		{name: "a key would break", tables: []string{"orders"}, since: "SELECT 1", code: toolapi.CodeTablesUnfit},
 		{name: "no such table", tables: []string{"nothing"}, since: "SELECT 1", code: toolapi.CodeTablesUnfit},
 	} {
@@ -168,6 +174,9 @@ func TestRestoreShowsLosses(t *testing.T) {
 				t.Errorf("refused in the end: %v, %q", err, restoreFiles(t, h))
 			}
 			if !strings.HasPrefix(c.lost, strings.TrimSuffix(judged, "]")) || judged == "[]" {
+				t.Errorf("judged is %s, and planned %s", judged, c.lost)
+			}
+			if len(c.tables) > 0 && judged != c.lost {
 				t.Errorf("judged is %s, and planned %s", judged, c.lost)
 			}
 			execute(t, h, "INSERT INTO people VALUES (99, 'the lock is free')")
