@@ -70,10 +70,8 @@ func (r *Rehearsal) WarnOfNeedless(allowed TableNames, lost []DataLoss) {
 	if r.State == RehearsalSkipped {
 		return
 	}
-	losing := LosingTables(lost)
-	for _, name := range allowed {
-		if warning := fmt.Sprintf("allow_data_loss names %q, which loses nothing", name); !losing.Contains(name) &&
-			!slices.Contains(r.Warnings, warning) {
+	for _, name := range allowed.Needless(lost) {
+		if warning := fmt.Sprintf("allow_data_loss names %q, which loses nothing", name); !slices.Contains(r.Warnings, warning) {
 			r.Warnings = append(r.Warnings, warning)
 		}
 	}
@@ -120,6 +118,17 @@ func (t TableNames) Contains(table string) bool {
 	return slices.ContainsFunc(t, func(name string) bool { return foldTable(name) == foldTable(table) })
 }
 
+// Needless returns the names of tables that lose nothing, each once.
+func (t TableNames) Needless(lost []DataLoss) (names TableNames) {
+	losing := LosingTables(lost)
+	for _, name := range t {
+		if !losing.Contains(name) && !names.Contains(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // foldTable returns the name of a table as SQLite compares it.
 func foldTable(name string) string {
 	return strings.Map(func(r rune) rune {
@@ -130,13 +139,22 @@ func foldTable(name string) string {
 	}, name)
 }
 
+// CauseRestoreValues is the Cause of a DataLoss by a restore whose rows stay, and get the values of then.
+const CauseRestoreValues = "restore values"
+
 // LossOf is what one table, or one column of it, loses by several statements.
 type LossOf struct {
 	Table, Column string
 	Rows          int64
+	Back          bool // the rows stay, and get the values that they had at a restore point
 }
 
-// String says the loss in words: "people loses 2 rows", "people.email loses 1 value".
+// Of returns the loss without its statement.
+func (l DataLoss) Of() LossOf {
+	return LossOf{Table: l.Table, Column: l.Column, Rows: l.Rows, Back: l.Cause == CauseRestoreValues}
+}
+
+// String says the loss in words: "people loses 2 rows", "people.email loses 1 value", "people: 2 rows back to the values of then".
 func (l LossOf) String() string {
 	what, name := "row", l.Table
 	if l.Column != "" {
@@ -145,19 +163,24 @@ func (l LossOf) String() string {
 	if l.Rows != 1 {
 		what += "s"
 	}
+	if l.Back {
+		return fmt.Sprintf("%s: %d %s back to the values of then", name, l.Rows, what)
+	}
 	return fmt.Sprintf("%s loses %d %s", name, l.Rows, what)
 }
 
-// SumLosses adds up losses by table and column, in the order of their first.
+// SumLosses adds up losses by table and column, in the order of their first. Rows that stay with the values of then count apart.
 func SumLosses(all []DataLoss) (sums []LossOf) {
 	for _, l := range all {
+		of := l.Of()
 		i := slices.IndexFunc(sums, func(s LossOf) bool {
-			return foldTable(s.Table) == foldTable(l.Table) && foldTable(s.Column) == foldTable(l.Column)
+			return foldTable(s.Table) == foldTable(of.Table) && foldTable(s.Column) == foldTable(of.Column) && s.Back == of.Back
 		})
 		if i < 0 {
-			i, sums = len(sums), append(sums, LossOf{Table: l.Table, Column: l.Column})
+			sums = append(sums, of)
+			continue
 		}
-		sums[i].Rows += l.Rows
+		sums[i].Rows += of.Rows
 	}
 	return sums
 }

@@ -67,7 +67,7 @@ func viewLosses(a approval) *lossView {
 			place = exactText(fmt.Sprintf("%s:%d", l.File, l.Line))
 		}
 		v.Losses = append(v.Losses, lossRow{
-			What:      exactText(toolapi.LossOf{Table: l.Table, Column: l.Column, Rows: l.Rows}.String()),
+			What:      exactText(l.Of().String()),
 			Statement: shownSQL(l.Statement), Place: place, Cause: l.Cause, Allowed: l.Allowed,
 		})
 	}
@@ -113,7 +113,7 @@ func (v *lossView) Sum() string {
 	return v.Words
 }
 
-// lostInWords says in a few words what is lost: "2 rows of people and 1 value of people.email".
+// lostInWords says in a few words what is lost: "2 rows of people and 1 value of people.email", or "the values of 2 rows of people".
 func lostInWords(sums []toolapi.LossOf) string {
 	const shown = 2
 	parts := make([]string, 0, shown)
@@ -128,7 +128,11 @@ func lostInWords(sums []toolapi.LossOf) string {
 		if s.Rows != 1 {
 			word += "s"
 		}
-		parts = append(parts, fmt.Sprintf("%d %s of %s", s.Rows, word, exactText(shortName(of))))
+		part := fmt.Sprintf("%d %s of %s", s.Rows, word, exactText(shortName(of)))
+		if s.Back {
+			part = "the values of " + part
+		}
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, " and ")
 }

@@ -30,6 +30,11 @@ func TestSumOfLosses(t *testing.T) {
 		sum, words string
 	}{
 		{"one", lost[:1], "1 row of a", "1 row of a"},
+		{
+			"values of then",
+			[]toolapi.DataLoss{{Table: "a", Rows: 1}, {Table: "a", Rows: 2, Cause: toolapi.CauseRestoreValues}},
+			"1 row of a and the values of 2 rows of a", "1 row of a and the values of 2 rows of a",
+		},
 		{"many", lost, "", "what is listed above"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -91,13 +91,23 @@ func (c *call) judgeProposal(target string, allowed toolapi.TableNames) (words s
 		}
 		return "", &refusalError{refusal: toolapi.ToolRefusal{
 			Code: toolapi.CodeDataLoss, Path: "allow_data_loss", DataLoss: lost,
-			Message: "The migrations of this revision take rows or values away: " + placedLosses(lost) + ". Nothing was proposed.",
+			Message: "The migrations of this revision take rows or values away: " + placedLosses(lost) + "." +
+				needlessNames(allowed, m.DataLoss) + " Nothing was proposed.",
 			Fix: "if that is meant, send allow_data_loss: " + string(text) +
 				", or write the comment " + migrate.LossComment(names...) + " above the statement",
 		}}
 	}
 	m.Rehearsal.WarnOfNeedless(allowed, m.DataLoss)
 	return lossWords(m), nil
+}
+
+// needlessNames says which of the allowed tables lose nothing: a name may be mistyped.
+func needlessNames(allowed toolapi.TableNames, lost []toolapi.DataLoss) string {
+	names := allowed.Needless(lost)
+	if len(names) == 0 {
+		return ""
+	}
+	return " Nothing is lost of " + shortNames(names) + ", which allow_data_loss names."
 }
 
 const (
@@ -128,7 +138,8 @@ func placedLosses(all []toolapi.DataLoss) string {
 			parts = append(parts, fmt.Sprintf("and %d more", len(all)-i))
 			break
 		}
-		sum := toolapi.LossOf{Table: shortName(l.Table), Column: shortName(l.Column), Rows: l.Rows}
+		sum := l.Of()
+		sum.Table, sum.Column = shortName(sum.Table), shortName(sum.Column)
 		parts = append(parts, fmt.Sprintf("%s (%s:%d: %s)", sum, l.File, l.Line, l.Statement))
 	}
 	return strings.Join(parts, "; ")

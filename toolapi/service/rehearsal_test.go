@@ -57,7 +57,10 @@ func TestLossIsProposed(t *testing.T) {
 	}{
 		{name: "none", does: losing(), summary: "goes live at once."},
 		{name: "not named", does: losing("people 2"), refused: "people"},
-		{name: "another is named", does: losing("people 2"), allow: []string{"orders"}, refused: "people"},
+		{
+			name: "another is named", does: losing("people 2"), allow: []string{"orders"}, refused: "people",
+			warns: "Nothing is lost of orders, which allow_data_loss names.",
+		},
 		{name: "one of two is named", does: losing("people 2", "orders 1"), allow: []string{"people"}, refused: "orders"},
 		{name: "named", does: losing("people 2"), allow: []string{"people"}, summary: "people loses 2 rows."},
 		{name: "in another case", does: losing("People 1"), allow: []string{"pEOPLE"}, summary: "People loses 1 row."},
@@ -88,7 +91,8 @@ func TestLossIsProposed(t *testing.T) {
 				var refusal toolapi.ToolRefusal
 				if err := json.Unmarshal(a.body, &refusal); err != nil || refusal.Path != "allow_data_loss" ||
 					fmt.Sprint(toolapi.LosingTables(refusal.DataLoss)) != "["+c.refused+"]" ||
-					!strings.Contains(refusal.Message, "0002.sql:3: DELETE FROM it") ||
+					!strings.Contains(refusal.Message, "0002.sql:3: DELETE FROM it") || !strings.Contains(refusal.Message, c.warns) ||
+					strings.Contains(refusal.Message, "Nothing is lost") != (c.warns != "") ||
 					!strings.Contains(refusal.Fix, `["`+c.refused+`"]`) {
 					t.Errorf("%s", a.body)
 				}

@@ -93,8 +93,15 @@ func TestRestorePointIsFound(t *testing.T) {
 func TestRestoreIsDecided(t *testing.T) {
 	w, host, site, _, next := restorable(t)
 	w.sql("INSERT INTO site_migrations VALUES (?, '0002.sql')", site)
-	host.set(losing("people 2 allowed"))
 	args := []any{"site_id", site, "point", "p3"}
+	back := losing("people 2 allowed")
+	back.DataLoss[0].Cause = toolapi.CauseRestoreValues
+	host.set(back)
+	if got := w.ok("member", "page.restore_data", js(args...)).text("request_summary"); !strings.HasSuffix(got,
+		". people: 2 rows back to the values of then.") {
+		t.Errorf("%s", got)
+	}
+	host.set(losing("people 2 allowed"))
 	proposed := w.ok("member", "page.restore_data", js(args...))
 	id := proposed.text("confirmation_id")
 	if got := proposed.text("request_summary"); !strings.HasSuffix(got, ". people loses 2 rows.") ||
