@@ -67,7 +67,7 @@ func Confirm(ctx context.Context, o ConfirmOptions) error {
 		allowed = append(slices.Clip(allowed), allowedIn(proposal.Arguments)...)
 	}
 	if _, err := nameLosses(ctx, t, lost, allowed, true, p.namingSite("pages confirm "+o.ID)); err != nil {
-		return err
+		return addNeedless(err, allowed, lost)
 	}
 	resp, err := p.confirm(ctx, proposal)
 	if err != nil {

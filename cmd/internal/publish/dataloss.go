@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -21,12 +22,11 @@ import (
 // addMigrated adds what the migrations do to the page's data.
 func (t *planText) addMigrated(p *deploy.Plan) {
 	for _, l := range p.DataLoss {
-		sum := toolapi.LossOf{Table: l.Table, Column: l.Column, Rows: l.Rows}
 		allowed := ""
 		if l.Allowed {
 			allowed = "; a comment in the migration allows it"
 		}
-		t.add("31;1", "! %s (%s, %s:%d%s)", sum, l.Cause, l.File, l.Line, allowed)
+		t.add("31;1", "! %s (%s, %s:%d%s)", l.Of(), l.Cause, l.File, l.Line, allowed)
 		t.add("31", "    %s", l.Statement)
 	}
 	r := p.Rehearsal
@@ -96,6 +96,15 @@ func lossFailure(lost []toolapi.DataLoss, allowed toolapi.TableNames, command st
 		Fix:     "if that is meant: " + command + wording.Printable(lossFlags(tables)) + comment,
 		Detail:  &failure.Detail{DataLoss: lost},
 	}
+}
+
+// addNeedless has the refusal of losses say which tables are allowed to lose rows and lose none: a name may be mistyped.
+func addNeedless(err error, allowed toolapi.TableNames, lost []toolapi.DataLoss) error {
+	names := allowed.Needless(lost)
+	if refused, ok := errors.AsType[*failure.Error](err); ok && refused.Code == toolapi.CodeDataLoss && len(names) > 0 {
+		refused.Message += "; nothing is lost of " + wording.Printable(strings.Join(names, ", ")) + ", which is allowed to lose rows"
+	}
+	return err
 }
 
 // lossFlags are the flags that allow tables to lose rows, with a space before each.

@@ -158,7 +158,7 @@ func (d *deployment) run(ctx context.Context) error {
 	}
 	if !o.Preview { // a preview has a copy of the database
 		if err := d.allowLosses(ctx, plan.DataLoss); err != nil {
-			return err
+			return addNeedless(err, o.AllowLoss, plan.DataLoss)
 		}
 	}
 	return d.send(ctx, site, live)

@@ -43,8 +43,9 @@ type Proposer struct {
 	// Command begins the command that proposes the same once more, for a fix; "" where there is none.
 	Command string
 
-	stopPrinted bool   // what stands after a signal
-	unsaved     string // the id of a proposal that could not be saved
+	stopPrinted  bool     // what stands after a signal
+	unsaved      string   // the id of a proposal that could not be saved
+	restoreShown []string // lines of the restore that is proposed, as they were printed
 }
 
 // Propose takes a call of a two-call tool to a person, and prints what was done.
@@ -274,7 +275,7 @@ func (p *Proposer) printChanges(ctx context.Context, proposal *deploy.Proposal, 
 		return proposal.DataLoss
 	}
 	if proposal.Tool == p.Session.Contract.RestoreData.Name {
-		printRestore(t, proposal.Migrated)
+		p.printRestore(proposal.Migrated)
 		return proposal.DataLoss
 	}
 	plan, err := p.plan(ctx, proposal, now)

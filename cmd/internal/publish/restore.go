@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -156,36 +157,47 @@ func PrintBound(t *terminal.Terminal, list toolapi.RestorePoints) {
 	t.Progress("kept are %s: at most %d points and %s", wording.Printable(list.Rule), list.MaxPoints, wording.Size(list.MaxBytes))
 }
 
-// printRestore prints what a restore takes away and brings back.
-func printRestore(t *terminal.Terminal, m toolapi.Migrated) {
+// printRestore prints what a restore takes away and brings back, but what it has printed of the proposal.
+func (p *Proposer) printRestore(m toolapi.Migrated) {
+	text := restoreText(m)
+	text.lines = slices.DeleteFunc(text.lines, func(l planLine) bool { return slices.Contains(p.restoreShown, l.text) })
+	printLines(p.Session.Term, p.Session.Term.Stderr, text.lines)
+	for _, l := range text.lines {
+		p.restoreShown = append(p.restoreShown, l.text)
+	}
+}
+
+// restoreText says what a restore takes away and brings back.
+func restoreText(m toolapi.Migrated) *planText {
+	t := &planText{}
 	for _, l := range m.DataLoss {
-		sum := toolapi.LossOf{Table: l.Table, Column: l.Column, Rows: l.Rows}
-		what := sum.String() + ", which came or changed since"
+		what := l.Of().String()
 		switch {
 		case l.File != "":
-			what = fmt.Sprintf("%s of the restore point once more (%s, %s:%d)", sum, l.Cause, l.File, l.Line)
-		case l.Cause == "restore values":
-			what = fmt.Sprintf("%s: %s back to the values of then", l.Table, wording.Count(int(l.Rows), "row"))
+			what = fmt.Sprintf("%s of the restore point once more (%s, %s:%d)", what, l.Cause, l.File, l.Line)
+		case l.Cause != toolapi.CauseRestoreValues:
+			what += ", which came or changed since"
 		}
-		fmt.Fprintf(t.Stderr, "%s\n", t.Paint("31;1", "! "+wording.Printable(what)))
+		t.add("31;1", "! %s", what)
 	}
 	if m.Rehearsal == nil {
-		return
+		return t
 	}
 	for _, c := range m.Rehearsal.Tables {
-		fmt.Fprintf(t.Stderr, "  rows of %s: %d, then %d\n", wording.Printable(c.Table), c.Before, c.After)
+		t.add("", "  rows of %s: %d, then %d", c.Table, c.Before, c.After)
 	}
 	if n := len(m.Rehearsal.Files); n > 0 {
 		var names []string
 		for _, f := range m.Rehearsal.Files {
-			names = append(names, wording.Printable(f.File))
+			names = append(names, f.File)
 		}
 		verb := map[bool]string{true: "runs", false: "run"}[n == 1]
-		fmt.Fprintf(t.Stderr, "  %s again on the data: %s\n", verb, strings.Join(names, ", "))
+		t.add("", "  %s again on the data: %s", verb, strings.Join(names, ", "))
 	}
 	if m.Rehearsal.State == toolapi.RehearsalSkipped {
-		fmt.Fprintf(t.Stderr, "%s\n", t.Paint("33;1", "what is lost was not looked at: "+wording.Printable(m.Rehearsal.Reason)))
+		t.add("33;1", "what is lost was not looked at: %s", m.Rehearsal.Reason)
 	}
+	return t
 }
 
 // reportRestore prints what a confirmed restore did.
@@ -195,7 +207,7 @@ func (p *Proposer) reportRestore(body json.RawMessage) error {
 	if err := json.Unmarshal(body, &done); err != nil {
 		return err
 	}
-	printRestore(t, done.Migrated)
+	p.printRestore(done.Migrated)
 	if done.Preview != nil {
 		url := strings.TrimSuffix(s.Client.SiteURL(done.Preview.Hostname), "/") + done.Preview.Path
 		t.Progress("a preview with the data of %s, until %s; to end it: pages preview revoke %s",
