@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -15,7 +14,8 @@ import (
 //
 //   - only to documents in a browser: a GET or HEAD that says so (Sec-Fetch-Dest, else Accept), outside /__pages/. A
 //     fetch from a script, curl and tests get the site's own bytes;
-//   - only to complete, uncompressed HTML: never to 1xx, 204, 3xx or 206;
+//   - only to complete, uncompressed HTML: never to 1xx, 204, 3xx or 206, and not in UTF-16 or another
+//     encoding without ASCII;
 //   - at the end of the document, so that nothing is buffered or parsed, and the only change is one element after it;
 //   - HEAD says what GET would. Content-Length grows by the element; the entity tag gets a suffix of this run and
 //     version, since the bytes are others; a navigation's If-None-Match is translated back, so 304 still works;
@@ -34,28 +34,24 @@ func (h *Hub) inject(next http.Handler) http.Handler {
 		}
 		version := h.current()
 		iw := &injector{
-			ResponseWriter: w, hub: h, r: r, version: version, head: r.Method == http.MethodHead,
-			suffix: fmt.Sprintf("~%s.%d", h.boot, version), length: -1,
+			hub: h, r: r, version: version, suffix: fmt.Sprintf("~%s.%d", h.boot, version),
 		}
+		iw.ElementWriter = &site.ElementWriter{ResponseWriter: w, Head: r.Method == http.MethodHead, Element: iw.reload}
 		iw.translate(r)
 		next.ServeHTTP(iw, r.WithContext(site.WithoutEncoding(r.Context())))
-		iw.finish()
+		iw.Finish()
 	})
 }
 
 // injector is the response of one navigation.
 type injector struct {
-	http.ResponseWriter
+	*site.ElementWriter
+
 	hub     *Hub
 	r       *http.Request
 	version int64
 	suffix  string // of entity tags
-	head    bool
 	ours    bool   // the client asked with an entity tag of this version
-	wrote   bool   // the header is out
-	element string // to add; empty for none
-	length  int64  // the site's Content-Length, -1 when it gave none
-	sent    int64
 }
 
 // translate gives the site the entity tags as it knows them, without those of other versions and without dates, which
@@ -86,36 +82,32 @@ func (w *injector) translate(r *http.Request) {
 	}
 }
 
-// WriteHeader decides whether this response gets the element.
+// WriteHeader implements http.ResponseWriter.
 func (w *injector) WriteHeader(status int) {
-	if w.wrote || (status >= 100 && status < 200) {
-		w.ResponseWriter.WriteHeader(status)
-		return
+	if status >= 200 {
+		withoutFailureCache(status, w.Header())
 	}
-	w.wrote = true
-	h := w.Header()
-	withoutFailureCache(status, h)
-	inject := site.TakesElement(status, h)
-	if inject || (w.ours && status == http.StatusNotModified) { // the entity tag becomes one of this version
-		tag := h.Get("ETag")
-		if bare, ok := strings.CutSuffix(tag, `"`); ok && len(tag) > 1 {
-			h.Set("ETag", bare+w.suffix+`"`)
-		}
+	if w.ours && status == http.StatusNotModified {
+		w.tag(w.Header())
 	}
-	if inject {
-		policies := h.Values("Content-Security-Policy")
-		nonce := scriptNonce(policies)
-		w.hub.logObstacle(w.r, obstacleOf(policies, w.r, nonce))
-		w.element = reloadElement(w.version, nonce)
-		if n, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64); err == nil {
-			w.length = n
-			h.Set("Content-Length", strconv.FormatInt(n+int64(len(w.element)), 10))
-		}
-		for _, digest := range []string{"Content-Digest", "Repr-Digest", "Digest", "Content-MD5"} {
-			h.Del(digest)
-		}
+	w.ElementWriter.WriteHeader(status)
+}
+
+// tag makes the entity tag one of this version.
+func (w *injector) tag(h http.Header) {
+	tag := h.Get("ETag")
+	if bare, ok := strings.CutSuffix(tag, `"`); ok && len(tag) > 1 && !strings.HasSuffix(bare, w.suffix) {
+		h.Set("ETag", bare+w.suffix+`"`)
 	}
-	w.ResponseWriter.WriteHeader(status)
+}
+
+// reload returns the element of live reload for a response.
+func (w *injector) reload(h http.Header) string {
+	w.tag(h)
+	policies := h.Values("Content-Security-Policy")
+	nonce := scriptNonce(policies)
+	w.hub.logObstacle(w.r, obstacleOf(policies, w.r, nonce))
+	return reloadElement(w.version, nonce)
 }
 
 // withoutFailureCache has no browser cache a failure under a Cache-Control that the site gives all its responses: while
@@ -155,49 +147,4 @@ func reloadElement(version int64, nonce string) string {
 // scriptNonce returns the nonce of a page's policies for scripts.
 func scriptNonce(policies []string) string {
 	return site.PolicyNonce(policies, "script-src", "script-src-elem", "default-src")
-}
-
-func (w *injector) Write(b []byte) (int, error) {
-	if !w.wrote {
-		w.WriteHeader(http.StatusOK)
-	}
-	n, err := w.ResponseWriter.Write(b)
-	w.sent += int64(n)
-	return n, err
-}
-
-// ReadFrom lets the server send files without a copy.
-func (w *injector) ReadFrom(src io.Reader) (int64, error) {
-	if !w.wrote {
-		w.WriteHeader(http.StatusOK)
-	}
-	n, err := io.Copy(w.ResponseWriter, src)
-	w.sent += n
-	return n, err
-}
-
-// FlushError decides about the header before it flushes: flushing the wrapped writer would send it undecided.
-func (w *injector) FlushError() error {
-	if !w.wrote {
-		w.WriteHeader(http.StatusOK)
-	}
-	return http.NewResponseController(w.ResponseWriter).Flush()
-}
-
-// Flush implements http.Flusher.
-func (w *injector) Flush() { _ = w.FlushError() }
-
-// Unwrap lets deadlines reach the connection.
-func (w *injector) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// finish adds the element to a complete body. A HEAD response without a body gets none: its length, if known, is in the
-// header already.
-func (w *injector) finish() {
-	if !w.wrote {
-		w.WriteHeader(http.StatusOK)
-	}
-	if w.element == "" || (w.length >= 0 && w.sent != w.length) || (w.head && w.sent == 0) {
-		return
-	}
-	_, _ = io.WriteString(w.ResponseWriter, w.element) // the client may be gone
 }

@@ -56,6 +56,7 @@ func TestInject(t *testing.T) {
 		{"a redirect", "GET", "/", []string{asDocument}, 307, html, false},
 		{"an image", "GET", "/a.png", []string{asDocument}, 200, h{"Content-Type": "image/png"}, false},
 		{"XHTML", "GET", "/", []string{asDocument}, 200, h{"Content-Type": "application/xhtml+xml"}, false},
+		{"UTF-16", "GET", "/", []string{asDocument}, 200, h{"Content-Type": "text/html; charset=utf-16"}, false},
 		{"no type", "GET", "/", []string{asDocument}, 200, h{"Content-Type": ""}, false},
 		{"the platform's own pages", "GET", "/__pages/sign-in", []string{asDocument}, 200, html, false},
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -14,7 +15,8 @@ import (
 // they are; a page's policy stays as it is.
 func TestBanner(t *testing.T) {
 	const page, strict = "<!doctype html><title>a</title><p>a", "default-src 'none'; style-src 'nonce-abc='"
-	dir, assets := folder(t, map[string]string{"/index.html": page, "/a.txt": "text", "/404.html": "<h1>none</h1>"})
+	const utf16, latin1 = "\xff\xfe<\x00p\x00>\x00a\x00", "<p>\xe9"
+	dir, assets := folder(t, map[string]string{"/index.html": page, "/utf16.html": utf16, "/a.txt": "text", "/404.html": "<h1>none</h1>"})
 	worker := workerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
@@ -24,6 +26,19 @@ func TestBanner(t *testing.T) {
 			w.Header().Set("Content-Encoding", "gzip")
 		case "/api/json":
 			w.Header().Set("Content-Type", "application/json")
+		case "/api/utf16be":
+			w.Header().Set("Content-Type", `text/html; charset="UTF-16BE"`)
+			_, err := io.WriteString(w, "\x00<\x00p\x00>")
+			return err
+		case "/api/utf16le":
+			_, err := io.WriteString(w, utf16)
+			return err
+		case "/api/latin1":
+			w.Header().Set("Content-Type", "text/html; charset=iso-8859-1")
+			_, err := io.WriteString(w, latin1)
+			return err
+		case "/api/japanese":
+			w.Header().Set("Content-Type", "text/html;charset=iso-2022-jp")
 		case "/api/redirect":
 			http.Redirect(w, r, "/", http.StatusFound)
 			return nil
@@ -36,7 +51,7 @@ func TestBanner(t *testing.T) {
 		AssetsDir: dir, Assets: assets, Worker: worker,
 	}
 	const said = `<link rel="stylesheet" href="/__pages/preview.css"`
-	const text = "Preview “&lt;b&gt;” of revision r7-abc: this is not what is published"
+	const text = "Preview &#8220;&lt;b&gt;&#8221; of revision r7-abc: this is not what is published"
 	f := start(t, Options{Preview: true, PreviewName: "<b>"}, revision)
 	navigation := []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document", "Accept", "text/html"}
 	for _, c := range []struct {
@@ -56,6 +71,11 @@ func TestBanner(t *testing.T) {
 		{"text", "GET", "/a.txt", navigation, false},
 		{"JSON", "GET", "/api/json", navigation, false},
 		{"encoded bytes", "GET", "/api/encoded", navigation, false},
+		{"a file in UTF-16", "GET", "/utf16", navigation, false},
+		{"UTF-16 by its byte order mark", "GET", "/api/utf16le", navigation, false},
+		{"UTF-16 by the header", "GET", "/api/utf16be", navigation, false},
+		{"an encoding with escapes", "GET", "/api/japanese", navigation, false},
+		{"a single-byte encoding", "GET", "/api/latin1", navigation, true},
 		{"a redirect", "GET", "/api/redirect", navigation, false},
 		{"a part", "GET", "/", append([]string{"Range", "bytes=0-3"}, navigation...), false},
 		{"a reserved page", "GET", "/__pages/sign-in", navigation, false},
@@ -80,6 +100,15 @@ func TestBanner(t *testing.T) {
 			}
 			if got := strings.Contains(string(body), said) && strings.Contains(string(body), text); got != c.banner {
 				t.Errorf("%d %v %s", resp.StatusCode, resp.Header, body)
+			}
+			want, whole := map[string]string{
+				"/utf16": utf16, "/api/utf16le": utf16, "/api/utf16be": "\x00<\x00p\x00>", "/api/japanese": page,
+			}[c.path]
+			if whole && string(body) != want {
+				t.Errorf("the page is %q, want %q", body, want)
+			}
+			if c.path == "/api/latin1" && strings.ContainsFunc(string(body[len(latin1):]), func(r rune) bool { return r > unicode.MaxASCII }) {
+				t.Errorf("the banner is not in ASCII: %q", body)
 			}
 			if c.banner && resp.Header.Get("ETag") != "" {
 				t.Error("the entity tag is that of other bytes")

@@ -2,7 +2,10 @@ package site
 
 import (
 	"net/http"
+	"slices"
 	"strings"
+
+	"golang.org/x/text/encoding/htmlindex"
 )
 
 // This file says which responses are documents to which an element may be added: by the dev server its reload script, and
@@ -23,8 +26,8 @@ func ShowsDocument(r *http.Request) bool {
 	return false
 }
 
-// TakesElement reports whether a response is complete, uncompressed HTML.
-func TakesElement(status int, h http.Header) bool {
+// takesElement reports whether a response is complete, uncompressed HTML, in an encoding in which ASCII has its own bytes.
+func takesElement(status int, h http.Header) bool {
 	switch {
 	case status == http.StatusNoContent, status == http.StatusResetContent, status == http.StatusPartialContent:
 		return false
@@ -33,8 +36,27 @@ func TakesElement(status int, h http.Header) bool {
 	case h.Get("Content-Encoding") != "" && h.Get("Content-Encoding") != "identity":
 		return false
 	}
-	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
-	return strings.EqualFold(strings.TrimSpace(kind), "text/html")
+	kind, parameters, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "text/html") && keepsASCII(parameters)
+}
+
+// keepsASCII reports whether a text of the encoding that the parameters of a Content-Type name can end in ASCII. It cannot in
+// one that browsers do not know.
+func keepsASCII(parameters string) bool {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, label, _ := strings.Cut(parameter, "=")
+		label = strings.Trim(label, " \t\"'")
+		if !strings.EqualFold(strings.TrimSpace(name), "charset") || label == "" {
+			continue
+		}
+		e, err := htmlindex.Get(label)
+		if err != nil {
+			return false
+		}
+		name, err = htmlindex.Name(e)
+		return err == nil && !slices.Contains([]string{"utf-16be", "utf-16le", "iso-2022-jp", "replacement"}, name)
+	}
+	return true
 }
 
 // PolicyNonce returns the nonce that content security policies have in one of some directives, such as "script-src"; "" for

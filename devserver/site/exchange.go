@@ -63,7 +63,7 @@ var requestCount = func() *atomic.Uint32 {
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if banner, shown := s.withBanner(w, r); banner != nil {
 		s.serve(banner, shown)
-		banner.finish() // unless the response broke off
+		banner.Finish() // unless the response broke off
 		return
 	}
 	s.serve(w, r)
