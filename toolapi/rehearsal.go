@@ -56,6 +56,8 @@ type (
 	TableNames []string
 	// FileName is the name of a migration in an argument, without a folder.
 	FileName string
+	// FolderPath is a folder of a site in an argument.
+	FolderPath string
 	// FileNames are names of migrations in an argument.
 	FileNames []string
 )
@@ -92,6 +94,7 @@ type RehearseArgs struct {
 	Force      bool            `json:"force,omitempty" jsonschema:"as for page.publish of the revision"`
 	Migrations []MigrationText `json:"migrations,omitempty" jsonschema:"the migrations that the live revision lacks, or has with another text"`
 	Unchanged  FileNames       `json:"unchanged,omitempty" jsonschema:"names of the migrations that are those of the live revision"`
+	Folder     FolderPath      `json:"folder,omitempty" jsonschema:"the folder of the migrations in the site, which messages name; without it migrations"`
 	Tables     TableNames      `json:"tables,omitempty" jsonschema:"tables that must exist afterwards"`
 	Scope
 }

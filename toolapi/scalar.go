@@ -117,6 +117,7 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[Tried]():          {Type: "array", Items: &jsonschema.Schema{Type: "string"}, MaxItems: &tried},
 		reflect.TypeFor[TableNames]():     {Type: "array", Items: text(maxTableName), MaxItems: &tables},
 		reflect.TypeFor[FileName]():       text(limits.MaxSegmentBytes),
+		reflect.TypeFor[FolderPath]():     text(limits.MaxPathBytes),
 		reflect.TypeFor[FileNames]():      {Type: "array", Items: text(limits.MaxSegmentBytes), MaxItems: &files},
 		reflect.TypeFor[RehearsalState](): {
 			Type: "string", Enum: []any{string(RehearsalDone), string(RehearsalNotNeeded), string(RehearsalSkipped)},

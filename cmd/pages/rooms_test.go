@@ -120,8 +120,8 @@ var mayImport = map[string][]string{
 	"toolapi/conformance": {"manifest/limits", "toolapi"},
 	"toolapi/oracle":      {"toolapi"},
 	"toolapi/service": {
-		"manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/secretscan", "manifest/sitefile",
-		"manifest/sitepath", "migrate", "migrate/dbfile", "toolapi", "toolapi/bundle", "toolapi/service/archive",
+		"manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/limits", "manifest/secretscan",
+		"manifest/sitefile", "manifest/sitepath", "migrate", "migrate/dbfile", "toolapi", "toolapi/bundle", "toolapi/service/archive",
 		"toolapi/service/blob",
 	},
 	"toolapi/service/archive": {"toolapi", "toolapi/bundle"},

@@ -37,6 +37,7 @@ func (d *Deployer) Rehearse(ctx context.Context, l Live, b Bundle, p *Plan) erro
 		return nil
 	}
 	if now.Bindings.Database != nil {
+		args.Folder = toolapi.FolderPath(now.Bindings.Database.Migrations)
 		args.Tables = slices.Clone(now.Bindings.Database.Tables)
 	}
 	if now.Bindings.Submissions != "" {

@@ -39,12 +39,12 @@ func TestRehearse(t *testing.T) {
 		{name: "nothing new", files: []string{"m/1.sql=one", "public/x.sql=x"}, plan: "not_needed  []"},
 		{
 			name: "new", files: []string{"m/1.sql=one", "m/2.sql=two"}, status: 200, answer: rehearsed,
-			sent: `"migrations":[{"name":"2.sql","sql":"two"}],"unchanged":["1.sql"],"tables":["a","leads"]`,
+			sent: `"migrations":[{"name":"2.sql","sql":"two"}],"unchanged":["1.sql"],"folder":"m","tables":["a","leads"]`,
 			plan: "done  [a loses 2 rows]",
 		},
 		{
 			name: "edited", files: []string{"m/1.sql=other"}, status: 200, answer: rehearsed,
-			sent: `"migrations":[{"name":"1.sql","sql":"other"}],"tables":["a","leads"]`, plan: "done  [a loses 2 rows]",
+			sent: `"migrations":[{"name":"1.sql","sql":"other"}],"folder":"m","tables":["a","leads"]`, plan: "done  [a loses 2 rows]",
 		},
 		{
 			name: "gone", files: []string{"public/x.sql=x"}, status: 200,

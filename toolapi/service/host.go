@@ -127,6 +127,7 @@ type Release struct {
 // ProposedMigrations are migrations of a site that is not uploaded yet.
 type ProposedMigrations struct {
 	Files  []ProposedMigration
+	Folder string   // of the files in the site, which messages name; "" for none known
 	Tables []string // that must exist afterwards
 }
 

@@ -6,10 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/manifest/limits"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/toolapi"
 )
@@ -291,8 +295,8 @@ func rehearseText(ctx context.Context, c *call) error {
 	}
 	if r.Force = args.Force; args.Revision == "" {
 		r.Proposed, err = proposedMigrations(r, args)
-	} else if len(args.Migrations)+len(args.Unchanged)+len(args.Tables) > 0 {
-		err = invalid(toolapi.Issue{Path: "revision", Message: "goes without migrations, unchanged and tables"})
+	} else if len(args.Migrations)+len(args.Unchanged)+len(args.Tables)+len(args.Folder) > 0 {
+		err = invalid(toolapi.Issue{Path: "revision", Message: "goes without migrations, unchanged, folder and tables"})
 	}
 	if err != nil {
 		return err
@@ -328,7 +332,10 @@ func proposedMigrations(r Release, args toolapi.RehearseArgs) (*ProposedMigratio
 	}
 	var issues []toolapi.Issue
 	seen := map[string]bool{}
-	all := &ProposedMigrations{Tables: args.Tables}
+	all := &ProposedMigrations{Folder: sitepath.CleanPath(string(args.Folder)), Tables: args.Tables}
+	if all.Folder != "" && !isFolder(all.Folder) {
+		issues = append(issues, toolapi.Issue{Path: "folder", Message: "must be the path of a folder of the site"})
+	}
 	check := func(argument, name string) bool {
 		problem := ""
 		switch {
@@ -363,6 +370,12 @@ func proposedMigrations(r Release, args toolapi.RehearseArgs) (*ProposedMigratio
 		return nil, invalid(issues...)
 	}
 	return all, nil
+}
+
+// isFolder reports whether a folder in a site can have a path on every system.
+func isFolder(name string) bool {
+	return fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, "\\:\x00") &&
+		!slices.ContainsFunc(strings.Split(name, "/"), func(segment string) bool { return len(segment) > limits.MaxSegmentBytes })
 }
 
 // isMigrationName reports whether a file of a migration can have a name on every system.

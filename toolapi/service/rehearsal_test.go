@@ -306,6 +306,9 @@ func TestRehearseTool(t *testing.T) {
 		{"twice", []any{"migrations", sql("1.sql"), "unchanged", []string{"1.sql"}}, toolapi.CodeInvalidArguments},
 		{"not of what is live", []any{"migrations", sql("3.sql"), "unchanged", []string{"9.sql"}}, toolapi.CodeInvalidArguments},
 		{"a path", []any{"migrations", sql("../3.sql")}, toolapi.CodeInvalidArguments},
+		{"a folder outside", []any{"migrations", sql("3.sql"), "folder", "a/../../b"}, toolapi.CodeInvalidArguments},
+		{"an absolute folder", []any{"migrations", sql("3.sql"), "folder", "/etc"}, toolapi.CodeInvalidArguments},
+		{"a long folder", []any{"migrations", sql("3.sql"), "folder", strings.Repeat("a", 256)}, toolapi.CodeInvalidArguments},
 		{"a drive", []any{"migrations", sql("c:3.sql")}, toolapi.CodeInvalidArguments},
 		{"no script", []any{"migrations", sql("3.txt")}, toolapi.CodeInvalidArguments},
 		{"no name", []any{"migrations", sql(".sql")}, toolapi.CodeInvalidArguments},
@@ -322,8 +325,8 @@ func TestRehearseTool(t *testing.T) {
 			}
 		})
 	}
-	w.ok("member", "page.rehearse", js("site_id", site, "migrations", sql("3.sql"), "unchanged", []string{"1.sql"}))
-	if p := got.Proposed; p == nil || len(p.Files) != 2 || string(p.Files[0].Text) != "SELECT 1" || p.Files[1].Stored.Path != "m/1.sql" {
+	w.ok("member", "page.rehearse", js("site_id", site, "migrations", sql("3.sql"), "unchanged", []string{"1.sql"}, "folder", "./drizzle/"))
+	if p := got.Proposed; p == nil || p.Folder != "drizzle" || len(p.Files) != 2 || string(p.Files[0].Text) != "SELECT 1" || p.Files[1].Stored.Path != "m/1.sql" {
 		t.Errorf("%+v", p)
 	}
 	host.does = func(service.Release) (toolapi.Migrated, error) {

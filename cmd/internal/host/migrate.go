@@ -29,7 +29,7 @@ type migrations struct {
 // migrationsOf returns the migrations of a release; nil when it has no database.
 func migrationsOf(r service.Release) *migrations {
 	if p := r.Proposed; p != nil {
-		return &migrations{p.Files, "migrations", p.Tables}
+		return &migrations{p.Files, cmp.Or(p.Folder, "migrations"), p.Tables}
 	}
 	m := r.Bundle.Manifest
 	if m.Bindings.Database == nil {
