@@ -59,7 +59,11 @@ func diffChanges(changes []schemadiff.Change) []DiffChange {
 // Schema writes the schema of the database to a file, or prints it.
 func (s *Site) Schema(ctx context.Context, o SchemaOptions) error {
 	return s.Read(ctx, migrate.Options{}, func(m *migrate.Migrator) error {
+		file := cmp.Or(o.File, filepath.Join(s.Dir, "schema.sql"))
 		text, err := m.Schema(ctx)
+		if pending, ok := errors.AsType[*migrate.Error](err); ok && pending.Code == migrate.CodePending && o.Check {
+			return s.checkPending(ctx, m, file, pending)
+		}
 		if err != nil {
 			return err
 		}
@@ -68,7 +72,6 @@ func (s *Site) Schema(ctx context.Context, o SchemaOptions) error {
 			fmt.Fprint(s.term.Stdout, text)
 			return nil
 		}
-		file := cmp.Or(o.File, filepath.Join(s.Dir, "schema.sql"))
 		if o.Check {
 			return s.checkSchema(ctx, m, file, text)
 		}
@@ -237,6 +240,41 @@ func (s *Site) checkSchema(ctx context.Context, m *migrate.Migrator, file, text 
 	}
 	s.printDifferences(doc.Schema)
 	return err
+}
+
+// checkPending returns the error for migrations that are not applied yet. It says, too, that the file was edited, where no
+// migration makes its schema.
+func (s *Site) checkPending(ctx context.Context, m *migrate.Migrator, file string, pending *migrate.Error) error {
+	there, err := readSchemaFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return pending
+	}
+	var wanted *schemadiff.Schema
+	if err == nil {
+		wanted, err = s.readSchemaText(ctx, file, there)
+	}
+	if err != nil {
+		return errors.Join(pending, err)
+	}
+	made := len(schemadiff.Compare(&schemadiff.Schema{}, wanted)) == 0
+	var changes []schemadiff.Change // from the last state
+	err = m.EachState(ctx, func(ctx context.Context, _ string, db *sql.DB) (bool, error) {
+		state, err := schemadiff.Read(ctx, db)
+		if err != nil {
+			return false, err
+		}
+		changes = schemadiff.Compare(state, wanted)
+		made = made || len(changes) == 0
+		return !made, nil
+	})
+	if err != nil || made {
+		return cmp.Or[error](err, pending)
+	}
+	both := *pending
+	both.Msg += fmt.Sprintf("; and %s was edited, with %s from the schema of the migrations",
+		s.term.Shown(file), wording.Count(len(changes), "difference"))
+	both.Fix = "run pages migrate first; then pages migrate diff NAME writes a migration of the edit"
+	return &both
 }
 
 // failure says in words which side is behind. It never advises to lose an edit.
