@@ -283,7 +283,8 @@ func TestLossesOfOddTables(t *testing.T) {
 		},
 		{
 			"a statement over the limit of steps", "CREATE TABLE a(x INTEGER PRIMARY KEY); INSERT INTO a VALUES (1), (2);",
-			"REPLACE INTO a SELECT 1 WHERE 1 IN (1" + strings.Repeat(", 1", 20_000) + ");\nDELETE FROM a WHERE x = 1;", "2.sql:2 a 1 delete",
+			"REPLACE INTO a SELECT 1 WHERE 1 IN (1" + strings.Repeat(", 1", 20_000) + ");\nDELETE FROM a WHERE x = 1;",
+			"2.sql:2 a 1 delete",
 		},
 	}
 	for _, c := range tests {

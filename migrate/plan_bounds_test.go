@@ -30,8 +30,11 @@ func TestPlanBounds(t *testing.T) {
 			"MB", migrate.PlanOptions{MaxBytes: 1_000_000, MaxMemory: 1}},
 		{"grows over memory", endless, "with these files the database grows over 9.0 " +
 			"MB", migrate.PlanOptions{MaxBytes: 9_000_000, MaxMemory: 500_000}},
-		{"too slow", strings.Replace(endless, "INSERT INTO t(x) ", "CREATE TABLE n AS ", 1) + ";", "the statement at 2.sql:1 takes longer than " +
-			"100ms", migrate.PlanOptions{Timeout: 100 * time.Millisecond}},
+		{
+			"too slow", strings.Replace(endless, "INSERT INTO t(x) ", "CREATE TABLE n AS ", 1) + ";",
+			"the statement at 2.sql:1 takes longer than 100ms",
+			migrate.PlanOptions{Timeout: 100 * time.Millisecond},
+		},
 	}
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {

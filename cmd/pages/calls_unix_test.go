@@ -20,9 +20,9 @@ func TestCallsOfAPerson(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"assets": "public", "bindings": {"database": {"migrations": "migrations"}}}`)
 	put(t, filepath.Join(dir, "migrations", "0001_people.sql"), "CREATE TABLE people (name TEXT);\n")
-	user := &publisher{t, dir, t.TempDir(), p.Ready.URL, p.Ready.Keys["member"]}
+	user := &publisher{t, dir, t.TempDir(), p.URL, p.Keys["member"]}
 	left := func() int {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.Ready.URL+"/api/v1/tools/page.list", bytes.NewReader([]byte("{}")))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL+"/api/v1/tools/page.list", bytes.NewReader([]byte("{}")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestCallsOfAPerson(t *testing.T) {
 		run  func()
 		most int // calls that count against the rate
 	}{
-		{"a first publish", publish("one", "--site", p.Ready.Demo["site_id"]), 11},
+		{"a first publish", publish("one", "--site", p.Demo["site_id"]), 11},
 		{"whoami", command("whoami"), 1},
 		{"a plan", command("deploy", "--plan"), 2},
 		{"a publish of another text", publish("two"), 10},

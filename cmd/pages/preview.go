@@ -61,7 +61,8 @@ func (f *namedPreviewFlags) options(c *cli, preview bool, expires time.Duration)
 		return o, failure.Usage("--name has %d characters; it may have %d", len([]rune(f.name)), toolapi.MaxPreviewName)
 	}
 	if f.ttl != "" {
-		if o.TTL, err = publish.ParseDuration(f.ttl); err != nil || o.TTL < toolapi.MinPreviewTTL*time.Second || o.TTL > toolapi.MaxPreviewTTL*time.Second {
+		if o.TTL, err = publish.ParseDuration(f.ttl); err != nil ||
+			o.TTL < toolapi.MinPreviewTTL*time.Second || o.TTL > toolapi.MaxPreviewTTL*time.Second {
 			return o, failure.Usage("--ttl is %q; it must be from 1m to 90d, such as 14d or 12h", f.ttl)
 		}
 	}

@@ -267,7 +267,8 @@ func TestRestoreBesidePublish(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := newEmptiedPage(t, startPlatform(t, t.TempDir()), "Beside")
-			third, err := e.upload(e.site, restoreManifest, emptyingRevision(3, emptying, "CREATE TABLE third (x); INSERT INTO third VALUES (1)"))
+			third, err := e.upload(e.site, restoreManifest,
+				emptyingRevision(3, emptying, "CREATE TABLE third (x); INSERT INTO third VALUES (1)"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -411,7 +412,7 @@ func TestRestoreBesideVisitors(t *testing.T) {
 	visitors.Wait()
 	_, shown, _ := strings.Cut(e.shows(t), ": ")
 	there, saved := map[string]bool{}, e.rowsIn(t, o.saved)
-	for _, n := range strings.Fields(shown) {
+	for n := range strings.FieldsSeq(shown) {
 		there[n] = true
 	}
 	for _, n := range []string{"1", "2", "3"} {

@@ -149,13 +149,13 @@ const proxyName = "give the proxy's name and password in its variable: HTTPS_PRO
 func refusedBetween(e *client.StatusError, f *failure.Error) {
 	switch {
 	case e.Status == http.StatusRequestEntityTooLarge:
-		f.Fix = "a proxy in front of the service takes no request of this size: ask its operator to raise the limit (client_max_body_size " +
-			"of nginx); or leave the file out (.assetsignore)"
+		f.Fix = "a proxy in front of the service takes no request of this size: ask its operator to raise the limit " +
+			"(client_max_body_size of nginx); or leave the file out (.assetsignore)"
 	case e.Status == http.StatusProxyAuthRequired:
 		f.Exit, f.Fix = failure.ExitNetwork, proxyName
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
-		f.Exit, f.Fix = failure.ExitAccess, "the key may be good: a proxy or a firewall between refused. Ask the operator of the network, or "+
-			"check PAGES_BASE_URL"
+		f.Exit, f.Fix = failure.ExitAccess, "the key may be good: a proxy or a firewall between refused. Ask the operator of the "+
+			"network, or check PAGES_BASE_URL"
 	case e.Status == http.StatusTooManyRequests:
 		f.Exit, f.Fix = failure.ExitRate, "wait a minute, and try again"
 	case e.Temporary(), e.Status >= http.StatusInternalServerError:
