@@ -107,7 +107,8 @@ func TestBanner(t *testing.T) {
 			if whole && string(body) != want {
 				t.Errorf("the page is %q, want %q", body, want)
 			}
-			if c.path == "/api/latin1" && strings.ContainsFunc(string(body[len(latin1):]), func(r rune) bool { return r > unicode.MaxASCII }) {
+			notASCII := func(r rune) bool { return r > unicode.MaxASCII }
+			if c.path == "/api/latin1" && strings.ContainsFunc(string(body[len(latin1):]), notASCII) {
 				t.Errorf("the banner is not in ASCII: %q", body)
 			}
 			if c.banner && resp.Header.Get("ETag") != "" {

@@ -326,7 +326,8 @@ func TestRehearseTool(t *testing.T) {
 		})
 	}
 	w.ok("member", "page.rehearse", js("site_id", site, "migrations", sql("3.sql"), "unchanged", []string{"1.sql"}, "folder", "./drizzle/"))
-	if p := got.Proposed; p == nil || p.Folder != "drizzle" || len(p.Files) != 2 || string(p.Files[0].Text) != "SELECT 1" || p.Files[1].Stored.Path != "m/1.sql" {
+	if p := got.Proposed; p == nil || p.Folder != "drizzle" || len(p.Files) != 2 ||
+		string(p.Files[0].Text) != "SELECT 1" || p.Files[1].Stored.Path != "m/1.sql" {
 		t.Errorf("%+v", p)
 	}
 	host.does = func(service.Release) (toolapi.Migrated, error) {

@@ -147,7 +147,9 @@ func TestRehearseWithoutADatabase(t *testing.T) {
 	if _, err := h.Rehearse(t.Context(), r); err == nil || !strings.Contains(err.Error(), `the table "b"`) {
 		t.Errorf("%v", err)
 	}
-	r.Proposed = &service.ProposedMigrations{Folder: "drizzle", Files: []service.ProposedMigration{{Name: "1.sql", Text: []byte("NONSENSE")}}}
+	r.Proposed = &service.ProposedMigrations{
+		Folder: "drizzle", Files: []service.ProposedMigration{{Name: "1.sql", Text: []byte("NONSENSE")}},
+	}
 	if _, err := h.Rehearse(t.Context(), r); err == nil || !strings.Contains(err.Error(), "A migration failed: drizzle/1.sql:1:1: ") {
 		t.Errorf("%v", err)
 	}
