@@ -49,7 +49,7 @@ func (e *Error) Error() string { return e.Message }
 
 // Statement is a rewritten one.
 type Statement struct {
-	Text string // without what stands behind the first statement
+	Text string // the first statement alone
 	End  int    // of the statement in the author's text, with its semicolon
 
 	ended  bool // by a semicolon
@@ -66,7 +66,7 @@ func (s *Statement) Blame(message string, at int) (string, int) {
 	if at >= 0 {
 		origin = s.origin(at)
 	}
-	// The parenthesis of ours behind LIMIT is where SQLite finds that something is missing.
+	// SQLite finds at our own parenthesis that LIMIT has no value.
 	if strings.HasPrefix(message, `near ")"`) && origin < 0 && (at >= 0 || s.open) {
 		if s.ended {
 			return `near ";": syntax error`, s.End - 1
@@ -124,7 +124,7 @@ type clauses struct {
 	returning []sqltext.Token
 	order     []sqltext.Token
 	limit     []sqltext.Token
-	late      *sqltext.Token // the first token of a clause that stands behind the place that it has
+	late      *sqltext.Token // the first token of a clause that comes too late
 
 	numbers map[int]int // of parameters, by the byte at which they begin
 	renamed bool        // parameters need their numbers

@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// Kind is what a token is.
+// Kind is the kind of a token.
 type Kind uint8
 
 // The kinds of tokens.
@@ -135,7 +135,7 @@ func Tokens(sql string) []Token {
 	return list
 }
 
-// CutNames cuts a text at the first separator outside of names that have SQL's quotes. A name begins at the front, or behind a
+// CutNames cuts a text at the first separator outside of names that have SQL's quotes. A name begins at the front, or after a
 // separator, a point or a "=".
 func CutNames(text string, separator byte) (before, after string, found bool) {
 	begins := true
