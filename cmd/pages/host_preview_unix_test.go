@@ -110,7 +110,7 @@ func TestNamedPreview(t *testing.T) {
 	host, cookie := p.open(t, two.URL)
 	page := p.request(t, "GET", host, "/", "", "Cookie", cookie, "Accept", "text/html", "Sec-Fetch-Dest", "document")
 	if !strings.HasPrefix(page.body, "<h1>two</h1>") ||
-		!strings.Contains(page.body, "Preview “feature/Login” of revision "+two.Revision) ||
+		!strings.Contains(page.body, "Preview &#8220;feature/Login&#8221; of revision "+two.Revision) ||
 		page.header.Get("X-Robots-Tag") != "noindex" {
 		t.Errorf("%v %s", page.header, page.body)
 	}
