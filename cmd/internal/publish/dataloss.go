@@ -84,8 +84,11 @@ func nameLosses(
 
 // lossFailure refuses losses that nothing allows.
 func lossFailure(lost []toolapi.DataLoss, allowed toolapi.TableNames, command string) error {
+	needless := allowed.Needless(lost)
+	flags := slices.DeleteFunc(slices.Clone(allowed), func(table string) bool { return needless.Contains(table) })
 	lost = toolapi.UnallowedLosses(lost, allowed)
 	tables := toolapi.LosingTables(lost)
+	flags = append(flags, tables...)
 	comment := "; or write the comment " + wording.Printable(migrate.LossComment(tables...)) + " above the statement"
 	if strings.HasPrefix(command, "pages confirm") { // the migration is uploaded
 		comment = ""
@@ -93,7 +96,7 @@ func lossFailure(lost []toolapi.DataLoss, allowed toolapi.TableNames, command st
 	return &failure.Error{
 		Exit: failure.ExitRefused, Code: toolapi.CodeDataLoss,
 		Message: "the migrations take rows or values away: " + wording.Printable(inWords(toolapi.SumLosses(lost))),
-		Fix:     "if that is meant: " + command + wording.Printable(lossFlags(tables)) + comment,
+		Fix:     "if that is meant: " + command + wording.Printable(lossFlags(flags)) + comment,
 		Detail:  &failure.Detail{DataLoss: lost},
 	}
 }

@@ -1,0 +1,31 @@
+package publish
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// TestLossFailure: the command that the refusal gives names all tables that it needs, those that were named already too.
+func TestLossFailure(t *testing.T) {
+	lost := []toolapi.DataLoss{{Table: "books", Rows: 2, Cause: "delete"}, {Table: "loans", Rows: 1, Cause: "cascade"}}
+	for _, c := range []struct {
+		name    string
+		allowed toolapi.TableNames
+		command string
+	}{
+		{"none", nil, "pages deploy --allow-data-loss books --allow-data-loss loans;"},
+		{"one of two", toolapi.TableNames{"Books"}, "pages deploy --allow-data-loss Books --allow-data-loss loans;"},
+		{"one that loses nothing", toolapi.TableNames{"shelves", "loans"}, "pages deploy --allow-data-loss loans --allow-data-loss books;"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			refused, ok := errors.AsType[*failure.Error](lossFailure(lost, c.allowed, "pages deploy"))
+			if !ok || !strings.HasPrefix(refused.Fix, "if that is meant: "+c.command) {
+				t.Errorf("%+v", refused)
+			}
+		})
+	}
+}
