@@ -148,8 +148,12 @@ func (l *restoreLedger) restore(p *platformRun) bool {
 
 // learn notes what the restore points hold that were made since: all hold the state before what was done last.
 func (l *restoreLedger) learn(p *platformRun) bool {
-	_, text, err := p.call(p.Keys["member"], "page.restore_points", `{"site_id":"`+l.site+`"}`)
-	if err != nil {
+	status, text, err := p.call(p.Keys["member"], "page.restore_points", `{"site_id":"`+l.site+`"}`)
+	if err != nil || status != http.StatusOK && l.isPowerless() {
+		return false
+	}
+	if status != http.StatusOK {
+		l.Errorf("the restore points: %d %s", status, text)
 		return false
 	}
 	var list toolapi.RestorePoints
