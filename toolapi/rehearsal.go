@@ -24,7 +24,7 @@ type Rehearsal struct {
 	Reason   string           `json:"reason,omitempty" jsonschema:"why it was skipped, such as: the database has 12 GB"`
 	Tables   []RehearsedTable `json:"tables" jsonschema:"the tables that get more or fewer rows"`
 	Files    []RehearsedFile  `json:"files" jsonschema:"the migrations that ran, in order"`
-	Locked   float64          `json:"locked_milliseconds,omitempty" jsonschema:"how long they held the write lock: what visitors write waits that long"`
+	Locked   float64          `json:"locked_milliseconds,omitempty" jsonschema:"how long visitors' writes wait for the write lock"`
 	Warnings []string         `json:"warnings" jsonschema:"what a person should know before these migrations run"`
 }
 
@@ -94,7 +94,7 @@ type RehearseArgs struct {
 	Force      bool            `json:"force,omitempty" jsonschema:"as for page.publish of the revision"`
 	Migrations []MigrationText `json:"migrations,omitempty" jsonschema:"the migrations that the live revision lacks, or has with another text"`
 	Unchanged  FileNames       `json:"unchanged,omitempty" jsonschema:"names of the migrations that are those of the live revision"`
-	Folder     FolderPath      `json:"folder,omitempty" jsonschema:"the folder of the migrations in the site, which messages name; without it migrations"`
+	Folder     FolderPath      `json:"folder,omitempty" jsonschema:"the migrations' folder in the site, for messages; default migrations"`
 	Tables     TableNames      `json:"tables,omitempty" jsonschema:"tables that must exist afterwards"`
 	Scope
 }

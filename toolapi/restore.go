@@ -8,7 +8,7 @@ type RestorePoints struct {
 	Success
 	SiteID    string         `json:"site_id"`
 	Points    []RestorePoint `json:"points" jsonschema:"newest first"`
-	Tables    []RestoreTable `json:"tables" jsonschema:"what the page's database has now, sorted by name; [] when counting its rows takes too long"`
+	Tables    []RestoreTable `json:"tables" jsonschema:"those of now, sorted by name; [] when counting takes too long"`
 	Rule      string         `json:"rule" jsonschema:"which points are kept, in words"`
 	MaxPoints int            `json:"max_points" jsonschema:"the most points that are kept"`
 	MaxBytes  int64          `json:"max_bytes" jsonschema:"the most bytes that they take together, unless the newest alone needs more"`
@@ -19,7 +19,7 @@ type RestorePoint struct {
 	ID         string         `json:"id" jsonschema:"such as p12"`
 	At         string         `json:"at" jsonschema:"ISO 8601 timestamp"`
 	Reason     RestoreReason  `json:"reason" jsonschema:"publish: a revision was about to go live; restore: another point was about to be put back; interval: something was written since the point before"`
-	Before     *string        `json:"before" jsonschema:"the revision that was about to go live, or the point that was about to be put back; null for an interval, and when it is not known"`
+	Before     *string        `json:"before" jsonschema:"the revision that went live next, or the point put back; null if neither is known"`
 	Revision   *string        `json:"revision" jsonschema:"what was live; null when it is not known"`
 	Migrations []string       `json:"migrations" jsonschema:"the migrations that the database had"`
 	Tables     []RestoreTable `json:"tables" jsonschema:"sorted by name"`

@@ -32,7 +32,7 @@ type restoreLedger struct {
 	marks      map[string]string       // of the code, by revision
 	points     map[string]restoreState // by id
 	now        restoreState
-	then       []restoreState // that may be instead: nobody answered
+	then       []restoreState // that may be instead: there was no answer
 	next       int            // row, and revision
 	acks       int
 	done       map[string]int // acknowledged, by kind
@@ -70,7 +70,7 @@ func newRestoreLedger(t *testing.T, p *platformRun, name string) *restoreLedger 
 	return l
 }
 
-// work adds rows, publishes and restores until nobody answers.
+// work adds rows, publishes and restores until an answer is missing.
 func (l *restoreLedger) work(p *platformRun, step func()) {
 	for {
 		l.then = nil
@@ -136,9 +136,7 @@ func (l *restoreLedger) restore(p *platformRun) bool {
 	id := ids[rand.IntN(len(ids))] //nolint:gosec // a choice
 	l.then = []restoreState{l.points[id]}
 	o, err := p.twice("page.restore_data", map[string]any{"site_id": l.site, "point": id, "leads": "drop"})
-	// A point is not kept any more; or it was made after a publish that ended between its migrations and its code, and has
-	// migrations that the code of then lacks. Nothing happened.
-	if err == nil && (o.Code == toolapi.CodeRevisionUnknown || o.Code == toolapi.CodeSchemaAhead && l.powerless != nil) {
+	if err == nil && o.Code == toolapi.CodeRevisionUnknown { // which is not kept any more
 		l.then = nil
 		return true
 	}
@@ -178,7 +176,7 @@ func (l *restoreLedger) learn(p *platformRun) bool {
 	return true
 }
 
-// check holds the page to the ledger: it is as before what nobody answered, or as after it, whole.
+// check holds the page to the ledger: it is as before the request without an answer, or as after it, whole.
 func (l *restoreLedger) check(p *platformRun) {
 	l.Helper()
 	l.learn(p) // before the state is known: what was made holds the state before
@@ -237,7 +235,7 @@ func TestRestoreKilled(t *testing.T) {
 			}
 		})
 		if left > 0 {
-			t.Fatalf("nobody answers, and nobody was killed\n%s", p.stderr)
+			t.Fatalf("the service answers no more, though it was not killed\n%s", p.stderr)
 		}
 		<-ended
 		p.end(t, os.Kill)

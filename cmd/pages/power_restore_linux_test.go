@@ -14,8 +14,8 @@ import (
 )
 
 // TestRestorePowerLoss is TestRestoreKilled with a disk that loses its power: killing the process alone would lose nothing even
-// if nothing was ever synced. After each loss code and data are, whole, as before what nobody answered, or as after it; and each
-// restore point that was listed holds what it held.
+// if nothing was ever synced. After each loss code and data are, whole, as before the request without an answer, or as after it;
+// and each restore point that was listed holds what it held.
 func TestRestorePowerLoss(t *testing.T) {
 	testmachine.Long(t)
 	needsDisks(t)
@@ -48,7 +48,7 @@ func TestRestorePowerLoss(t *testing.T) {
 			}
 		})
 		if left > 0 {
-			t.Fatalf("nobody answers, and the power is there\n%s", p.stderr)
+			t.Fatalf("the service answers no more, though it has power\n%s", p.stderr)
 		}
 		<-ended
 		p.end(t, os.Kill)

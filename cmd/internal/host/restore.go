@@ -345,7 +345,7 @@ func (p *preparedRestore) beginWhole(ctx context.Context, b *restoring) error {
 	return err
 }
 
-// save makes a restore point of what is there, under the write lock.
+// save makes a restore point of the current data. The write lock is held.
 func (p *preparedRestore) save(ctx context.Context, b *restoring) error {
 	saved, err := p.site.addPoint(ctx, restorepoint.About{
 		Reason: restorepoint.ReasonRestore, Before: b.order.Point, Revision: b.r.Live,
@@ -356,7 +356,7 @@ func (p *preparedRestore) save(ctx context.Context, b *restoring) error {
 	return err
 }
 
-// judge compares what is there with what will be, and holds that to what was approved, under the write lock.
+// judge compares the current data with the restored ones, and holds the losses to those approved. The write lock is held.
 func (p *preparedRestore) judge(
 	ctx context.Context, b *restoring, compare func(context.Context) (restorepoint.Difference, error),
 ) error {
