@@ -33,26 +33,32 @@ func (m *Migrator) Apply(ctx context.Context) (Result, error) {
 	if err := r.readLedger(ctx); err != nil {
 		return Result{}, err
 	}
-	if err := m.applyWithBackup(ctx, r); err != nil || r.tablesChecked {
-		return r.result, err
+	return r.result, m.applyWithBackup(ctx, r)
+}
+
+// apply applies the pending files of a run.
+func (m *Migrator) apply(ctx context.Context, r *run) (err error) {
+	if m.o.Judge != nil && len(r.status.Pending) > 0 {
+		err = m.judged(ctx, r)
+	} else {
+		err = r.applyAll(ctx)
 	}
-	return r.result, r.checkTables(ctx)
+	if err != nil || r.tablesChecked {
+		return err
+	}
+	return r.checkTables(ctx)
 }
 
 // applyWithBackup applies the pending files of a run, and keeps a copy of the database from before if any was applied.
 func (m *Migrator) applyWithBackup(ctx context.Context, r *run) error {
-	apply := r.applyAll
-	if m.o.Judge != nil && len(r.status.Pending) > 0 {
-		apply = func(ctx context.Context) error { return m.judged(ctx, r) }
-	}
 	if m.o.UndoDir == "" || len(r.status.Pending) == 0 {
-		return apply(ctx)
+		return m.apply(ctx, r)
 	}
 	keep, drop, err := m.copyForUndo(ctx, r.conn)
 	if err != nil {
 		return err
 	}
-	err = apply(ctx)
+	err = m.apply(ctx, r)
 	if len(r.result.Applied) == 0 {
 		keep = drop
 	}
@@ -89,6 +95,9 @@ type run struct {
 	keys          *keyGraph       // kept while keyed
 	unchecked     map[string]bool // foreign keys that cannot be checked, by what SQLite says of them
 	tablesChecked bool            // within the transaction, as with [Options.Atomic]
+
+	uncommitted bool // the transaction stays open, for [Transaction]
+	open        bool // it is
 }
 
 type ranFile struct {
@@ -220,7 +229,9 @@ func (r *run) transaction(ctx context.Context, fn func(context.Context, connecti
 			return databaseError("the database cannot be written", err)
 		}
 		begun = r.o.Now()
-		more, err = fn(ctx, c)
+		if more, err = fn(ctx, c); err == nil && more && r.uncommitted {
+			err = c.flush()
+		}
 		return err
 	})
 	if err != nil || !more {
@@ -228,17 +239,26 @@ func (r *run) transaction(ctx context.Context, fn func(context.Context, connecti
 		r.noteFailure(err, len(r.files))
 		return false, err
 	}
-	// A commit must not be interrupted: it would be uncertain whether it took effect.
-	if _, err := r.conn.ExecContext(context.WithoutCancel(ctx), "COMMIT"); err != nil {
-		r.rollback(ctx)
-		err = databaseError("the migration cannot be committed", err)
-		r.noteFailure(err, len(r.files)-1)
+	if r.uncommitted {
+		r.open = true
+	} else if err := r.commit(ctx); err != nil {
 		return false, err
 	}
 	for _, f := range r.files[len(r.result.Applied):] {
 		r.result.Applied = append(r.result.Applied, f.entry)
 	}
 	return true, nil
+}
+
+// commit ends the open transaction. It must not be interrupted: it would be uncertain whether it took effect.
+func (r *run) commit(ctx context.Context) error {
+	if _, err := r.conn.ExecContext(context.WithoutCancel(ctx), "COMMIT"); err != nil {
+		r.rollback(ctx)
+		err = databaseError("the migration cannot be committed", err)
+		r.noteFailure(err, len(r.files)-1)
+		return err
+	}
+	return nil
 }
 
 // noteFailure names the files of a run that failed: those up to done ran in the transaction that is rolled back, and the

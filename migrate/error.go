@@ -141,6 +141,12 @@ func PlaceOf(err error) string {
 	return ""
 }
 
+// sqliteError is an error with a result code of SQLite: the driver's, or a resultError.
+type sqliteError interface {
+	error
+	Code() int
+}
+
 // databaseError returns an error of the driver with its code, after the sentence what.
 func databaseError(what string, err error) *Error {
 	e := &Error{Code: CodeFailed, Msg: what + ": " + message(err), cause: err}
@@ -152,7 +158,7 @@ func databaseError(what string, err error) *Error {
 		e.Code, e.Fix = CodeCancelled, "run it again: the file that was running is rolled back"
 		return e
 	}
-	se, ok := errors.AsType[*sqlite.Error](err)
+	se, ok := errors.AsType[sqliteError](err)
 	if !ok {
 		return e
 	}

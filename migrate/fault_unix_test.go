@@ -31,7 +31,7 @@ func fillDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := pairFiles(3, 200)
-	failed, every := 0, 1
+	failed, uncommitted, every := 0, 0, 1
 	if testing.Short() {
 		every = 4
 	}
@@ -46,7 +46,23 @@ func fillDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		db := openPath(t, path)
-		_, err := migrator(db, files, o).Apply(t.Context())
+		run := func() error {
+			_, err := migrator(db, files, o).Apply(t.Context())
+			return err
+		}
+		if step/every%2 == 1 {
+			run = func() error {
+				begun, err := migrator(db, files, options).Begin(t.Context())
+				if err != nil {
+					return err
+				}
+				if err = begun.Commit(); err != nil {
+					uncommitted++
+				}
+				return err
+			}
+		}
+		err := run()
 		db.Close()
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &all); err != nil {
 			t.Fatal(err)
@@ -69,6 +85,9 @@ func fillDisk(t *testing.T) {
 	}
 	if failed < 5/every {
 		t.Errorf("only %d runs found no room", failed)
+	}
+	if uncommitted > 1 {
+		t.Errorf("%d runs had no room for their commit alone", uncommitted)
 	}
 }
 

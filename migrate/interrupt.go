@@ -39,6 +39,28 @@ func (c connection) hasOrphans() bool {
 	return libc.AtomicLoadPInt32(counts) != 0
 }
 
+// flush writes the changed pages of the open transaction to the disk.
+func (c connection) flush() error {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	rc := sqlite3.Xsqlite3_db_cacheflush(tls, uintptr(c))
+	if rc == sqlite3.SQLITE_OK {
+		return nil
+	}
+	return databaseError("the migration cannot be written", &resultError{int(rc), libc.GoString(sqlite3.Xsqlite3_errstr(tls, rc))})
+}
+
+// resultError is a failed call of SQLite that the driver has no function for.
+type resultError struct {
+	code int
+	text string
+}
+
+func (e *resultError) Error() string { return e.text }
+
+// Code is the result code of SQLite.
+func (e *resultError) Code() int { return e.code }
+
 func (c connection) setBusyTimeout(d time.Duration) {
 	tls := libc.NewTLS()
 	defer tls.Close()

@@ -26,6 +26,7 @@ const (
 	UndoFolder        = "undo"                     // the database before each of the last migrations
 	PointsFile        = "restorepoints.db"         // of a published site
 	DamagedPointsFile = "restorepoints-damaged.db" // what was set aside of them
+	PublishFile       = "publish.json"             // the migrations of a published site that wait for a decision
 	SnapshotsFolder   = "snapshots"                // of pages state save
 	IgnoreFile        = ".gitignore"
 
@@ -113,9 +114,10 @@ var all = append(slices.Clone(states), []node{
 		{fits: is("commit.json", "commit.json.new"), class: Kept},
 		{fits: is("new"), class: Kept, folder: true, within: states},
 	}},
-	// Of a published site: its previews, its restore points, what is put back of them, and migrations while they run.
+	// Of a published site: its previews, its restore points, what is put back of them, and migrations while they run or wait.
 	{fits: like(database(PointsFile) + "|" + database(DamagedPointsFile)), class: Kept},
 	{fits: like(`restore-[0-9a-f-]{36}\.(?:json|db(?:-wal|-shm|-journal)?)`), class: Kept},
+	{fits: is(PublishFile), class: Kept},
 	{fits: is("previews"), class: Kept, folder: true, unseen: true},
 	{fits: is("named-previews"), class: Kept, folder: true, unseen: true},
 	{fits: like(`migrations-[0-9]+`), class: Kept, folder: true, unseen: true},

@@ -48,8 +48,9 @@ import "time"
 // all its files. The flags of a wrangler.json among its files are checked once its text is stored: a flag that the platform
 // does not accept is manifest_invalid, by name, when the upload is finalized.
 //
-// Publishing prepares the revision first (files that were not read since they were stored, migrations, Worker) and moves
-// the pointer then. A revision that lacks a migration of the database is schema_ahead unless force is set. A schedule that
+// Publishing prepares the revision first (files that were not read since they were stored, Worker, migrations up to their
+// commit) and moves the pointer then; the commit follows, and what is killed in between is ended by the next start, before
+// anybody sees the page. A revision that lacks a migration of the database is schema_ahead unless force is set. A schedule that
 // cannot be fulfilled is called off. A schedule belongs to the page, as what is live does: it stays when the key that
 // confirmed it is revoked or its holder leaves the workspace; page.list shows it, and any member who may publish calls it
 // off.

@@ -15,8 +15,9 @@ import (
 
 // Host runs what is published; the service decides what that is. Its functions may be called concurrently.
 type Host interface {
-	// Prepare prepares a release: its bindings, its migrations, its Worker. Clients do not see it yet. An error that the
-	// release caused is a *ReleaseError, and what was live is unchanged.
+	// Prepare prepares a release: its bindings, its Worker, its migrations. Clients do not see it yet, and nobody else writes to
+	// the site's database until it is shown or discarded. An error that the release caused is a *ReleaseError, and what was live
+	// is unchanged.
 	Prepare(ctx context.Context, r Release) (Prepared, error)
 	// Rehearse runs the migrations of a release on a copy of the site's database. An error that the release caused is a
 	// *ReleaseError, as Prepare would have it. The host bounds the copies in bytes, time and number; what is over a bound is
@@ -77,7 +78,8 @@ type Prepared interface {
 	Migrated() toolapi.Migrated
 	// Restored is what Show puts back; nil for nothing.
 	Restored() *Restored
-	// Show replaces what was live. Requests under way end where they began.
+	// Show replaces what was live, and commits the migrations. Requests under way end where they began. A host that is killed
+	// before Show has ended does so before it does anything else with the site, where Release.Applied names the migrations.
 	Show()
 	// Discard releases what only this release needs.
 	Discard()

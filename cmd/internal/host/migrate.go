@@ -15,6 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
@@ -107,47 +108,74 @@ func judgeLedger(r service.Release, status migrate.Status) (nothing bool, err er
 	return false, nil
 }
 
-// migrate brings the site's database to the state that the release needs: all of its migrations are applied, or none.
-func (s *hostedSite) migrate(ctx context.Context, r service.Release) (done toolapi.Migrated, err error) {
+// beginMigrations applies what the release needs to the site's database: all of its migrations, or none. They count once
+// begun is committed; it is nil for none.
+func (s *hostedSite) beginMigrations(ctx context.Context, r service.Release) (
+	done toolapi.Migrated, begun *preparedMigrations, err error,
+) {
 	done = notMigrated(toolapi.RehearsalNotNeeded, "")
 	found := migrationsOf(r)
 	if found == nil {
-		return done, nil
+		return done, nil, nil
 	}
 	dir, err := os.MkdirTemp(s.state.Dir, migrationsCopy+"*")
 	if err != nil {
-		return done, err
+		return done, nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := found.write(r, dir); err != nil {
-		return done, err
+		return done, nil, err
 	}
 	options := found.options(s.host)
 	migrator := migrate.New(s.database, found.in(dir), options)
 	status, err := migrator.Status(ctx)
 	if err != nil {
 		s.host.notice(err)
-		return done, s.migrationError(ctx, err)
+		return done, nil, s.migrationError(ctx, err)
 	}
 	nothing, err := judgeLedger(r, status)
 	if err != nil {
-		return done, err
+		return done, nil, err
 	}
-	if nothing || len(status.Pending) == 0 || r.Judge == nil {
-		if err := s.pointBeforePublish(ctx, r, !nothing && len(status.Pending) > 0); err != nil || nothing {
-			return done, err
+	if nothing {
+		return done, nil, s.pointBeforePublish(ctx, r, false)
+	}
+	begun = &preparedMigrations{site: s}
+	if order := orderOf(r, found, status); order != nil {
+		begun.ordered = true
+		if err := s.writeOrder(statefolder.PublishFile, order); err != nil {
+			return done, nil, err
 		}
-		bounded, stop := context.WithTimeout(ctx, s.host.maxMigrate)
-		defer stop()
-		return done, s.apply(ctx, bounded, migrator)
 	}
-	return s.applyJudged(ctx, r, found.in(dir), options)
+	if len(status.Pending) == 0 || r.Judge == nil {
+		begun.transaction, err = s.beginUnjudged(ctx, r, migrator, len(status.Pending) > 0)
+	} else {
+		done, begun.transaction, err = s.beginJudged(ctx, r, found.in(dir), options)
+	}
+	if err != nil {
+		if begun.ordered {
+			s.removeOrder(statefolder.PublishFile)
+		}
+		return done, nil, err
+	}
+	return done, begun, nil
 }
 
-// applyJudged applies pending migrations once the release agrees to what they do.
-func (s *hostedSite) applyJudged(
-	ctx context.Context, r service.Release, files fs.FS, options migrate.Options,
-) (done toolapi.Migrated, err error) {
+func (s *hostedSite) beginUnjudged(
+	ctx context.Context, r service.Release, migrator *migrate.Migrator, migrates bool,
+) (*migrate.Transaction, error) {
+	if err := s.pointBeforePublish(ctx, r, migrates); err != nil {
+		return nil, err
+	}
+	bounded, stop := context.WithTimeout(ctx, s.host.maxMigrate)
+	defer stop()
+	return s.begin(ctx, bounded, migrator)
+}
+
+// beginJudged applies pending migrations once the release agrees to what they do.
+func (s *hostedSite) beginJudged(ctx context.Context, r service.Release, files fs.FS, options migrate.Options) (
+	done toolapi.Migrated, begun *migrate.Transaction, err error,
+) {
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
 	end := time.AfterFunc(2*s.host.maxMigrate, stop) // for a rehearsal, too
@@ -170,7 +198,7 @@ func (s *hostedSite) applyJudged(
 	var judged error
 	if reason != "" {
 		if err := judge(notMigrated(toolapi.RehearsalSkipped, reason)); err != nil {
-			return done, err
+			return done, nil, err
 		}
 	} else {
 		options.Plan = s.host.planOptions(r.Site, s.host.bounds.Bytes, s.host.maxMigrate)
@@ -179,28 +207,24 @@ func (s *hostedSite) applyJudged(
 			return judged
 		}
 	}
-	err = s.apply(ctx, bounded, migrate.New(s.database, files, options))
-	return done, cmp.Or(judged, err)
+	begun, err = s.begin(ctx, bounded, migrate.New(s.database, files, options))
+	return done, begun, cmp.Or(judged, err)
 }
 
-// apply applies the pending migrations until bounded ends, which is when a release has had its time.
-func (s *hostedSite) apply(ctx, bounded context.Context, migrator *migrate.Migrator) error {
-	result, err := migrator.Apply(bounded)
+// begin applies the pending migrations until bounded ends, when a release has had its time.
+func (s *hostedSite) begin(ctx, bounded context.Context, migrator *migrate.Migrator) (*migrate.Transaction, error) {
+	begun, err := migrator.Begin(bounded)
 	if err == nil {
-		return nil
+		return begun, nil
 	}
 	s.host.notice(err)
 	blameless := isServiceFault(err, s.state.Dir) // before the log is shortened
-	// This frees the disk of migrations that were rolled back. SQLite itself would do so some commits later.
-	if _, err := s.database.ExecContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-		s.host.notice(err)
-		s.host.o.Logger.Warn("the log of a database was not shortened", "site", s.id, "error", err.Error())
-	}
+	s.shortenLog(context.WithoutCancel(ctx))
 	if blameless {
-		return err
+		return nil, err
 	}
 	if bounded.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(migrate.PlaceOf(err), result.Failed, "it"), s.host.maxMigrate)
+		err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(migrate.PlaceOf(err), "it"), s.host.maxMigrate)
 	}
 	if refused, ok := errors.AsType[*migrate.Error](err); ok && refused.Code == migrate.CodeDatabaseFull {
 		err = fmt.Errorf(
@@ -208,7 +232,15 @@ func (s *hostedSite) apply(ctx, bounded context.Context, migrator *migrate.Migra
 			wording.Size(temporaryBytes),
 		)
 	}
-	return s.migrationError(ctx, err)
+	return nil, s.migrationError(ctx, err)
+}
+
+// shortenLog frees the disk of migrations that were rolled back. SQLite itself would do so some commits later.
+func (s *hostedSite) shortenLog(ctx context.Context) {
+	if _, err := s.database.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		s.host.notice(err)
+		s.host.o.Logger.Warn("the log of a database was not shortened", "site", s.id, "error", err.Error())
+	}
 }
 
 // leastDisk is the free space below which a disk is full.

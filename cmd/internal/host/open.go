@@ -55,7 +55,7 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	if s.database, err = opened.Open(ctx, statefolder.SiteFile); err != nil {
 		return err
 	}
-	if err := s.endRestore(ctx, r); err != nil {
+	if err := s.finish(ctx, r); err != nil {
 		return err
 	}
 	s.stores = localstate.NewStores(localstate.StoresOptions{

@@ -126,6 +126,9 @@ func databaseSize(name string) (bytes int64) {
 
 // Rehearse implements service.Host.
 func (h *Host) Rehearse(ctx context.Context, r service.Release) (m toolapi.Migrated, err error) {
+	if err := h.site(r.Site).settle(ctx, r); err != nil {
+		return m, err
+	}
 	if r.Restore != nil {
 		return h.rehearseRestore(ctx, r)
 	}

@@ -23,39 +23,52 @@ type preparedRelease struct {
 	revision site.Revision
 	worker   *siteworker.Shared // nil for a static site
 	migrated toolapi.Migrated
-	restore  *preparedRestore // nil for none
-	held     bool             // it keeps the site open
+	restored *service.Restored
+	data     preparedData // nil for none
+	held     bool         // it keeps the site open
+}
+
+// preparedData is a change of a site's data that waits for the service's decision; nobody else writes meanwhile. One of
+// commit and abort is called, once.
+type preparedData interface {
+	// commit fails only where the next process must end the change.
+	commit() error
+	abort()
 }
 
 // Migrated implements service.Prepared.
 func (p *preparedRelease) Migrated() toolapi.Migrated { return p.migrated }
 
 // Restored implements service.Prepared.
-func (p *preparedRelease) Restored() *service.Restored {
-	if p.restore == nil {
-		return nil
-	}
-	return &p.restore.restored
-}
+func (p *preparedRelease) Restored() *service.Restored { return p.restored }
 
 // Show implements service.Prepared.
 func (p *preparedRelease) Show() {
 	p.site.showing.Lock()
 	defer p.site.showing.Unlock()
-	if p.restore != nil {
-		if err := p.restore.commit(); err != nil {
-			// It is decided: what comes next puts the data back, and shows nothing before.
-			p.site.host.notice(err)
-			p.site.host.o.Logger.Error("the data of a site are not put back yet", "site", p.site.id, "error", err.Error())
-			p.site.unrestored.Store(true)
-			p.site.usage.hide()
-			p.Discard()
-			return
-		}
-		p.restore = nil
+	if err := p.commit(); err != nil {
+		return // the next request loads the site
 	}
 	p.show()
 	p.leave()
+}
+
+// commit commits the data of a release that the service has decided. After an error nothing is shown until the next prepare
+// has ended the change.
+func (p *preparedRelease) commit() error {
+	if p.data == nil {
+		return nil
+	}
+	err := p.data.commit()
+	p.data = nil
+	if err != nil {
+		p.site.host.notice(err)
+		p.site.host.o.Logger.Error("the data of a site are not changed yet", "site", p.site.id, "error", err.Error())
+		p.site.unfinished.Store(true)
+		p.site.usage.hide()
+		p.Discard()
+	}
+	return err
 }
 
 // leave lets the site be closed when it is idle.
@@ -68,14 +81,18 @@ func (p *preparedRelease) leave() {
 
 // showFirst shows a release that a request loaded, unless a publish has shown another meanwhile: the one loaded may not
 // be live any more.
-func (p *preparedRelease) showFirst() {
+func (p *preparedRelease) showFirst() error {
 	p.site.showing.Lock()
 	defer p.site.showing.Unlock()
 	if p.site.usage.isShown() {
 		p.Discard()
-		return
+		return nil
+	}
+	if err := p.commit(); err != nil {
+		return err
 	}
 	p.show()
+	return nil
 }
 
 func (p *preparedRelease) show() {
@@ -98,8 +115,8 @@ func (p *preparedRelease) show() {
 
 // Discard implements service.Prepared.
 func (p *preparedRelease) Discard() {
-	if p.restore != nil && !p.site.unrestored.Load() {
-		p.restore.abort()
+	if p.data != nil {
+		p.data.abort()
 	}
 	if p.worker != nil {
 		p.worker.Close(0)
@@ -116,22 +133,18 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	if err != nil {
 		return nil, err
 	}
-	if s.unrestored.Load() {
-		if err := s.endRestore(ctx, r); err != nil {
+	if s.unfinished.Load() {
+		if err := s.finish(ctx, r); err != nil {
 			return nil, err
 		}
-		s.unrestored.Store(false)
 	}
 	p := &preparedRelease{site: s, revision: site.Revision{
 		ID: r.Revision, Manifest: r.Bundle.Manifest, AssetsDir: filepath.FromSlash(r.Files.Dir()),
 	}}
-	if r.Restore == nil || r.Preview {
-		if p.migrated, err = s.migrate(ctx, r); err != nil {
+	if r.Preview {
+		if err := p.fillPreview(ctx, r); err != nil {
 			return nil, err
 		}
-	}
-	if err := s.seed(ctx, r); err != nil {
-		return nil, err
 	}
 	rules, assets := map[string]string{}, r.Bundle.Assets()
 	for i, a := range assets {
@@ -156,16 +169,79 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 		p.worker, p.revision.Worker = worker, worker
 		worker.Uses.Store(2) // of the revision, and of hostedSite.running
 	}
-	if r.Restore == nil || r.Preview {
+	if r.Preview {
 		return p, nil
 	}
 	// Last, since others wait to write from now on.
-	if p.restore, err = s.prepareRestore(ctx, r); err != nil {
+	if err := p.begin(ctx, r); err != nil {
 		p.Discard()
 		return nil, err
 	}
-	p.migrated = p.restore.migrated
 	return p, nil
+}
+
+// fillPreview brings the data of a preview to the state that its release needs. They are its own: nobody decides on them.
+func (p *preparedRelease) fillPreview(ctx context.Context, r service.Release) error {
+	migrated, begun, err := p.site.beginMigrations(ctx, r)
+	if err == nil && begun != nil {
+		err = begun.commit()
+	}
+	p.migrated = migrated
+	if err != nil {
+		return err
+	}
+	return p.site.seed(ctx, r)
+}
+
+// begin changes the site's data as the release has it, up to the commit.
+func (p *preparedRelease) begin(ctx context.Context, r service.Release) error {
+	if r.Restore != nil {
+		restore, err := p.site.prepareRestore(ctx, r)
+		if err != nil {
+			return err
+		}
+		p.data, p.migrated, p.restored = restore, restore.migrated, &restore.restored
+		return nil
+	}
+	migrated, begun, err := p.site.beginMigrations(ctx, r)
+	p.migrated = migrated
+	if err == nil && begun != nil {
+		p.data = begun
+	}
+	return err
+}
+
+// finish ends what a process that was killed left of the last publish or restore of a site, or a commit that failed.
+func (s *hostedSite) finish(ctx context.Context, r service.Release) error {
+	if r.Preview {
+		return nil
+	}
+	err := s.endRestore(ctx, r)
+	if err == nil {
+		err = s.endPublish(ctx, r)
+	}
+	s.unfinished.Store(err != nil)
+	return err
+}
+
+// settle finishes the last publish or restore of a site that was killed, before its database is read.
+func (s *hostedSite) settle(ctx context.Context, r service.Release) error {
+	if _, _, open := s.usage.idle(); open && !s.unfinished.Load() {
+		return nil
+	}
+	left, err := filepath.Glob(filepath.Join(globQuote(s.dir), "*.json"))
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.unlock()
+	r.Preview = false
+	if err := s.open(ctx, r); err != nil || !s.unfinished.Load() {
+		return err
+	}
+	return s.finish(ctx, r)
 }
 
 // Prepare implements service.Host.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -263,8 +262,8 @@ func (o restoreOrder) change(at time.Time) restorepoint.TableChange {
 const restorePrefix = "restore-" // of files beside a site's database, while it is put back
 
 // orderFile and dataFile are the files of a restore in a site's folder.
-func orderFile(dir, id string) string { return filepath.Join(dir, restorePrefix+id+".json") }
-func dataFile(id string) string       { return restorePrefix + id + ".db" }
+func orderFile(id string) string { return restorePrefix + id + ".json" }
+func dataFile(id string) string  { return restorePrefix + id + ".db" }
 
 // preparedRestore is a restore that waits for the service's decision.
 type preparedRestore struct {
@@ -289,7 +288,7 @@ func (s *hostedSite) prepareRestore(ctx context.Context, r service.Release) (p *
 	if err := b.build(ctx, s.dir); err != nil {
 		return nil, err
 	}
-	if err := s.writeOrder(b.order); err != nil {
+	if err := s.writeOrder(orderFile(b.order.ID), b.order); err != nil {
 		return nil, err
 	}
 	p = &preparedRestore{site: s, order: b.order}
@@ -395,30 +394,9 @@ func migrationsIn(ctx context.Context, b *restoring) (names []string, err error)
 	return names, err
 }
 
-// writeOrder writes the order beside the data, synced.
-func (s *hostedSite) writeOrder(o restoreOrder) error {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(orderFile(s.dir, o.ID), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Sync(), f.Close(), dbfile.SyncFolder(os.Open, s.dir))
-}
-
 // removeRestore removes the files of a restore.
 func (s *hostedSite) removeRestore(id string) {
-	for _, name := range []string{
-		orderFile(s.dir, id), filepath.Join(s.dir, dataFile(id)), filepath.Join(s.dir, dataFile(id)+"-wal"),
-		filepath.Join(s.dir, dataFile(id)+"-shm"),
-	} {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			s.host.o.Logger.Warn("a file of a restore was not removed", "site", s.id, "file", name, "error", err.Error())
-		}
-	}
+	s.removeOrder(orderFile(id), dataFile(id), dataFile(id)+"-wal", dataFile(id)+"-shm")
 }
 
 // commit ends a restore that the service has decided.
@@ -442,7 +420,7 @@ func (p *preparedRestore) abort() {
 
 // endRestore ends the last restore of a site where a process that was killed did not, and removes what others left.
 func (s *hostedSite) endRestore(ctx context.Context, r service.Release) error {
-	if r.Preview || r.LastRestore != "" && s.restored == r.LastRestore {
+	if r.LastRestore != "" && s.restored == r.LastRestore {
 		return nil
 	}
 	if id := r.LastRestore; id != "" {
@@ -464,7 +442,7 @@ func (s *hostedSite) endRestore(ctx context.Context, r service.Release) error {
 
 // putBack puts back the data that the service decided on.
 func (s *hostedSite) putBack(ctx context.Context, id string) error {
-	text, err := os.ReadFile(orderFile(s.dir, id))
+	text, err := os.ReadFile(filepath.Join(s.dir, orderFile(id)))
 	var o restoreOrder
 	if err == nil {
 		err = json.Unmarshal(text, &o)

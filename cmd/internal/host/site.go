@@ -42,7 +42,7 @@ type hostedSite struct {
 	unseeded   bool // the SQL that a preview's data begin with did not run yet; open sets it
 	live       siteworker.Set
 	showing    sync.Mutex   // held while one release replaces another
-	unrestored atomic.Bool  // a restore is decided whose data are not in the database yet
+	unfinished atomic.Bool  // a publish or a restore is decided whose data are not in the database yet
 	failedAt   atomic.Int64 // when loading failed last, before any release was in service, in nanoseconds; 0 when it did not
 }
 

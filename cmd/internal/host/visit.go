@@ -83,6 +83,9 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 	if err == nil {
 		next, err = s.prepare(ctx, r)
 	}
+	if err == nil {
+		err = next.showFirst()
+	}
 	switch {
 	case err != nil && s.usage.isShown(): // by a publish, meanwhile
 		s.usage.hold()
@@ -91,7 +94,6 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 		s.failedAt.Store(now.UnixNano())
 		return err
 	}
-	next.showFirst()
 	s.usage.hold()
 	return nil
 }

@@ -258,6 +258,49 @@ func TestFilesOfThatMoment(t *testing.T) {
 	}
 }
 
+// TestBesideAPublish: a publish holds the database of its site when it writes to that of the service; a backup that waits for
+// the first does not keep it from the second.
+func TestBesideAPublish(t *testing.T) {
+	dir := folder(t)
+	site, err := sql.Open("sqlite", filepath.Join(dir, "sites", "a", "site.db")+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer site.Close()
+	publish, err := site.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(t.TempDir(), "backup.tar")
+	done := make(chan error)
+	ctx := &countingContext{Context: t.Context()}
+	go func() {
+		_, err := backup.Write(ctx, dir, archive, now)
+		done <- err
+	}()
+	for end := time.Now().Add(time.Minute); ctx.times.Load() < waits; runtime.Gosched() { // it waits for the site
+		if time.Now().After(end) {
+			t.Fatalf("the backup does not wait: Done was called %d times", ctx.times.Load())
+		}
+	}
+	run(t, filepath.Join(dir, "service.db"), "INSERT INTO t VALUES (3)")
+	if _, err := publish.ExecContext(t.Context(), "INSERT INTO t VALUES (3)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(publish.Commit(), <-done); err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(t.TempDir(), "again")
+	if _, err := backup.Restore(t.Context(), archive, again); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"service.db", "sites/a/site.db"} {
+		if n := count(t, filepath.Join(again, name), "SELECT count(*) FROM t"); n != 3 {
+			t.Errorf("%s has %d rows, want 3", name, n)
+		}
+	}
+}
+
 // TestWhileItRuns: a backup of a service under load is the service at one moment.
 func TestWhileItRuns(t *testing.T) {
 	dir := t.TempDir()

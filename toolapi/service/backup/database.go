@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"modernc.org/sqlite"
@@ -18,8 +20,11 @@ import (
 // This file copies databases that are in use. Their views begin at one moment, when no writer is between two of them; the
 // copying comes after.
 
-// freeze begins views of databases at one moment. The caller closes the views, also after an error.
+// freeze begins views of databases at one moment. The caller closes the views, also after an error. The deepest in the folder
+// are locked first: a publish locks the database of its site, and then that of the service.
 func (w *writer) freeze(dir string, names []string) (views []*view, err error) {
+	depth := func(name string) int { return strings.Count(name, string(filepath.Separator)) }
+	slices.SortStableFunc(names, func(a, b string) int { return depth(b) - depth(a) })
 	for _, name := range names {
 		v, err := lock(w.ctx, filepath.Join(dir, name))
 		if v != nil {
