@@ -166,6 +166,19 @@ func (vm *VM) withReservation(work Async, c *Call) (Async, error) {
 	}, nil
 }
 
+// orderedReservation is withReservation of the Async that begin makes.
+func (vm *VM) orderedReservation(begin AsyncInOrder, c *Call) (AsyncInOrder, error) {
+	var work Async
+	reserved, err := vm.withReservation(func(ctx context.Context) (any, error) { return work(ctx) }, c)
+	if err != nil {
+		return nil, err
+	}
+	return func() Async {
+		work = begin()
+		return reserved
+	}, nil
+}
+
 // sizeOf returns the bytes of text and data in a value for VM.New.
 func sizeOf(value any) (n int64) {
 	switch v := value.(type) {

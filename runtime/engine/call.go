@@ -20,6 +20,10 @@ type Func func(c *Call) (any, error)
 // the promise; if the scope has ended by then the promise stays pending.
 type Async func(ctx context.Context) (any, error)
 
+// AsyncInOrder makes an Async, for work that takes its place in a queue: it runs once, on the isolate's goroutine, when
+// nothing refuses the Async any more. The Async that it makes always runs.
+type AsyncInOrder func() Async
+
 // Call is one call of a Func, valid until the Func returns. An absent argument reads as undefined.
 type Call struct {
 	vm      *VM
@@ -354,8 +358,13 @@ func callHost(vm *VM, stack []uint64) {
 	if !vm.killing { // a host call may take longer than the time between two interrupts
 		vm.checkBudget()
 	}
-	if work, ok := result.(Async); ok && err == nil {
-		result, err = vm.withReservation(work, c)
+	if err == nil {
+		switch work := result.(type) {
+		case Async:
+			result, err = vm.withReservation(work, c)
+		case AsyncInOrder:
+			result, err = vm.orderedReservation(work, c)
+		}
 	}
 	if err == nil {
 		var v Value

@@ -20,14 +20,14 @@ func (vm *VM) newPromise() (Value, settler, error) {
 	return promise, settler{resolve: Value(vm.readU64(functions)), reject: Value(vm.readU64(functions + 8))}, nil
 }
 
-// startAsync starts work and returns the promise of its result.
-func (vm *VM) startAsync(work Async) (Value, error) {
+// startAsync starts the work that begin makes, and returns the promise of its result.
+func (vm *VM) startAsync(begin AsyncInOrder) (Value, error) {
 	if vm.async == nil {
 		return 0, TypeError("no work can be started while the image is made")
 	}
 	promise, s, err := vm.newPromise()
 	if err == nil {
-		vm.async(vm, work, s)
+		vm.async(vm, begin(), s)
 	}
 	return promise, err
 }

@@ -87,7 +87,7 @@ type Unsupported struct {
 // New converts a Go value: nil is null; Undefined, bool, int, int64, float64 and string are themselves; []byte,
 // BorrowedBytes and *Buffer are a Uint8Array; Latin1 and DecodedBuffer are strings; []string, []any and []Object are
 // arrays; Object and map[string]any (keys sorted) are objects; json.RawMessage and JSONBuffer are parsed; BigInt is one;
-// *Error is an error object; Async is a promise; Loaded is a namespace; Value is moved. An unknown type is an error.
+// *Error is an error object; Async and AsyncInOrder are promises; Loaded is a namespace; Value is moved. An unknown type is an error.
 func (vm *VM) New(value any) (Value, error) {
 	switch v := value.(type) {
 	case nil:
@@ -127,6 +127,8 @@ func (vm *VM) New(value any) (Value, error) {
 	case Loaded:
 		return vm.load(string(v))
 	case Async:
+		return vm.startAsync(func() Async { return v })
+	case AsyncInOrder:
 		return vm.startAsync(v)
 	case *Error:
 		return vm.newError(v)

@@ -55,6 +55,7 @@ type Database struct {
 	grown    bool  // a statement wrote since size was read
 	closed   bool
 
+	queue   hostcall.Queue // of the calls of all isolates
 	readers *readers
 	idle    idle
 	schemas atomic.Int64 // how often the schema changed
@@ -106,8 +107,13 @@ func (d *Database) closeHandle() {
 // rows' objects, duration in milliseconds, changes, last_row_id, changed_db, size_after in bytes, rows_read, rows_written.
 // Several statements are one transaction, and the last one gives the rows. Errors are *engine.Error with D1's texts.
 func (d *Database) query(ctx context.Context, q query, shape resultShape, column string) (*jsonText, error) {
+	return d.queryInTurn(ctx, q, shape, column, func() {})
+}
+
+// queryInTurn is query, and calls begun once a read sees nothing that is written from then on.
+func (d *Database) queryInTurn(ctx context.Context, q query, shape resultShape, column string, begun func()) (*jsonText, error) {
 	w := newRowWriter(shape, column, bufferOf(ctx))
-	err := d.read(ctx, q, w)
+	err := d.read(ctx, q, w, begun)
 	if errors.Is(err, errWriter) {
 		err = d.withConnection(ctx, func(ctx context.Context) error { return d.run(ctx, q, w) })
 	}

@@ -3,25 +3,29 @@ package d1
 import (
 	"context"
 
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // Funcs are the host functions of D1Database. open returns the database of a binding's id, nil for an unknown one. A quick
-// read returns its value at once; other work runs off the isolate's goroutine and returns a promise.
+// read returns its value at once; other work runs off the isolate's goroutine and returns a promise. Either takes effect in the
+// order of the calls: a read sees what was asked for before it, and nothing that was asked for after it.
 //
 //	db_query(id, sql, params, shape, column)
 //	db_batch(id, [sql, params, sql, params, …])
 //	db_exec(id, text)
 func Funcs(open func(id string) *Database) map[string]engine.Func {
 	var quick quickReads
-	on := func(c *engine.Call, work func(ctx context.Context, d *Database) (*jsonText, error)) (any, error) {
+	type work func(ctx context.Context, d *Database, t *hostcall.Turn) (*jsonText, error)
+	on := func(c *engine.Call, place func(*hostcall.Queue) *hostcall.Turn, do work) (any, error) {
 		d := open(c.String(0))
 		if d == nil {
 			return nil, engine.TypeError("the database binding %q does not exist", c.String(0))
 		}
 		quick.count = 0
-		return engine.Async(func(ctx context.Context) (any, error) {
-			out, err := work(ctx, d)
+		take := func() *hostcall.Turn { return place(&d.queue) }
+		return hostcall.InOrder(take, func(ctx context.Context, t *hostcall.Turn) (any, error) {
+			out, err := do(ctx, d, t)
 			return out.value(), err
 		}), nil
 	}
@@ -36,7 +40,13 @@ func Funcs(open func(id string) *Database) map[string]engine.Func {
 			if out, done, err := quick.run(c, open(c.String(0)), q, shape, column); done {
 				return out.value(), err
 			}
-			return on(c, func(ctx context.Context, d *Database) (*jsonText, error) { return d.query(ctx, q, shape, column) })
+			place := (*hostcall.Queue).Write
+			if onlyReads(q.SQL) {
+				place = (*hostcall.Queue).Read
+			}
+			return on(c, place, func(ctx context.Context, d *Database, t *hostcall.Turn) (*jsonText, error) {
+				return d.queryInTurn(ctx, q, shape, column, t.End)
+			})
 		},
 		"db_batch": func(c *engine.Call) (any, error) {
 			list, _ := c.Value(1).([]any)
@@ -46,11 +56,15 @@ func Funcs(open func(id string) *Database) map[string]engine.Func {
 				params, _ := list[i+1].([]any)
 				queries = append(queries, query{text, params})
 			}
-			return on(c, func(ctx context.Context, d *Database) (*jsonText, error) { return d.batch(ctx, queries) })
+			return on(c, (*hostcall.Queue).Write, func(ctx context.Context, d *Database, _ *hostcall.Turn) (*jsonText, error) {
+				return d.batch(ctx, queries)
+			})
 		},
 		"db_exec": func(c *engine.Call) (any, error) {
 			text := c.String(1)
-			return on(c, func(ctx context.Context, d *Database) (*jsonText, error) { return d.exec(ctx, text) })
+			return on(c, (*hostcall.Queue).Write, func(ctx context.Context, d *Database, _ *hostcall.Turn) (*jsonText, error) {
+				return d.exec(ctx, text)
+			})
 		},
 	}
 }

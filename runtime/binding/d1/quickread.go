@@ -45,8 +45,8 @@ type turnReader struct {
 func (k *quickReads) run(
 	c *engine.Call, d *Database, q query, shape resultShape, column string,
 ) (out *jsonText, done bool, err error) {
-	// What the request asked for earlier comes first, and a turn ends at some time.
-	if d == nil || k.count >= maxQuickReads || !c.Scope().Idle() {
+	// What was asked for earlier comes first, and a turn ends at some time.
+	if d == nil || k.count >= maxQuickReads || !c.Scope().Idle() || d.queue.Writes() {
 		return nil, false, nil
 	}
 	k.count++

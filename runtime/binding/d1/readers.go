@@ -3,6 +3,7 @@ package d1
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -81,8 +82,8 @@ func (r *readers) close() {
 
 var errWriter = errors.New("this is no read")
 
-// read runs q on a connection that only reads; errWriter if q is no read.
-func (d *Database) read(ctx context.Context, q query, w *rowWriter) error {
+// read runs q on a connection that only reads; errWriter if q is no read. begun is as in queryInTurn.
+func (d *Database) read(ctx context.Context, q query, w *rowWriter, begun func()) error {
 	if !beginsLikeQuery(q.SQL) {
 		return errWriter
 	}
@@ -109,8 +110,36 @@ func (d *Database) read(ctx context.Context, q query, w *rowWriter) error {
 		if !alone {
 			return errWriter
 		}
+		if err := r.beginView(); err != nil {
+			return err
+		}
+		begun()
 		return r.run(ctx, q, w)
 	})
+}
+
+// beginView has what follows see the database as it is now. The connection's reset ends it.
+func (d *Database) beginView() error {
+	if err := d.handle.runTrusted("BEGIN"); err != nil {
+		return err
+	}
+	return d.handle.runTrusted("SELECT 1 FROM sqlite_schema LIMIT 1") // a view begins with the first read
+}
+
+// onlyReads reports whether a text, which may be no valid one, changes nothing for certain.
+func onlyReads(text string) bool {
+	if !beginsLikeQuery(text) {
+		return false
+	}
+	if end := strings.IndexByte(text, ';'); end >= 0 && !blankSQL(text[end:]) {
+		return false
+	}
+	if first := strings.TrimLeft(text, " \t\n\r\f"); first[0] != 'W' && first[0] != 'w' {
+		return true
+	}
+	upper := strings.ToUpper(text)
+	mentions := func(word string) bool { return strings.Contains(upper, word) }
+	return !slices.ContainsFunc([]string{"INSERT", "UPDATE", "DELETE", "REPLACE"}, mentions)
 }
 
 func beginsLikeQuery(text string) bool {

@@ -1,5 +1,5 @@
 // Package hostcall is what the host functions of all bindings share: bodies and uploads that JavaScript holds by number,
-// options that cross as JSON, and errors as a Worker catches them.
+// options that cross as JSON, the order of calls, and errors as a Worker catches them.
 //
 // [Handles] belong to one isolate and are safe for concurrent use; each value is closed with the request that opened it.
 // The package knows no binding: a refusal that has words of its own implements WorkerError.

@@ -15,7 +15,7 @@ import (
 )
 
 // Funcs are the host functions of KvNamespace. find returns the namespace of a binding's id, nil for an unknown one. The
-// work is done off the isolate's goroutine.
+// work is done off the isolate's goroutine; calls on one key take effect in their order.
 //
 //	kv_get(id, key or keys, type, cacheTtl, withMetadata)
 //	kv_receive(id) is the number of a value that comes in pieces: kv_received(number, bytes)
@@ -26,26 +26,29 @@ import (
 // One key gives its value, several give a flat array key, value, key, value …; withMetadata gives {value, metadata,
 // cacheStatus} in a value's place. The value of the type "stream" is {body, size}.
 func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]engine.Func {
-	on := func(c *engine.Call, method string, work func(ctx context.Context, kv *Namespace) (any, error)) (any, error) {
+	type work func(ctx context.Context, kv *Namespace) (any, error)
+	on := func(c *engine.Call, method string, place func(*hostcall.Keys, ...string) *hostcall.Turn, keys []string, do work) (any, error) {
 		kv := find(c.String(0))
 		if kv == nil {
 			return nil, engine.TypeError("the key-value binding %q does not exist", c.String(0))
 		}
-		return engine.Async(func(ctx context.Context) (any, error) {
-			value, err := work(ctx, kv)
+		take := func() *hostcall.Turn { return place(&kv.order, keys...) }
+		return hostcall.InOrder(take, func(ctx context.Context, _ *hostcall.Turn) (any, error) {
+			value, err := do(ctx, kv)
 			return value, workerError(method, err)
 		}), nil
 	}
+	read, write := (*hostcall.Keys).Read, (*hostcall.Keys).Write
 	return map[string]engine.Func{
 		"kv_get": func(c *engine.Call) (any, error) {
 			scope := c.Context()
 			send := func(b hostcall.Body) (any, error) { return open.SendBody(scope, b) }
 			r := readCall{scope: scope, send: send, keys: c.Strings(1), kind: c.String(2), cacheTTL: secondsOf(c, 3), metadata: c.Bool(4)}
 			if r.keys != nil {
-				return on(c, "GET_BULK", r.getBulk)
+				return on(c, "GET_BULK", read, r.keys, r.getBulk)
 			}
 			r.keys = []string{c.String(1)}
-			return on(c, "GET", r.get)
+			return on(c, "GET", read, r.keys, r.get)
 		},
 		"kv_receive": func(c *engine.Call) (any, error) {
 			kv := find(c.String(0))
@@ -66,23 +69,27 @@ func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]e
 				if err != nil {
 					return nil, err
 				}
-				return on(c, "PUT", func(ctx context.Context, _ *Namespace) (any, error) { return engine.Undefined, v.commit(ctx, key, o) })
+				return on(c, "PUT", write, []string{key}, func(ctx context.Context, _ *Namespace) (any, error) {
+					return engine.Undefined, v.commit(ctx, key, o)
+				})
 			}
 			value := c.Bytes(2)
 			if value == nil {
 				value = c.TextBytes(2)
 			}
-			return on(c, "PUT", func(ctx context.Context, kv *Namespace) (any, error) {
+			return on(c, "PUT", write, []string{key}, func(ctx context.Context, kv *Namespace) (any, error) {
 				return engine.Undefined, kv.Put(ctx, key, value, o)
 			})
 		},
 		"kv_list": func(c *engine.Call) (any, error) {
 			o := ListOptions{Prefix: c.String(1), Limit: int(c.Int(2)), Cursor: c.String(3)}
-			return on(c, "GET", func(ctx context.Context, kv *Namespace) (any, error) { return listJSON(kv.List(ctx, o)) })
+			return on(c, "GET", read, nil, func(ctx context.Context, kv *Namespace) (any, error) { return listJSON(kv.List(ctx, o)) })
 		},
 		"kv_delete": func(c *engine.Call) (any, error) {
 			key := c.String(1)
-			return on(c, "DELETE", func(ctx context.Context, kv *Namespace) (any, error) { return engine.Undefined, kv.Delete(ctx, key) })
+			return on(c, "DELETE", write, []string{key}, func(ctx context.Context, kv *Namespace) (any, error) {
+				return engine.Undefined, kv.Delete(ctx, key)
+			})
 		},
 	}
 }

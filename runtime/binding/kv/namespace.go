@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"github.com/pages-toolchain/pages/runtime/binding/pin"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -46,6 +47,7 @@ type Namespace struct {
 	now func() time.Time
 	// write is held by the one writer: SQLite's own wait for a lock is polling.
 	write sync.Mutex
+	order hostcall.Keys // of the calls of all isolates
 
 	// piecesLock is held for reading while a stream finds and pins its pieces, and for writing while pieces without a key
 	// are removed.

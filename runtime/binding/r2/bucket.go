@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"github.com/pages-toolchain/pages/runtime/binding/pin"
 )
 
@@ -61,6 +62,7 @@ type Bucket struct {
 	turn sync.Mutex
 	pins *pin.Set
 
+	order hostcall.Keys // of the calls of all isolates
 	files files
 }
 

@@ -16,7 +16,9 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 		// r2_head(id, key)
 		"r2_head": func(c *engine.Call) (any, error) {
 			key := c.String(1)
-			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return marshalObject(s.head(ctx, key)) })
+			return ops.inOrder(c, (*hostcall.Keys).Read, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
+				return marshalObject(s.head(ctx, key))
+			})
 		},
 		"r2_get":       ops.get,
 		"r2_put":       ops.put,
@@ -40,11 +42,16 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 			if err != nil {
 				return nil, err
 			}
-			return engine.Async(func(ctx context.Context) (any, error) {
+			commit := func(ctx context.Context) (any, error) {
 				defer open.Close(id)
 				value, err := finish(ctx, u.Upload)
 				return value, hostcall.WorkerError(err)
-			}), nil
+			}
+			if u.part != nil {
+				return engine.Async(commit), nil
+			}
+			take := func() *hostcall.Turn { return u.storage.order.Write(u.key) }
+			return hostcall.InOrder(take, func(ctx context.Context, _ *hostcall.Turn) (any, error) { return commit(ctx) }), nil
 		},
 		// r2_put_abort(handle)
 		"r2_put_abort": func(c *engine.Call) (any, error) {
@@ -54,7 +61,7 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 		// r2_delete(id, keys)
 		"r2_delete": func(c *engine.Call) (any, error) {
 			keys := c.Strings(1)
-			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+			return ops.inOrder(c, (*hostcall.Keys).Write, keys, func(ctx context.Context, s *Bucket) (any, error) {
 				return engine.Undefined, s.Delete(ctx, keys...)
 			})
 		},
@@ -88,7 +95,7 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 			if err := hostcall.DecodeOptions(c, 3, &parts); err != nil {
 				return nil, err
 			}
-			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+			return ops.inOrder(c, (*hostcall.Keys).Write, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
 				return marshalObject(s.completeMultipart(ctx, key, upload, parts))
 			})
 		},
@@ -107,15 +114,26 @@ type operations struct {
 	bucket func(id string) *Bucket
 }
 
+type work func(ctx context.Context, s *Bucket) (any, error)
+
+// place takes the place of a call in the order of the keys that it names.
+type place func(order *hostcall.Keys, keys ...string) *hostcall.Turn
+
 // async runs work on the bucket that argument 0 names.
-func (ops operations) async(c *engine.Call, work func(ctx context.Context, s *Bucket) (any, error)) (any, error) {
+func (ops operations) async(c *engine.Call, do work) (any, error) {
+	return ops.inOrder(c, (*hostcall.Keys).Read, nil, do)
+}
+
+// inOrder is async of work on keys, which comes after what was asked of them before.
+func (ops operations) inOrder(c *engine.Call, take place, keys []string, do work) (any, error) {
 	id := c.String(0)
 	s := ops.bucket(id)
 	if s == nil {
 		return nil, hostcall.NotBound("storage", id)
 	}
-	return engine.Async(func(ctx context.Context) (any, error) {
-		value, err := work(ctx, s)
+	turn := func() *hostcall.Turn { return take(&s.order, keys...) }
+	return hostcall.InOrder(turn, func(ctx context.Context, _ *hostcall.Turn) (any, error) {
+		value, err := do(ctx, s)
 		if err != nil {
 			return nil, hostcall.WorkerError(err)
 		}
@@ -143,7 +161,7 @@ func (ops operations) get(c *engine.Call) (any, error) {
 		return nil, err
 	}
 	scope := c.Context()
-	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+	return ops.inOrder(c, (*hostcall.Keys).Read, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
 		object, reader, err := s.Get(ctx, key, o)
 		if object == nil || err != nil {
 			return nil, err
@@ -196,7 +214,11 @@ func (ops operations) put(c *engine.Call) (any, error) {
 	if err := hostcall.DecodeOptions(c, 3, &to); err != nil {
 		return nil, err
 	}
-	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+	keys := []string{key}
+	if to.Part != nil { // parts have numbers
+		keys = nil
+	}
+	return ops.inOrder(c, (*hostcall.Keys).Write, keys, func(ctx context.Context, s *Bucket) (any, error) {
 		release, err := s.files.acquirePut(ctx)
 		if err != nil {
 			return nil, err

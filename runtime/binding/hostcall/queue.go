@@ -1,0 +1,208 @@
+package hostcall
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// Queue keeps calls on one thing, such as a database, in the order in which they were issued: a write waits for all calls
+// before it, a read for the writes before it. The zero value is empty. A Queue is safe for concurrent use.
+type Queue struct {
+	mu     sync.Mutex
+	write  chan struct{} // closed when the last write has ended; nil when none is under way
+	reads  *readGroup    // issued since the last write; nil when none is under way
+	writes atomic.Int32  // under way
+}
+
+// readGroup is the reads between two writes.
+type readGroup struct {
+	open  int
+	ended chan struct{} // closed when all of them have ended; nil as long as no write waits for them
+}
+
+// Turn is the place of one call in a queue. End is called, once or more often.
+type Turn struct {
+	before []<-chan struct{} // closed when what comes first has ended
+	end    func(t *Turn)
+	once   sync.Once
+}
+
+// Read takes the next place for a call that changes nothing.
+func (q *Queue) Read() *Turn {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t := &Turn{}
+	if q.write != nil {
+		t.before = []<-chan struct{}{q.write}
+	}
+	if q.reads == nil {
+		q.reads = &readGroup{}
+	}
+	group := q.reads
+	group.open++
+	t.end = func(*Turn) { q.endRead(group) }
+	return t
+}
+
+func (q *Queue) endRead(group *readGroup) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if group.open--; group.open > 0 {
+		return
+	}
+	if group.ended != nil {
+		close(group.ended)
+	} else {
+		q.reads = nil
+	}
+}
+
+// Write takes the next place for a call that may change something.
+func (q *Queue) Write() *Turn {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t := &Turn{}
+	if q.write != nil {
+		t.before = append(t.before, q.write)
+	}
+	if q.reads != nil {
+		q.reads.ended = make(chan struct{})
+		t.before = append(t.before, q.reads.ended)
+		q.reads = nil
+	}
+	ended := make(chan struct{})
+	q.write = ended
+	q.writes.Add(1)
+	t.end = func(t *Turn) {
+		if t.isNext() {
+			q.endWrite(ended)
+			return
+		}
+		// It was cancelled before its turn: what comes after it goes on waiting for what comes before it.
+		go func() {
+			for _, earlier := range t.before {
+				<-earlier
+			}
+			q.endWrite(ended)
+		}()
+	}
+	return t
+}
+
+func (q *Queue) endWrite(ended chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	close(ended)
+	q.writes.Add(-1)
+	if q.write == ended {
+		q.write = nil
+	}
+}
+
+// Writes reports whether a write is under way.
+func (q *Queue) Writes() bool { return q.writes.Load() > 0 }
+
+// isNext reports whether everything before has ended.
+func (t *Turn) isNext() bool {
+	for _, ended := range t.before {
+		select {
+		case <-ended:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Wait waits until everything before has ended, or ctx.
+func (t *Turn) Wait(ctx context.Context) error {
+	for _, ended := range t.before {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// End lets those go on that wait for the call.
+func (t *Turn) End() { t.once.Do(func() { t.end(t) }) }
+
+// Keys are the queues of the keys of one store. The zero value is ready to use. It is safe for concurrent use.
+type Keys struct {
+	mu     sync.Mutex
+	queues map[string]*keyQueue
+}
+
+type keyQueue struct {
+	Queue
+
+	users int
+}
+
+// Read takes the next place of a call that reads some keys.
+func (k *Keys) Read(keys ...string) *Turn { return k.take((*Queue).Read, keys) }
+
+// Write takes the next place of a call that may change some keys.
+func (k *Keys) Write(keys ...string) *Turn { return k.take((*Queue).Write, keys) }
+
+// take takes a place in the queue of each key, all at once: two calls on the same keys have the same order in each.
+func (k *Keys) take(place func(*Queue) *Turn, keys []string) *Turn {
+	if len(keys) > 1 {
+		keys = slices.Compact(slices.Sorted(slices.Values(keys)))
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := &Turn{}
+	parts := make([]*Turn, len(keys))
+	for i, key := range keys {
+		parts[i] = place(k.use(key))
+		all.before = append(all.before, parts[i].before...)
+	}
+	all.end = func(*Turn) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		for i, key := range keys {
+			parts[i].End()
+			if q := k.queues[key]; q.users > 1 {
+				q.users--
+			} else {
+				delete(k.queues, key)
+			}
+		}
+	}
+	return all
+}
+
+// use returns the queue of a key for one more user.
+func (k *Keys) use(key string) *Queue {
+	q := k.queues[key]
+	if q == nil {
+		q = &keyQueue{}
+		if k.queues == nil {
+			k.queues = map[string]*keyQueue{}
+		}
+		k.queues[key] = q
+	}
+	q.users++
+	return &q.Queue
+}
+
+// InOrder is work that waits for its turn, which take takes when the call is issued. The work may end its turn early.
+func InOrder(take func() *Turn, work func(ctx context.Context, t *Turn) (any, error)) engine.AsyncInOrder {
+	return func() engine.Async {
+		t := take()
+		return func(ctx context.Context) (any, error) {
+			defer t.End()
+			if err := t.Wait(ctx); err != nil {
+				return nil, err
+			}
+			return work(ctx, t)
+		}
+	}
+}
