@@ -1,5 +1,6 @@
 // https://nodejs.org/api/buffer.html. What goes over many bytes is Go's or the
 // engine's own.
+import { notImplemented } from "node:internal/absent";
 import { call, internals, required } from "node:internal/host";
 import {
   invalidType,
@@ -557,9 +558,7 @@ export function isUtf8(input) {
 export function isAscii(input) {
   return call("is_ascii", needBytes(input));
 }
-export function resolveObjectURL() {
-  return undefined;
-}
+export const resolveObjectURL = notImplemented("buffer.resolveObjectURL");
 export const { atob, btoa, Blob, File } = globalThis;
 
 const all = {

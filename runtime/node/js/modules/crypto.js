@@ -608,13 +608,11 @@ export function getFips() {
 export function setFips(on) {
   if (on) throw NodeError(Error, "ERR_CRYPTO_FIPS_UNAVAILABLE", "Cannot set FIPS mode in a Worker.");
 }
-export function setEngine() {
-  return true;
-}
 export function secureHeapUsed() {
   return { total: 0, used: 0, utilization: 0, min: 0 };
 }
 export const fips = false;
+export const setEngine = notImplemented("crypto.setEngine");
 export const createCipher = notImplemented("crypto.createCipher");
 export const createDecipher = notImplemented("crypto.createDecipher");
 export function Cipher() {

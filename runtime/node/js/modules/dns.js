@@ -1,3 +1,9 @@
-// As the package unenv has it.
+// As the package unenv has it. A Worker has no resolver of its own to set.
+import { notImplemented } from "node:internal/absent";
+import all from "unenv/node/dns";
+
 export * from "unenv/node/dns";
-export { default } from "unenv/node/dns";
+
+export const setServers = notImplemented("dns.setServers");
+
+export default { ...all, setServers };

@@ -1,6 +1,6 @@
 // https://nodejs.org/api/module.html: require gives what the runtime has, since
 // all else is in the bundle.
-import { notImplemented } from "node:internal/absent";
+import { notImplemented, notImplementedClass } from "node:internal/absent";
 import { load } from "node:internal/host";
 import { invalidValue, needString, NodeError } from "node:internal/errors";
 
@@ -17,15 +17,29 @@ export function isBuiltin(name) {
   return builtinModules.includes(`${name}`.replace(/^node:/, "")) || name === "node:sqlite";
 }
 
+/** Whether Node.js takes filename for the place of a module. */
+function isPlace(filename) {
+  if (filename instanceof URL) return filename.protocol === "file:";
+  return typeof filename === "string" && /^(\/|file:)/.test(filename);
+}
+
 /** A require for what the runtime has. */
 export function createRequire(filename) {
-  if (
-    !(filename instanceof URL) &&
-    (typeof filename !== "string" || !/^(\/|[A-Za-z]:|file:|\w+\.)/.test(filename)) &&
-    filename !== undefined
-  ) {
-    throw invalidValue("filename", filename, "must be a file URL object, file URL string, or absolute path string");
+  if (!isPlace(filename)) {
+    const hint =
+      filename === undefined
+        ? "; import.meta.url is undefined in a Worker: import the module at the top of the file"
+        : "";
+    throw invalidValue(
+      "filename",
+      filename,
+      `must be a file URL object, file URL string, or absolute path string${hint}`,
+    );
   }
+  return makeRequire();
+}
+
+function makeRequire() {
   function require(id) {
     needString(id, "id");
     if (!isBuiltin(id)) throw missing(id);
@@ -55,19 +69,7 @@ export class Module {
     Object.assign(this, { id, path: "", exports: {}, parent, filename: null, loaded: false, children: [], paths: [] });
   }
   require(id) {
-    return createRequire()(id);
-  }
-}
-
-export class SourceMap {
-  constructor(payload) {
-    this.payload = payload;
-  }
-  findEntry() {
-    return {};
-  }
-  findOrigin() {
-    return {};
+    return makeRequire()(id);
   }
 }
 
@@ -79,10 +81,8 @@ export const globalPaths = [],
 export function wrap(script) {
   return `(function (exports, require, module, __filename, __dirname) { ${script}\n});`;
 }
-export function syncBuiltinESMExports() {}
-export function findSourceMap() {
-  return undefined;
-}
+export const syncBuiltinESMExports = notImplemented("module.syncBuiltinESMExports");
+export const findSourceMap = notImplemented("module.findSourceMap");
 export function enableCompileCache() {
   return { status: 3 };
 }
@@ -93,23 +93,20 @@ export function getCompileCacheDir() {
 export function getSourceMapsSupport() {
   return { enabled: false, nodeModules: false, generatedCode: false };
 }
-export function setSourceMapsSupport() {}
-export function _initPaths() {}
-export function _preloadModules() {}
-export function _debug() {}
-export function _nodeModulePaths() {
-  return [];
-}
-export function _resolveLookupPaths() {
-  return [];
-}
+export const setSourceMapsSupport = notImplemented("module.setSourceMapsSupport");
+export const _initPaths = notImplemented("module._initPaths");
+export const _preloadModules = notImplemented("module._preloadModules");
+export const _debug = notImplemented("module._debug");
+export const _nodeModulePaths = notImplemented("module._nodeModulePaths");
+export const _resolveLookupPaths = notImplemented("module._resolveLookupPaths");
 export function _resolveFilename(id) {
   if (!isBuiltin(id)) throw missing(id);
   return id;
 }
 export function _load(id) {
-  return createRequire()(id);
+  return makeRequire()(id);
 }
+export const SourceMap = notImplementedClass("module.SourceMap");
 export const findPackageJSON = notImplemented("module.findPackageJSON");
 export const register = notImplemented("module.register");
 export const registerHooks = notImplemented("module.registerHooks");

@@ -4,6 +4,10 @@ import all from "unenv/node/net";
 
 export * from "unenv/node/net";
 
+export const Server = notImplementedClass("net.Server");
+export const Socket = notImplementedClass("net.Socket");
+export const Stream = Socket;
+
 const part = /^(?:0|[1-9]\d{0,2})$/,
   group = /^[\dA-Fa-f]{1,4}$/;
 
@@ -33,4 +37,4 @@ export function isIP(input) {
 }
 
 export const BoundSocket = notImplementedClass("net.BoundSocket");
-export default { ...all, isIP, isIPv4, isIPv6 };
+export default { ...all, Server, Socket, Stream, isIP, isIPv4, isIPv6 };

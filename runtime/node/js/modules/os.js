@@ -1,4 +1,4 @@
-// As the package unenv has it, with the platform's names where that has none.
+// As the package unenv has it, with the platform's values, which tell nothing of its machines.
 import all from "unenv/node/os";
 
 export * from "unenv/node/os";
@@ -6,5 +6,22 @@ export * from "unenv/node/os";
 export const arch = () => "x64";
 export const machine = () => "x86_64";
 export const hostname = () => "localhost";
+export const availableParallelism = () => 1;
+export const cpus = () => [];
+export const networkInterfaces = () => ({});
+export const userInfo = () => ({});
+export const homedir = () => "/tmp/";
+export const tmpdir = () => "/tmp/";
 
-export default { ...all, arch, hostname, machine };
+export default {
+  ...all,
+  arch,
+  availableParallelism,
+  cpus,
+  homedir,
+  hostname,
+  machine,
+  networkInterfaces,
+  tmpdir,
+  userInfo,
+};

@@ -1,7 +1,11 @@
 // As the package unenv has it, and what the platform has beside.
+import { notImplemented } from "node:internal/absent";
 import all from "unenv/node/perf_hooks";
 
 export * from "unenv/node/perf_hooks";
+
+export const createHistogram = notImplemented("perf_hooks.createHistogram");
+export const monitorEventLoopDelay = notImplemented("perf_hooks.monitorEventLoopDelay");
 
 // What tells of a process tells nothing of a Worker: zeros, as in production.
 const timing = {
@@ -34,4 +38,4 @@ for (const [name, value] of Object.entries({
   Object.defineProperty(Performance.prototype, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-export default { ...all, eventLoopUtilization, timerify };
+export default { ...all, createHistogram, eventLoopUtilization, monitorEventLoopDelay, timerify };

@@ -1,6 +1,6 @@
 // https://nodejs.org/api/process.html, as far as a Worker is one.
 import { EventEmitter } from "node:events";
-import { createNotImplementedError } from "node:internal/absent";
+import { createNotImplementedError, notImplemented } from "node:internal/absent";
 import { internals, load } from "node:internal/host";
 import { invalidType, invalidValue, needFunction, needString, NodeError } from "node:internal/errors";
 
@@ -235,12 +235,8 @@ const own = {
     return clock() / 1000;
   },
   memoryUsage: memory,
-  cpuUsage() {
-    return { user: 0, system: 0 };
-  },
-  threadCpuUsage() {
-    return { user: 0, system: 0 };
-  },
+  cpuUsage: notImplemented("process.cpuUsage"),
+  threadCpuUsage: notImplemented("process.threadCpuUsage"),
   resourceUsage() {
     return {
       userCPUTime: 0,
@@ -296,8 +292,8 @@ const own = {
   ref() {},
   unref() {},
   setSourceMapsEnabled() {},
-  setUncaughtExceptionCaptureCallback() {},
-  getActiveResourcesInfo: () => [],
+  setUncaughtExceptionCaptureCallback: notImplemented("process.setUncaughtExceptionCaptureCallback"),
+  getActiveResourcesInfo: notImplemented("process.getActiveResourcesInfo"),
   hasUncaughtExceptionCaptureCallback: () => false,
   getSourceMapsSupport: () => ({ enabled: false, nodeModules: false, generatedCode: false }),
   _getActiveRequests: () => [],
