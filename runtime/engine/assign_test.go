@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -17,6 +18,9 @@ func TestCopiedProperties(t *testing.T) {
 		"changed":   {`changing(o => { o.b = 3; })`, `{"a":1,"b":3}`},
 		"added":     {`changing(o => { o.c = 3; })`, `{"a":1,"b":2}`},
 		"text":      {`Object("hé")`, `{"0":"h","1":"é"}`},
+		"primitive": {`"hé"`, `{"0":"h","1":"é"}`},
+		"rope":      {`["a", "b".repeat(3)].reduce((a, b) => a + b + a)`, `{"0":"a","1":"b","2":"b","3":"b","4":"a"}`},
+		"empty":     {`""`, `{}`},
 		"array":     {`Object.assign([1, , 3], { x: 1 })`, `{"0":1,"2":3,"x":1}`},
 		"bytes":     {`new Uint8Array([1, 2])`, `{"0":1,"1":2}`},
 		"arguments": {`(function () { return arguments; })(5)`, `{"0":5}`},
@@ -40,5 +44,24 @@ func TestCopiedProperties(t *testing.T) {
 				t.Errorf("%s: %s, want %s, error %v", name, got, c.want, err)
 			}
 		})
+	}
+}
+
+// TestSpreadTextIsFreed: the object that is made of a text does not stay.
+func TestSpreadTextIsFreed(t *testing.T) {
+	i, s := start(t, engine.IsolateOptions{}), scope(t, time.Minute)
+	used := func(spreads int) (n int64) {
+		code := fmt.Sprintf(`(() => { const c = "a"; for (let i = 0; i < %d; i++) ({ ...c }); })()`, spreads)
+		if _, err := run(i, s, code); err != nil {
+			t.Fatal(err)
+		}
+		if err := i.Do(s, func(vm *engine.VM) error { n = vm.HeapUsed(); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	used(1)
+	if before, after := used(1), used(10_000); after-before > 10_000 {
+		t.Errorf("the heap grew from %d to %d bytes", before, after)
 	}
 }

@@ -60,6 +60,12 @@ func TestEvents(t *testing.T) {
 			`const e = new CloseEvent("close", { code: 1000, reason: "r", wasClean: 1 }); return [e.code, e.reason, e.wasClean];`,
 			`[1000,"r",true]`,
 		},
+		{
+			"ExtendableEvent",
+			`try { new ExtendableEvent("x"); }
+			catch (e) { return [typeof ExtendableEvent, e.message, ExtendableEvent.prototype instanceof Event]; }`,
+			`["function","Illegal constructor",true]`,
+		},
 		{"defaults of CloseEvent", `const e = new CloseEvent("close"); return [e.code, e.reason, e.wasClean];`, `[0,"",false]`},
 		{"ErrorEvent without a type", `new ErrorEvent();`, `/^TypeError: .*1 argument required/`},
 		{"PromiseRejectionEvent without a promise", `new PromiseRejectionEvent("x");`, `/^TypeError: .*2 arguments required/`},

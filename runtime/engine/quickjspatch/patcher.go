@@ -22,6 +22,7 @@ type patcher struct {
 	arrays            arrayMover
 	strings           stringSearcher
 	tracer            tracer
+	spreads           spreader
 	date              int // js_Date_parse, of the module's own
 	trampoline        trampoline
 	corrections       []correction
@@ -69,6 +70,9 @@ func (l layout) patcher() (*patcher, error) {
 	if f.tracer, err = l.tracer(); err != nil {
 		return nil, err
 	}
+	if f.spreads, err = l.spreader(); err != nil {
+		return nil, err
+	}
 	if f.trampoline, err = l.trampoline(); err != nil {
 		return nil, err
 	}
@@ -111,6 +115,7 @@ const (
 	stringUnit
 	stringPart
 	backtrace
+	spreadText
 )
 
 // function returns the index of a new function.
@@ -139,6 +144,7 @@ func (f *patcher) newFunctions(p probe) []newFunction {
 		stringUnit:    {f.strings.unitType, f.unitBody(p)},
 		stringPart:    {f.strings.partType, f.partBody(p)},
 		backtrace:     {f.tracer.buildType, f.tracer.traceBody()},
+		spreadText:    {f.spreads.copyType, f.spreads.textBody()},
 	}
 }
 
@@ -158,6 +164,8 @@ func (f *patcher) redirect(callee uint32) uint32 {
 		return f.function(stringPart)
 	case callee == f.tracer.build:
 		return f.function(backtrace)
+	case callee == f.spreads.copying:
+		return f.function(spreadText)
 	}
 	return callee
 }

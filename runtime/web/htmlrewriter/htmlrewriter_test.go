@@ -624,3 +624,22 @@ func TestHTMLRewriterDocuments(t *testing.T) {
 		},
 	})
 }
+
+// A length that a handler gave stays where nothing changes it.
+func TestHTMLRewriterLength(t *testing.T) {
+	const length = `const length = async (r, body = "<p>abc</p>") => {
+  const headers = { "content-type": "text/html", "content-length": "10" };
+  const answer = r.transform(new Response(body, { headers }));
+  return [answer.headers.get("content-length"), (await answer.bytes()).join()];
+};
+`
+	rewrites(t, []webtest.Snippet{
+		{"without handlers", length + `return await length(new HTMLRewriter())`, `["10","60,112,62,97,98,99,60,47,112,62"]`},
+		{
+			"without handlers, no UTF-8",
+			length + `return await length(new HTMLRewriter(), new Uint8Array([60, 255, 0, 128, 62, 195, 40, 10, 13, 38]))`,
+			`["10","60,255,0,128,62,195,40,10,13,38"]`,
+		},
+		{"with one", length + `return await length(new HTMLRewriter().on("p", {}))`, `[null,"60,112,62,97,98,99,60,47,112,62"]`},
+	})
+}

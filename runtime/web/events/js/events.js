@@ -131,9 +131,16 @@ const [PromiseRejectionEvent] = eventClass(
   },
 );
 
+/** Of handlers that the platform does not call: nothing makes one, and code asks whether it is there. */
+class ExtendableEvent extends Event {
+  constructor() {
+    throw new TypeError("Illegal constructor");
+  }
+}
+
 export { CloseEvent, ErrorEvent, MessageEvent, PromiseRejectionEvent };
 
 export function install() {
-  for (const [name, cls] of Object.entries({ MessageEvent, ErrorEvent, CloseEvent, PromiseRejectionEvent }))
+  for (const [name, cls] of Object.entries({ MessageEvent, ErrorEvent, CloseEvent, ExtendableEvent, PromiseRejectionEvent }))
     define(name, cls);
 }

@@ -220,15 +220,15 @@ const TEXTS = {
   501: "Not Implemented",
 };
 
-/** A Response like another one, with a stream for a body whose length nobody knows. */
-export function rebodied(response, stream) {
+/** A Response like another one, with a stream for a body, of the same length or of an unknown one. */
+export function rebodied(response, stream, sameLength) {
   const made = new Response(),
     from = stateOf(response),
     state = stateOf(made);
   state.status = from.status;
   state.text = from.text;
   state.list = from.list.slice();
-  remove(state.list, "content-length");
+  if (!sameLength) remove(state.list, "content-length");
   state.extra = from.extra === null ? null : { ...from.extra, immutable: false };
   state.stream = stream;
   return made;

@@ -47,6 +47,7 @@ export class HTMLRewriter {
         () => run.next(),
         (reason) => run.cancel(reason),
       ),
+      handlers.length === 0,
     );
   }
 }
