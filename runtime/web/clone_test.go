@@ -131,3 +131,25 @@ func TestFormDataName(t *testing.T) {
 		},
 	})
 }
+
+// Depth takes no calls, and properties are read in the order of a walk into the depth (HTML, StructuredSerializeInternal, step 26).
+func TestCloneDepth(t *testing.T) {
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
+		{
+			"a chain of 100,000", `const first = {}; let last = first; for (let i = 0; i < 100000; i++) last = last.next = { i };
+				last.next = first; let copy = structuredClone(first); const begin = copy;
+				for (let i = 0; i < 100000; i++) copy = copy.next; return [copy.i, copy.next === begin, begin !== first];`, "[99999,true,true]",
+		},
+		{
+			"the order of getters", `const seen = [], see = (name, content) => ({ get [name]() { seen.push(name); return content; } });
+				const of = { ...{}, a: see("b", [see("c", 1), see("d", 2)]), e: see("f", 3) };
+				Object.defineProperty(of, "g", { enumerable: true, get() { seen.push("g"); return 4; } });
+				return [structuredClone(of), seen.join("")];`,
+			`[{"a":{"b":[{"c":1},{"d":2}]},"e":{"f":3},"g":4},"bcdfg"]`,
+		},
+		{
+			"a property that a getter below removes", `const of = { a: { get x() { delete of.b; return 1; } }, b: 2, c: 3 };
+				return structuredClone(of);`, `{"a":{"x":1},"c":3}`,
+		},
+	})
+}

@@ -57,8 +57,8 @@ func TestStructuredClone(t *testing.T) {
 			`[true,1,"AbortError"]`,
 		},
 		{
-			"an object nested too deep",
-			`let deep = {}; for (let i = 0; i < 1e5; i++) deep = { deep }; try { structuredClone(deep) } catch (e) { return e.name }`,
+			"Maps nested too deep",
+			`let deep = {}; for (let i = 0; i < 1e5; i++) deep = new Map([[1, deep]]); try { structuredClone(deep) } catch (e) { return e.name }`,
 			`"RangeError"`,
 		},
 	})

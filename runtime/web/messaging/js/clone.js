@@ -37,7 +37,7 @@ export function cloneWith(value, transfer) {
     if (moved.has(item)) throw refuse(item, "is listed twice");
     moved.set(item, null);
   }
-  const copy = clone(value, { memory: new Map(), moved });
+  const copy = clone(value, { memory: new Map(), moved, open: [] });
   return [copy, transfer.map((item) => moveOver(item, moved))];
 }
 
@@ -68,7 +68,31 @@ function refuse(value, why = "could not be cloned") {
   return new DOMException(`${shown} ${why}.`, "DataCloneError");
 }
 
+/** A copy, with all that it leads to. Arrays and objects take no call for each level: lists and trees may be deep. */
 function clone(value, state) {
+  const { open } = state,
+    below = open.length;
+  const copy = begin(value, state);
+  while (open.length > below) if (!advance(open.at(-1), state)) open.pop();
+  return copy;
+}
+
+/** Copies properties until one leads to others, which come first: then it is true. */
+function advance(one, state) {
+  const { value, copy, keys } = one,
+    depth = state.open.length;
+  while (one.next < keys.length) {
+    const key = keys[one.next++];
+    if (!Object.hasOwn(value, key)) continue; // an earlier getter took it away
+    const content = begin(value[key], state);
+    Object.defineProperty(copy, key, { value: content, writable: true, enumerable: true, configurable: true });
+    if (state.open.length > depth) return true;
+  }
+  return false;
+}
+
+/** A copy whose properties wait in state.open. */
+function begin(value, state) {
   if (typeof value === "symbol" || typeof value === "function") throw refuse(value);
   if (typeof value !== "object" || value === null) return value;
   const known = state.memory.get(value);
@@ -253,15 +277,7 @@ function set(value, copy, state) {
 }
 
 function properties(value, copy, state) {
-  for (const key of Object.keys(value)) {
-    if (!Object.hasOwn(value, key)) continue; // an earlier getter took it away
-    Object.defineProperty(copy, key, {
-      value: clone(value[key], state),
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
-  }
+  state.open.push({ value, copy, keys: Object.keys(value), next: 0 });
   return copy;
 }
 
