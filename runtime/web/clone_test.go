@@ -132,13 +132,15 @@ func TestFormDataName(t *testing.T) {
 	})
 }
 
-// Depth takes no calls, and properties are read in the order of a walk into the depth (HTML, StructuredSerializeInternal, step 26).
+// Depth takes no calls, and properties are read in the order of a walk into the depth (HTML, StructuredSerializeInternal,
+// step 26).
 func TestCloneDepth(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
 			"a chain of 100,000", `const first = {}; let last = first; for (let i = 0; i < 100000; i++) last = last.next = { i };
 				last.next = first; let copy = structuredClone(first); const begin = copy;
-				for (let i = 0; i < 100000; i++) copy = copy.next; return [copy.i, copy.next === begin, begin !== first];`, "[99999,true,true]",
+				for (let i = 0; i < 100000; i++) copy = copy.next; return [copy.i, copy.next === begin, begin !== first];`,
+			"[99999,true,true]",
 		},
 		{
 			"the order of getters", `const seen = [], see = (name, content) => ({ get [name]() { seen.push(name); return content; } });

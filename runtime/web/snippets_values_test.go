@@ -58,7 +58,8 @@ func TestStructuredClone(t *testing.T) {
 		},
 		{
 			"Maps nested too deep",
-			`let deep = {}; for (let i = 0; i < 1e5; i++) deep = new Map([[1, deep]]); try { structuredClone(deep) } catch (e) { return e.name }`,
+			`let deep = {}; for (let i = 0; i < 1e5; i++) deep = new Map([[1, deep]]);
+				try { structuredClone(deep) } catch (e) { return e.name }`,
 			`"RangeError"`,
 		},
 	})

@@ -134,6 +134,7 @@ const [PromiseRejectionEvent] = eventClass(
 /** Of handlers that the platform does not call: nothing makes one, and code asks whether it is there. */
 class ExtendableEvent extends Event {
   constructor() {
+    super("");
     throw new TypeError("Illegal constructor");
   }
 }
@@ -141,6 +142,12 @@ class ExtendableEvent extends Event {
 export { CloseEvent, ErrorEvent, MessageEvent, PromiseRejectionEvent };
 
 export function install() {
-  for (const [name, cls] of Object.entries({ MessageEvent, ErrorEvent, CloseEvent, ExtendableEvent, PromiseRejectionEvent }))
+  for (const [name, cls] of Object.entries({
+    MessageEvent,
+    ErrorEvent,
+    CloseEvent,
+    ExtendableEvent,
+    PromiseRejectionEvent,
+  }))
     define(name, cls);
 }
