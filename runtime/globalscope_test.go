@@ -107,8 +107,10 @@ func withKV(t *testing.T) *binding.Set {
 	return &binding.Set{Secrets: map[string]string{"GREETING": "hello"}, KV: map[string]*kv.Namespace{"KV": namespace}}
 }
 
-// Handlers that nobody will ever call are named when the Worker starts.
+// Handlers that the platform never calls are named when the Worker starts, and so are exports with which workerd starts none.
 func TestUncalledHandlers(t *testing.T) {
+	const values = ": wrangler dev starts no Worker that exports anything but functions, classes and objects; " +
+		"keep it in another module, or do not export it\n"
 	for _, c := range []struct{ code, want string }{
 		{
 			`export default { fetch() {}, scheduled() {}, email() {}, helper() {} };`,
@@ -121,6 +123,11 @@ func TestUncalledHandlers(t *testing.T) {
 			"warn: the default export has a handler queue, which is never called on this platform: it has no triggers\n",
 		},
 		{`export default { fetch() {}, scheduled: true };`, ""},
+		{
+			`export const VERSION = "1.0", none = null; export default { fetch() {} };`,
+			"warn: the entry exports VERSION, of type string" + values + "warn: the entry exports none, null" + values,
+		},
+		{`export const list = [], map = {}; export function f() {} export class C {} export default { fetch() {} };`, ""},
 	} {
 		got := ""
 		mustStart(t, c.code, pagesruntime.WorkerOptions{Console: func(l pagesruntime.Line) { got += l.Level + ": " + l.Text + "\n" }})

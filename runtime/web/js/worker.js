@@ -54,6 +54,7 @@ export function provide(makeEnv, spec) {
 export function begin(namespace) {
   handler = handlerOf(namespace);
   warnOfOthers(namespace.default);
+  warnOfValues(namespace);
   serve();
 }
 
@@ -79,6 +80,20 @@ function warnOfOthers(worker) {
     `the default export has ${handlers} ${list}, which ${are} never called on this platform: it has no triggers`,
     "",
   );
+}
+
+// workerd maps the exports of the entry to handlers and classes, and takes no value for one.
+function warnOfValues(namespace) {
+  for (const name of Object.keys(namespace)) {
+    const value = namespace[name];
+    if (name === "default" || typeof value === "function" || (typeof value === "object" && value !== null)) continue;
+    host.console_log(
+      "warn",
+      `the entry exports ${name}, ${value === null ? "null" : `of type ${typeof value}`}: wrangler dev starts no Worker ` +
+        `that exports anything but functions, classes and objects; keep it in another module, or do not export it`,
+      "",
+    );
+  }
 }
 
 function handlerOf(namespace) {
