@@ -2,7 +2,6 @@ package devserver
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"path"
 	"strings"
@@ -29,7 +28,7 @@ func (h *Hub) inject(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !site.ShowsDocument(r) {
-			next.ServeHTTP(uncachedWriter{w}, r)
+			next.ServeHTTP(w, r)
 			return
 		}
 		version := h.current()
@@ -84,9 +83,6 @@ func (w *injector) translate(r *http.Request) {
 
 // WriteHeader implements http.ResponseWriter.
 func (w *injector) WriteHeader(status int) {
-	if status >= 200 {
-		withoutFailureCache(status, w.Header())
-	}
 	if w.ours && status == http.StatusNotModified {
 		w.tag(w.Header())
 	}
@@ -109,32 +105,6 @@ func (w *injector) reload(h http.Header) string {
 	w.hub.logObstacle(w.r, obstacleOf(policies, w.r, nonce))
 	return reloadElement(w.version, nonce)
 }
-
-// withoutFailureCache has no browser cache a failure under a Cache-Control that the site gives all its responses: while
-// a build writes its files anew, a missing one is there in a moment, and would stay missing for a year.
-func withoutFailureCache(status int, h http.Header) {
-	if status >= 400 && h.Get("Cache-Control") != "" {
-		h.Set("Cache-Control", "no-store")
-	}
-}
-
-// uncachedWriter writes a response that is no document.
-type uncachedWriter struct{ http.ResponseWriter }
-
-// WriteHeader implements http.ResponseWriter.
-func (w uncachedWriter) WriteHeader(status int) {
-	withoutFailureCache(status, w.Header())
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// ReadFrom lets the server send files without a copy.
-func (w uncachedWriter) ReadFrom(src io.Reader) (int64, error) { return io.Copy(w.ResponseWriter, src) }
-
-// Flush implements http.Flusher.
-func (w uncachedWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
-
-// Unwrap lets deadlines and hijacks reach the connection.
-func (w uncachedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // reloadElement returns the element for a page that shows the given version.
 func reloadElement(version int64, nonce string) string {

@@ -57,6 +57,10 @@ func (x *exchange) serveStatic(d decision) {
 		x.refuse(refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this page can only be read").
 			fix("list the path in \"routes\" of the manifest to let the Worker answer it"))
 	default:
+		if x.plain { // the Worker decides what the visitor sees
+			x.out.WriteHeader(http.StatusNotFound)
+			return
+		}
 		x.refuse(noSuchPage())
 	}
 }

@@ -401,6 +401,20 @@ func TestAssetsHandler(t *testing.T) {
 	}
 }
 
+// TestAssetsHandlerFindsNothing: a site without a page for it has the Worker decide what the visitor sees.
+func TestAssetsHandlerFindsNothing(t *testing.T) {
+	_, assets := folder(t, map[string]string{"/index.html": "<h1>Welcome</h1>"})
+	f := start(t, Options{}, Revision{Assets: assets, Manifest: &manifest.Manifest{}})
+	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://whatever.example/_app/none.js", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := recordResponse(f.site.AssetsHandler(), r)
+	if got.status != 404 || got.body != "" || got.header.Get("Content-Security-Policy") != "" {
+		t.Errorf("%d %q %v", got.status, got.body, got.header)
+	}
+}
+
 func BenchmarkStatic(b *testing.B) {
 	dir, assets := folder(b, plainFiles)
 	s, err := New(b.Context(), Options{DB: openDB(b, filepath.Join(b.TempDir(), "platform.db"))})
