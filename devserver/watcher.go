@@ -165,7 +165,8 @@ func (w *watcher) sync(onNew func(path string, d fs.DirEntry)) {
 	w.dirs = map[string]bool{}
 	w.registerParents(before)
 	for _, path := range w.list.files {
-		if info, err := os.Lstat(path); err == nil && !before[filepath.Dir(path)] {
+		// The system reports a folder that appeared since its parent was registered.
+		if info, err := os.Lstat(path); err == nil && !info.IsDir() && !before[filepath.Dir(path)] {
 			onNew(path, fs.FileInfoToDirEntry(info))
 		}
 	}

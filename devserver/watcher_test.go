@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -228,6 +229,25 @@ func TestWatcherSees(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestWatcherTakesNoFolderForAFile: a folder of the list may appear between the reading of the list and its registration. Then the
+// system reports it; as a new file it would count as one that came and went.
+func TestWatcherTakesNoFolderForAFile(t *testing.T) {
+	later := filepath.Join(siteDir(t), "db", "migrations")
+	file := filepath.Join(filepath.Dir(later), "schema.sql")
+	write(t, file, "1")
+	w := newWatcher(time.Now, discard())
+	defer w.stopSystem()
+	w.named, w.list = []string{file}, watchList{files: []string{file, later}} // as if it was missing a moment ago
+	if err := os.Mkdir(later, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	w.sync(func(path string, _ fs.DirEntry) { found = append(found, path) })
+	if !slices.Equal(found, []string{file}) || !w.dirs[filepath.Dir(later)] {
+		t.Errorf("new files %q, registered %v", found, w.dirs)
 	}
 }
 

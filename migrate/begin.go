@@ -2,8 +2,8 @@ package migrate
 
 import "context"
 
-// Transaction is a run whose files are applied and not committed: other connections read the database as it was, and wait to
-// write to it. One of Commit and Rollback is called, once.
+// Transaction is a run whose files are applied and not committed: other connections of a database
+// with a write-ahead log read it as it was, and wait to write to it. One of Commit and Rollback is called, once.
 type Transaction struct {
 	run *run
 	ctx context.Context // of Begin, without its end: neither Commit nor Rollback may be interrupted

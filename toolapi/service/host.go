@@ -15,8 +15,8 @@ import (
 
 // Host runs what is published; the service decides what that is. Its functions may be called concurrently.
 type Host interface {
-	// Prepare prepares a release: its bindings, its Worker, its migrations. Clients do not see it yet, and nobody else writes to
-	// the site's database until it is shown or discarded. An error that the release caused is a *ReleaseError, and what was live
+	// Prepare prepares a release: its bindings, its Worker, its migrations. Clients do not see it yet, and writes to the
+	// site's database wait until it is shown or discarded. An error that the release caused is a *ReleaseError, and what was live
 	// is unchanged.
 	Prepare(ctx context.Context, r Release) (Prepared, error)
 	// Rehearse runs the migrations of a release on a copy of the site's database. An error that the release caused is a

@@ -17,10 +17,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// This file keeps the migrations of a publish and the service's decision together. The migrations are applied, and not
-// committed: nobody else writes to the database meanwhile. The service decides in a transaction of its own; then they are
-// committed. A process that is killed before the decision leaves the old code and the old data; one that is killed after it
-// leaves an order, and the next process applies the migrations before anybody sees the site.
+// This file keeps the migrations of a publish and the service's decision together. The host applies the migrations and does not
+// commit them: no other connection writes to the database meanwhile. The service decides in a transaction of its own; then the
+// host commits. A process that is killed before the decision leaves the old code and the old data; one that is killed after it
+// leaves an order, by which the next process applies the migrations before it serves the site.
 
 // publishOrder is the content of statefolder.PublishFile.
 type publishOrder struct {
@@ -86,13 +86,13 @@ func (p *preparedMigrations) commit() error {
 
 func (p *preparedMigrations) abort() {
 	p.transaction.Rollback()
-	p.site.shortenLog(p.site.host.until)
 	if p.ordered {
+		p.site.shortenLog(p.site.host.until)
 		p.site.removeOrder(statefolder.PublishFile)
 	}
 }
 
-// endPublish applies the migrations of a publish that was killed after its decision, and forgets one that was killed before.
+// endPublish applies the migrations of a publish that was killed after its decision. It drops one that was killed before.
 func (s *hostedSite) endPublish(ctx context.Context, r service.Release) error {
 	text, err := os.ReadFile(filepath.Join(s.dir, statefolder.PublishFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +113,7 @@ func (s *hostedSite) endPublish(ctx context.Context, r service.Release) error {
 	return nil
 }
 
-// applyOrder has no bound but the files' own: they ran before, in their time.
+// applyOrder applies the files of an order. It has no bound of time: they ran within theirs before.
 func (s *hostedSite) applyOrder(ctx context.Context, r service.Release, o *publishOrder) (err error) {
 	found := o.migrations()
 	dir, err := os.MkdirTemp(s.state.Dir, migrationsCopy+"*")

@@ -28,7 +28,7 @@ type preparedRelease struct {
 	held     bool         // it keeps the site open
 }
 
-// preparedData is a change of a site's data that waits for the service's decision; nobody else writes meanwhile. One of
+// preparedData is a change of a site's data that waits for the service's decision; no other connection writes meanwhile. One of
 // commit and abort is called, once.
 type preparedData interface {
 	// commit fails only where the next process must end the change.
@@ -180,7 +180,7 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	return p, nil
 }
 
-// fillPreview brings the data of a preview to the state that its release needs. They are its own: nobody decides on them.
+// fillPreview brings the data of a preview to the state that its release needs. They are its own: the service decides nothing about them.
 func (p *preparedRelease) fillPreview(ctx context.Context, r service.Release) error {
 	migrated, begun, err := p.site.beginMigrations(ctx, r)
 	if err == nil && begun != nil {

@@ -151,8 +151,14 @@ func (k *Keys) Read(keys ...string) *Turn { return k.take((*Queue).Read, keys) }
 // Write takes the next place of a call that may change some keys.
 func (k *Keys) Write(keys ...string) *Turn { return k.take((*Queue).Write, keys) }
 
+// maxKeys is the most keys of one call. Bindings refuse a call with more, whenever it runs.
+const maxKeys = 1000
+
 // take takes a place in the queue of each key, all at once: two calls on the same keys have the same order in each.
 func (k *Keys) take(place func(*Queue) *Turn, keys []string) *Turn {
+	if len(keys) > maxKeys {
+		keys = nil
+	}
 	if len(keys) > 1 {
 		keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	}

@@ -56,6 +56,11 @@ func TestKeysForget(t *testing.T) {
 		t.Errorf("%d queues", len(k.queues))
 	}
 	second.End()
+	many := make([]string, maxKeys+1)
+	for i := range many {
+		many[i] = fmt.Sprint(i)
+	}
+	k.Write(many...)
 	if len(k.queues) != 0 {
 		t.Errorf("%d queues are left", len(k.queues))
 	}
