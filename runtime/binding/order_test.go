@@ -147,12 +147,16 @@ func TestOrderOfCalls(t *testing.T) {
 			`[1,2,"yy",null,null,3,"zzz"]`,
 		},
 	}
+	times := 5
+	if testing.Short() {
+		times = 2
+	}
 	for _, mode := range isolations {
 		t.Run(mode.name, func(t *testing.T) {
 			ask := orderedStores(t, mode.options)
 			for _, c := range tests {
 				t.Run(c.name, func(t *testing.T) {
-					for range 10 {
+					for range times {
 						if got := ask("together", c.program); got != c.want {
 							t.Fatalf("%s\ngot  %s\nwant %s", c.program, got, c.want)
 						}
@@ -169,7 +173,7 @@ func TestOrderAfterTheAnswer(t *testing.T) {
 		t.Run(mode.name, func(t *testing.T) {
 			ask := orderedStores(t, mode.options)
 			ask("together", `[["run","INSERT INTO t VALUES (1, 0)"]]`)
-			for n := 1; n <= 40; n++ {
+			for n := 1; n <= 20; n++ {
 				ask("later", fmt.Sprintf(`[["run","UPDATE t SET n = %d"],["put","a","%d"],["store","b","%d"]]`, n, n, n))
 				want := fmt.Sprintf(`[{"n":%d},"%d","%d"]`, n, n, n)
 				if got := ask("as it is", `[["first","SELECT n FROM t"],["get","a"],["load","b"]]`); got != want {
@@ -182,7 +186,10 @@ func TestOrderAfterTheAnswer(t *testing.T) {
 
 // TestOrderOfRandomPrograms: a program gives the same whether it awaits each call or issues all of them at once.
 func TestOrderOfRandomPrograms(t *testing.T) {
-	programs := 40
+	programs := 12
+	if testing.Short() { // as under the race detector
+		programs = 4
+	}
 	if os.Getenv("PAGES_SOAK") != "" {
 		programs = 1000
 	}
