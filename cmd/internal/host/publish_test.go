@@ -156,6 +156,45 @@ func TestPublishKilled(t *testing.T) {
 	}
 }
 
+// failingCommit is migrations whose commit the disk refuses.
+type failingCommit struct{ *preparedMigrations }
+
+var errDisk = errors.New("the disk refuses")
+
+func (f failingCommit) commit() error {
+	f.transaction.Rollback()
+	return errDisk
+}
+
+// TestCommitFails: what the service has decided and the disk refused is shown to no visitor before it is applied.
+func TestCommitFails(t *testing.T) {
+	h, release, publish := ordersHost(t)
+	next, ok := prepared(t, h, publish).(*preparedRelease)
+	if !ok {
+		t.Fatalf("%T", next)
+	}
+	waiting, ok := next.data.(*preparedMigrations)
+	if !ok {
+		t.Fatalf("%T", next.data)
+	}
+	next.data = failingCommit{waiting}
+	next.Show()
+	if n := rowsOf(t, h, "orders"); n != 2 || h.site("s").usage.isShown() {
+		t.Errorf("%d orders; a release is in service: %v", n, h.site("s").usage.isShown())
+	}
+	decided := live(publish, "0001.sql", "0002.sql")
+	third := release(takesOrders, "CREATE TABLE third (x)")
+	third.Live, third.Applied = publish.Revision, decided.Applied
+	m, err := h.Rehearse(t.Context(), third)
+	if err != nil || len(m.DataLoss) > 0 {
+		t.Errorf("%+v %v", m.DataLoss, err)
+	}
+	ask(h, "s", func(context.Context) (service.Release, error) { return decided, nil })
+	if n := rowsOf(t, h, "orders"); n != 0 || !h.site("s").usage.isShown() {
+		t.Errorf("%d orders are left; a release is in service: %v", n, h.site("s").usage.isShown())
+	}
+}
+
 // TestFirstPublishKilled: a database without any migration is no emptied one when the first publish was killed after its
 // decision.
 func TestFirstPublishKilled(t *testing.T) {

@@ -11,6 +11,9 @@ import (
 
 // Queue keeps calls on one thing, such as a database, in the order in which they were issued: a write waits for all calls
 // before it, a read for the writes before it. The zero value is empty. A Queue is safe for concurrent use.
+//
+// Assumption: production takes the calls on a database in the order in which they arrive, as D1 in the local workerd does. For
+// keys of KV and R2 it promises no order, and this is the stricter reading.
 type Queue struct {
 	mu     sync.Mutex
 	write  chan struct{} // closed when the last write has ended; nil when none is under way
