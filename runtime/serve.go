@@ -106,13 +106,18 @@ func (w *Worker) endScope(scope *engine.Scope) {
 // onReset is called after an isolate started over. The log shows the reason for a request that has its response already.
 func (w *Worker) onReset(s *slot, scope *engine.Scope, cause error) {
 	killed, ok := errors.AsType[*engine.KilledError](cause)
-	if ok {
+	where := "after the answer, in waitUntil: "
+	switch {
+	case !ok:
+	case killed.Scope.Value == finalizers{}:
+		where = "in a callback of a FinalizationRegistry: "
+	default:
 		w.mu.Lock()
 		_, ok = w.answered[killed.Scope]
 		w.mu.Unlock()
 	}
 	if ok {
-		w.logError(killed.Scope, "after the answer, in waitUntil: ", w.cpuError(killed))
+		w.logError(killed.Scope, where, w.cpuError(killed))
 	}
 	w.host.Reset(s.isolate, scope, cause)
 }

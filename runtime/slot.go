@@ -75,13 +75,29 @@ func (w *Worker) newSlot() (*slot, error) {
 		OnCut: func(scope *engine.Scope) (func(*engine.VM) error, func() bool) {
 			return w.host.Cut(scope), func() bool { return w.retireOrStartOver(s, scope) }
 		},
-		OnLost: func(by *engine.Scope) { w.warn(by, lostText) },
+		FinalizerScope: w.finalizerScope(),
+		OnLost:         func(by *engine.Scope) { w.warn(by, lostText) },
 	})
 	if err != nil {
 		return nil, errStart(err)
 	}
 	s.isolate = isolate
 	return s, nil
+}
+
+// finalizers is the Value of scopes in which callbacks of FinalizationRegistry run.
+type finalizers struct{}
+
+// finalizerScope makes the scopes in which callbacks of FinalizationRegistry run: after a request, without I/O, as on the
+// platform, and on no request's account. An isolate that starts over after each request runs none.
+func (w *Worker) finalizerScope() func() (*engine.Scope, func()) {
+	if w.o.Pristine {
+		return nil
+	}
+	return func() (*engine.Scope, func()) {
+		scope := engine.NewScope(w.ctx, w.o.Limits.budget(), finalizers{})
+		return scope, func() { w.endScope(scope) }
+	}
 }
 
 // inHandler refuses I/O at the module's top level, as on the platform.

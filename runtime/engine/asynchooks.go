@@ -27,18 +27,12 @@ func (vm *VM) follow(on bool) {
 	}
 }
 
-// KeepAlive asks for a call of the prelude's entry point "letGo" when the job ends (ECMA-262, ClearKeptObjects).
-func (c *Call) KeepAlive() { c.vm.keepsAlive = true }
-
 // endJob is called at the end of each job.
 func (vm *VM) endJob() {
 	if vm.following {
 		vm.callEntry("leave")
 	}
-	if vm.keepsAlive {
-		vm.keepsAlive = false
-		vm.callEntry("letGo")
-	}
+	vm.letGo()
 }
 
 // callEntry calls an entry point and ignores the result.

@@ -30,6 +30,9 @@ type IsolateOptions struct {
 	// OnIdle is called at the end of a turn whose scope has no Async under way: nothing more will happen on its behalf
 	// unless the embedder acts.
 	OnIdle func(*Scope)
+	// FinalizerScope makes the scope of a turn in which callbacks of FinalizationRegistry run; done is called after it.
+	// Default: they do not run.
+	FinalizerScope func() (scope *Scope, done func())
 	// OnLost is called when a turn of the scope settled a promise that an ended scope awaited: the code after the await does
 	// not run. Once for each VM, since most cases are of no interest.
 	OnLost func(*Scope)
@@ -179,6 +182,7 @@ func (i *Isolate) loop() {
 				t.result <- err
 			}
 			i.runCrossings()
+			i.runFinalizers()
 		case <-i.ctx.Done():
 			if i.vm != nil {
 				i.vm.close()

@@ -93,6 +93,7 @@ func (vm *VM) turn(scope *Scope, fn func() error) error {
 		err := fn()
 		vm.endJob()
 		vm.drain()
+		vm.letGoAll()
 		vm.reportRejections()
 		return err
 	})

@@ -50,7 +50,9 @@ type VM struct {
 	cut         bool          // the turn was unwound since its scope is abandoned
 	latest      time.Duration // the turn's CPU time at which it must have ended
 	following   bool          // later jobs are given to the prelude first: asynchooks.go
-	keepsAlive  bool          // this job keeps something alive until its end
+	keepsAlive  bool          // this job keeps something alive until its end: collected.go
+	keptFrom    int64         // size of the heap when something was kept for longer; 0 if nothing is
+	finalizes   bool          // callbacks of FinalizationRegistry are to run after this turn
 	overrun     int           // interrupts while killing
 	async       func(vm *VM, work Async, s settler)
 	onRejection func(*Scope, *Error) // for promises rejected without a handler

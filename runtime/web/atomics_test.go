@@ -95,39 +95,3 @@ func TestAtomics(t *testing.T) {
 		},
 	})
 }
-
-// ECMA-262, 9.10: what a WeakRef was made of lives until the job ends, and no longer.
-func TestWeakRef(t *testing.T) {
-	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{
-			"a target within its job",
-			`const ref = new WeakRef({ x: 1 }); const now = ref.deref()?.x; await null; return [now, typeof ref.deref()]`,
-			`[1,"undefined"]`,
-		},
-		{"a target after its job", `const ref = (() => new WeakRef({ x: 1 }))(); await null; return typeof ref.deref()`, `"undefined"`},
-		{
-			"a target that is kept",
-			`let kept = { x: 1 }; const ref = new WeakRef(kept); await null; const first = ref.deref().x; kept = null;
-				const second = ref.deref().x; await null; return [first, second, typeof ref.deref()]`,
-			`[1,1,"undefined"]`,
-		},
-		{
-			"the shape of the class",
-			`class Ref extends WeakRef {} return [new Ref({}) instanceof Ref, WeakRef.name, WeakRef.length,
-				WeakRef.prototype.constructor === WeakRef, Object.prototype.toString.call(new WeakRef([]))]`,
-			`[true,"WeakRef",1,true,"[object WeakRef]"]`,
-		},
-		{
-			"wrong receivers and targets",
-			`const out = []; for (const f of [() => WeakRef({}), () => new WeakRef(1), () => WeakRef.prototype.deref.call({})]) {
-				try { f() } catch (e) { out.push(e.name) } } return out`,
-			`["TypeError","TypeError","TypeError"]`,
-		},
-		{
-			"a registry",
-			`const seen = []; const registry = new FinalizationRegistry((held) => seen.push(held)); (() => registry.register({}, "gone"))();
-				const during = seen.length; await null; await null; return [during, seen]`,
-			`[0,["gone"]]`,
-		},
-	})
-}

@@ -105,6 +105,13 @@ func (h *Host) requestFuncs() map[string]engine.Func {
 			}
 			return x.id, nil
 		},
+		// current_request() -> the same; 0 while none is served
+		"current_request": func(c *engine.Call) (any, error) {
+			if x, err := current(c); err == nil {
+				return x.id, nil
+			}
+			return int64(0), nil
+		},
 		// compatibility_flags() -> name, whether it is set, name, …
 		"compatibility_flags": func(*engine.Call) (any, error) {
 			return []any{"global_fetch_strictly_public", h.o.StrictlyPublic, "nodejs_compat", h.o.NodeJS}, nil

@@ -39,6 +39,7 @@ interface Host {
   crypto_transform(...args: any[]): any;
   crypto_verify(...args: any[]): any;
   current(...args: any[]): any;
+  current_request(...args: any[]): any;
   db_batch(...args: any[]): any;
   db_exec(...args: any[]): any;
   db_query(...args: any[]): any;
@@ -47,6 +48,7 @@ interface Host {
   fetch_start(...args: any[]): any;
   fetch_upload(...args: any[]): any;
   fetch_upload_end(...args: any[]): any;
+  finalize(...args: any[]): any;
   finished(...args: any[]): any;
   form_decode(...args: any[]): any;
   form_encode(...args: any[]): any;

@@ -1,9 +1,10 @@
 // What is known of instances by their numbers. All that JavaScript can hold of an
 // instance (its exports, buffers over its memory) holds its anchor; of those that
 // nothing holds any more Go frees the instances.
+import { BriefRef, letGoAll } from "../../web/language/js/weakref.js";
 import { host } from "../../web/webidl/js/host.js";
 
-const anchors = new Map(); // WeakRefs, by the number of the instance
+const anchors = new Map(); // BriefRefs, by the number of the instance
 const CODES = 2 ** 20; // a code is an instance's number times this, and an index
 
 export class Anchor {
@@ -17,7 +18,7 @@ export class Anchor {
     this.tables = new Map();
     this.globals = new Map();
     this.tags = new Map(); // by their numbers
-    anchors.set(id, new WeakRef(this));
+    anchors.set(id, new BriefRef(this));
     remember(this);
   }
 }
@@ -25,6 +26,7 @@ export class Anchor {
 /** Called by Go: the numbers of instances that were lost since the last time. */
 export function lost() {
   recent.clear();
+  letGoAll();
   host.wasm_collect();
   const ids = [];
   for (const [id, anchor] of anchors) if (anchor.deref() === undefined) ids.push(id);

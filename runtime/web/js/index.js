@@ -12,6 +12,7 @@ import * as encoding from "../textcodec/js/encoding.js";
 import * as event from "../events/js/event.js";
 import * as events from "../events/js/events.js";
 import * as eventsource from "../fetch/js/eventsource.js";
+import * as finalization from "../language/js/finalization.js";
 import * as fetch from "../fetch/js/fetch.js";
 import * as formdata from "../formdata/js/formdata.js";
 import * as headers from "../fetch/js/headers.js";
@@ -68,13 +69,15 @@ for (const part of [
   intl,
   atomics,
   weakref,
+  finalization,
   worker,
 ])
   part.install();
 
 export { handled, rejected } from "./scope.js";
 export { noteMatches } from "../language/js/regexp.js";
-export { letGo } from "../language/js/weakref.js";
+export { finalize } from "../language/js/finalization.js";
+export { letGo, letGoAll } from "../language/js/weakref.js";
 export { socket } from "../socket/js/websocket.js";
 export {
   called as wasmCall,

@@ -11,6 +11,7 @@ import { disconnect, incoming } from "../fetch/js/request.js";
 import { head, isResponse } from "../fetch/js/response.js";
 import { asText, lengthOf, pump } from "../streams/js/streams.js";
 import { forgetTimers } from "../timers/js/timers.js";
+import { guard, unguard } from "../language/js/finalization.js";
 import { lastTrace } from "../language/js/trace.js";
 import { couple, refusal } from "../socket/js/websocket.js";
 import * as classes from "./workers.js";
@@ -133,6 +134,7 @@ export function dispatch(id, method, url, headers, body, member) {
   const request = incoming(method, url, headers, body);
   const state = { request, open: 1, number: arrive() }; // open: the answer, and each promise of waitUntil
   requests.set(id, state);
+  guard(id);
   const ctx = new ExecutionContext(id, member === null ? null : JSON.parse(member));
   let result;
   try {
@@ -217,6 +219,7 @@ function upgrade(id, { text, list, extra }) {
     const refused = refusal(extra.webSocket);
     if (refused !== undefined) throw refused;
     couple(extra.webSocket, host.respond(id, 101, text, list, null, SOCKET), () => close(id));
+    unguard(id);
   } catch (error) {
     fail(id, error);
   }
@@ -264,6 +267,7 @@ export function forget(id) {
   if (state === undefined) return;
   requests.delete(id);
   leave(state.number);
+  unguard(id);
   forgetGroups(id);
   forgetTimers(host.finished(id));
 }

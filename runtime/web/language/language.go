@@ -82,9 +82,14 @@ func Funcs(o Options) map[string]engine.Func {
 			}
 			return text, nil
 		},
-		// keep_alive(): this job keeps something alive until it ends
+		// keep_alive(): this job keeps something alive until it ends, or for longer
 		"keep_alive": func(c *engine.Call) (any, error) {
 			c.KeepAlive()
+			return nil, nil
+		},
+		// finalize(): callbacks of FinalizationRegistry may run after this turn
+		"finalize": func(c *engine.Call) (any, error) {
+			c.Finalize()
 			return nil, nil
 		},
 	}

@@ -33,11 +33,11 @@ import (
 
 // entry is the prelude without bindings: env is what the specification says.
 const entry = `
-import { backtrace, begin, blank, cancel, dispatch, forget, handled, letGo, provide, rejected, socket } from "./js/index.js";
+import { backtrace, begin, blank, cancel, dispatch, finalize, forget, handled, letGo, letGoAll, provide, rejected, socket } from "./js/index.js";
 delete globalThis.__host;
 entryPoints = {
   start(namespace, spec) { provide((s) => s, spec); begin(namespace); },
-  backtrace, blank, cancel, dispatch, forget, handled, letGo, rejected, socket,
+  backtrace, blank, cancel, dispatch, finalize, forget, handled, letGo, letGoAll, rejected, socket,
 };`
 
 // bundle makes the prelude of the sources as they are, so that no test runs yesterday's. Tests run in
@@ -127,6 +127,10 @@ func Start(t testing.TB, code string, o web.Options) (*Worker, error) {
 	w.Isolate, err = b.Engine.NewIsolate(t.Context(), b.Image, engine.IsolateOptions{
 		Funcs: w.Host.Funcs(), Modules: web.Modules(), OnIdle: w.Host.Idle,
 		OnReset: func(scope *engine.Scope, cause error) { w.Host.Reset(w.Isolate, scope, cause) },
+		FinalizerScope: func() (*engine.Scope, func()) {
+			s := engine.NewScope(context.WithoutCancel(t.Context()), w.Budget, nil)
+			return s, func() { s.End(nil) }
+		},
 		OnRejection: func(_ *engine.Scope, e *engine.Error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

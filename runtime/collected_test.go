@@ -1,0 +1,42 @@
+package runtime_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+)
+
+// A callback of a FinalizationRegistry that does not end is ended by the CPU limit, and the log says where.
+func TestEndlessFinalizer(t *testing.T) {
+	var mu sync.Mutex
+	var lines []string
+	logged := make(chan struct{}, 1)
+	w := mustStart(t, `const registry = new FinalizationRegistry(() => { for (;;); });
+		export default { fetch() { registry.register({}, 1); return new Response("answered") } }`, pagesruntime.WorkerOptions{
+		Limits: pagesruntime.Limits{CPU: 50 * time.Millisecond},
+		Console: func(l pagesruntime.Line) {
+			mu.Lock()
+			defer mu.Unlock()
+			lines = append(lines, l.Text)
+			select {
+			case logged <- struct{}{}:
+			default:
+			}
+		},
+	})
+	s := serve(t, w)
+	for range 2 {
+		if _, body := get(t, s, "/"); body != "answered" {
+			t.Fatalf("the answer is %q", body)
+		}
+		<-logged
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if !strings.HasPrefix(lines[0], "in a callback of a FinalizationRegistry: the Worker used more than 50 ms of CPU time") {
+		t.Errorf("the log is %q", lines)
+	}
+}
