@@ -149,9 +149,9 @@ func (m *Migrator) copyForPlan(ctx context.Context, mayBeInMemory bool) (c *plan
 }
 
 func (c *planCopy) copyInMemory(ctx context.Context, from *sql.Conn, vfs string, size int64) (err error) {
-	uri := ""
+	uri := "file::memory:"
 	if vfs != "" {
-		uri = "file::memory:?" + url.Values{"vfs": {vfs}}.Encode()
+		uri += "?" + url.Values{"vfs": {vfs}}.Encode()
 	}
 	if c.changed, err = copyTo(ctx, from, uri); err != nil || size == 0 {
 		return err

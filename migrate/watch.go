@@ -30,6 +30,9 @@ type watcher struct {
 	files   []File  // that ran
 	begun   int     // statements
 	now     *step   // the statement that runs; nil between two
+	spare   step    // with the maps of a statement that was not kept: a file may have many of those
+
+	hooked bool // SQLite tells of each row that changes
 
 	name   uintptr // of the table of the last row: C text, which stays as long as the statement runs
 	table  *object
@@ -149,15 +152,19 @@ func (w *watcher) begin(ctx context.Context, db querier, f File, s span) error {
 		w.files = append(w.files, f)
 	}
 	w.begun++
-	w.now = &step{file: f, span: s, held: held, order: w.begun}
+	w.now = w.spare.next(f, s)
+	w.now.held, w.now.order = held, w.begun
 	w.name, w.table, w.effect = 0, nil, nil
-	return nil
+	return w.truncate(ctx, db, string(f.SQL[s.start:s.end]))
 }
 
 // end takes what the statement did, or forgets it when it failed: SQLite has undone it then.
 func (w *watcher) end(ctx context.Context, db querier, failed bool) error {
 	if w == nil || w.err != nil {
 		return w.failure()
+	}
+	if !w.hooked {
+		w.setHook(true)
 	}
 	s := w.now
 	w.now = nil
@@ -171,17 +178,33 @@ func (w *watcher) end(ctx context.Context, db querier, failed bool) error {
 		o.inserted.addAll(&e.inserted)
 		o.writes += e.wrote
 	}
+	w.spare = *s
 	if s.counts() {
 		if len(w.steps) == maxKept {
 			w.err = errTooManySteps
 			return w.err
 		}
 		w.steps = append(w.steps, s)
+		w.spare = step{}
 	}
 	if s.schema {
 		return w.refresh(ctx, db, s)
 	}
 	return nil
+}
+
+// next makes a step, with the maps of one that is not needed any more.
+func (s *step) next(f File, at span) *step {
+	clear(s.deletes)
+	clear(s.updates)
+	clear(s.inserts)
+	clear(s.reads)
+	clear(s.altered)
+	clear(s.effects)
+	return &step{
+		file: f, span: at, deletes: s.deletes, updates: s.updates, inserts: s.inserts, reads: s.reads, altered: s.altered,
+		effects: s.effects,
+	}
 }
 
 // counts reports whether a statement did more than to insert rows that it has the values of, of which a file may have many.
@@ -404,13 +427,11 @@ func (w *watcher) watch(handle connection, fn func() error) error {
 	if w == nil {
 		return fn()
 	}
-	tls := libc.NewTLS()
-	defer tls.Close()
 	w.handle = handle
 	watchers.Store(uintptr(handle), w)
-	sqlite3.Xsqlite3_preupdate_hook(tls, uintptr(handle), preupdateC, 0)
+	w.setHook(true)
 	defer func() {
-		sqlite3.Xsqlite3_preupdate_hook(tls, uintptr(handle), 0, 0)
+		w.setHook(false)
 		watchers.Delete(uintptr(handle))
 	}()
 	return fn()
@@ -425,21 +446,14 @@ func (w *watcher) row(tls *libc.TLS, op int32, table uintptr, old, id int64) {
 	if table != w.name || table == 0 {
 		w.name, w.table, w.effect = table, w.tables[dbfile.FoldName(libc.GoString(table))], nil
 		if w.table != nil {
-			if s.effects == nil {
-				s.effects = map[*object]*effect{}
-			}
-			if s.effects[w.table] == nil {
-				s.effects[w.table] = &effect{}
-			}
-			w.effect = s.effects[w.table]
+			w.effect = w.effectOn(w.table)
 		}
 	}
 	o, e := w.table, w.effect
 	if o == nil || o == s.dropping {
 		return
 	}
-	if w.rows++; w.rows%4096 == 0 && e.held()+o.inserted.held()+len(o.moved) > maxHeld {
-		w.err = errTooManyRows
+	if w.rows++; w.rows%4096 == 0 && w.full(o, e) {
 		w.now = nil
 		sqlite3.Xsqlite3_interrupt(tls, uintptr(w.handle))
 		return
@@ -464,6 +478,26 @@ func (w *watcher) row(tls *libc.TLS, op int32, table uintptr, old, id int64) {
 		}
 		e.updated.add(id)
 	}
+}
+
+// full reports whether more is kept of one table than may be, and ends the run then.
+func (w *watcher) full(o *object, e *effect) bool {
+	if e.held()+o.inserted.held()+len(o.moved) > maxHeld {
+		w.err = errTooManyRows
+	}
+	return w.err != nil
+}
+
+// effectOn returns what the statement of now did to a table.
+func (w *watcher) effectOn(o *object) *effect {
+	s := w.now
+	if s.effects == nil {
+		s.effects = map[*object]*effect{}
+	}
+	if s.effects[o] == nil {
+		s.effects[o] = &effect{}
+	}
+	return s.effects[o]
 }
 
 func (w *watcher) deleted(o *object, e *effect, id int64, nested bool) {
