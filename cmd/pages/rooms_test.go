@@ -76,7 +76,8 @@ var mayImport = map[string][]string{
 	"runtime/web/timers":     {"runtime/engine"},
 	"runtime/web/urlpattern": {"runtime/engine", "runtime/web/weburl"},
 	"runtime/web/webcrypto":  {"runtime/engine", "runtime/web/iocontext", "runtime/web/offload"},
-	"runtime/web/webtest":    {"runtime/engine", "runtime/web", "runtime/web/console"},
+	"runtime/web/streams":    {"runtime/engine/quickjspatch"},
+	"runtime/web/webtest":    {"runtime/engine", "runtime/web", "runtime/web/console", "runtime/web/streams"},
 	"runtime/web/weburl":     {"runtime/engine", "runtime/web/offload"},
 
 	"runtime/intl":          {"runtime/engine", "runtime/intl/cldr"},
@@ -238,7 +239,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/jsonshape":        {"cmd/internal/ending", "devserver/site", "manifest/diagnostic", "toolapi"},
 	"cmd/tools/testmachine":         nil,
-	"cmd/tools/artifacts":           {"runtime/engine/quickjspatch", "bundler/names"},
+	"cmd/tools/artifacts":           {"runtime/engine/quickjspatch", "runtime/web/streams", "bundler/names"},
 	"cmd/tools/artifacts/bootimage": {"runtime"},
 	"cmd/tools/release":             nil,
 	"cmd/tools/processgroup":        nil,

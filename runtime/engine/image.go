@@ -146,7 +146,8 @@ func (vm *VM) addHost(funcs []string) error {
 	return vm.setFields(global, []Field{{"__host", host}})
 }
 
-// compile returns the bytecode of a script without its source text, so that functions of the prelude read as native code.
+// compile returns the bytecode of a script without its source text, so that functions of the prelude read as native code,
+// and with private names.
 // It uses a VM of its own, whose heap keeps the parser's garbage.
 func (e *Engine) compile(ctx context.Context, script Source) (code []byte, err error) {
 	vm, err := e.newVM(ctx)
@@ -167,7 +168,7 @@ func (e *Engine) compile(ctx context.Context, script Source) (code []byte, err e
 			return vm.exception()
 		}
 		code = bytes.Clone(vm.read(at, vm.readU32(vm.scratch)))
-		return nil
+		return privateNames(code)
 	})
 	return code, err
 }

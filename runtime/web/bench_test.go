@@ -20,6 +20,14 @@ func BenchmarkServe(b *testing.B) {
 			headers: { "x-a": "1", "cache-control": "no-store" } }); } };`,
 		"timer":  `export default { async fetch(request) { await new Promise(r => setTimeout(r, 0)); return new Response("x"); } };`,
 		"stream": `export default { fetch() { return new Response(ReadableStream.from([new Uint8Array(100), new Uint8Array(100)])); } };`,
+		"pipe": `export default { fetch() {
+			const source = new ReadableStream({ start(c) { for (let i = 0; i < 50; i++) c.enqueue(new Uint8Array(100)); c.close(); } });
+			return new Response(source.pipeThrough(new TransformStream()).pipeThrough(new IdentityTransformStream())); } };`,
+		"body": `export default { async fetch() { let r = new Response("hello"); for (let i = 0; i < 20; i++) r = new Response(r.body, r);
+			return new Response(await r.text()); } };`,
+		"read": `export default { async fetch() { let n = 0;
+			for await (const x of new ReadableStream({ i: 0, pull(c) { if (this.i++ === 100) c.close(); else c.enqueue(this.i); } })) n += x;
+			return new Response(String(n)); } };`,
 		"headers": `export default { fetch(request) { return new Response(null, {
 			headers: { a: request.headers.get("user-agent"), b: request.headers.get("accept") } }); } };`,
 	} {

@@ -81,3 +81,62 @@ func TestPipe(t *testing.T) {
 		},
 	})
 }
+
+// What a subclass keeps in fields of its own, under whatever name, is its own; the state of streams is not to be seen or changed.
+func TestStreamFields(t *testing.T) {
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
+		{
+			"_reader of a ReadableStream",
+			`class S extends ReadableStream { constructor() { super({ start(c) { c.enqueue("a"); c.close() } }); this._reader = { mine: 1 } } }
+				const s = new S(), out = [s.locked, "_state" in s]; for await (const x of s) out.push(x); return [...out, s._reader]`,
+			`[false, false, "a", { "mine": 1 }]`,
+		},
+		{
+			"_writer of a WritableStream",
+			`class W extends WritableStream { constructor(s) { super(s); this._writer = null } }
+				const w = new W({}); await w.getWriter().write(1); return w._writer`,
+			`null`,
+		},
+		{
+			"_readable and _writable of a TransformStream",
+			`class T extends TransformStream { constructor(t) { super(t); this._writable = "x"; this._readable = "y" } }
+				const t = new T({}); return [typeof t.writable.getWriter, typeof t.readable.getReader, t._writable, t._readable]`,
+			`["function", "function", "x", "y"]`,
+		},
+		{
+			"_disturbed and _state",
+			`class D extends ReadableStream { constructor() { super({ start(c) { c.enqueue(new TextEncoder().encode("ab")); c.close() } });
+				this._disturbed = true; this._state = "mine" } }
+				const d = new D(); return [await new Response(d).text(), d._state]`,
+			`["ab", "mine"]`,
+		},
+		{
+			"keys of fresh and used streams",
+			`const body = new Response("x").body, out = [Reflect.ownKeys(body)]; await body.cancel();
+				const s = new ReadableStream(), r = s.getReader(), w = new WritableStream(), t = new TransformStream();
+				for (const o of [body, s, r, w, w.getWriter(), t, t.readable, t.writable]) out.push(Reflect.ownKeys(o)); return out.flat()`,
+			`[]`,
+		},
+		{"a frozen stream", `const s = Object.freeze(new Response("x").body), r = s.getReader(); await r.read(); return s.locked`, `true`},
+		{"a sealed stream that is new", `return new Response(Object.seal(new ReadableStream())).body.locked`, `false`},
+		{
+			"a proxy is no stream, and its traps see nothing of one",
+			`const seen = [], traps = new Proxy({}, { get: (_, name) => (target, key, ...rest) => { seen.push(name + " " + String(key));
+				return Reflect[name](target, key, ...rest) } });
+				const p = new Proxy(new ReadableStream(), traps), out = [];
+				for (const f of [() => p.locked, () => p.getReader(), () => p.tee(), () => ReadableStream.prototype.getReader.call(p),
+				  () => new Response(p)]) {
+				  seen.length = 0; try { f(); out.push("taken") } catch (e) { out.push(e.name) } out.push(...seen.filter((x) => x.includes("private")));
+				}
+				return out`,
+			`["TypeError", "TypeError", "TypeError", "TypeError", "TypeError"]`,
+		},
+		{
+			"a replaced hasOwnProperty sees nothing",
+			`const { hasOwnProperty } = Object.prototype, seen = [];
+				Object.prototype.hasOwnProperty = function (key) { seen.push(key); return hasOwnProperty.call(this, key) };
+				try { new ReadableStream().getReader() } finally { Object.prototype.hasOwnProperty = hasOwnProperty } return seen`,
+			`[]`,
+		},
+	})
+}

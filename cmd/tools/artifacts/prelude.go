@@ -12,6 +12,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/pages-toolchain/pages/bundler/names"
+	"github.com/pages-toolchain/pages/runtime/web/streams"
 )
 
 // preludeEntry exports, as its default export, the object of entry points that the engine calls by name. takeEntryPoints
@@ -45,6 +46,7 @@ func buildPrelude(_ context.Context, root string) ([]byte, []string, error) {
 		Banner:        map[string]string{"js": before},
 		Footer:        map[string]string{"js": after},
 		Metafile:      true,
+		Plugins:       []api.Plugin{streams.Polyfill()},
 		LogLevel:      api.LogLevelSilent,
 	})
 	if err := buildErrors(result.Errors); err != nil {

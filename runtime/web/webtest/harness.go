@@ -29,6 +29,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
 	"github.com/pages-toolchain/pages/runtime/web/console"
+	"github.com/pages-toolchain/pages/runtime/web/streams"
 )
 
 // entry is the prelude without bindings: env is what the specification says.
@@ -62,7 +63,8 @@ func bundle() (string, error) {
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir: dir, Stdin: &api.StdinOptions{Contents: entry, ResolveDir: dir},
 		Bundle: true, Format: api.FormatIIFE, Target: api.ES2023, KeepNames: true,
-		Banner: map[string]string{"js": "(()=>{let entryPoints;"}, Footer: map[string]string{"js": "return entryPoints})()"},
+		Plugins: []api.Plugin{streams.Polyfill()},
+		Banner:  map[string]string{"js": "(()=>{let entryPoints;"}, Footer: map[string]string{"js": "return entryPoints})()"},
 	})
 	if len(result.Errors) > 0 {
 		return "", fmt.Errorf("bundle the prelude: %s at %+v", result.Errors[0].Text, result.Errors[0].Location)

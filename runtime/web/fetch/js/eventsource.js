@@ -65,6 +65,9 @@ export class EventSource extends EventTarget {
     state.ready = CLOSED;
     state.controller.abort();
   }
+  [Symbol.dispose]() {
+    this.close();
+  }
   static from(stream) {
     if (!isStream(stream))
       throw new TypeError("Failed to execute 'from' on 'EventSource': parameter 1 is not of type 'ReadableStream'.");

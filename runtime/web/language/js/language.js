@@ -3,6 +3,7 @@
 import { host } from "../../webidl/js/host.js";
 import { attribute, expose } from "../../webidl/js/idl.js";
 import { isServing } from "../../iocontext/js/owner.js";
+import { withdrawProposals } from "./proposals.js";
 import { splitByMatches } from "./split.js";
 import { hasStack, keepStack, nameOf, showStack } from "./stack.js";
 import { preparing } from "./trace.js";
@@ -339,6 +340,7 @@ export function install() {
   nameZone();
   splitByMatches();
   amend();
+  withdrawProposals();
   Math.random = {
     random() {
       return host.random_float();

@@ -1,5 +1,7 @@
 // The WHATWG streams are the package web-streams-polyfill; this file adds what
 // the package leaves to the platform and what bodies need to know of a stream.
+// Names that begin with private$ are the package's internals: nothing but the
+// prelude can reach a property of such a name.
 import {
   ByteLengthQueuingStrategy,
   CountQueuingStrategy,
@@ -23,18 +25,21 @@ import { inRequest } from "../../iocontext/js/owner.js";
 
 export { ReadableStream, TransformStream, WritableStream };
 
+const { defineProperty, hasOwn } = Object;
+
 /** Resolves once a transform's reader wants more; for a transform that gives much of one chunk. */
 export function wanted(transform) {
-  return transform._backpressure ? transform._backpressureChangePromise : undefined;
+  return transform.private$backpressure ? transform.private$backpressureChangePromise : undefined;
 }
 
 /** Reports whether any of the stream was read or cancelled. */
 export function disturbed(stream) {
-  return stream._disturbed === true;
+  return stream.private$disturbed === true;
 }
 
+/** Reports whether a value is a stream itself, and neither a proxy nor an heir of one. */
 export function isStream(value) {
-  return value instanceof ReadableStream;
+  return value instanceof ReadableStream && hasOwn(value, CONTROLLER);
 }
 
 /** Reports whether a stream is one of bytes. */
@@ -97,10 +102,8 @@ export function streamOf(next, cancel) {
   });
 }
 
-const CONTROLLER = "_readableStreamController";
-const pullSteps = Object.getOwnPropertySymbols(ReadableStreamDefaultController.prototype).find(
-  (key) => key.description === "[[PullSteps]]",
-);
+const CONTROLLER = "private$readableStreamController";
+const pullSteps = "private$PullSteps";
 
 const own = new WeakSet(); // the controllers of sources that ask for no buffer
 const LENT = 4096; // bytes, as on the platform
@@ -109,18 +112,22 @@ const LENT = 4096; // bytes, as on the platform
 // platform, where the standard has none for a reader without buffers.
 function lend(stream) {
   const controller = stream[CONTROLLER];
-  if (isBytes(stream) && !own.has(controller)) controller._autoAllocateChunkSize ??= LENT;
+  if (isBytes(stream) && !own.has(controller)) controller.private$autoAllocateChunkSize ??= LENT;
 }
 
 // A stream of bytes whose controller is made when somebody first reads, tees or
 // cancels it. Most bodies' streams are only handed from one Response to the
 // next, and a controller is the dear part of a stream.
 function lazy(source) {
-  return defineProperty(Object.create(ReadableStream.prototype), CONTROLLER, {
+  const stream = Object.create(ReadableStream.prototype);
+  stream.private$state = "readable";
+  stream.private$reader = stream.private$storedError = undefined;
+  stream.private$disturbed = false;
+  return defineProperty(stream, CONTROLLER, {
     get() {
       const controller = new ReadableStream(source, UNBUFFERED)[CONTROLLER];
       own.add(controller);
-      controller._controlledReadableByteStream = this;
+      controller.private$controlledReadableByteStream = this;
       defineProperty(this, CONTROLLER, { value: controller, writable: true, enumerable: false, configurable: true });
       return controller;
     },
@@ -144,7 +151,7 @@ export function spentStream() {
 
 /** Makes a stream one that somebody else is reading. */
 export function spend(stream) {
-  stream._disturbed = true;
+  stream.private$disturbed = true;
   stream.getReader();
 }
 
@@ -171,14 +178,14 @@ export async function pump(stream, put, signal = null, bytesIn = piece) {
     value;
   const next = (resolve, reject) => {
     step(stream, {
-      _chunkSteps(chunk) {
+      private$chunkSteps(chunk) {
         value = chunk;
         resolve(true);
       },
-      _closeSteps() {
+      private$closeSteps() {
         resolve(false);
       },
-      _errorSteps: reject,
+      private$errorSteps: reject,
     });
   };
   try {
@@ -200,9 +207,9 @@ export async function pump(stream, put, signal = null, bytesIn = piece) {
 // read() resolves to would be asked for a then, which anybody can put on
 // Object.prototype; these steps get the chunk itself.
 function step(stream, request) {
-  stream._disturbed = true;
-  if (stream._state === "closed") request._closeSteps();
-  else if (stream._state === "errored") request._errorSteps(stream._storedError);
+  stream.private$disturbed = true;
+  if (stream.private$state === "closed") request.private$closeSteps();
+  else if (stream.private$state === "errored") request.private$errorSteps(stream.private$storedError);
   else stream[CONTROLLER][pullSteps](request);
 }
 
@@ -433,55 +440,6 @@ function passed(chunk) {
   return bytes;
 }
 
-// The package keeps state in properties of these names. The first assignment of
-// each finds a setter here, which makes the property one that no copy, loop or
-// JSON shows.
-const FIELDS = {
-  ReadableStream: "state reader storedError disturbed readableStreamController",
-  ReadableStreamDefaultReader:
-    "ownerReadableStream closedPromise closedPromise_resolve closedPromise_reject readRequests",
-  ReadableStreamBYOBReader:
-    "ownerReadableStream closedPromise closedPromise_resolve closedPromise_reject readIntoRequests",
-  ReadableStreamDefaultController: `controlledReadableStream queue queueTotalSize started closeRequested pullAgain pulling
-    strategySizeAlgorithm strategyHWM pullAlgorithm cancelAlgorithm`,
-  ReadableByteStreamController: `controlledReadableByteStream queue queueTotalSize started closeRequested pullAgain pulling
-    byobRequest strategyHWM pullAlgorithm cancelAlgorithm autoAllocateChunkSize pendingPullIntos`,
-  ReadableStreamBYOBRequest: "associatedReadableByteStreamController view",
-  WritableStream: `state storedError writer writableStreamController writeRequests inFlightWriteRequest closeRequest
-    inFlightCloseRequest pendingAbortRequest backpressure`,
-  WritableStreamDefaultWriter: `ownerWritableStream readyPromise readyPromise_resolve readyPromise_reject readyPromiseState
-    closedPromise closedPromise_resolve closedPromise_reject closedPromiseState`,
-  WritableStreamDefaultController: `controlledWritableStream queue queueTotalSize abortReason abortController started
-    strategySizeAlgorithm strategyHWM writeAlgorithm closeAlgorithm abortAlgorithm`,
-  TransformStream: `writable readable backpressure backpressureChangePromise backpressureChangePromise_resolve
-    transformStreamController`,
-  TransformStreamDefaultController: `controlledTransformStream transformAlgorithm flushAlgorithm cancelAlgorithm finishPromise
-    finishPromise_resolve finishPromise_reject`,
-  ByteLengthQueuingStrategy: "byteLengthQueuingStrategyHighWaterMark",
-  CountQueuingStrategy: "countQueuingStrategyHighWaterMark",
-};
-
-const { defineProperty } = Object;
-const hidden = { __proto__: null, value: undefined, writable: true, enumerable: false, configurable: true };
-
-// What a lazy stream is until it is used.
-const UNUSED = { _state: "readable", _reader: undefined, _storedError: undefined, _disturbed: false };
-
-function hideFields(cls, names) {
-  for (const name of names.split(/\s+/)) {
-    const key = `_${name}`;
-    Object.defineProperty(cls.prototype, key, {
-      get: cls === ReadableStream && key in UNUSED ? () => UNUSED[key] : undefined,
-      set(value) {
-        hidden.value = value;
-        defineProperty(this, key, hidden);
-        hidden.value = undefined;
-      },
-      configurable: true,
-    });
-  }
-}
-
 // https://streams.spec.whatwg.org/#readable-stream-pipe-to A pipe must not write
 // in the call of enqueue() that gives it a chunk; the package's does. A pipe
 // has a class of its own for its reads, which the first of them shows.
@@ -495,7 +453,7 @@ function writeLater() {
   };
   for (const [prototype, pull] of pulls) {
     prototype[pullSteps] = function (request) {
-      if (request._state !== undefined && request._promise !== undefined) {
+      if (request.private$state !== undefined && request.private$promise !== undefined) {
         restore();
         deferChunks(Object.getPrototypeOf(request));
       }
@@ -505,12 +463,12 @@ function writeLater() {
 }
 
 function deferChunks(reads) {
-  const write = reads._chunkSteps;
-  reads._chunkSteps = function (chunk) {
-    const pipe = this._state;
-    pipe._currentWrite = apply(then, settled, [
+  const write = reads.private$chunkSteps;
+  reads.private$chunkSteps = function (chunk) {
+    const pipe = this.private$state;
+    pipe.private$currentWrite = apply(then, settled, [
       () => {
-        if (pipe._writer._ownerWritableStream !== undefined) apply(write, this, [chunk]);
+        if (pipe.private$writer.private$ownerWritableStream !== undefined) apply(write, this, [chunk]);
       },
     ]);
   };
@@ -568,8 +526,8 @@ export function install() {
   for (const [name, cls] of Object.entries(classes)) {
     expose(name, cls);
     platform.add(cls.prototype);
-    hideFields(cls, FIELDS[name]);
   }
+  Reflect.deleteProperty(WritableStreamDefaultController.prototype, "abortReason"); // of a draft
   writeLater();
   measureBranches();
   refuseNothing();

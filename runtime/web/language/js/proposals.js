@@ -1,0 +1,11 @@
+// What the engine has and V8 does not: a Worker that used it would fail in production.
+/** @type {any[][]} */
+const PROPOSALS = [
+  [Iterator.prototype, "chunks", "windows"],
+  [ArrayBuffer.prototype, "immutable", "sliceToImmutable", "transferToImmutable"],
+  [Function.prototype, "fileName", "lineNumber", "columnNumber"],
+];
+
+export function withdrawProposals() {
+  for (const [object, ...keys] of PROPOSALS) for (const key of keys) delete object[key];
+}
