@@ -3,6 +3,8 @@ package engine_test
 import (
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // deep calls work from every depth of the stack, the deepest first: what does not fit must be an exception that code
@@ -48,6 +50,35 @@ func TestStack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got, err := run(i, scope(t, 20*time.Second), "const work = "+work+";"+deep); err != nil || got != "true" {
 				t.Errorf("got %s, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestDepth: what recurses through built-in functions goes so deep at least, and ends in a RangeError.
+func TestDepth(t *testing.T) {
+	i := start(t, engine.IsolateOptions{})
+	for name, c := range map[string]struct {
+		least string
+		code  string // counts its depth in n
+	}{
+		"functions":    {"3800", `const f = () => { n++; f() }; f()`},
+		"constructors": {"3800", `class A { constructor() { n++; new A() } } new A()`},
+		"bound":        {"3800", `const f = () => { n++; f.bind(1)() }; f()`},
+		"async":        {"3500", `const f = async () => { n++; await f() }; f().catch(() => 1)`},
+		"getters":      {"3400", `const o = { get x() { n++; return o.x } }; o.x`},
+		"apply":        {"2800", `const f = () => { n++; f.apply(null, []) }; f()`},
+		"map":          {"1550", `const f = () => { n++; [1].map(() => f()) }; f()`},
+		"a visitor":    {"1500", `const v = { visit(x) { n++; return x.map((y) => this.visit(y)) } }; const a = []; a[0] = a; v.visit(a)`},
+		"reduce":       {"1500", `const f = () => { n++; [1, 2].reduce(() => f()) }; f()`},
+		"sort":         {"750", `const f = () => { n++; [1, 2].sort(() => f()) }; f()`},
+		"replace":      {"850", `const f = () => { n++; "a".replace(/a/, () => f()) }; f()`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code := `(() => { let n = 0; try { ` + c.code + ` } catch (e) { if (!(e instanceof RangeError)) throw e } return n >= ` + c.least +
+				` || n })()`
+			if got, err := run(i, scope(t, 20*time.Second), code); err != nil || got != "true" {
+				t.Errorf("%s deep, error %v; want %s", got, err, c.least)
 			}
 		})
 	}

@@ -48,6 +48,8 @@ const (
 	ownedSize    = Owner + 8
 	ObjectClass  = 10
 	promiseClass = 52
+
+	contextRuntime = 8 // of a JSContext
 )
 
 const (
@@ -193,6 +195,9 @@ func (l layout) trampoline() (t trampoline, err error) {
 	return t, r.Err
 }
 
+// exception is the value that says that an exception is pending.
+var exception = []byte{op.I64Const, 0x80, 0x80, 0x80, 0x80, 0xe0, 0} // 6 in the upper half
+
 // callBody is the body of the trampoline, for data that is the name:
 //
 //	room = stack pointer -= 16
@@ -200,7 +205,6 @@ func (l layout) trampoline() (t trampoline, err error) {
 //	stack pointer = room + 16
 func (f *patcher) callBody() []byte {
 	const argc, argv, data, room, size = 2, 3, 5, 6, 16
-	exception := []byte{op.I64Const, 0x80, 0x80, 0x80, 0x80, 0xe0, 0} // 6 in the upper half
 	out := op.AppendU32([]byte{1, 1, typeI32, op.GlobalGet}, f.trampoline.stack)
 	out = append(out, op.I32Const, size, op.I32Sub, op.LocalTee, room)
 	out = op.AppendU32(append(out, op.GlobalSet), f.trampoline.stack)

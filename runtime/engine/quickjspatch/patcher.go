@@ -23,6 +23,7 @@ type patcher struct {
 	strings           stringSearcher
 	tracer            tracer
 	spreads           spreader
+	natives           nativeCaller
 	date              int // js_Date_parse, of the module's own
 	trampoline        trampoline
 	corrections       []correction
@@ -73,6 +74,9 @@ func (l layout) patcher() (*patcher, error) {
 	if f.spreads, err = l.spreader(); err != nil {
 		return nil, err
 	}
+	if f.natives, err = l.nativeCaller(); err != nil {
+		return nil, err
+	}
 	if f.trampoline, err = l.trampoline(); err != nil {
 		return nil, err
 	}
@@ -116,6 +120,7 @@ const (
 	stringPart
 	backtrace
 	spreadText
+	nativeCall
 )
 
 // function returns the index of a new function.
@@ -145,6 +150,7 @@ func (f *patcher) newFunctions(p probe) []newFunction {
 		stringPart:    {f.strings.partType, f.partBody(p)},
 		backtrace:     {f.tracer.buildType, f.tracer.traceBody()},
 		spreadText:    {f.spreads.copyType, f.spreads.textBody()},
+		nativeCall:    {f.natives.interpreterType, f.natives.callBody()},
 	}
 }
 
@@ -183,6 +189,8 @@ func (f *patcher) patchFunction(l layout, i int, code []byte) []byte {
 		return bytes.Replace(code, reactionAlloc(f.owners.alloc), reactionAlloc(f.function(allocHook)), 1)
 	case i == f.date:
 		return f.dateBody()
+	case l.imports.funcs+uint32(i) == f.natives.interpreter:
+		return f.natives.insertCalls(code, f.function(nativeCall))
 	case i == f.trampoline.function:
 		return f.callBody()
 	case i == f.regexps.exec:
