@@ -50,7 +50,11 @@ type Options struct {
 	AllowImport []string
 	// Secrets returns the secrets that no result of a Build may hold. Nil, as a function or a result, means none.
 	Secrets func() *secretscan.Set
-	Now     func() time.Time // defaults to time.Now; it limits trust in the time of a file
+	// HashFile is where the hashes of files are kept from one process to the next (package hashfile); "" is nowhere.
+	HashFile string
+	Program  string           // the version of the program: hashes that another one kept do not count
+	Rehash   bool             // hashes that were kept do not count
+	Now      func() time.Time // defaults to time.Now; it limits trust in the time of a file
 }
 
 // Builder builds the site of one folder, again and again.
@@ -110,10 +114,7 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, dia
 	if b.options.Secrets != nil {
 		secrets = b.options.Secrets()
 	}
-	if b.hashes.secrets.Key() != secrets.Key() {
-		b.hashes.known = nil // other secrets were searched
-	}
-	b.hashes.secrets = secrets
+	b.hashes.begin(b.options, secrets)
 	wg.Go(func() { code = b.compile(ctx, m, reads) })
 	wg.Go(func() { files = walkAssets(ctx, b.dir, root, m, reads, b.hashes.fill) })
 	migrations, faults = readMigrations(root, m.Bindings.Database, reads)

@@ -17,19 +17,19 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pages-toolchain/pages/bundler/hashfile"
 	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
-// trustAfter is the least age of a file at its hashing for the hash to be cached: a file may change again within one tick of
-// the file system's clock, which is 2 s on FAT.
-const trustAfter = 2 * time.Second
-
-// hashCache caches the hashes of unchanged files and the secrets in them: same file (inode), same size, same time.
+// hashCache caches the hashes of unchanged files and the secrets in them: same file (inode), same size, same time. The hashes
+// of files without secrets go from one process to the next in a file.
 type hashCache struct {
-	now     func() time.Time
-	secrets *secretscan.Set // that files are searched for
-	known   map[string]hashed
+	now       func() time.Time
+	secrets   *secretscan.Set // that files are searched for
+	known     map[string]hashed
+	file      *hashfile.File  // nil for none
+	reliables map[uint64]bool // whether hashes are kept of a file system, by its device
 }
 
 type hashed struct {
@@ -38,6 +38,26 @@ type hashed struct {
 	key    bool
 	leaked leaked
 }
+
+// begin prepares for a build that searches files for secrets.
+func (c *hashCache) begin(o Options, secrets *secretscan.Set) {
+	key := secrets.Key()
+	if c.secrets.Key() != key {
+		c.known, c.file = nil, nil // other secrets were searched
+	}
+	c.secrets = secrets
+	depends := append(key[:], o.Program...)
+	switch {
+	case o.HashFile == "" || c.file != nil:
+	case o.Rehash:
+		c.file = hashfile.New(o.HashFile, depends)
+	default:
+		c.file = hashfile.Open(o.HashFile, depends)
+	}
+}
+
+// clean reports whether a file holds nothing that is to be told of it.
+func (h hashed) clean() bool { return !h.key && len(h.leaked.found) == 0 && !h.leaked.cut }
 
 // fill sets the sum, and the info it belongs to, of every file, and finds the private keys and secrets among them. It forgets
 // other files.
@@ -51,6 +71,11 @@ func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) e
 			next[f.file] = old
 			continue
 		}
+		if sum, ok := c.lookup(from.root, f); ok {
+			f.sum = sum
+			next[f.file] = hashed{info: f.info, sum: f.sum}
+			continue
+		}
 		misses = append(misses, f)
 	}
 	start := c.now()
@@ -59,12 +84,64 @@ func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) e
 		return err
 	}
 	for _, f := range misses {
-		if start.Sub(f.info.ModTime()) > trustAfter {
+		if start.Sub(f.info.ModTime()) > hashfile.TrustAfter {
 			next[f.file] = hashed{info: f.info, sum: f.sum, key: f.key, leaked: f.leaked}
 		}
 	}
+	if c.file != nil && (len(misses) > 0 || len(next) != c.file.Len()) {
+		c.save(from.root, start, next)
+	}
 	c.known = next
 	return nil
+}
+
+// lookup returns the hash that another process left of a file.
+func (c *hashCache) lookup(root *os.Root, f *candidate) (sum string, ok bool) {
+	if c.file == nil {
+		return "", false
+	}
+	stamp, ok := hashfile.StampOf(f.info)
+	if !ok {
+		return "", false
+	}
+	found, ok := c.file.Lookup(f.file, stamp)
+	if !ok || !c.reliable(root, f.file, stamp.Device) {
+		return "", false
+	}
+	return hex.EncodeToString(found[:]), true
+}
+
+// save leaves hashes for the next process. That one hashes the files where they cannot be written.
+func (c *hashCache) save(root *os.Root, start time.Time, files map[string]hashed) {
+	entries := make(map[string]hashfile.Entry, len(files))
+	for name, h := range files {
+		stamp, ok := hashfile.StampOf(h.info)
+		if !ok || !h.clean() || !stamp.Settled(start) || !c.reliable(root, name, stamp.Device) {
+			continue
+		}
+		e := hashfile.Entry{Stamp: stamp}
+		if _, err := hex.Decode(e.SHA256[:], []byte(h.sum)); err == nil {
+			entries[name] = e
+		}
+	}
+	_ = c.file.Save(entries)
+}
+
+// reliable reports whether the times of files on a device tell that they changed.
+func (c *hashCache) reliable(root *os.Root, file string, device uint64) bool {
+	ok, known := c.reliables[device]
+	if known {
+		return ok
+	}
+	if dir, err := root.Open(path.Dir(file)); err == nil {
+		ok = hashfile.Reliable(dir)
+		_ = dir.Close() // it was only read
+	}
+	if c.reliables == nil {
+		c.reliables = map[uint64]bool{}
+	}
+	c.reliables[device] = ok
+	return ok
 }
 
 func sameFile(a, b fs.FileInfo) bool {

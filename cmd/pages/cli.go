@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pages-toolchain/pages/bundler/hashfile"
 	"github.com/pages-toolchain/pages/cmd/internal/ending"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
@@ -115,6 +116,14 @@ func (c *cli) compileCache() string {
 		return ""
 	}
 	return filepath.Join(c.term.CacheDir, "pages", "engine")
+}
+
+// hashFile is where the hashes of a site's files are kept between deploys.
+func (c *cli) hashFile(dir string) string {
+	if c.term.CacheDir == "" {
+		return ""
+	}
+	return hashfile.Name(filepath.Join(c.term.CacheDir, "pages", "hashes"), c.realPath(dir))
 }
 
 // tool is how this program names itself in what it writes.

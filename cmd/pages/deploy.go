@@ -25,6 +25,7 @@ type deployFlags struct {
 	options     publish.DeployOptions
 	named       namedPreviewFlags
 	minify      bool
+	rehash      bool
 	allowImport []string
 }
 
@@ -47,7 +48,8 @@ func (c *cli) newDeploy() *cobra.Command {
 			o.Remote, o.NearestDir, o.Manifest = r.options(dir), c.nearestDir(), m
 			o.NewBuilder = func(ctx context.Context) (*bundler.Builder, error) {
 				options := c.sites().BundlerOptions(f.allowImport)
-				options.Minify = f.minify
+				options.Minify, options.Rehash = f.minify, f.rehash
+				options.HashFile, options.Program = c.hashFile(dir), tool()
 				return c.sites().NewBundler(ctx, dir, m, options)
 			}
 			return publish.Deploy(cmd.Context(), *o)
@@ -70,6 +72,7 @@ func (c *cli) newDeploy() *cobra.Command {
 	addAllowLoss(cmd, &o.AllowLoss)
 	flags.BoolVar(&o.Force, "force", false, "publish over what someone else published meanwhile")
 	flags.BoolVar(&f.minify, "minify", false, "shorten the Worker's code")
+	flags.BoolVar(&f.rehash, "rehash", false, "read every file again, also those that have not changed since the last deploy")
 	allowImportFlag(flags, &f.allowImport)
 	flags.BoolVar(&o.SourceMaps, "source-maps", false, "send the Worker's source map, so that its errors name your lines")
 	return cmd

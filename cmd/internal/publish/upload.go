@@ -29,8 +29,6 @@ import (
 // upload is a built site that is ready to be sent: the static files and migrations where they are in the site's folder, the built
 // Worker as one module with its WebAssembly beside it, and a manifest that names that module, and no empty folder. That the service
 // bundles nothing is an assumption (toolapi/service/assumptions.go).
-//
-// Each deploy hashes every file: times on a disk lie. Even so a deploy of one changed file among 10,000 takes a twelfth of the first.
 type upload struct {
 	deploy.Bundle
 
