@@ -3,6 +3,7 @@ package bundler
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/bundler/names"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 const (
@@ -39,6 +41,8 @@ type compiler struct {
 	minified  bool
 	settings  map[string]string // the texts of the tsconfig.json files, by path
 	abandoned bool              // esbuild still runs in a stopped build
+
+	features map[string]*wasmbinary.FeatureError // of the modules of the last build, nil for none
 }
 
 // target has the parts of the manifest that the context depends on.
@@ -174,7 +178,37 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 	}
 	out.diagnostics = append(out.diagnostics, c.decorators(explain, out.worker.Code)...)
 	out.diagnostics = append(out.diagnostics, explain.module(out.worker, meta)...)
+	out.diagnostics = append(out.diagnostics, c.lackingFeatures(out.worker.Modules)...)
 	return out
+}
+
+// WasmFeature is the code of the warning of a WebAssembly module that does not run on this machine.
+const WasmFeature = "worker-wasm-feature"
+
+// lackingFeatures warns of modules that need what pages cannot run. What a module was found to need is kept by its name, which
+// is made of its bytes.
+func (c *compiler) lackingFeatures(modules []Module) (found diagnostic.List) {
+	known := c.features
+	c.features = map[string]*wasmbinary.FeatureError{}
+	for _, m := range modules {
+		lack, ok := known[m.Specifier]
+		if !ok {
+			lack, _ = errors.AsType[*wasmbinary.FeatureError](wasmbinary.Check(m.Bytes))
+		}
+		c.features[m.Specifier] = lack
+		switch {
+		case lack == nil:
+		case lack.Draft():
+			found = append(found, warning(WasmFeature, m.file, "compile it without that feature",
+				"the module uses WebAssembly's %s, which neither pages nor production can run", lack.Feature))
+		default:
+			found = append(found, warning(WasmFeature, m.file,
+				"compile it without that feature, or try it with `pages build --target cloudflare` and wrangler",
+				"the module uses WebAssembly's %s, which production can run and pages cannot: dev, test and hosted sites refuse it",
+				lack.Feature))
+		}
+	}
+	return found
 }
 
 // rebuild runs esbuild, and again if import() calls fail that may never be reached: their errors become warnings.

@@ -153,6 +153,24 @@ func TestModules(t *testing.T) {
 	}
 }
 
+// A module with a feature of WebAssembly that pages cannot run is warned of, with the feature's name, in every build.
+func TestWasmFeatures(t *testing.T) {
+	dir := site(t, "index.js", "import a from './lib/gc.wasm'; import b from './add.wasm'; export default [a, b]",
+		"lib/gc.wasm", "\x00asm\x01\x00\x00\x00\x01\x05\x01\x5f\x01\x7f\x00", "add.wasm", emptyWasm)
+	b := builder(t, dir, Options{})
+	for range 2 {
+		_, found := b.Build(t.Context(), &manifest.Manifest{Entry: "index.js"})
+		if len(found) != 1 || found[0].Code != WasmFeature || found[0].File != "lib/gc.wasm" || found[0].Severity != "warning" ||
+			!strings.Contains(found[0].Message, "WebAssembly's garbage collection (GC), which production can run and pages cannot") {
+			t.Errorf("found %+v", found)
+		}
+	}
+	put(t, dir, "lib/gc.wasm", emptyWasm)
+	if _, found := b.Build(t.Context(), &manifest.Manifest{Entry: "index.js"}); len(found) != 0 {
+		t.Errorf("found %+v", found)
+	}
+}
+
 // TestProvided leaves to the runtime what it has, and no more.
 func TestProvided(t *testing.T) {
 	dir := site(t, "index.js", "import { env } from 'cloudflare:workers'; import { httpServerHandler } from 'cloudflare:node'; import "+

@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"bundler": {
 		"bundler/checkout", "bundler/hashfile", "bundler/names", "manifest", "manifest/diagnostic", "manifest/limits",
 		"manifest/migrationfiles", "manifest/packager", "manifest/publicfiles", "manifest/secretscan", "manifest/sitefile",
+		"runtime/wasmbinary",
 	},
 	"bundler/checkout":   {"manifest/packager", "manifest/publicfiles"},
 	"bundler/cloudflare": {"bundler", "manifest", "manifest/sitefile", "manifest/sitepath"},

@@ -3,6 +3,8 @@ package engine
 import (
 	"math"
 	"slices"
+
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
 const (
@@ -41,6 +43,9 @@ func (vm *VM) NewRegion(size uint64) (*Region, bool) {
 
 // Regions are the regions that are not freed, in the order they were made, those of the VM's image first.
 func (vm *VM) Regions() []*Region { return vm.regions }
+
+// At is where in linear memory the bytes are.
+func (r *Region) At() uint32 { return r.at }
 
 // Size is the number of bytes in use.
 func (r *Region) Size() uint32 { return r.size }
@@ -85,10 +90,46 @@ func (r *Region) Free() {
 	r.vm.Charge(-int64(r.size))
 }
 
-// Alias returns an ArrayBuffer over the region's bytes. Detach it before the region is resized or freed.
-func (r *Region) Alias() (Value, error) {
-	const noFree, noOpaque, notShared = 0, 0, 0
-	return r.vm.checkValue(r.vm.call(fnNewArrayBuffer, uint64(r.vm.js), uint64(r.at), uint64(r.size), noFree, noOpaque, notShared))
+// Alias returns an ArrayBuffer over the region's bytes, or a SharedArrayBuffer. Detach the first before the region is resized
+// or freed, and Point the second to where the bytes are then, or make either resizable by Point, and do so.
+func (r *Region) Alias(shared bool) (Value, error) {
+	const noMaximum, noRealloc, noOpaque = 0, 0, 0
+	isShared := uint64(0)
+	if shared {
+		isShared = 1
+	}
+	return r.vm.checkValue(
+		r.vm.call(fnNewArrayBuffer, uint64(r.vm.js), uint64(r.at), uint64(r.size), noMaximum, noRealloc, noOpaque, isShared))
+}
+
+// Offsets in a JSArrayBuffer, in bytes.
+const (
+	bufferMaximum = 4 // of a buffer that can be resized, else -1
+	bufferShared  = 10
+	bufferData    = 12
+)
+
+// Point lets a buffer that Alias returned have its bytes where the region is now, and be given up to max of them by its own
+// method resize or grow, without which its views do not know. Settle follows.
+func (r *Region) Point(buffer Value, max uint32) {
+	at := r.vm.bufferOf(buffer)
+	r.vm.mem.WriteUint32Le(at+bufferData, r.at)
+	r.vm.mem.WriteUint32Le(at+bufferMaximum, max)
+	r.vm.mem.WriteByte(at+bufferShared, 1) // its bytes are not its own to be moved
+}
+
+// Settle makes a buffer what it was before Point, but for its bytes: one that can be resized up to max, or with -1 cannot.
+func (vm *VM) Settle(buffer Value, shared bool, max int32) {
+	at := vm.bufferOf(buffer)
+	vm.mem.WriteUint32Le(at+bufferMaximum, uint32(max))
+	if !shared {
+		vm.mem.WriteByte(at+bufferShared, 0)
+	}
+}
+
+// bufferOf is the address of the JSArrayBuffer of an object.
+func (vm *VM) bufferOf(buffer Value) uint32 {
+	return vm.readU32(uint32(buffer) + quickjspatch.ObjectData)
 }
 
 // Detach makes buffer an ArrayBuffer of no bytes. It ignores other values and detached buffers.

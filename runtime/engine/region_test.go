@@ -49,7 +49,7 @@ func TestRegion(t *testing.T) {
 			t.Fatal("no region of zeros")
 		}
 		r.Bytes()[5] = 42
-		b, err := r.Alias()
+		b, err := r.Alias(false)
 		if err != nil {
 			return err
 		}

@@ -46,6 +46,10 @@ func Funcs() map[string]engine.Func {
 		"wasm_type":        withArgument(functionArgument, functionType),
 		"wasm_memory":      newMemory,
 		"wasm_buffer":      withArgument(memoryArgument, buffer),
+		"wasm_maximum":     withArgument(memoryArgument, maximum),
+		"wasm_address":     withArgument(memoryArgument, memoryAddress),
+		"wasm_point":       withArgument(memoryArgument, point),
+		"wasm_settle":      withArgument(memoryArgument, settle),
 		"wasm_detach":      detach,
 		"wasm_grow":        withArgument(memoryArgument, growMemory),
 		"wasm_table":       newTable,
@@ -333,17 +337,52 @@ func (s *store) newOwnInstance(module []byte) (*instance, error) {
 	return in, nil
 }
 
-// wasm_memory(initial, maximum or null) -> number of an instance
+// wasm_memory(initial, maximum or null, whether it is shared) -> number of an instance
 func newMemory(s *store, c *engine.Call) (any, error) {
 	l := wasmbinary.Limits{Min: uint32(c.Int(0))}
 	if !c.IsNullish(1) {
 		l.Max, l.HasMax = uint32(c.Int(1)), true
 	}
+	l.Shared = c.Bool(2)
 	return instanceID(s.newOwnInstance(rewrite.MemoryModule(l)))
 }
 
-// wasm_buffer(instance) -> an ArrayBuffer over its memory
-func buffer(_ *store, _ *engine.Call, in *instance) (any, error) { return in.region.Alias() }
+// wasm_buffer(instance) -> an ArrayBuffer over its memory, or a SharedArrayBuffer
+func buffer(_ *store, _ *engine.Call, in *instance) (any, error) {
+	return in.region.Alias(in.program.Memory.Shared)
+}
+
+// wasm_maximum(instance) -> bytes that its memory may grow to, or null
+func maximum(_ *store, _ *engine.Call, in *instance) (any, error) {
+	if m := in.program.Memory; m.HasMax {
+		return float64(uint64(m.Max) * pageSize), nil
+	}
+	return nil, nil
+}
+
+// wasm_address(instance) -> where its memory is
+func memoryAddress(_ *store, _ *engine.Call, in *instance) (any, error) {
+	return float64(in.region.At()), nil
+}
+
+// maxBuffer is the most bytes of a buffer of the engine.
+const maxBuffer = math.MaxInt32 &^ (pageSize - 1)
+
+// wasm_point(instance, buffer) -> bytes of its memory now: the buffer may be resized to them, until wasm_settle
+func point(_ *store, c *engine.Call, in *instance) (any, error) {
+	in.region.Point(c.Arg(1), maxBuffer)
+	return float64(in.region.Size()), nil
+}
+
+// wasm_settle(instance, buffer, most bytes that it can be resized to, or null)
+func settle(_ *store, c *engine.Call, in *instance) (any, error) {
+	most := int32(-1)
+	if !c.IsNullish(2) {
+		most = int32(min(c.Float(2), maxBuffer))
+	}
+	c.VM().Settle(c.Arg(1), in.program.Memory.Shared, most)
+	return engine.Undefined, nil
+}
 
 // wasm_detach(buffer)
 func detach(_ *store, c *engine.Call) (any, error) {

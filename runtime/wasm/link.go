@@ -73,6 +73,9 @@ func (in *instance) linkMemory(link int64, name string) error {
 		return fmt.Errorf("memory import must be a WebAssembly.Memory object")
 	}
 	want, has := in.program.Memory, from.memory.program.Memory
+	if want.Shared != has.Shared {
+		return fmt.Errorf("mismatch in shared state of memory, declared = %t, imported = %t", want.Shared, has.Shared)
+	}
 	if err := checkLimits("memory import", "pages", *want, from.memory.region.Size()/pageSize, *has); err != nil {
 		return err
 	}

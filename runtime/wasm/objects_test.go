@@ -276,3 +276,62 @@ func TestCollected(t *testing.T) {
 		}
 	}
 }
+
+// unlocked exports a shared memory, grows it and adds to it atomically.
+var unlocked = module(
+	types(functype(list{i32}, list{i32})), funcs(0, 0), memories([]byte{3, 1, 4}),
+	exports(exported("memory", 2, 0), exported("grow", 0, 0), exported("add", 0, 1)),
+	bodies(
+		code(0, 0, localGet, 0, memoryGrow, 0),
+		code(0, 0, localGet, 0, i32Const, 1, 0xfe, 0x1e, 2, 0), // i32.atomic.rmw.add
+	),
+)
+
+// TestSharedMemory: a shared memory is a SharedArrayBuffer, which stays as long as it was when the memory grows and sees the
+// same bytes, wherever they are.
+func TestSharedMemory(t *testing.T) {
+	got := run(t, unlocked, `const own = new WebAssembly.Memory({ initial: 1, maximum: 8, shared: true }), first = own.buffer;
+		const out = [String(first), first === own.buffer, Object.isFrozen(first), first.growable];
+		const view = new Uint8Array(first); view[3] = 7; Atomics.add(view, 3, 1);
+		new WebAssembly.Memory({ initial: 1 }); // takes the room behind
+		out.push(own.grow(2), first.byteLength, own.buffer.byteLength, own.buffer === first, new Uint8Array(own.buffer)[3]);
+		new Uint8Array(own.buffer)[4] = 9; out.push(view[4], view.length);
+		const { memory, grow, add } = new WebAssembly.Instance(m).exports, before = new Int32Array(memory.buffer);
+		out.push(add(8), add(8), before[2], grow(1), before.length, memory.buffer.byteLength, add(8), before[2]);
+		const wide = own.toResizableBuffer(); out.push(wide.growable, wide.maxByteLength, wide.byteLength); own.grow(1);
+		out.push(wide.byteLength, own.buffer === wide); wide.grow(5 * 65536); out.push(own.grow(0), wide[Symbol.toStringTag],
+		attempt(() => wide.grow(5 * 65536 + 1)), own.toFixedLengthBuffer().growable, wide.byteLength, view[4]);
+		out.push(attempt(() => new WebAssembly.Memory({ initial: 1, shared: true })));
+		return out`)
+	want := `["[object SharedArrayBuffer]",true,true,false,1,65536,196608,false,8,9,65536,0,1,2,1,16384,131072,2,3,true,524288,` +
+		`196608,262144,true,5,"SharedArrayBuffer","RangeError: grow: Invalid length parameter: the buffer of a WebAssembly.Memory ` +
+		`grows by whole pages",false,327680,9,"TypeError: WebAssembly.Memory(): If shared is true, maximum property should be defined."]`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestResizableBuffer: a Memory's buffer may be one that is resized with it, and resizes it.
+func TestResizableBuffer(t *testing.T) {
+	got := run(t, growing, `const { memory, store, load, grow } = new WebAssembly.Instance(m, { js: { look() {} } }).exports;
+		const fixed = memory.buffer, out = [memory.toFixedLengthBuffer() === fixed], wide = memory.toResizableBuffer();
+		out.push(fixed.detached, wide.resizable, wide.maxByteLength, wide.byteLength, memory.buffer === wide,
+		memory.toResizableBuffer() === wide);
+		const all = new Uint8Array(wide), part = new Uint8Array(wide, 8, 4); new WebAssembly.Memory({ initial: 2 });
+		all[100] = 5; out.push(load(100), grow(1), wide.byteLength, all.length, all[100], String.fromCharCode(...part)); store(70000, 6);
+		out.push(all[70000], memory.grow(1), all.length); wide.resize(4 * 65536); out.push(memory.grow(0), all.length, all[70000]);
+		for (const n of [0, 65537, 5 * 65536]) out.push(attempt(() => wide.resize(n)).replace(/:.*/, ""));
+		const again = memory.toFixedLengthBuffer(); out.push(wide.detached, all.length, again.resizable, new Uint8Array(again)[70000],
+		attempt(() => wide.resize(0)).replace(/:.*/, ""), attempt(() => again.resize(0)).replace(/:.*/, ""));
+		const own = new ArrayBuffer(2, { maxByteLength: 9 }); own.resize(5); out.push(own.byteLength, ArrayBuffer.prototype.resize.name,
+		attempt(() => new WebAssembly.Memory({ initial: 1 }).toResizableBuffer()),
+		attempt(() => new WebAssembly.Memory({ initial: 1n, address: "i64" })));
+		return out`)
+	want := `[true,true,true,262144,65536,true,true,5,1,131072,131072,5,"data",6,2,196608,4,262144,6,"RangeError","RangeError",` +
+		`"RangeError",true,0,false,6,"TypeError","TypeError",5,"resize",` +
+		`"TypeError: WebAssembly.Memory.toResizableBuffer(): Memory must have a maximum",` +
+		`"TypeError: WebAssembly.Memory(): addresses of 64 bits (memory64) are not supported here; production has them"]`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

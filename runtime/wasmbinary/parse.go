@@ -42,6 +42,7 @@ const (
 	maxExports   = 100_000
 	maxGlobals   = 1_000_000
 	maxTables    = 1_000
+	maxMemories  = 100
 	maxTags      = 1_000_000
 	maxSegments  = 100_000
 	maxItems     = 10_000_000 // of all element segments, and of a table
@@ -115,6 +116,9 @@ func Parse(module []byte) (*Module, error) {
 		if len(module) < 4 || !bytes.HasPrefix(module, Header[:4]) {
 			return nil, errors.New("expected the magic bytes 00 61 73 6d @+0")
 		}
+		if bytes.HasPrefix(module[4:], []byte{0x0d, 0x00, 0x01, 0x00}) {
+			return nil, &FeatureError{Components, 4}
+		}
 		return nil, errors.New("expected version 01 00 00 00 @+4")
 	}
 	p := &Module{counted: -1}
@@ -169,7 +173,7 @@ func (p *Module) section(id byte, r *Reader) {
 	case SectionType:
 		r.Each(maxTypes, "types", func() {
 			if form := r.Byte(); r.Err == nil && form != 0x60 {
-				r.Fail("a type is no function type but %#x", form)
+				r.typeForm(form)
 			}
 			var t FuncType
 			r.Each(maxParams, "parameters", func() { t.Params = append(t.Params, ReadType(r)) })
@@ -184,7 +188,7 @@ func (p *Module) section(id byte, r *Reader) {
 	case SectionTable:
 		r.Each(maxTables, "tables", func() { p.Tables = append(p.Tables, readTable(r)) })
 	case SectionMemory:
-		r.Each(1, "memories", func() { p.addMemory(r, readMemory(r)) })
+		r.Each(maxMemories, "memories", func() { p.addMemory(r, readMemory(r)) })
 	case SectionTag:
 		r.Each(maxTags, "tags", func() { p.Tags = append(p.Tags, p.tag(r)) })
 	case SectionGlobal:
@@ -238,6 +242,11 @@ func ReadType(r *Reader) ValType {
 	case I32, I64, F32, F64, V128, Funcref, Externref, Exnref:
 		return t
 	default:
+		if t == refNull || t == ref {
+			r.reference()
+		} else if f := abstractFeature(byte(t)); f != "" {
+			r.lack(f)
+		}
 		r.Fail("the type %#x is not supported", byte(t))
 		return I32
 	}
@@ -254,13 +263,18 @@ func readRefType(r *Reader) ValType {
 func readLimits(r *Reader, most uint32) (l Limits) {
 	flags := r.Byte()
 	switch {
+	case flags&4 != 0 && flags < 16:
+		r.lack(Memory64)
+	case flags&8 != 0 && flags < 16:
+		r.lack(PageSizes)
 	case flags > 3:
 		r.Fail("limits of the kind %d are not supported", flags)
-	case flags >= 2:
-		r.Fail("shared memory is not supported")
+	case flags == 2:
+		r.Fail("a shared memory without a maximum")
 	}
+	l.Shared = flags >= 2
 	l.Min = r.U32()
-	if flags == 1 {
+	if flags&1 != 0 {
 		l.Max, l.HasMax = r.U32(), true
 		if l.Max < l.Min {
 			r.Fail("a maximum of %d is below the minimum of %d", l.Max, l.Min)
@@ -273,8 +287,16 @@ func readLimits(r *Reader, most uint32) (l Limits) {
 }
 
 func readTable(r *Reader) TableType {
+	const initialised = 0x40 // and 0x00, a table type and an expression
+	if r.More() && r.Bytes[r.At] == initialised {
+		r.At++
+		r.lack(TableInit)
+	}
 	t := TableType{Elem: readRefType(r)}
 	t.Limits = readLimits(r, maxItems)
+	if t.Shared {
+		r.lack(SharedThings)
+	}
 	return t
 }
 
@@ -288,7 +310,7 @@ func readMemory(r *Reader) Limits {
 
 func (p *Module) addMemory(r *Reader, l Limits) {
 	if p.Memory != nil {
-		r.Fail("a second memory")
+		r.lack(MultipleMemory)
 	}
 	p.Memory = &l
 }
@@ -411,8 +433,8 @@ func (p *Module) segment(r *Reader) (s ElementSegment) {
 func (p *Module) datum(r *Reader) (d DataSegment) {
 	switch flags := r.U32(); flags {
 	case 0, 2:
-		if flags == 2 && r.U32() != 0 {
-			r.Fail("a data segment of another memory than 0")
+		if flags == 2 {
+			r.MemoryIndex()
 		}
 		if p.Memory == nil {
 			r.Fail("a data segment, and no memory")

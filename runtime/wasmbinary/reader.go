@@ -124,7 +124,7 @@ func (r *Reader) Skip(opcode byte) {
 	case opcode >= 0x28 && opcode <= 0x3e: // loads and stores
 		r.memarg()
 	case opcode == 0x3f, opcode == 0x40: // memory.size, memory.grow
-		r.Byte()
+		r.MemoryIndex()
 	case opcode == op.I32Const:
 		r.Signed(32)
 	case opcode == op.I64Const:
@@ -134,7 +134,7 @@ func (r *Reader) Skip(opcode byte) {
 	case opcode == op.F64Const:
 		r.take(8)
 	case opcode == op.RefNull:
-		readRefType(r)
+		r.heapType()
 	case opcode == op.SelectTyped:
 		r.Each(1, "types of a select", func() { ReadType(r) })
 	case opcode == op.SIMD:
@@ -150,7 +150,7 @@ func (r *Reader) Skip(opcode byte) {
 		opcode >= op.I32Eqz && opcode <= 0xc4, opcode == 0xd1:
 		// no immediates
 	default:
-		r.Fail("the instruction %#x is not supported", opcode)
+		r.unknown(opcode)
 	}
 }
 
@@ -166,12 +166,19 @@ func (r *Reader) skipSIMD() {
 		r.memarg()
 		r.Byte()
 	case sub > 255:
+		const lastRelaxed = 0x12f
+		if sub <= lastRelaxed {
+			r.lack(RelaxedSIMD)
+		}
 		r.Fail("the instruction 0xfd %#x is not supported", sub)
 	}
 }
 
 // memarg steps over the alignment and the offset of an access.
 func (r *Reader) memarg() {
-	r.U32()
+	const otherMemory = 1 << 6 // an index follows
+	if r.U32()&otherMemory != 0 {
+		r.lack(MultipleMemory)
+	}
 	r.U32()
 }

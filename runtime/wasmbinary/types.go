@@ -104,6 +104,7 @@ func (k Kind) String() string { return [...]string{"function", "table", "memory"
 type Limits struct {
 	Min, Max uint32
 	HasMax   bool
+	Shared   bool // of a memory
 }
 
 // TableType is a table's.
@@ -194,13 +195,15 @@ func (p *Module) expr(r *Reader) (e Expression) {
 		case op.F64Const:
 			r.take(8)
 		case op.RefNull:
-			readRefType(r)
+			r.heapType()
 		case op.SIMD:
 			if r.U32() != op.SIMDConst {
 				r.Fail("an expression is not constant")
 			}
 			r.take(16)
 		case 0x6a, 0x6b, 0x6c, 0x7c, 0x7d, 0x7e: // add, sub and mul of i32 and i64
+		case 0xfb:
+			r.lack(GC)
 		default:
 			r.Fail("an expression is not constant")
 		}

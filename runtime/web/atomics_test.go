@@ -39,6 +39,14 @@ func TestAtomics(t *testing.T) {
 				return [a[0], Object.is(Atomics.store(a, 0, -0), 0), Atomics.store(a, 0, Infinity), a[0]] })()`,
 			"3,true,Infinity,0",
 		},
+		{
+			"a SharedArrayBuffer that grows",
+			`(() => { const s = new SharedArrayBuffer(8, { maxByteLength: 2000 }), v = new Uint8Array(s), w = new Int32Array(s, 4);
+				v[7] = 1; s.grow(1996); v[1990] = 7; Atomics.add(w, 400, 3);
+				try { s.grow(8) } catch (e) { return [s.growable, s.maxByteLength, v.length, w.length, w[0], v[1990], w[400], e.name] } })()`,
+			"true,2000,1996,498,16777216,7,3,RangeError",
+		},
+		{"a SharedArrayBuffer as long as it may be", `new SharedArrayBuffer(8, { maxByteLength: 8 }).growable`, "true"},
 		{"isLockFree", `[1, 2, 3, 4, 8, 16].map(Atomics.isLockFree)`, "true,true,false,true,true,false"},
 		{"a Float64Array", `Atomics.add(new Float64Array(1), 0, 1)`, "throws TypeError"},
 		{"a Uint8ClampedArray", `Atomics.add(new Uint8ClampedArray(1), 0, 1)`, "throws TypeError"},

@@ -129,7 +129,7 @@ func (k Checker) file(ctx context.Context, path string) Checked {
 		r.Looked = seen.paths(filepath.Dir(path))
 	}
 	if m != nil {
-		k.checkPublishedSecrets(ctx, path, m, &r)
+		k.checkBuild(ctx, path, m, &r)
 		k.rehearse(ctx, path, m, &r)
 	}
 	return r
@@ -158,9 +158,9 @@ func (k Checker) add(path string, r *Checked, found diagnostic.List) {
 	}
 }
 
-// checkPublishedSecrets builds a site that has secrets, to find those that it would publish. pages build reports other
-// faults of the build.
-func (k Checker) checkPublishedSecrets(ctx context.Context, path string, m *manifest.Manifest, r *Checked) {
+// checkBuild builds a site that has secrets, to find those that it would publish, and one with WebAssembly, to find what pages
+// cannot run. pages build reports other faults of the build.
+func (k Checker) checkBuild(ctx context.Context, path string, m *manifest.Manifest, r *Checked) {
 	dir := filepath.Dir(path)
 	if len(m.Bindings.Secrets) > 0 {
 		r.Looked = append(r.Looked, localsecrets.Paths(dir)...)
@@ -175,16 +175,39 @@ func (k Checker) checkPublishedSecrets(ctx context.Context, path string, m *mani
 		}
 		found = diagnostic.List{d}
 		diagnostic.Locate(r.Source, found)
-	case secrets != nil:
+	case secrets != nil || m.Entry != "" && holdsWasm(dir):
 		b := bundler.New(dir, bundler.Options{
 			Provided: ProvidedModules(), Now: k.Sites.Terminal.Now, Secrets: func() *secretscan.Set { return secrets },
 		})
 		defer b.Close()
 		_, found = b.Build(ctx, m)
 		r.Looked = append(r.Looked, b.Inputs()...)
-		found = slices.DeleteFunc(found, func(d diagnostic.Diagnostic) bool { return !strings.HasPrefix(d.Code, "secret-") })
+		found = slices.DeleteFunc(found, func(d diagnostic.Diagnostic) bool {
+			return !strings.HasPrefix(d.Code, "secret-") && d.Code != bundler.WasmFeature
+		})
 	}
 	k.add(path, r, found)
+}
+
+// holdsWasm reports whether one of the first thousands of files of a site is WebAssembly, those of packages left out.
+func holdsWasm(dir string) (found bool) {
+	const most = 10_000
+	seen := 0
+	_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		switch seen++; {
+		case err != nil:
+			return fs.SkipDir
+		case seen > most:
+			return fs.SkipAll
+		case d.IsDir() && name != "." && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".")):
+			return fs.SkipDir
+		case strings.HasSuffix(name, ".wasm"):
+			found = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
 }
 
 // recorder is a file tree that remembers what was looked at: files by their name, whether they exist or not, and folders that

@@ -153,6 +153,7 @@ interface Host {
   url_parse(...args: any[]): any;
   url_set(...args: any[]): any;
   wait_for(...args: any[]): any;
+  wasm_address(...args: any[]): any;
   wasm_buffer(...args: any[]): any;
   wasm_call(...args: any[]): any;
   wasm_collect(...args: any[]): any;
@@ -167,7 +168,10 @@ interface Host {
   wasm_grow(...args: any[]): any;
   wasm_instantiate(...args: any[]): any;
   wasm_load(...args: any[]): any;
+  wasm_maximum(...args: any[]): any;
   wasm_memory(...args: any[]): any;
+  wasm_point(...args: any[]): any;
+  wasm_settle(...args: any[]): any;
   wasm_start(...args: any[]): any;
   wasm_table(...args: any[]): any;
   wasm_table_get(...args: any[]): any;

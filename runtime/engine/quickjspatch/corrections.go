@@ -31,7 +31,7 @@ func (c correction) apply(code []byte) []byte {
 }
 
 // corrections are those that are the same in every module.
-var corrections = []correction{bigIntCompare, proxyDefine, copyProperties, newArguments, divisionToken, readPrivateAtoms, proxyPrivate}
+var corrections = []correction{bigIntCompare, proxyDefine, copyProperties, newArguments, divisionToken, readPrivateAtoms, proxyPrivate, growableShared}
 
 // bigIntCompare corrects the comparison of a BigInt with a Number that is not whole. Of two negative values whose exponents
 // differ, js_bigint_float64_cmp (bigint, double) -> -1, 0, 1 or 2 takes the smaller exponent for the smaller value, so that
@@ -143,6 +143,31 @@ var (
 	templateEnds = []byte{op.LocalGet, 0, op.I32Load, 2, 56, op.I32Const, 0xe0, 0, op.I32Eq}
 	keepToken    = []byte{op.LocalSet, 6, op.LocalGet, 0, op.Call}
 )
+
+// growableShared lets a SharedArrayBuffer grow. QuickJS makes none with a maximum over its length unless the host allocates
+// them. js_array_buffer_constructor3 (context, constructor, length, address of the maximum or 0, class, bytes, realloc, its
+// data, whether to allocate) -> value has whether the buffer is shared in local 10, the length in local 11 and the runtime in
+// local 9; it is made to allocate the maximum at once, as it does where the host allocates.
+var growableShared = correction{"\x60\x09\x7f\x7e\x7e\x7f\x7f\x7f\x7f\x7f\x7f\x01\x7e", []replacement{
+	{
+		// leaves the block if the host allocates
+		from: []byte{op.LocalGet, 9, op.I32Load, 2, 0xe0, 5, op.BrIf, 0, op.I32Const, 0, op.LocalSet, 4},
+		to:   []byte{op.I32Const, 1, op.BrIf, 0, op.I32Const, 0, op.LocalSet, 4},
+	},
+	{
+		// allocates the length, or 1
+		from: append([]byte{op.LocalGet, 4, op.LocalGet, 0, op.I32Const, 1}, lengthOrOne(11)...),
+		to: append([]byte{
+			op.LocalGet, 10, op.LocalGet, 3, op.I32Eqz, op.I32Eqz, op.I32And, op.If, typeI32, op.LocalGet, 3, op.I32Load, 2, 0,
+			op.Else, op.LocalGet, 11, op.End, op.LocalSet, 12,
+			op.LocalGet, 4, op.LocalGet, 0, op.I32Const, 1,
+		}, lengthOrOne(12)...),
+	},
+}}
+
+func lengthOrOne(local byte) []byte {
+	return []byte{op.LocalGet, local, op.LocalGet, local, op.I32Const, 1, op.I32LeU, op.Select, op.Call}
+}
 
 // patternPositions returns the correction for the position of patterns that take a value apart. QuickJS keeps a position in
 // the code for each call and each read of a member, by emit_source_loc (parser). It keeps none for const { a } = x, which

@@ -2,13 +2,14 @@
 // JavaScript makes, are things in an instance all the same.
 import { host } from "../../web/webidl/js/host.js";
 import { guarded } from "../../web/webidl/js/idl.js";
+import { isArrayBuffer, isSharedArrayBuffer } from "../../web/webidl/js/kinds.js";
 import { pin } from "../../web/webidl/js/pinned.js";
 import { Anchor, anchorOf, firstOf, mark, ownerOf } from "./anchor.js";
 import { initial, inward, outward, settle } from "./value.js";
 
 const EXISTING = Symbol("existing");
 const U32 = 2 ** 32 - 1,
-  PAGES = 65536,
+  PAGES = 65536, // and the bytes of a page
   ELEMENTS = 10_000_000;
 
 // https://webidl.spec.whatwg.org/#EnforceRange for an unsigned long.
@@ -36,20 +37,117 @@ function limits(descriptor, what, most) {
   return [low, high];
 }
 
-/** Detaches the buffer of a Memory whose bytes are elsewhere now, or more. */
+// Refuses addresses of 64 bits, which production takes.
+function checkAddress(descriptor, what) {
+  const { address } = descriptor;
+  if (address === undefined) return;
+  const type = `${address}`;
+  if (type === "i64")
+    throw new TypeError(`${what}: addresses of 64 bits (memory64) are not supported here; production has them`);
+  if (type !== "i32") throw new TypeError(`${what}: Unknown address type '${type}'; pass 'i32' or 'i64'`);
+}
+
+const { apply } = Reflect,
+  { defineProperty, freeze } = Object,
+  { resize } = ArrayBuffer.prototype,
+  { grow: growShared } = SharedArrayBuffer.prototype,
+  lengthOf = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, "byteLength").get,
+  sharedLengthOf = Object.getOwnPropertyDescriptor(SharedArrayBuffer.prototype, "byteLength").get;
+
+// Gives a buffer its bytes where the memory is now: as many as it had, or all of them up to what it may be resized to.
+function follow(anchor, buffer, shared, most) {
+  const size = host.wasm_point(anchor.id, buffer);
+  apply(shared ? growShared : resize, buffer, [most === null ? apply(sharedLengthOf, buffer, []) : size]);
+  host.wasm_settle(anchor.id, buffer, most);
+}
+
+const memories = new WeakMap(); // the Memory of each buffer that can be resized
+
+let resizing = false; // whether the methods of buffers look
+
+// The methods that resize a buffer grow the Memory that it is of. Most Workers have none, and the engine's own methods.
+function resizeMemories() {
+  if (resizing) return;
+  resizing = true;
+  for (const [proto, name, original, isOne] of /** @type {any[][]} */ ([
+    [ArrayBuffer.prototype, "resize", resize, isArrayBuffer],
+    [SharedArrayBuffer.prototype, "grow", growShared, isSharedArrayBuffer],
+  ])) {
+    const { [name]: method } = {
+      [name](length) {
+        const memory = isOne(this) ? memories.get(this) : undefined;
+        if (memory === undefined || (name === "resize" && /** @type {any} */ (this).detached))
+          return apply(original, this, [length]);
+        const bytes = Math.trunc(+length) || 0,
+          more = bytes - apply(name === "grow" ? sharedLengthOf : lengthOf, this, []);
+        if (more < 0 || more % PAGES !== 0 || host.wasm_grow(anchorOfMemory(memory).id, more / PAGES) === null)
+          throw new RangeError(
+            `${name}: Invalid length parameter: the buffer of a WebAssembly.Memory grows by whole pages`,
+          );
+      },
+    };
+    defineProperty(proto, name, { value: method });
+  }
+}
+
+/** Detaches the buffer of a Memory whose bytes are elsewhere now, or more; one that can be resized gets them. */
 export let refresh;
 
-let anchorOfMemory, fieldsOfTable, fieldsOfGlobal;
+let anchorOfMemory, bufferOfMemory, remake, fieldsOfTable, fieldsOfGlobal;
 
 export class Memory {
   #anchor;
   #buffer = null;
+  #most = null; // bytes that the buffer can be resized to
+  #isShared = false; // once there is a buffer
+  #shared = []; // the buffers that were, of a shared memory: they stay as long as they were
+  #at = 0; // where the memory of these was
   static {
     anchorOfMemory = guarded("WebAssembly.Memory", (memory) => memory.#anchor);
     refresh = (memory) => {
-      if (memory.#buffer === null) return;
-      host.wasm_detach(memory.#buffer);
-      memory.#buffer = null;
+      const buffer = memory.#buffer;
+      if (buffer === null) return;
+      if (memory.#most !== null) follow(memory.#anchor, buffer, memory.#isShared, memory.#most);
+      else if (!memory.#isShared) {
+        host.wasm_detach(buffer);
+        memory.#buffer = null;
+      } else {
+        if (memory.#shared.at(-1) !== buffer) memory.#shared.push(buffer);
+        memory.#buffer = null;
+      }
+      const at = memory.#shared.length === 0 ? memory.#at : host.wasm_address(memory.#anchor.id);
+      if (at === memory.#at) return;
+      memory.#at = at;
+      for (const before of memory.#shared) follow(memory.#anchor, before, true, null);
+    };
+    bufferOfMemory = (memory) => {
+      const anchor = anchorOfMemory(memory);
+      let buffer = memory.#buffer;
+      if (buffer !== null && (memory.#isShared || !buffer.detached)) return buffer;
+      memory.#buffer = buffer = host.wasm_buffer(anchor.id);
+      memory.#isShared = isSharedArrayBuffer(buffer);
+      mark(buffer, anchor);
+      if (memory.#most !== null) {
+        follow(anchor, buffer, memory.#isShared, memory.#most);
+        memories.set(buffer, memory);
+      }
+      if (memory.#isShared) {
+        memory.#at = host.wasm_address(anchor.id);
+        if (memory.#most === null) freeze(buffer);
+      } else pin(buffer);
+      return buffer;
+    };
+    // Gives a Memory a new buffer, which can be resized to so many bytes, or with null cannot.
+    remake = (memory, most) => {
+      if (memory.#most !== most) {
+        const buffer = memory.#buffer;
+        if (memory.#isShared) {
+          if (memory.#most === null) memory.#shared.push(buffer);
+        } else if (buffer !== null) host.wasm_detach(buffer);
+        memory.#buffer = null;
+        memory.#most = most;
+      }
+      return bufferOfMemory(memory);
     };
   }
   /** @overload @param {...any} given */
@@ -58,14 +156,16 @@ export class Memory {
       this.#anchor = arguments[1];
     } else {
       if (!isObject(descriptor)) throw new TypeError("WebAssembly.Memory(): Argument 0 must be a memory descriptor");
+      checkAddress(descriptor, "WebAssembly.Memory()");
       const [low, high] = limits(descriptor, "WebAssembly.Memory()", PAGES);
       if (high !== null && high > PAGES)
         throw new RangeError(
           `WebAssembly.Memory(): Property 'maximum': value ${high} is above the upper bound ${PAGES}`,
         );
-      if (descriptor.shared)
-        throw new TypeError("WebAssembly.Memory(): shared memory is not supported: a Worker has one thread");
-      this.#anchor = new Anchor(host.wasm_memory(low, high));
+      const shared = Boolean(descriptor.shared);
+      if (shared && high === null)
+        throw new TypeError("WebAssembly.Memory(): If shared is true, maximum property should be defined.");
+      this.#anchor = new Anchor(host.wasm_memory(low, high, shared));
     }
     this.#anchor.memory = this;
   }
@@ -76,14 +176,18 @@ export class Memory {
     refresh(this);
     return had;
   }
+  toFixedLengthBuffer() {
+    anchorOfMemory(this);
+    return remake(this, null);
+  }
+  toResizableBuffer() {
+    const most = host.wasm_maximum(anchorOfMemory(this).id);
+    if (most === null) throw new TypeError("WebAssembly.Memory.toResizableBuffer(): Memory must have a maximum");
+    resizeMemories();
+    return remake(this, most);
+  }
   get buffer() {
-    const anchor = anchorOfMemory(this);
-    if (this.#buffer === null || this.#buffer.detached) {
-      this.#buffer = host.wasm_buffer(anchor.id);
-      mark(this.#buffer, anchor);
-      pin(this.#buffer);
-    }
-    return this.#buffer;
+    return bufferOfMemory(this);
   }
 }
 
@@ -116,6 +220,7 @@ export class Table {
       return;
     }
     if (!isObject(descriptor)) throw new TypeError("WebAssembly.Table(): Argument 0 must be a table descriptor");
+    checkAddress(descriptor, "WebAssembly.Table()");
     const element = `${descriptor.element}`;
     if (element !== "anyfunc" && element !== "externref")
       throw new TypeError("WebAssembly.Table(): Descriptor property 'element' must be a WebAssembly reference type");

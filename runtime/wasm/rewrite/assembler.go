@@ -61,7 +61,13 @@ func (c *code) limits(l wasmbinary.Limits) {
 		c.op(0).u32(l.Min)
 		return
 	}
-	c.op(1).u32(l.Min).u32(l.Max)
+	c.op(1 | bit(l.Shared)<<1).u32(l.Min).u32(l.Max)
+}
+
+// unshared is the type of a memory in the rewritten module: a Worker has one thread, for which a shared one is as any other.
+func unshared(l wasmbinary.Limits) wasmbinary.Limits {
+	l.Shared = false
+	return l
 }
 
 // sized is a body behind its length.

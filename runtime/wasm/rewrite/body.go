@@ -232,7 +232,7 @@ func (x *rewriter) read(opcode byte, in *instr) {
 	r := x.r
 	switch opcode {
 	case op.Block, op.Loop, op.If, op.Try, op.TryTable:
-		if in.block = r.Signed(33); in.block >= int64(len(x.Types)) {
+		if in.block = r.BlockType(); in.block >= int64(len(x.Types)) {
 			r.Fail("type %d does not exist", in.block)
 		}
 		if opcode == op.TryTable {
@@ -291,14 +291,14 @@ func (x *rewriter) readMisc(in *instr) {
 	case 0, 1, 2, 3, 4, 5, 6, 7:
 	case op.MiscMemoryInit:
 		in.index = r.Index(len(x.Data), "data segment")
-		r.Byte()
+		r.MemoryIndex()
 	case op.MiscDataDrop:
 		in.index = r.Index(len(x.Data), "data segment")
 	case op.MiscMemoryCopy:
-		r.Byte()
-		r.Byte()
+		r.MemoryIndex()
+		r.MemoryIndex()
 	case op.MiscMemoryFill:
-		r.Byte()
+		r.MemoryIndex()
 	case op.MiscTableInit:
 		in.index = r.Index(len(x.Segments), "element segment")
 		in.other = r.Index(len(x.Tables), "table")
@@ -310,7 +310,7 @@ func (x *rewriter) readMisc(in *instr) {
 	case op.MiscTableGrow, op.MiscTableSize, op.MiscTableFill:
 		in.index = r.Index(len(x.Tables), "table")
 	default:
-		r.Fail("the instruction 0xfc %#x is not supported", in.sub)
+		r.UnknownMisc(in.sub)
 	}
 }
 

@@ -221,7 +221,7 @@ func (w *writer) write() error {
 	out.section(wasmbinary.SectionTable, tables)
 	if w.Memory != nil && !w.ImportsMemory {
 		var memory list
-		memory.next().limits(*w.Memory)
+		memory.next().limits(unshared(*w.Memory))
 		out.section(wasmbinary.SectionMemory, memory)
 	}
 	out.section(wasmbinary.SectionGlobal, w.globalList())
@@ -269,7 +269,7 @@ func (w *writer) importList() (l list) {
 		case wasmbinary.Table:
 			c.op(wireType(d.Table.Elem)).limits(d.Table.Limits)
 		case wasmbinary.Memory:
-			c.limits(d.Memory)
+			c.limits(unshared(d.Memory))
 		case wasmbinary.Global:
 			c.op(wireType(d.Global.Type), bit(d.Global.Mutable))
 		default:

@@ -9,7 +9,7 @@ export function pin(buffer) {
   pinned.add(buffer);
   if (kept) return;
   kept = true;
-  for (const name of ["transfer", "transferToFixedLength", "transferToImmutable"]) keep(name);
+  for (const name of ["transfer", "transferToFixedLength"]) keep(name);
 }
 
 export function isPinned(buffer) {
