@@ -42,6 +42,59 @@ func TestUnicodeSets(t *testing.T) {
 	}
 }
 
+// TestManyGroups: expressions have up to 32,767 groups, as V8's, and each is found by its number and by its name. Each text is
+// what code gives in V8.
+func TestManyGroups(t *testing.T) {
+	i := start(t, engine.IsolateOptions{})
+	for name, c := range map[string]struct{ code, want string }{
+		"254": {`new RegExp("(a)?".repeat(254)).exec("a".repeat(300)).length`, `255`},
+		"255": {`new RegExp("(a)?".repeat(255)).exec("a".repeat(300)).length`, `256`},
+		"an outcome": {
+			`{ const m = new RegExp(Array.from({ length: 400 }, (_, i) => "(x" + i + ";)").join("|")).exec("x399;");
+			[m.length, m[400], m[399]] }`,
+			`[401,"x399;",null]`,
+		},
+		"repeated": {
+			`{ const r = new RegExp("(?:" + Array.from({ length: 3000 }, (_, i) => "(x" + i + ";)").join("|") + ")+");
+			const m = r.exec("x2999;x1;x255;x256;x2998;"); [m.length, m[2999], m[2], m[257], m.filter((x) => x !== undefined).length] }`,
+			`[3001,"x2998;",null,null,2]`,
+		},
+		"\\300":        {`new RegExp("(a)".repeat(299) + "(q)\\300").exec("a".repeat(299) + "qq").length`, `301`},
+		"\\301 of 300": {`try { new RegExp("(a)".repeat(300) + "\\301", "u") } catch (e) { e.name }`, `"SyntaxError"`},
+		"a name": {
+			`{ const m = new RegExp("(?:(a)|z)".repeat(300) + "(?<name>q)\\k<name>", "d").exec("z".repeat(299) + "aqq");
+			[m.groups.name, m.indices.groups.name, m[300], m.length] }`,
+			`["q",[300,301],"a",302]`,
+		},
+		"a name before it": {
+			`new RegExp("\\k<name>" + "(a)".repeat(300) + "(?<name>q)\\k<name>").exec("a".repeat(300) + "qq").length`, `302`,
+		},
+		"a name twice":  {`new RegExp("(a)?".repeat(300) + "(?:(?<n>x)|(?<n>y))\\k<n>").exec("yy")[302]`, `"y"`},
+		"look-behind":   {`new RegExp("(?<=" + "(a)".repeat(300) + "\\300b)c").exec("a".repeat(301) + "bc")[300]`, `"a"`},
+		"a replacement": {`"abc".replace(new RegExp("(z)?".repeat(299) + "(b)"), (...all) => all.length + all[300])`, `"a303bc"`},
+		"the most":      {`new RegExp("(a)".repeat(32767)).exec("a".repeat(32767)).length`, `32768`},
+		"too many":      {`try { new RegExp("(a)".repeat(32768)) } catch (e) { e.name }`, `"SyntaxError"`},
+		"quantifiers":   {`new RegExp("(?:".repeat(255) + "a" + ")?".repeat(255)).test("a")`, `true`},
+		"resets": {
+			`[/((a)|b)*/.exec("ab"), /(?:(a)|b){2}/.exec("ab"), /(z)((a+)?(b+)?(c))*/.exec("zaacbbbcac"), /(?:(a)?){0}b/.exec("b")]`,
+			`[["ab","b",null],["ab",null],["zaacbbbcac","z","ac","a",null,"c"],["b",null]]`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := run(i, scope(t, 10*time.Second), c.code); err != nil || got != c.want {
+				t.Errorf("%s, error %v; want %s", got, err, c.want)
+			}
+		})
+	}
+	const hostile = `try { new RegExp("(?:" + "(a?)?".repeat(30000) + ")*b").test("a".repeat(60000)) } catch (e) { e.name }`
+	if got, err := run(i, scope(t, time.Second), hostile); err == nil && got != `"InternalError"` && got != "false" {
+		t.Errorf("a hostile expression: %s", got)
+	}
+	if got, err := run(i, scope(t, time.Second), `6 * 7`); err != nil || got != "42" {
+		t.Errorf("the next turn: %s, error %v", got, err)
+	}
+}
+
 // TestSearch holds what an expression finds to what it finds when it is tried at
 // each position by the flag y, which nothing looks ahead for: patterns and texts by
 // chance, of few characters, so that many nearly match.

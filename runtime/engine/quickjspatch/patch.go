@@ -13,8 +13,8 @@
 // It makes common work faster: regular expressions (regexpsearch.go), searches in strings (stringsearch.go), moves within
 // arrays (arraymove.go), the interpreter of bytecode (interpreter.go), and the release of values (freevalue.go).
 //
-// It corrects faults of QuickJS (corrections.go). A correction that does not find its place leaves the module as it is; tests
-// of the engine show it.
+// It raises limits (nativecall.go, regexpgroups.go), and corrects faults of QuickJS (corrections.go). A correction that does not
+// find its place leaves the module as it is; tests of the engine show it.
 //
 // In: the bytes of a core WebAssembly module that imports the function env.host_interrupt () -> i32 and has a section of
 // globals. Out: the bytes of the rewritten module. Any other module, or one with an instruction that this package does not
@@ -91,7 +91,7 @@ func rewrite(module []byte, l layout, p probe, f *patcher) ([]byte, error) {
 				export(FollowGlobal, wasmbinary.Global, f.global),
 			})
 		case id == wasmbinary.SectionData && f != nil:
-			body = nativeCodeOnOneLine(body)
+			body = widenOperations(nativeCodeOnOneLine(body))
 		}
 		out = append(out, id)
 		out = op.AppendU32(out, uint32(len(body)))

@@ -24,6 +24,7 @@ type patcher struct {
 	tracer            tracer
 	spreads           spreader
 	natives           nativeCaller
+	groups            groupWidener
 	date              int // js_Date_parse, of the module's own
 	trampoline        trampoline
 	corrections       []correction
@@ -77,6 +78,9 @@ func (l layout) patcher() (*patcher, error) {
 	if f.natives, err = l.nativeCaller(); err != nil {
 		return nil, err
 	}
+	if f.groups, err = l.groupWidener(f); err != nil {
+		return nil, err
+	}
 	if f.trampoline, err = l.trampoline(); err != nil {
 		return nil, err
 	}
@@ -121,6 +125,8 @@ const (
 	backtrace
 	spreadText
 	nativeCall
+	putGroup
+	emitGroup
 )
 
 // function returns the index of a new function.
@@ -151,6 +157,8 @@ func (f *patcher) newFunctions(p probe) []newFunction {
 		backtrace:     {f.tracer.buildType, f.tracer.traceBody()},
 		spreadText:    {f.spreads.copyType, f.spreads.textBody()},
 		nativeCall:    {f.natives.interpreterType, f.natives.callBody()},
+		putGroup:      {f.groups.putType, f.groups.putBody()},
+		emitGroup:     {f.groups.emitType, f.groups.emitBody(f)},
 	}
 }
 
@@ -178,7 +186,7 @@ func (f *patcher) redirect(callee uint32) uint32 {
 
 // patchFunction returns the patched code of function i of the module's own.
 func (f *patcher) patchFunction(l layout, i int, code []byte) []byte {
-	code = l.inlineFree(i, l.shortenDispatch(spreadHashKeys(code)))
+	code = f.groups.widen(i, l.inlineFree(i, l.shortenDispatch(spreadHashKeys(code))))
 	for _, c := range f.corrections {
 		if l.hasType(i, c.typ) {
 			code = c.apply(code)

@@ -26,7 +26,7 @@ const (
 	regexpFlags = 0 // 16 bits
 	regexpLoop  = 8
 	regexpBody  = regexpLoop + 11
-	regexpFirst = regexpBody + 2
+	regexpFirst = regexpBody + 3 // save_start has the number of its group in two bytes: regexpgroups.go
 	// unicodeFlags are those of u and v: two surrogates are one character then.
 	unicodeFlags = 272
 

@@ -44,6 +44,8 @@ const (
 	I64Load32U   = 0x35
 	I32Store     = 0x36
 	I64Store     = 0x37
+	I32Store8    = 0x3a
+	I32Store16   = 0x3b
 	I32Const     = 0x41
 	I64Const     = 0x42
 	F32Const     = 0x43
