@@ -54,10 +54,6 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 		if w.passThrough(scope, rw, r, err, f) {
 			return usage, nil
 		}
-		if f.Kind == KindMemory {
-			// The rest of the heap is too small for other requests.
-			_ = s.isolate.Reset(engine.NewScope(w.ctx, 0, nil), f)
-		}
 		m.addTiming()
 		return usage, f
 	}

@@ -75,6 +75,9 @@ func (w *Worker) newSlot() (*slot, error) {
 		OnCut: func(scope *engine.Scope) (func(*engine.VM) error, func() bool) {
 			return w.host.Cut(scope), func() bool { return w.retireOrStartOver(s, scope) }
 		},
+		OnFull: func(scope *engine.Scope, held engine.Held, over bool) bool {
+			return w.onFull(s, scope, held, over)
+		},
 		FinalizerScope: w.finalizerScope(),
 		OnLost:         func(by *engine.Scope) { w.warn(by, lostText) },
 	})

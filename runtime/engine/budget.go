@@ -37,6 +37,7 @@ var errPostMortem = errors.New("the trace could not be taken")
 func hostInterrupt(vm *VM, _ api.Module, stack []uint64) {
 	stack[0] = 0
 	switch {
+	case vm.noteFull():
 	case vm.killing:
 		if vm.overrun++; vm.overrun > postMortemTicks {
 			panic(errPostMortem)

@@ -51,13 +51,7 @@ type JSONBuffer struct{ *Buffer }
 func (c *Call) Buffer(limit int64, over error) *Buffer {
 	vm := c.vm
 	b := &Buffer{ctx: vm.scope.ctx, limit: limit, over: over, memory: &bufferMemory{account: vm.account}}
-	const small = 32 << 20
-	free := DefaultMemoryLimit - vm.charged
-	if size := vm.heapSize(); size <= small {
-		free -= size
-	} else { // HeapUsed walks all of the heap
-		free = max(0, free-vm.HeapUsed())
-	}
+	free := max(0, DefaultMemoryLimit-vm.charged-vm.HeapUsed())
 	if free < limit || over == nil {
 		b.limit = min(limit, free)
 		b.over = quotaError("this takes the Worker over its %d MB of memory; stream the data, or take less of it at a time",

@@ -68,7 +68,6 @@ const (
 	fnNewBigInt64
 	fnToBigInt64
 	fnToInt32
-	fnMemoryUsage
 	fnCompile
 	fnEvalBytecode
 	fnCount
@@ -136,7 +135,6 @@ var fnNames = [fnCount]string{
 	fnNewBigInt64:         "JS_NewBigInt64",
 	fnToBigInt64:          "JS_ToBigInt64",
 	fnToInt32:             "JS_ToInt32",
-	fnMemoryUsage:         "JS_ComputeMemoryUsage",
 	fnCompile:             "qjs_compile",
 	fnEvalBytecode:        "qjs_eval_bytecode",
 }

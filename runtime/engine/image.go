@@ -334,5 +334,6 @@ func (vm *VM) resume(im *Image) error {
 		vm.charged += int64(r.size) // the heap's limit is in the image
 	}
 	vm.spans = append(vm.spans, im.spans...)
+	vm.watchLimit()
 	return nil
 }

@@ -30,6 +30,9 @@ type IsolateOptions struct {
 	// OnIdle is called at the end of a turn whose scope has no Async under way: nothing more will happen on its behalf
 	// unless the embedder acts.
 	OnIdle func(*Scope)
+	// OnFull is called at the end of the turn in which the isolate met its memory limit, once for each VM, with what held it
+	// then. over says that the isolate starts over in any case; else the result says whether it does. Default: it goes on.
+	OnFull func(scope *Scope, held Held, over bool) (startOver bool)
 	// FinalizerScope makes the scope of a turn in which callbacks of FinalizationRegistry run; done is called after it.
 	// Default: they do not run.
 	FinalizerScope func() (scope *Scope, done func())
@@ -222,7 +225,10 @@ func (i *Isolate) run(t task) error {
 		return ErrAbandoned
 	}
 	err := i.vm.turn(t.scope, func() error { return t.fn(i.vm) })
+	full := i.reportFull(t.scope, isCrash(err))
 	switch {
+	case full:
+		i.reset(t.scope, errFull)
 	case isCrash(err):
 		if killed, ok := errors.AsType[*KilledError](err); ok {
 			err = killed
@@ -243,6 +249,18 @@ func (i *Isolate) run(t task) error {
 		i.o.OnIdle(t.scope)
 	}
 	return err
+}
+
+// errFull is why an isolate starts over that met its memory limit.
+var errFull = errors.New("the isolate met its memory limit")
+
+// reportFull calls OnFull for a VM that met its limit. It reports whether the isolate is to start over for that alone.
+func (i *Isolate) reportFull(scope *Scope, over bool) bool {
+	if i.vm.met == nil || i.vm.metReported || i.o.OnFull == nil || i.stop.Load() {
+		return false
+	}
+	i.vm.metReported = true
+	return i.o.OnFull(scope, *i.vm.met, over) && !over
 }
 
 // runCrossings runs the turns of other scopes that the last turn and these turns leave.
@@ -283,11 +301,6 @@ func (i *Isolate) reset(scope *Scope, cause error) {
 // HeapFull reports whether the heap has reached its limit, then or before: QuickJS drops reactions to promises that it has
 // no room for, without an error. Call it on the isolate's goroutine.
 func (i *Isolate) HeapFull() bool { return i.vm.full() }
-
-// Reset starts the isolate over from its image: all that was under way is lost.
-func (i *Isolate) Reset(scope *Scope, cause error) error {
-	return i.Do(scope, func(*VM) error { panic(broken{cause}) })
-}
 
 // Rewind starts the isolate over from its image before the next turn, in place if that can be done, and does not wait for
 // it. Nothing may be under way, so that nothing is inside malloc. OnReset is called only when there is no memory to start

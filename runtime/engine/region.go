@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"slices"
 
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
@@ -185,15 +184,12 @@ func (vm *VM) growMemory(n uint32) bool {
 // Charge counts n bytes, which may be negative, that the embedder holds outside of the heap on the isolate's behalf: heap
 // and charges share one limit. False, and nothing is counted, when that would be exceeded.
 func (vm *VM) Charge(n int64) bool {
-	if n > 0 {
-		left := DefaultMemoryLimit - vm.charged
-		// HeapUsed walks all of the heap: it comes last.
-		if n > left-leastHeap || n > left-vm.heapSize() && n > left-vm.HeapUsed() {
-			return false
-		}
+	if n > 0 && !vm.fits(n) && (!vm.collect() || !vm.fits(n)) {
+		return false
 	}
 	vm.charged += n
 	vm.call(fnSetMemoryLimit, uint64(vm.heapLimit()))
+	vm.collectSooner()
 	return true
 }
 
@@ -213,10 +209,4 @@ func (vm *VM) heapSize() int64 {
 		heap -= int64(s.length)
 	}
 	return heap
-}
-
-// HeapUsed is the number of bytes of the heap in use. It walks all of it.
-func (vm *VM) HeapUsed() int64 {
-	vm.call(fnMemoryUsage, uint64(vm.rt), uint64(vm.scratch))
-	return int64(min(vm.readU64(vm.scratch), math.MaxInt64)) // malloc_size is the first field
 }

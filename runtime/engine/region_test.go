@@ -138,7 +138,7 @@ func TestCompanion(t *testing.T) {
 	if _, err := i.Snapshot(scope(t, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if err := i.Reset(scope(t, 0), errors.New("over")); err == nil {
+	if err := i.Do(scope(t, 0), func(*engine.VM) error { panic(errors.New("over")) }); err == nil {
 		t.Fatal("a reset has its cause")
 	}
 	if len(all) != 2 || all[0].saved != 1 || all[0].closed != 1 || all[1].closed != 0 || given[0] != nil || given[1] != 1 {

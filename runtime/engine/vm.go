@@ -24,23 +24,27 @@ type VM struct {
 	frames []*frame // by depth of nesting: an exported function must not be re-entered
 	depth  int
 
-	rt, js    uint32      // JSRuntime*, JSContext*
-	scratch   uint32      // scratchSize bytes for strings, then argumentsSize for arguments
-	file      *memoryFile // that the memory is a mapping of; nil when the image was copied
-	imageSize uint32      // of linear memory that is the image's
-	entries   Value       // the prelude's value
-	entryFns  map[string]Value
-	rejected  map[Value]Value // promises without a handler so far, and their reasons
-	toJSON    uint32          // the atom; 0 until it is looked for
-	regions   []*Region
-	spans     []span // of freed regions, all zero
-	charged   int64  // bytes of regions, and of what Charge counted
-	companion Companion
-	account   *account // of the isolate; nil while an image is made
-	scope     *Scope
-	owners    owners
-	running   *turn // nil between turns
-	causes    int   // depth of the chain of causes being read
+	rt, js      uint32      // JSRuntime*, JSContext*
+	scratch     uint32      // scratchSize bytes for strings, then argumentsSize for arguments
+	file        *memoryFile // that the memory is a mapping of; nil when the image was copied
+	imageSize   uint32      // of linear memory that is the image's
+	entries     Value       // the prelude's value
+	entryFns    map[string]Value
+	rejected    map[Value]Value // promises without a handler so far, and their reasons
+	toJSON      uint32          // the atom; 0 until it is looked for
+	regions     []*Region
+	spans       []span // of freed regions, all zero
+	charged     int64  // bytes of regions, and of what Charge counted
+	met         *Held  // when an allocation was refused first; nil before
+	metReported bool
+	collected   int64 // bytes of the heap in use after the last collection for an allocation
+	companion   Companion
+	account     *account // of the isolate; nil while an image is made
+	scope       *Scope
+	owners      owners
+	fullGlobal  api.MutableGlobal // quickjspatch.FullGlobal
+	running     *turn             // nil between turns
+	causes      int               // depth of the chain of causes being read
 
 	describing  bool          // an exception is being read
 	stopped     *atomic.Bool  // the isolate is closing: the turn must end
@@ -165,6 +169,7 @@ func (vm *VM) arguments(values []Value) (ptr uint32, free func()) {
 func (vm *VM) malloc(n uint32) uint32 {
 	ptr := vm.call32(fnMalloc, uint64(n))
 	if ptr == 0 {
+		vm.MeetLimit()
 		panic(broken{OutOfMemory()})
 	}
 	return ptr

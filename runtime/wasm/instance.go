@@ -76,14 +76,22 @@ func (s *store) newInstance(p *program, links []int64) (*instance, error) {
 		}
 	}
 	in, err := s.makeInstance(p, links)
-	if e, ok := errors.AsType[*engine.Error](err); ok && e.Name == "RangeError" {
+	s.sweepAfter = 0
+	if isMemoryError(err) {
 		// Unreachable instances may hold the memory that is missing.
 		if err := s.sweep(); err != nil {
 			return nil, err
 		}
-		return s.makeInstance(p, links)
+		if in, err = s.makeInstance(p, links); isMemoryError(err) {
+			s.vm.MeetLimit()
+		}
 	}
 	return in, err
+}
+
+func isMemoryError(err error) bool {
+	e, ok := errors.AsType[*engine.Error](err)
+	return ok && e.Name == "RangeError"
 }
 
 // sweep frees the instances that JavaScript cannot reach, but for those made in the job that runs, as with the target of a

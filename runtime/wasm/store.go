@@ -49,6 +49,8 @@ type store struct {
 	boxCharged int64
 	sweepAt    int   // number of instances
 	sweepOver  int64 // bytes charged
+	refusals   int   // of memory, since the last sweep for one
+	sweepAfter int   // so many
 }
 
 // function is a function of an instance.
@@ -110,6 +112,7 @@ func (s *store) allow(elements uint32) uint64 {
 	}
 	n := int64(elements) * elementSize
 	if !s.vm.Charge(n) {
+		s.vm.MeetLimit()
 		return 0
 	}
 	s.allowed = n
@@ -171,13 +174,34 @@ type linear struct{ in *instance }
 func (l *linear) Reallocate(size uint64) []byte {
 	r := l.in.region
 	if size > uint64(r.Size()) {
-		if !r.Resize(size) && (l.in.store.sweep() != nil || !r.Resize(size)) {
+		if !r.Resize(size) && !l.in.store.resizeSwept(r, size) {
+			l.in.store.vm.MeetLimit()
 			return nil
 		}
 		l.in.store.grown = append(l.in.store.grown, l.in)
 	}
 	return r.Bytes()[:size:size] // the region of a restored instance is longer from the start
 }
+
+// resizeSwept is Resize after a sweep. Code that is refused memory tries again and again, with other sizes: a sweep in vain
+// is followed by the next after twice as many refusals.
+func (s *store) resizeSwept(r *engine.Region, size uint64) bool {
+	if s.refusals++; s.refusals < s.sweepAfter {
+		return false
+	}
+	s.refusals = 0
+	if s.sweep() != nil {
+		return false
+	}
+	ok := r.Resize(size)
+	if s.sweepAfter = min(max(1, 2*s.sweepAfter), mostRefusals); ok {
+		s.sweepAfter = 0
+	}
+	return ok
+}
+
+// mostRefusals is the most refusals between two sweeps.
+const mostRefusals = 1024
 
 // Free implements experimental.LinearMemory: the region is freed with the instance.
 func (l *linear) Free() {}

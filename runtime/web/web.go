@@ -177,6 +177,13 @@ func (h *Host) Loaded() { h.compression.Loaded() }
 // Restart ends the WebSockets because the Worker is replaced; new ones end at once.
 func (h *Host) Restart() { h.sockets.Restart() }
 
+// RestartSockets is Restart for the WebSockets of one isolate, which was retired.
+func (h *Host) RestartSockets(iso *engine.Isolate) {
+	for _, x := range h.of(iso) {
+		h.sockets.RestartOf(&x.io)
+	}
+}
+
 func (h *Host) log(s *engine.Scope, e console.Entry) {
 	if h.o.Console != nil {
 		h.o.Console(s, e)

@@ -13,6 +13,8 @@
 // It makes common work faster: regular expressions (regexpsearch.go), searches in strings (stringsearch.go), moves within
 // arrays (arraymove.go), the interpreter of bytecode (interpreter.go), and the release of values (freevalue.go).
 //
+// It has garbage collected before the limit of memory is met, and tells the host when it is (memorylimit.go).
+//
 // It raises limits (nativecall.go, regexpgroups.go), and corrects faults of QuickJS (corrections.go). A correction that does not
 // find its place leaves the module as it is; tests of the engine show it.
 //
@@ -53,7 +55,7 @@ func Instrument(module []byte) ([]byte, error) {
 	counter := l.imports.globals + l.globals
 	p := probe{counter: counter, length: counter + 1, interrupt: uint32(l.imports.interrupt)}
 	if f != nil {
-		f.counter, f.global, f.owners.global = counter, counter+2, counter+3
+		f.counter, f.global, f.owners.global, f.memory.full = counter, counter+2, counter+3, counter+4
 	}
 	return rewrite(module, l, p, f)
 }
@@ -71,7 +73,7 @@ func rewrite(module []byte, l layout, p probe, f *patcher) ([]byte, error) {
 		case id == wasmbinary.SectionGlobal:
 			globals := [][]byte{counterGlobal(Period), counterGlobal(0)} // the counter, and the length of a move
 			if f != nil {
-				globals = append(globals, counterGlobal(0), counterGlobal(0))
+				globals = append(globals, counterGlobal(0), counterGlobal(0), counterGlobal(0))
 			}
 			body, in.Err = appendItems(body, globals)
 		case id == wasmbinary.SectionCode:
@@ -89,6 +91,7 @@ func rewrite(module []byte, l layout, p probe, f *patcher) ([]byte, error) {
 				export(OwnerGlobal, wasmbinary.Global, f.owners.global),
 				export(Settle, wasmbinary.Func, f.owners.settle),
 				export(FollowGlobal, wasmbinary.Global, f.global),
+				export(FullGlobal, wasmbinary.Global, f.memory.full),
 			})
 		case id == wasmbinary.SectionData && f != nil:
 			body = widenOperations(nativeCodeOnOneLine(body))

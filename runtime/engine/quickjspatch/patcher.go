@@ -25,6 +25,7 @@ type patcher struct {
 	spreads           spreader
 	natives           nativeCaller
 	groups            groupWidener
+	memory            memoryLimit
 	date              int // js_Date_parse, of the module's own
 	trampoline        trampoline
 	corrections       []correction
@@ -81,6 +82,10 @@ func (l layout) patcher() (*patcher, error) {
 	if f.groups, err = l.groupWidener(f); err != nil {
 		return nil, err
 	}
+	if f.memory, err = l.memoryLimit(); err != nil {
+		return nil, err
+	}
+	f.corrections = append(f.corrections, f.memory.correction(f.function(collectHook)))
 	if f.trampoline, err = l.trampoline(); err != nil {
 		return nil, err
 	}
@@ -127,6 +132,8 @@ const (
 	nativeCall
 	putGroup
 	emitGroup
+	collectHook
+	throwHook
 )
 
 // function returns the index of a new function.
@@ -159,6 +166,8 @@ func (f *patcher) newFunctions(p probe) []newFunction {
 		nativeCall:    {f.natives.interpreterType, f.natives.callBody()},
 		putGroup:      {f.groups.putType, f.groups.putBody()},
 		emitGroup:     {f.groups.emitType, f.groups.emitBody(f)},
+		collectHook:   {f.memory.collectType, f.memory.collectBody()},
+		throwHook:     {f.memory.throwType, f.memory.throwBody()},
 	}
 }
 
@@ -178,6 +187,8 @@ func (f *patcher) redirect(callee uint32) uint32 {
 		return f.function(stringPart)
 	case callee == f.tracer.build:
 		return f.function(backtrace)
+	case callee == f.memory.throw:
+		return f.function(throwHook)
 	case callee == f.spreads.copying:
 		return f.function(spreadText)
 	}

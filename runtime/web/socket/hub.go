@@ -103,6 +103,9 @@ func (h *Hub) Restart() {
 	}
 }
 
+// RestartOf is Restart for the connections of one request.
+func (h *Hub) RestartOf(io *iocontext.Context) { h.End(io, websocket.StatusServiceRestart, restarted) }
+
 // End ends the connections of a request with a code.
 func (h *Hub) End(io *iocontext.Context, code websocket.StatusCode, reason string) {
 	for _, s := range h.all() {

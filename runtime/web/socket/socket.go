@@ -413,7 +413,7 @@ func (h *Hub) Respond(io *iocontext.Context, r *http.Request) (*Socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.restarting.Load() {
+	if h.restarting.Load() || io.Isolate.Retired() {
 		s.send(frame{kind: socketClosed, code: websocket.StatusServiceRestart, reason: restarted})
 	}
 	return s, nil

@@ -446,7 +446,7 @@ export default { async fetch() {
 	return new Response(new Uint8Array(a).toHex() + " " + new Uint8Array(b).toHex().slice(0, 8));
 } };`, web.Options{})
 	_, first := w.Get("/")
-	if err := w.Isolate.Reset(engine.NewScope(t.Context(), 0, nil), engine.ErrReset); err == nil {
+	if err := w.Isolate.Do(engine.NewScope(t.Context(), 0, nil), func(*engine.VM) error { panic(engine.ErrReset) }); err == nil {
 		t.Error("a reset is an error of the turn")
 	}
 	if _, again := w.Get("/"); again != first || len(first) != 2*18+1+8 {

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
+)
+
+// This file notices that an isolate met its memory limit, also where JavaScript caught the error: what is left of the heap is
+// too little for other requests. Garbage is collected before an allocation is refused.
+
+// collectAgain is how many bytes the heap must have grown for a further collection to be worth its time.
+const collectAgain = 4 << 20
+
+// Held is the bytes that an isolate held when it met its limit.
+type Held struct {
+	// Heap is JavaScript's, with its ArrayBuffers.
+	Heap int64
+	// Regions are the embedder's part of linear memory: memories of WebAssembly.
+	Regions int64
+	// Charged is what else was counted by Charge.
+	Charged int64
+	// Outside is what Go held: bodies, results, buffers of codecs.
+	Outside int64
+}
+
+// MeetLimit notes that an allocation was refused for the isolate's memory limit: see IsolateOptions.OnFull.
+func (vm *VM) MeetLimit() {
+	if vm.met != nil || vm.account == nil {
+		return
+	}
+	var regions int64
+	for _, r := range vm.regions {
+		regions += int64(r.size)
+	}
+	vm.met = &Held{Heap: vm.HeapUsed(), Regions: regions, Charged: vm.charged - regions, Outside: vm.account.used.Load()}
+}
+
+// noteFull is called by the interrupt that follows an allocation of JavaScript's that was refused. It reports whether it was
+// that one.
+func (vm *VM) noteFull() bool {
+	const unseen, seen = 1, 2
+	if vm.fullGlobal == nil || vm.fullGlobal.Get() != unseen {
+		return false
+	}
+	vm.fullGlobal.Set(seen)
+	vm.MeetLimit()
+	return true
+}
+
+// watchLimit begins to notice; the module instance may have run another VM before.
+func (vm *VM) watchLimit() {
+	var ok bool
+	if vm.fullGlobal, ok = vm.mod.ExportedGlobal(quickjspatch.FullGlobal).(api.MutableGlobal); ok {
+		vm.fullGlobal.Set(0)
+	}
+}
+
+// fits reports whether n bytes more can be charged.
+func (vm *VM) fits(n int64) bool {
+	left := DefaultMemoryLimit - vm.charged
+	return n <= left-leastHeap && n <= left-vm.HeapUsed()
+}
+
+// collectSooner has garbage collected before a limit that was lowered is met.
+func (vm *VM) collectSooner() {
+	used := vm.HeapUsed()
+	latest := used + max((vm.heapLimit()-used)/2, quickjspatch.LeastStep)
+	if at := vm.rt + quickjspatch.CollectorThreshold; int64(vm.readU32(at)) > latest {
+		vm.mem.WriteUint32Le(at, uint32(latest))
+	}
+}
+
+// collect collects garbage, unless the heap has hardly grown since it last did, and reports whether it did.
+func (vm *VM) collect() bool {
+	if vm.HeapUsed()-vm.collected < collectAgain {
+		return false
+	}
+	vm.call(fnRunGC, uint64(vm.rt))
+	vm.collected = vm.HeapUsed()
+	return true
+}
+
+// HeapUsed is the number of bytes of the heap in use.
+func (vm *VM) HeapUsed() int64 { return int64(vm.readU32(vm.rt + quickjspatch.MallocSize)) }
