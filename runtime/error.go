@@ -228,6 +228,10 @@ func (w *Worker) cpuError(k *engine.KilledError) *Error {
 	if scale := w.o.Limits.scale(); scale != 1 {
 		f.Message += fmt.Sprintf("; this machine's --cpu-scale makes that %v", k.Budget.Round(time.Millisecond))
 	}
+	if k.Watched {
+		f.Fix = "the clock stands still while code runs, as in production: a loop that waits for it never ends; " +
+			"await scheduler.wait(ms) instead"
+	}
 	if slices.ContainsFunc(f.Frames, func(at Frame) bool { return hashing.MatchString(at.File) }) {
 		f.Fix = "hash passwords with scrypt of node:crypto or PBKDF2 of crypto.subtle, which are native: JavaScript " +
 			"is much slower here than in production (--cpu-scale of pages dev allows for it)"

@@ -58,12 +58,17 @@ func hostInterrupt(vm *VM, _ api.Module, stack []uint64) {
 	}
 }
 
+// newKilled is the error of the turn that runs, which is over its budget.
+func (vm *VM) newKilled(stack string) *KilledError {
+	return &KilledError{Scope: vm.scope, Budget: vm.scope.budget, Stack: stack, Watched: vm.clockReads > manyReads}
+}
+
 // beginUnwind is for a turn over its budget. At the first interrupt between two instructions it takes the trace and lets
 // QuickJS unwind until the grace is over; then it panics.
 func (vm *VM) beginUnwind() {
 	now := vm.running.cpuTime()
 	if vm.killed == nil {
-		vm.killed = &KilledError{Scope: vm.scope, Budget: vm.scope.budget}
+		vm.killed = vm.newKilled("")
 		vm.latest = now + grace
 	}
 	begins := !vm.unwinding && vm.betweenInstructions()
@@ -184,7 +189,7 @@ func (vm *VM) checkBudget() {
 func (vm *VM) killTurn() {
 	vm.killing = true
 	stack, _ := vm.postMortem()
-	panic(&KilledError{Scope: vm.scope, Budget: vm.scope.budget, Stack: stack})
+	panic(vm.newKilled(stack))
 }
 
 // checkDrain is checkBudget between two jobs, where there is no trace to take.
@@ -193,7 +198,7 @@ func (vm *VM) checkDrain() {
 		panic(broken{ErrClosed})
 	}
 	if vm.running.overLimit() {
-		panic(broken{&KilledError{Scope: vm.scope, Budget: vm.scope.budget}})
+		panic(broken{vm.newKilled("")})
 	}
 	if vm.turnAbandoned() {
 		vm.checkAbandonedTimeout()

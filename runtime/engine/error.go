@@ -60,6 +60,8 @@ type KilledError struct {
 	Budget time.Duration
 	// Stack is the JavaScript trace of the code that ran, as far as the engine could still read it; it may be empty.
 	Stack string
+	// Watched reports whether the turn read the clock again and again, as a loop does that waits for it.
+	Watched bool
 }
 
 func (k *KilledError) Error() string {

@@ -36,7 +36,7 @@ func (e *Engine) link(ctx context.Context) error {
 		{"env", "host_module_load", []api.ValueType{i32, i32}, one, hostModuleLoad},
 		{"env", "host_promise_rejection", []api.ValueType{i32, i32, i32}, nil, hostPromiseRejection},
 		{"env", "host_get_timezone_offset", []api.ValueType{i32, i32}, one, utc},
-		{"wasi_snapshot_preview1", "clock_time_get", []api.ValueType{i32, i64, i32}, one, e.wasiClock},
+		{"wasi_snapshot_preview1", "clock_time_get", []api.ValueType{i32, i64, i32}, one, wasiClock},
 		{"wasi_snapshot_preview1", "random_get", []api.ValueType{i32, i32}, one, wasiRandom},
 		{"wasi_snapshot_preview1", "fd_write", []api.ValueType{i32, i32, i32, i32}, one, wasiNoFile},
 		{"wasi_snapshot_preview1", "fd_close", one, one, wasiNoFile},
@@ -64,11 +64,8 @@ func (e *Engine) link(ctx context.Context) error {
 }
 
 // wasiClock serves both the wall clock and the monotonic one.
-func (e *Engine) wasiClock(vm *VM, mod api.Module, stack []uint64) {
-	var now uint64
-	if vm.scope == nil || !vm.scope.clockStopped {
-		now = uint64(e.now().UnixNano())
-	}
+func wasiClock(vm *VM, mod api.Module, stack []uint64) {
+	now := uint64(vm.readClock().UnixNano())
 	if !mod.Memory().WriteUint64Le(uint32(stack[2]), now) {
 		stack[0] = errnoIO
 		return

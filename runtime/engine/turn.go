@@ -81,6 +81,7 @@ func (vm *VM) turn(scope *Scope, fn func() error) error {
 	scope.turn.Store(t)
 	vm.scope, vm.running, vm.cut = scope, t, false
 	vm.setOwner(scope)
+	vm.startClock()
 	defer func() {
 		scope.turn.Store(nil)
 		scope.cpu.Add(int64(t.cpuTime()))

@@ -44,6 +44,8 @@ type VM struct {
 	owners      owners
 	fullGlobal  api.MutableGlobal // quickjspatch.FullGlobal
 	running     *turn             // nil between turns
+	now         time.Time         // that JavaScript sees: clock.go
+	clockReads  int               // in the turn
 	causes      int               // depth of the chain of causes being read
 
 	describing  bool          // an exception is being read

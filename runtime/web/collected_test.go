@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pages-toolchain/pages/runtime/web"
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
@@ -107,7 +108,7 @@ func TestFinalizersAfterTheRequest(t *testing.T) {
 		const token = {}, keeps = [];
 		export default { async fetch(request) {
 			const path = new URL(request.url).pathname;
-			if (path === "/calls") return Response.json(calls.splice(0));
+			if (path === "/calls") return Response.json(calls);
 			if (path === "/token") return Response.json(registry.unregister(token));
 			for (const held of ["a", "throws"]) registry.register({ held }, held);
 			registry.register({}, "unregistered", token);
@@ -115,18 +116,32 @@ func TestFinalizersAfterTheRequest(t *testing.T) {
 			const within = calls.length;
 			return Response.json([registry.unregister(token), within]);
 		} }`, web.Options{})
-	const refused = "Disallowed operation"
-	for _, step := range []struct{ path, want string }{
-		{"/", "[true,0]"},
-		{"/calls", `["of the module: ` + refused + `","a: ` + refused + `"]`},
-		{"/token", "false"},
-		{"/calls", "[]"},
-	} {
-		if _, got := w.Get(step.path); got != step.want {
-			t.Errorf("%s: %s, want %s", step.path, got, step.want)
-		}
+	if _, got := w.Get("/"); got != "[true,0]" {
+		t.Errorf("within the request: %s", got)
 	}
 	w.WaitFor("in a callback of a FinalizationRegistry: Error: of the callback")
+	const refused = "Disallowed operation"
+	for _, step := range []struct{ path, want string }{
+		{"/calls", `["of the module: ` + refused + `","a: ` + refused + `"]`},
+		{"/token", "false"},
+	} {
+		getUntil(t, w, step.path, step.want)
+	}
+}
+
+// getUntil asks until the answer is want: callbacks run in a turn after that of the answer.
+func getUntil(t *testing.T, w *webtest.Worker, path, want string) {
+	t.Helper()
+	for limit := time.Now().Add(10 * time.Second); ; {
+		_, got := w.Get(path)
+		if got == want {
+			return
+		}
+		if time.Now().After(limit) {
+			t.Errorf("%s: %s, want %s", path, got, want)
+			return
+		}
+	}
 }
 
 // The guard of an abandoned body that libraries make, over bodies of every kind.
@@ -148,9 +163,7 @@ func TestFinalizerCancelsBodies(t *testing.T) {
 	if _, got := w.Do(r); got != "sent" {
 		t.Errorf("the body is %q", got)
 	}
-	if _, got := w.Get("/"); got != "3" {
-		t.Errorf("%s callbacks ran", got)
-	}
+	getUntil(t, w, "/", "3")
 	if lines, rejected := w.Lines(), w.Rejected(); lines != "" || len(rejected) > 0 {
 		t.Errorf("the console has %q, and %v was rejected", lines, rejected)
 	}

@@ -114,36 +114,22 @@ func TestListeners(t *testing.T) {
 }
 
 // TestManyAreShort: what holds many costs by the one, or is searched by what is
-// native. The best of several counts, each taken in turn with what it is held to, as
-// other work of the machine may hit any one; the few ten times, so that both last as
-// long as each other: of two, a busy machine breaks off the longer one alone.
+// native. The few ten times, so that both last as long as each other.
 func TestManyAreShort(t *testing.T) {
-	const best = `const took = (f) => { const began = performance.now(); f(); return performance.now() - began; };
-		const within = (f, g, holds) => { let a = Infinity, b = Infinity;
-			for (let i = 0; i < 25 && (i < 5 || !holds(a, b)); i++) { a = Math.min(a, took(f)); b = Math.min(b, took(g));
-			} return holds(a, b) || [a, b]; };
-		const tenTimes = (f) => () => { for (let i = 0; i < 10; i++) f(); }; `
-	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		{
-			"many listeners",
-			best + `const cost = (n) => () => { const t = new EventTarget(), all = Array.from({ length: n }, () => () => {});
-				for (const f of all) t.addEventListener("e", f); for (const f of all) t.removeEventListener("e", f); };
-				return within(tenTimes(cost(300)), cost(3000), (few, many) => many < few * 3);`,
-			`true`,
-		},
-		{
-			"many headers",
-			best + `const cost = (n) => () => { const h = new Headers(); for (let i = 0; i < n; i++) h.append("x-" + i, "v");
-				return [...h].length; }; return within(tenTimes(cost(200)), cost(2000), (few, many) => many < few * 3);`,
-			`true`,
-		},
-		{
-			"a parameter among many",
-			best + `const p = new URLSearchParams(Array.from({ length: 2000 }, (_, i) => ["k" + i, "v"])), list = [...p].flat();
-				const ours = () => { for (let i = 0; i < 20; i++) p.get("none");
-				}, steps = () => { for (let i = 0; i < 20; i++) for (let k = 0; k < list.length; k += 2) if (list[k] === "none") return k;
-				}; return within(ours, steps, (a, b) => a * 2 < b);`,
-			`true`,
-		},
-	})
+	w := webtest.Serve(t, webtest.Works(map[string]string{
+		"few listeners":  `for (let i = 0; i < 10; i++) listeners(300)`,
+		"many listeners": `listeners(3000)`,
+		"few headers":    `for (let i = 0; i < 10; i++) headers(200)`,
+		"many headers":   `headers(2000)`,
+		"get":            `for (let i = 0; i < 20; i++) many.get("none")`,
+		"steps":          `for (let i = 0; i < 20; i++) for (let k = 0; k < list.length; k += 2) if (list[k] === "none") return`,
+	})+`
+		const listeners = (n) => { const t = new EventTarget(), all = Array.from({ length: n }, () => () => {});
+			for (const f of all) t.addEventListener("e", f); for (const f of all) t.removeEventListener("e", f) };
+		const headers = (n) => { const h = new Headers(); for (let i = 0; i < n; i++) h.append("x-" + i, "v"); return [...h].length };
+		const many = new URLSearchParams(Array.from({ length: 2000 }, (_, i) => ["k" + i, "v"])), list = [...many].flat();
+	`, web.Options{})
+	w.Cheaper("many listeners", "few listeners", 1./3)
+	w.Cheaper("many headers", "few headers", 1./3)
+	w.Cheaper("get", "steps", 2)
 }

@@ -27,7 +27,7 @@ func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) erro
 	x.host, x.id = h, h.nextID()
 	x.io.Isolate, x.io.Scope, x.io.NextID = iso, scope, h.newID
 	x.fetches = h.client.NewSession(x.r.Context(), &x.io, func() error { return h.countSubRequest(x) })
-	x.timers = timers.NewQueue(h.o.Now)
+	x.timers = timers.NewQueue(iso.Now)
 	h.mu.Lock()
 	h.exchanges[x.id] = x
 	h.mu.Unlock()

@@ -90,7 +90,7 @@ type Options struct {
 	// Memory is the budget of the messages of the Worker's WebSockets. Default: a Worker's share of
 	// one.
 	Memory *engine.HostMemory
-	// Now is the clock of timers and performance.now. Default: time.Now.
+	// Now is the clock of caches, and of the origin of performance.now. Default: time.Now.
 	Now func() time.Time
 	// Logger gets the host's own errors. Default: discarded.
 	Logger *slog.Logger

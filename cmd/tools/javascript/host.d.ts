@@ -149,6 +149,7 @@ interface Host {
   timer_clear(...args: any[]): any;
   timer_next(...args: any[]): any;
   timer_set(...args: any[]): any;
+  timer_take(...args: any[]): any;
   url_href(...args: any[]): any;
   url_parse(...args: any[]): any;
   url_set(...args: any[]): any;

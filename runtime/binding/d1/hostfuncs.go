@@ -38,6 +38,7 @@ func Funcs(open func(id string) *Database) map[string]engine.Func {
 				column = c.String(4)
 			}
 			if out, done, err := quick.run(c, open(c.String(0)), q, shape, column); done {
+				c.EndIO()
 				return out.value(), err
 			}
 			place := (*hostcall.Queue).Write

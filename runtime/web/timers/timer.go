@@ -66,12 +66,20 @@ func (t *timerHeap) Pop() any {
 // call is made; an error means that none is served.
 func Funcs(queue func(*engine.Call) (*Queue, error)) map[string]engine.Func {
 	return map[string]engine.Func{
-		// timer_set(id, milliseconds) -> a promise of the first id that is due, if none is waited
-		// for yet
+		// timer_set(id, milliseconds) -> a promise of a timer that is due, if none is waited for yet
 		"timer_set": func(c *engine.Call) (any, error) { return setTimer(queue, c, true) },
 		// timer_again(id, milliseconds): timer_set of a caller that will call timer_next
 		"timer_again": func(c *engine.Call) (any, error) { return setTimer(queue, c, false) },
-		// timer_next() -> a promise of the next id that is due, if there are timers
+		// timer_take() -> the id of the first timer that is due, 0 for none: while the turn ran in
+		// which it became due, an earlier one may have been set
+		"timer_take": func(c *engine.Call) (any, error) {
+			q, err := queue(c)
+			if err != nil {
+				return nil, err
+			}
+			return q.take(), nil
+		},
+		// timer_next() -> a promise of the next timer that is due, if there are timers
 		"timer_next": func(c *engine.Call) (any, error) {
 			q, err := queue(c)
 			if err != nil {
@@ -111,7 +119,7 @@ func setTimer(queue func(*engine.Call) (*Queue, error), c *engine.Call, mayWait 
 		return nil, &engine.Error{Name: "QuotaExceededError", Message: "this request has 10000 timers pending; no more can be set"}
 	}
 	q.seq++
-	heap.Push(&q.due, timer{id: c.Int(0), seq: q.seq, at: q.now().Add(time.Duration(c.Int(1)) * time.Millisecond)})
+	heap.Push(&q.due, timer{id: c.Int(0), seq: q.seq, at: c.Now().Add(time.Duration(c.Int(1)) * time.Millisecond)})
 	if q.pump {
 		q.signal()
 		return nil, nil
@@ -143,12 +151,12 @@ func (t *Queue) Drop() []any {
 	return ids
 }
 
-// next waits for the first timer and returns its id; 0 when none is left.
+// next waits until the first timer is due, or none is left.
 func (t *Queue) next(ctx context.Context) (any, error) {
 	for {
-		id, wait := t.take()
+		wait := t.untilFirst()
 		if wait <= 0 {
-			return id, nil
+			return engine.Undefined, nil
 		}
 		alarm := time.NewTimer(wait)
 		select {
@@ -162,27 +170,30 @@ func (t *Queue) next(ctx context.Context) (any, error) {
 	}
 }
 
-// take removes the first timer if it is due, else returns how long until then.
-func (t *Queue) take() (id int64, wait time.Duration) {
+// untilFirst is how long until the first timer is due; 0 or less when it is, or none is left.
+func (t *Queue) untilFirst() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.due) == 0 {
-		t.pump = false
-		return 0, 0
+		return 0
 	}
-	first := t.due[0]
-	if wait := first.at.Sub(t.now()); wait > 0 {
-		return 0, wait
-	}
-	heap.Pop(&t.due)
-	return first.id, 0
+	return t.due[0].at.Sub(t.now())
 }
 
-// clockStep is the resolution of performance.now: fine enough to measure with, too coarse to tell
-// one cache line from another.
-const clockStep = 5 * time.Microsecond
+// take removes the first timer if it is due, and returns its id; else 0.
+func (t *Queue) take() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.due) == 0 || t.due[0].at.After(t.now()) {
+		return 0
+	}
+	first := t.due[0]
+	heap.Pop(&t.due)
+	return first.id
+}
 
-// ClockFuncs returns the host functions of performance, whose origin is when it is called.
+// ClockFuncs returns the host functions of performance, whose origin is when it is called. It has
+// whole milliseconds, as in production.
 func ClockFuncs(now func() time.Time) map[string]engine.Func {
 	origin := now()
 	return map[string]engine.Func{
@@ -191,7 +202,7 @@ func ClockFuncs(now func() time.Time) map[string]engine.Func {
 			if c.Scope().ClockStopped() {
 				return 0.0, nil
 			}
-			return float64(now().Sub(origin).Truncate(clockStep)) / float64(time.Millisecond), nil
+			return float64(max(0, c.Now().Sub(origin).Milliseconds())), nil
 		},
 		// clock_origin() -> milliseconds since 1970
 		"clock_origin": func(*engine.Call) (any, error) {

@@ -30,7 +30,8 @@ function pump(due) {
   if (due) due.then(run);
 }
 
-function run(id) {
+function run() {
+  const id = host.timer_take();
   const task = tasks.get(id);
   if (task !== undefined) {
     if (!task.repeat) tasks.delete(id);
