@@ -114,7 +114,7 @@ func (h *Host) requestFuncs() map[string]engine.Func {
 		},
 		// compatibility_flags() -> name, whether it is set, name, …
 		"compatibility_flags": func(*engine.Call) (any, error) {
-			return []any{"global_fetch_strictly_public", h.o.StrictlyPublic, "nodejs_compat", h.o.NodeJS}, nil
+			return h.compatibilityFlags(), nil
 		},
 	}
 }
