@@ -51,6 +51,7 @@ var mayImport = map[string][]string{
 	"bundler/hashfile":   nil,
 	"bundler/names":      nil,
 	"runtime/engine":     {"runtime/engine/quickjspatch"},
+	"runtime/deflate":    nil,
 	"runtime/expression": nil,
 
 	"runtime/web": {
@@ -60,7 +61,7 @@ var mayImport = map[string][]string{
 		"runtime/web/textcodec", "runtime/web/timers", "runtime/web/urlpattern", "runtime/web/webcrypto", "runtime/web/weburl",
 	},
 	"runtime/web/cache":       {"runtime/engine", "runtime/web/compression", "runtime/web/iocontext"},
-	"runtime/web/compression": {"runtime/engine", "runtime/web/iocontext"},
+	"runtime/web/compression": {"runtime/deflate", "runtime/engine", "runtime/web/iocontext"},
 	"runtime/web/console":     {"runtime/engine"},
 	"runtime/web/fetch": {
 		"runtime/engine", "runtime/web/compression", "runtime/web/iocontext", "runtime/web/mimetype", "runtime/web/weburl",
@@ -85,7 +86,7 @@ var mayImport = map[string][]string{
 	"runtime/intl":          {"runtime/engine", "runtime/intl/cldr"},
 	"runtime/intl/cldr":     nil,
 	"runtime/intl/cldr/gen": nil,
-	"runtime/node":          {"runtime/engine"},
+	"runtime/node":          {"runtime/deflate", "runtime/engine"},
 	"runtime/wasm":          {"runtime/engine", "runtime/wasm/rewrite", "runtime/wasmbinary"},
 	"runtime/wasm/rewrite":  {"runtime/wasmbinary", "runtime/wasmbinary/op"},
 	"runtime": {

@@ -7,23 +7,23 @@ import (
 	"hash/crc32"
 	"io"
 	"math/bits"
-	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 
+	"github.com/pages-toolchain/pages/runtime/deflate"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 func zlibOperations(coders Coders) map[string]operation {
 	return map[string]operation{
-		// zlib_compress(format, view, level, window bits, dictionary or null, async, checksum) -> bytes
+		// zlib_compress(format, view, level, window bits, dictionary or null, async, checksum, strategy, memory level) -> bytes
 		"zlib_compress": func(c *engine.Call) (any, error) {
 			z := codec{
 				format: c.String(1), input: c.Bytes(2), level: int(c.Int(3)), window: int(c.Int(4)), dictionary: c.Bytes(5),
-				checksum: c.Bool(7),
+				checksum: c.Bool(7), strategy: int(c.Int(8)), memLevel: int(c.Int(9)),
 			}
 			async, out := c.Bool(6), c.Buffer(engine.MaxOutside, nil)
 			if err := c.Reserve(z.cost()); err != nil {
@@ -38,17 +38,20 @@ func zlibOperations(coders Coders) map[string]operation {
 			out := c.Buffer(z.most, newError("RangeError", "ERR_BUFFER_TOO_LARGE", "Cannot create a Buffer larger than %d bytes", z.most))
 			return offload(c, async, func() (any, error) { return out, z.expand(out) })
 		},
-		// zlib_compressor(format, level, window bits, dictionary or null, checksum) -> id of a coder
+		// zlib_compressor(format, level, window bits, dictionary or null, checksum, strategy, memory level) -> id of a coder
 		"zlib_compressor": func(c *engine.Call) (any, error) {
-			z := codec{format: c.String(1), level: int(c.Int(2)), window: int(c.Int(3)), dictionary: c.Bytes(4), checksum: c.Bool(5)}
+			z := codec{
+				format: c.String(1), level: int(c.Int(2)), window: int(c.Int(3)), dictionary: c.Bytes(4), checksum: c.Bool(5),
+				strategy: int(c.Int(6)), memLevel: int(c.Int(7)),
+			}
 			return coders.OpenCompressor(c, z.cost(), z.writer)
 		},
-		// zlib_level(id, level): what follows is compressed at another one
+		// zlib_level(id, level, strategy): what follows is compressed so
 		"zlib_level": func(c *engine.Call) (any, error) {
-			level := int(c.Int(2))
+			level, strategy := int(c.Int(2)), int(c.Int(3))
 			return engine.Undefined, coders.Compressor(c, c.Int(1), func(w compressor) error {
-				if d, ok := w.(*deflater); ok {
-					return d.setLevel(level)
+				if d, ok := w.(*deflate.Writer); ok {
+					return d.SetParameters(level, strategy)
 				}
 				return nil
 			})
@@ -73,7 +76,9 @@ type codec struct {
 	input      []byte // of a function
 	dictionary []byte
 	level      int
-	window     int   // brotli's
+	strategy   int   // zlib's
+	memLevel   int   // zlib's
+	window     int   // brotli's and zlib's, in bits
 	checksum   bool  // zstd's
 	most       int64 // bytes out
 	whole      bool  // an input that ends early is an error
@@ -97,15 +102,11 @@ type compressor = interface {
 
 func (z codec) writer(out io.Writer) (w compressor, err error) {
 	switch z.format {
-	case "gzip":
-		var gz *gzip.Writer
-		if gz, err = gzip.NewWriterLevel(out, z.level); err == nil {
-			const unix = 3
-			gz.ModTime, gz.OS = time.Unix(0, 0), unix // no time, and as Node.js writes it
-			w = gz
-		}
-	case "deflate", "raw":
-		w, err = newDeflater(z, out)
+	case "gzip", "deflate", "raw":
+		w, err = deflate.NewWriter(out, deflate.Options{
+			Format: map[string]deflate.Format{"gzip": deflate.Gzip, "deflate": deflate.Zlib, "raw": deflate.Raw}[z.format],
+			Level:  z.level, Strategy: z.strategy, MemLevel: z.memLevel, WindowBits: z.window, Dictionary: z.dictionary,
+		})
 	case "brotli":
 		w = brotli.NewWriterOptions(out, brotli.WriterOptions{Quality: z.level, LGWin: z.fitWindow().window})
 	case "zstd":

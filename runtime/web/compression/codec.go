@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 
+	"github.com/pages-toolchain/pages/runtime/deflate"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -65,6 +66,26 @@ func valid[W any](w W, err error) W {
 		panic(err)
 	}
 	return w
+}
+
+// exactWriters are those of streams that a Worker reads: their bytes are those of zlib in production, for which they take three
+// times as long.
+var exactWriters = map[string]*sync.Pool{ //nolint:gochecknoglobals // a cache
+	"gzip":        {New: func() any { return valid(deflate.NewWriter(nil, deflate.Options{Level: -1, Format: deflate.Gzip})) }},
+	"deflate":     {New: func() any { return valid(deflate.NewWriter(nil, deflate.Options{Level: -1, Format: deflate.Zlib})) }},
+	"deflate-raw": {New: func() any { return valid(deflate.NewWriter(nil, deflate.Options{Level: -1})) }},
+	"brotli":      compressWriters["brotli"],
+}
+
+// openExact is openWriter for exactWriters.
+func openExact(format string, w io.Writer) (cw compressWriter, done func()) {
+	pool := exactWriters[format]
+	cw, _ = pool.Get().(compressWriter)
+	cw.Reset(w)
+	return cw, func() {
+		cw.Reset(io.Discard)
+		pool.Put(cw)
+	}
 }
 
 // openWriter returns a writer that compresses to w; done gives it back.

@@ -228,7 +228,7 @@ func (h *Host) Funcs() map[string]engine.Func {
 			if !decompress {
 				return id, streams.add(c, id, encoderCost, 0, func() (codec, error) {
 					z := &compressor{}
-					z.w, z.done = openWriter(format, &z.out)
+					z.w, z.done = openExact(format, &z.out)
 					return z, nil
 				})
 			}

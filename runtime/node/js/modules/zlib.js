@@ -60,7 +60,8 @@ function settings(name, options = {}) {
       : zstandard
         ? (params?.[zstd.ZSTD_c_compressionLevel] ?? 3)
         : (level ?? -1),
-    window: brotli ? (params?.[numbers.BROTLI_PARAM_LGWIN] ?? 22) : 0,
+    window: brotli ? (params?.[numbers.BROTLI_PARAM_LGWIN] ?? 22) : zstandard ? 0 : windowBits || 15,
+    memory: memLevel ?? 8,
     dictionary: dictionary === undefined ? null : bytesFrom(dictionary),
     most: maxOutputLength ?? 2 * MOST,
     chunk: chunkSize ?? CHUNK,
@@ -72,9 +73,6 @@ function settings(name, options = {}) {
       ((options.finishFlush ?? numbers.Z_FINISH) === numbers.Z_FINISH || (brotli && options.finishFlush === undefined)),
   };
 }
-
-// The level for Go's coder, which has a number of its own for Huffman's codes alone. Other strategies are hints.
-const coded = ({ level, strategy }) => (strategy === numbers.Z_HUFFMAN_ONLY && level !== 0 ? -2 : level);
 
 // What flushes and what ends, of those that have numbers of their own.
 function operations(name) {
@@ -98,7 +96,18 @@ function checkParameters(name, params = {}) {
 
 function work(name, bytes, s, async) {
   if (packing[name])
-    return call("zlib_compress", packing[name], bytes, coded(s), s.window, s.dictionary, async, s.checksum);
+    return call(
+      "zlib_compress",
+      packing[name],
+      bytes,
+      s.level,
+      s.window,
+      s.dictionary,
+      async,
+      s.checksum,
+      s.strategy,
+      s.memory,
+    );
   return call("zlib_expand", unpacking[name], bytes, s.most, s.dictionary, s.whole, async);
 }
 
@@ -185,7 +194,7 @@ function streamClass(name) {
   const changes = packing[name] === "deflate" || packing[name] === "raw"; // gzip keeps its level, in Node.js too
   const open = (s) =>
     packs
-      ? call("zlib_compressor", packing[name], coded(s), s.window, s.dictionary, s.checksum)
+      ? call("zlib_compressor", packing[name], s.level, s.window, s.dictionary, s.checksum, s.strategy, s.memory)
       : call("zlib_expander", unpacking[name], s.dictionary, s.whole);
   const kind = (flush) => (!packs || flush === 0 ? MORE : flush === ends ? LAST : FLUSH);
 
@@ -305,7 +314,7 @@ function streamClass(name) {
             if (!error && changes) {
               settings.level = level | 0;
               settings.strategy = strategy | 0;
-              if (this.coder !== 0) call("zlib_level", this.coder, coded(settings));
+              if (this.coder !== 0) call("zlib_level", this.coder, settings.level, settings.strategy);
             }
             callback?.(error);
           });
