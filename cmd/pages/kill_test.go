@@ -23,9 +23,14 @@ type leadLedger struct {
 	acknowledged map[string]bool // by name
 	powerless    bool            // no answer counts any more, see ledger.losePower
 	posts        int
+	refused      int // since the last one that was acknowledged
 }
 
-// load posts until so many are acknowledged, calls enough, and goes on until the server is gone.
+// manyRefused is how many forms in a row a server refuses that will take none.
+const manyRefused = 500
+
+// load posts until so many are acknowledged, calls enough, and goes on until the server is gone. It fails, and calls enough, when
+// the server refuses all.
 func (l *leadLedger) load(t *testing.T, d *devServer, count int, enough func()) {
 	t.Helper()
 	var posters sync.WaitGroup
@@ -36,10 +41,15 @@ func (l *leadLedger) load(t *testing.T, d *devServer, count int, enough func()) 
 		posters.Go(func() {
 			for l.post(t, d) {
 				l.mu.Lock()
-				reached := len(l.acknowledged) >= count
+				reached, refused := len(l.acknowledged) >= count, l.refused >= manyRefused
 				l.mu.Unlock()
-				if reached {
-					once.Do(enough)
+				if reached || refused {
+					once.Do(func() {
+						if !reached {
+							t.Errorf("%d forms in a row were refused: is the site built?", manyRefused)
+						}
+						enough()
+					})
 				}
 			}
 		})
@@ -66,7 +76,9 @@ func (l *leadLedger) post(t *testing.T, d *devServer) bool {
 		return false
 	}
 	if resp.StatusCode == http.StatusSeeOther || resp.StatusCode == http.StatusCreated {
-		l.acknowledged[name] = true
+		l.acknowledged[name], l.refused = true, 0
+	} else {
+		l.refused++
 	}
 	return true
 }
