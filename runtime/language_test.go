@@ -111,10 +111,18 @@ func TestLanguage(t *testing.T) {
 		{"a frozen error", `try { Object.freeze(new Error("x")).stack = "y"; out = "set" } catch (e) { out = e.name }`, `"set"`},
 		{
 			"own properties of errors",
-			`const own = (e) => Reflect.ownKeys(e).sort().join();
-				out = [own(new Error("x")), own(new AggregateError([])), Object.keys(new Error("x")), Object.hasOwn(new Error(),
-				"stack")]; try { null.x } catch (e) { out.push(own(e)) }`,
-			`["message,stack","errors,stack",[],true,"message,stack"]`,
+			`const own = (f) => { try { f() } catch (e) { out.push(Reflect.ownKeys(e).join()) } }; out = [];
+				own(() => { throw new Error("x", { cause: 1 }) }); own(() => { throw new Error() });
+				own(() => { throw new TypeError("x", { cause: 1 }) });
+				own(() => { throw new AggregateError([1], "x", { cause: 1 }) }); own(() => { throw new AggregateError([]) });
+				class Own extends Error { code = 5; constructor(m, o) { super(m, o); this.extra = 1 } }
+				own(() => { throw new Own("x", { cause: 1 }) }); own(() => { throw Error.captureStackTrace(Error("x")) ?? Error("x") });
+				own(() => null.x); own(() => new Array(-1)); own(() => JSON.parse("{")); own(() => new RegExp("("));
+				own(() => { throw structuredClone(new Error("x", { cause: 1 })) });
+				out.push(Object.keys(new Error("x")).length, "stack" in Error.prototype)`,
+			`["stack,message,cause","stack","stack,message,cause","stack,message,cause,errors","stack,errors",` +
+				`"stack,message,cause,code,extra","stack,message","stack,message","stack,message","stack,message","stack,message",` +
+				`"stack,message,cause",0,false]`,
 		},
 		{
 			"accessors of stack",

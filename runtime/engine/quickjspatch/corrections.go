@@ -296,10 +296,15 @@ func (l layout) tracer() (t tracer, err error) {
 	return t, err
 }
 
-// traceBody is the body: limit(TraceLimit); build_backtrace(its own seven); limit(StackLimit).
-func (t tracer) traceBody() []byte {
+// traceBody is the body:
+//
+//	limit(TraceLimit); build_backtrace(its own seven); limit(StackLimit)
+//	if the error has the stack that errorMaker defined, remove it
+func (t tracer) traceBody(e errorMaker) []byte {
 	limit := func(out []byte, n int32) []byte {
 		return appendCall(op.AppendS32(append(out, op.I32Const), n), t.limit)
 	}
-	return append(limit(appendCall(appendGets(limit([]byte{0}, TraceLimit), 0, 1, 2, 3, 4, 5, 6), t.build), StackLimit), op.End)
+	const shape = 7 // the local after the arguments
+	out := appendGets(limit([]byte{1, 1, typeI32}, TraceLimit), 0, 1, 2, 3, 4, 5, 6)
+	return append(e.appendRemove(limit(appendCall(out, t.build), StackLimit), shape), op.End)
 }

@@ -26,6 +26,7 @@ type patcher struct {
 	natives           nativeCaller
 	groups            groupWidener
 	memory            memoryLimit
+	errors            errorMaker
 	date              int // js_Date_parse, of the module's own
 	trampoline        trampoline
 	corrections       []correction
@@ -86,6 +87,9 @@ func (l layout) patcher() (*patcher, error) {
 		return nil, err
 	}
 	f.corrections = append(f.corrections, f.memory.correction(f.function(collectHook)))
+	if f.errors, err = l.errorMaker(); err != nil {
+		return nil, err
+	}
 	if f.trampoline, err = l.trampoline(); err != nil {
 		return nil, err
 	}
@@ -134,6 +138,8 @@ const (
 	emitGroup
 	collectHook
 	throwHook
+	makeError
+	askStack
 )
 
 // function returns the index of a new function.
@@ -161,13 +167,15 @@ func (f *patcher) newFunctions(p probe) []newFunction {
 		stringSkip:    {f.strings.skipType, f.skipBody()},
 		stringUnit:    {f.strings.unitType, f.unitBody(p)},
 		stringPart:    {f.strings.partType, f.partBody(p)},
-		backtrace:     {f.tracer.buildType, f.tracer.traceBody()},
+		backtrace:     {f.tracer.buildType, f.tracer.traceBody(f.errors)},
 		spreadText:    {f.spreads.copyType, f.spreads.textBody()},
 		nativeCall:    {f.natives.interpreterType, f.natives.callBody()},
 		putGroup:      {f.groups.putType, f.groups.putBody()},
 		emitGroup:     {f.groups.emitType, f.groups.emitBody(f)},
 		collectHook:   {f.memory.collectType, f.memory.collectBody()},
 		throwHook:     {f.memory.throwType, f.memory.throwBody()},
+		makeError:     {f.errors.newType, f.errors.makeBody()},
+		askStack:      {f.errors.askType, f.errors.askBody()},
 	}
 }
 
@@ -198,6 +206,7 @@ func (f *patcher) redirect(callee uint32) uint32 {
 // patchFunction returns the patched code of function i of the module's own.
 func (f *patcher) patchFunction(l layout, i int, code []byte) []byte {
 	code = f.groups.widen(i, l.inlineFree(i, l.shortenDispatch(spreadHashKeys(code))))
+	code = f.errors.redirectErrors(code, f.function(makeError), f.function(askStack))
 	for _, c := range f.corrections {
 		if l.hasType(i, c.typ) {
 			code = c.apply(code)

@@ -82,6 +82,7 @@ const (
 	I64Sub       = 0x7d
 	I64And       = 0x83
 	I64ShrU      = 0x88
+	I64Shl       = 0x86
 	I32WrapI64   = 0xa7
 	I64ExtendU   = 0xad
 	I32FromF32   = 0xbc // i32.reinterpret_f32
