@@ -1,15 +1,18 @@
 package binding_test
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
@@ -30,6 +33,8 @@ const calls = {
   batch: (env, ...all) => env.DB.batch(all.map((sql) => env.DB.prepare(sql))).then((r) => r.map((one) => one.results)),
   exec: (env, sql) => env.DB.exec(sql).then((r) => r.count),
   get: (env, key) => env.KV.get(key), gets: (env, ...keys) => env.KV.get(keys).then((m) => [...m]),
+  keys: (env, prefix) => env.KV.list({ prefix }).then((r) => r.keys.map((k) => k.name)),
+  objects: (env, prefix) => env.BUCKET.list({ prefix }).then((r) => r.objects.map((o) => o.key)),
   put: (env, key, value) => env.KV.put(key, value), del: (env, key) => env.KV.delete(key),
   head: (env, key) => env.BUCKET.head(key).then((o) => o && o.size),
   load: (env, key) => env.BUCKET.get(key).then(text), drop: (env, ...keys) => env.BUCKET.delete(keys),
@@ -43,8 +48,8 @@ const reset = async (env) => {
 const told = (p) => p.then((v) => v ?? null, (e) => e.message);
 export default { async fetch(request, env, ctx) {
   const { program, mode } = await request.json();
-  if (mode === "later") {
-    for (const [name, ...args] of program) ctx.waitUntil(calls[name](env, ...args));
+  if (mode === "later" || mode === "left") {
+    for (const [name, ...args] of program) mode === "later" ? ctx.waitUntil(calls[name](env, ...args)) : calls[name](env, ...args);
     return new Response("begun");
   }
   if (mode !== "as it is") await reset(env);
@@ -56,8 +61,8 @@ export default { async fetch(request, env, ctx) {
   return Response.json(await Promise.all(results));
 } };`
 
-// orderedStores is that Worker with real bindings: what it answers a program in a mode.
-func orderedStores(t *testing.T, o pagesruntime.WorkerOptions) (ask func(mode, program string) string) {
+// orderedStores is a Worker with real bindings.
+func orderedStores(t *testing.T, o pagesruntime.WorkerOptions) (send func(*http.Request) string) {
 	t.Helper()
 	rt, err := pagesruntime.Open(t.Context(), pagesruntime.Options{})
 	if err != nil {
@@ -70,19 +75,29 @@ func orderedStores(t *testing.T, o pagesruntime.WorkerOptions) (ask func(mode, p
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Name, o.Code = "worker.js", []byte(orderWorker)
+	o.Name = "worker.js"
 	o.Bindings = &binding.Set{
 		D1: map[string]*d1.Database{"DB": db}, KV: map[string]*kv.Namespace{"KV": namespace},
 		R2: map[string]*r2.Bucket{"BUCKET": bucket(t, time.Now)},
 	}
 	w := open(t, rt, o)
-	return func(mode, program string) string {
+	return func(request *http.Request) string {
 		rec := httptest.NewRecorder()
-		body := fmt.Sprintf(`{"mode":%q,"program":%s}`, mode, program)
-		if _, err := w.Serve(rec, httptest.NewRequest(http.MethodPost, "http://site.localhost/", strings.NewReader(body))); err != nil {
+		if _, err := w.Serve(rec, request); err != nil {
 			return "failed: " + err.Error()
 		}
 		return rec.Body.String()
+	}
+}
+
+// orderedCalls is orderWorker: what it answers a program in a mode.
+func orderedCalls(t *testing.T, o pagesruntime.WorkerOptions) (ask func(mode, program string) string) {
+	t.Helper()
+	o.Code = []byte(orderWorker)
+	send := orderedStores(t, o)
+	return func(mode, program string) string {
+		body := fmt.Sprintf(`{"mode":%q,"program":%s}`, mode, program)
+		return send(httptest.NewRequest(http.MethodPost, "http://site.localhost/", strings.NewReader(body)))
 	}
 }
 
@@ -146,6 +161,11 @@ func TestOrderOfCalls(t *testing.T) {
 				`["store","a","zzz"],["load","a"]]`,
 			`[1,2,"yy",null,null,3,"zzz"]`,
 		},
+		{
+			"lists", `[["put","a","1"],["keys",""],["put","b","2"],["keys",""],["del","a"],["keys",""],` +
+				`["store","a","x"],["objects","a"],["store","b","x"],["drop","a"],["objects",""]]`,
+			`[null,["a"],null,["a","b"],null,["b"],1,["a"],1,null,["b"]]`,
+		},
 	}
 	times := 5
 	if testing.Short() {
@@ -153,7 +173,7 @@ func TestOrderOfCalls(t *testing.T) {
 	}
 	for _, mode := range isolations {
 		t.Run(mode.name, func(t *testing.T) {
-			ask := orderedStores(t, mode.options)
+			ask := orderedCalls(t, mode.options)
 			for _, c := range tests {
 				t.Run(c.name, func(t *testing.T) {
 					for range times {
@@ -167,14 +187,14 @@ func TestOrderOfCalls(t *testing.T) {
 	}
 }
 
-// TestOrderAfterTheAnswer: the next request sees what the last one left to waitUntil.
+// TestOrderAfterTheAnswer: the next request sees what the last one left to waitUntil, or did not wait for at all.
 func TestOrderAfterTheAnswer(t *testing.T) {
 	for _, mode := range isolations {
 		t.Run(mode.name, func(t *testing.T) {
-			ask := orderedStores(t, mode.options)
+			ask := orderedCalls(t, mode.options)
 			ask("together", `[["run","INSERT INTO t VALUES (1, 0)"]]`)
 			for n := 1; n <= 20; n++ {
-				ask("later", fmt.Sprintf(`[["run","UPDATE t SET n = %d"],["put","a","%d"],["store","b","%d"]]`, n, n, n))
+				ask([]string{"later", "left"}[n%2], fmt.Sprintf(`[["run","UPDATE t SET n = %d"],["put","a","%d"],["store","b","%d"]]`, n, n, n))
 				want := fmt.Sprintf(`[{"n":%d},"%d","%d"]`, n, n, n)
 				if got := ask("as it is", `[["first","SELECT n FROM t"],["get","a"],["load","b"]]`); got != want {
 					t.Fatalf("got %s, want %s", got, want)
@@ -184,66 +204,76 @@ func TestOrderAfterTheAnswer(t *testing.T) {
 	}
 }
 
-// TestOrderOfRandomPrograms: a program gives the same whether it awaits each call or issues all of them at once.
-func TestOrderOfRandomPrograms(t *testing.T) {
+// TestOrderOfPrograms: programs of testdata/order give what they gave under workerd.
+func TestOrderOfPrograms(t *testing.T) {
 	programs := 12
 	if testing.Short() { // as under the race detector
 		programs = 4
 	}
-	if os.Getenv("PAGES_SOAK") != "" {
-		programs = 1000
-	}
-	seed := rand.Uint64()
-	s := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a choice
-	pick := func(of ...string) string { return of[s.IntN(len(of))] }
-	call := func() string {
-		id, n, key := s.IntN(4), s.IntN(100), pick("a", "b", "c")
-		switch s.IntN(16) {
-		case 0, 1:
-			return fmt.Sprintf(`["run","INSERT OR REPLACE INTO t VALUES (%d, %d)"]`, id, n)
-		case 2:
-			return fmt.Sprintf(`["run","UPDATE t SET n = n * 2 + %d WHERE id >= %d"]`, n, id)
-		case 3:
-			return fmt.Sprintf(`["run","DELETE FROM t WHERE id = ?",%d]`, id)
-		case 4:
-			return fmt.Sprintf(`["batch","INSERT INTO t (n) VALUES (%d)","SELECT max(id) AS id FROM t"]`, n)
-		case 5:
-			return fmt.Sprintf(`["exec","UPDATE t SET n = %d\nINSERT INTO child (t) SELECT id FROM t LIMIT 1"]`, n)
-		case 6:
-			return fmt.Sprintf(`["run","INSERT INTO child (t) VALUES (%d)"]`, id)
-		case 7, 8:
-			return pick(`["all","SELECT * FROM t ORDER BY id"]`, `["raw","SELECT sum(n), count(*) FROM t"]`,
-				`["first","SELECT count(*) AS n FROM child"]`, `["session","WITH x AS (SELECT n FROM t) SELECT total(n) AS n FROM x"]`)
-		case 9:
-			return fmt.Sprintf(`["put",%q,"%d"]`, key, n)
-		case 10:
-			return fmt.Sprintf(`["del",%q]`, key)
-		case 11:
-			return pick(fmt.Sprintf(`["get",%q]`, key), `["gets","a","b","c"]`)
-		case 12:
-			return fmt.Sprintf(`["store",%q,"%d"]`, key, n)
-		case 13:
-			return fmt.Sprintf(`["drop",%q,"c"]`, key)
-		case 14:
-			return fmt.Sprintf(`["head",%q]`, key)
-		default:
-			return fmt.Sprintf(`["load",%q]`, key)
-		}
-	}
+	recorded := recordedPrograms(t)
 	for _, mode := range isolations {
 		t.Run(mode.name, func(t *testing.T) {
-			ask := orderedStores(t, mode.options)
+			ask := numbered(t, mode.options)
 			for range programs {
-				var all []string
-				for range 3 + s.IntN(20) {
-					all = append(all, call())
-				}
-				program := "[" + strings.Join(all, ",") + "]"
-				want := ask("awaited", program)
-				if got := ask("together", program); got != want {
-					t.Fatalf("seed %d: %s\ngot  %s\nwant %s", seed, program, got, want)
+				seed := rand.IntN(len(recorded)) //nolint:gosec // a choice
+				ask(seed, recorded[seed])
+			}
+		})
+	}
+}
+
+// TestOrderOfAllPrograms is TestOrderOfPrograms with all of them.
+func TestOrderOfAllPrograms(t *testing.T) {
+	testmachine.Long(t)
+	times := 1
+	if os.Getenv("PAGES_SOAK") != "" {
+		times = 10
+	}
+	recorded := recordedPrograms(t)
+	for i, mode := range isolations {
+		t.Run(mode.name, func(t *testing.T) {
+			ask := numbered(t, mode.options)
+			for seed := i; seed < len(recorded); seed += len(isolations) {
+				for range times {
+					ask(seed, recorded[seed])
 				}
 			}
 		})
+	}
+}
+
+// recordedPrograms are digests of what workerd answered; the programs are numbered from 0. Where the order of a program's calls
+// is open there, it is that of the program with each call awaited.
+func recordedPrograms(t *testing.T) []string {
+	t.Helper()
+	return strings.Fields(string(testdata(t, "workerd.txt")))
+}
+
+func testdata(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", "order", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// numbered runs a program by its number and holds what it gives to its digest.
+func numbered(t *testing.T, o pagesruntime.WorkerOptions) func(seed int, want string) {
+	t.Helper()
+	o.Code = testdata(t, "worker.js")
+	send := orderedStores(t, o)
+	run := 0
+	return func(seed int, want string) {
+		t.Helper()
+		run++
+		ask := func(what string) string {
+			return send(httptest.NewRequest(http.MethodGet, fmt.Sprintf("http://site.localhost/?seed=%d&run=%d&what=%s", seed, run, what), nil))
+		}
+		got := ask("together") + "\n" + ask("state")
+		ask("done")
+		if digest := fmt.Sprintf("%.8x", sha256.Sum256([]byte(got))); digest != want {
+			t.Errorf("program %d: %s\ngave    %s\nawaited %s\n%s", seed, ask("program"), got, ask("awaited"), ask("state"))
+		}
 	}
 }

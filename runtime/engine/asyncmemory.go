@@ -71,6 +71,7 @@ func (r *readQuota) release(n int64) {
 
 // asyncReservation counts the bytes that an Async has reserved.
 type asyncReservation struct {
+	isolate *Isolate
 	scope   *Scope
 	reads   *readQuota
 	account *account

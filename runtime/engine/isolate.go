@@ -47,20 +47,21 @@ type IsolateOptions struct {
 
 // Isolate is one virtual machine and the goroutine that runs its event loop.
 type Isolate struct {
-	engine  *Engine
-	image   *Image
-	o       IsolateOptions
-	ctx     context.Context
-	cancel  context.CancelFunc
-	tasks   chan task
-	work    sync.WaitGroup // the loop and the Asyncs under way
-	vm      *VM            // the loop's
-	stop    atomic.Bool
-	done    chan struct{} // closed at the end of the loop
-	reads   readQuota
-	retired atomic.Bool
-	account *account
-	trim    *time.Timer // of the loop; nil before its first use
+	engine     *Engine
+	image      *Image
+	o          IsolateOptions
+	ctx        context.Context
+	cancel     context.CancelFunc
+	tasks      chan task
+	work       sync.WaitGroup // the loop and the Asyncs under way
+	vm         *VM            // the loop's
+	stop       atomic.Bool
+	done       chan struct{} // closed at the end of the loop
+	reads      readQuota
+	retired    atomic.Bool
+	outlasting atomic.Int32 // Asyncs whose scopes have ended
+	account    *account
+	trim       *time.Timer // of the loop; nil before its first use
 }
 
 // task is one turn to run.
@@ -349,7 +350,7 @@ func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
 		ctx, stop := context.WithCancel(scope.ctx)
 		defer stop()
 		defer context.AfterFunc(i.ctx, stop)()
-		reservation := &asyncReservation{scope: scope, reads: &i.reads, account: i.account}
+		reservation := &asyncReservation{isolate: i, scope: scope, reads: &i.reads, account: i.account}
 		value, err := recoverPanic(context.WithValue(ctx, reservationKey{}, reservation), work)
 		if b := bufferOf(value); b != nil {
 			reservation.buffers = append(reservation.buffers, b)
@@ -368,6 +369,31 @@ func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
 			reservation.release()
 		}
 	})
+}
+
+// maxOutlasting is the most work of an isolate that outlasts its scopes: a Worker could leave ever more.
+const maxOutlasting = 256
+
+// Outlasting returns a context for the rest of an Async, whose own context is ctx: it goes on after its scope has ended, until the
+// isolate is closed. done is called at its end. It is for work that must not depend on whether the request ended before it.
+func Outlasting(ctx context.Context) (longer context.Context, done func()) {
+	reservation, ok := ctx.Value(reservationKey{}).(*asyncReservation)
+	if !ok {
+		return ctx, func() {}
+	}
+	i := reservation.isolate
+	longer, cancel := context.WithCancel(context.WithValue(i.ctx, reservationKey{}, reservation))
+	stop := context.AfterFunc(ctx, func() {
+		if i.outlasting.Add(1) > maxOutlasting {
+			cancel()
+		}
+	})
+	return longer, func() {
+		if !stop() {
+			i.outlasting.Add(-1)
+		}
+		cancel()
+	}
 }
 
 // recoverPanic runs work and returns a panic in it as an error.

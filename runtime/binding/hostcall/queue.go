@@ -3,6 +3,7 @@ package hostcall
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -30,6 +31,7 @@ type readGroup struct {
 // Turn is the place of one call in a queue. End is called, once or more often.
 type Turn struct {
 	before []<-chan struct{} // closed when what comes first has ended
+	write  bool
 	end    func(t *Turn)
 	once   sync.Once
 }
@@ -68,7 +70,7 @@ func (q *Queue) endRead(group *readGroup) {
 func (q *Queue) Write() *Turn {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	t := &Turn{}
+	t := &Turn{write: true}
 	if q.write != nil {
 		t.before = append(t.before, q.write)
 	}
@@ -106,6 +108,13 @@ func (q *Queue) endWrite(ended chan struct{}) {
 	}
 }
 
+// lastWrite is closed when the last write has ended; nil when none is under way.
+func (q *Queue) lastWrite() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.write
+}
+
 // Writes reports whether a write is under way.
 func (q *Queue) Writes() bool { return q.writes.Load() > 0 }
 
@@ -140,6 +149,13 @@ func (t *Turn) End() { t.once.Do(func() { t.end(t) }) }
 type Keys struct {
 	mu     sync.Mutex
 	queues map[string]*keyQueue
+	lists  map[*list]struct{} // under way
+}
+
+// list is a call that reads all keys that begin with prefix.
+type list struct {
+	prefix string
+	ended  chan struct{}
 }
 
 type keyQueue struct {
@@ -149,16 +165,49 @@ type keyQueue struct {
 }
 
 // Read takes the next place of a call that reads some keys.
-func (k *Keys) Read(keys ...string) *Turn { return k.take((*Queue).Read, keys) }
+func (k *Keys) Read(keys ...string) *Turn { return k.take((*Queue).Read, keys, false) }
 
 // Write takes the next place of a call that may change some keys.
-func (k *Keys) Write(keys ...string) *Turn { return k.take((*Queue).Write, keys) }
+func (k *Keys) Write(keys ...string) *Turn { return k.take((*Queue).Write, keys, true) }
+
+// List takes the next place of a call that reads all keys that begin with prefix.
+func (k *Keys) List(prefix string) *Turn {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t, one := &Turn{}, &list{prefix, make(chan struct{})}
+	for key, q := range k.queues {
+		if write := q.lastWrite(); write != nil && strings.HasPrefix(key, prefix) {
+			t.before = append(t.before, write)
+		}
+	}
+	if k.lists == nil {
+		k.lists = map[*list]struct{}{}
+	}
+	k.lists[one] = struct{}{}
+	t.end = func(*Turn) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		delete(k.lists, one)
+		close(one.ended)
+	}
+	return t
+}
 
 // maxKeys is the most keys of one call. Bindings refuse a call with more, whenever it runs.
 const maxKeys = 1000
 
+// listsOf are the lists under way that read one of keys.
+func (k *Keys) listsOf(keys []string) (ended []<-chan struct{}) {
+	for one := range k.lists {
+		if slices.ContainsFunc(keys, func(key string) bool { return strings.HasPrefix(key, one.prefix) }) {
+			ended = append(ended, one.ended)
+		}
+	}
+	return ended
+}
+
 // take takes a place in the queue of each key, all at once: two calls on the same keys have the same order in each.
-func (k *Keys) take(place func(*Queue) *Turn, keys []string) *Turn {
+func (k *Keys) take(place func(*Queue) *Turn, keys []string, write bool) *Turn {
 	if len(keys) > maxKeys {
 		keys = nil
 	}
@@ -167,7 +216,10 @@ func (k *Keys) take(place func(*Queue) *Turn, keys []string) *Turn {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	all := &Turn{}
+	all := &Turn{write: write}
+	if write {
+		all.before = k.listsOf(keys)
+	}
 	parts := make([]*Turn, len(keys))
 	for i, key := range keys {
 		parts[i] = place(k.use(key))
@@ -202,12 +254,18 @@ func (k *Keys) use(key string) *Queue {
 	return &q.Queue
 }
 
-// InOrder is work that waits for its turn, which take takes when the call is issued. The work may end its turn early.
+// InOrder is work that waits for its turn, which take takes when the call is issued. The work may end its turn early. A write is
+// done even if the request ends before it: what a Worker has issued takes effect, whether or not it waits for the result.
 func InOrder(take func() *Turn, work func(ctx context.Context, t *Turn) (any, error)) engine.AsyncInOrder {
 	return func() engine.Async {
 		t := take()
 		return func(ctx context.Context) (any, error) {
 			defer t.End()
+			if t.write {
+				var done func()
+				ctx, done = engine.Outlasting(ctx)
+				defer done()
+			}
 			if err := t.Wait(ctx); err != nil {
 				return nil, err
 			}

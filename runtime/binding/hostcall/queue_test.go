@@ -66,6 +66,33 @@ func TestKeysForget(t *testing.T) {
 	}
 }
 
+// TestListTurn: a list comes after the writes before it of the keys that it reads, and before those after it.
+func TestListTurn(t *testing.T) {
+	var k Keys
+	first, elsewhere := k.Write("a/1"), k.Write("b")
+	list := k.List("a/")
+	later, free := k.Write("a/2", "c"), k.Write("c/a/")
+	read := k.Read("a/3")
+	if list.isNext() || later.isNext() || !free.isNext() || !read.isNext() {
+		t.Errorf("list %t, later write %t, write elsewhere %t, read %t", list.isNext(), later.isNext(), free.isNext(), read.isNext())
+	}
+	first.End()
+	if !list.isNext() || later.isNext() {
+		t.Error("the list does not follow the write, or the next write passes the list")
+	}
+	list.End()
+	list.End() // once more has no effect
+	if !later.isNext() {
+		t.Error("the write does not follow the list")
+	}
+	for _, turn := range []*Turn{elsewhere, later, free, read} {
+		turn.End()
+	}
+	if len(k.queues) != 0 || len(k.lists) != 0 {
+		t.Errorf("%d queues and %d lists are left", len(k.queues), len(k.lists))
+	}
+}
+
 // TestQueueOrder: of many calls at once, some of which are cancelled, each sees the writes before it and none after it.
 func TestQueueOrder(t *testing.T) {
 	var (

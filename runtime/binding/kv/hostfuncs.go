@@ -39,6 +39,7 @@ func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]e
 		}), nil
 	}
 	read, write := (*hostcall.Keys).Read, (*hostcall.Keys).Write
+	list := func(order *hostcall.Keys, prefix ...string) *hostcall.Turn { return order.List(prefix[0]) }
 	return map[string]engine.Func{
 		"kv_get": func(c *engine.Call) (any, error) {
 			scope := c.Context()
@@ -83,7 +84,9 @@ func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]e
 		},
 		"kv_list": func(c *engine.Call) (any, error) {
 			o := ListOptions{Prefix: c.String(1), Limit: int(c.Int(2)), Cursor: c.String(3)}
-			return on(c, "GET", read, nil, func(ctx context.Context, kv *Namespace) (any, error) { return listJSON(kv.List(ctx, o)) })
+			return on(c, "GET", list, []string{o.Prefix}, func(ctx context.Context, kv *Namespace) (any, error) {
+				return listJSON(kv.List(ctx, o))
+			})
 		},
 		"kv_delete": func(c *engine.Call) (any, error) {
 			key := c.String(1)

@@ -71,7 +71,7 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 			if err := hostcall.DecodeOptions(c, 1, &o); err != nil {
 				return nil, err
 			}
-			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+			return ops.inOrder(c, list, []string{o.Prefix}, func(ctx context.Context, s *Bucket) (any, error) {
 				page, err := s.List(ctx, o)
 				if err != nil {
 					return nil, err
@@ -118,6 +118,9 @@ type work func(ctx context.Context, s *Bucket) (any, error)
 
 // place takes the place of a call in the order of the keys that it names.
 type place func(order *hostcall.Keys, keys ...string) *hostcall.Turn
+
+// list is the place of a list of the keys with a prefix.
+func list(order *hostcall.Keys, prefix ...string) *hostcall.Turn { return order.List(prefix[0]) }
 
 // async runs work on the bucket that argument 0 names.
 func (ops operations) async(c *engine.Call, do work) (any, error) {
