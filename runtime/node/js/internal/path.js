@@ -224,11 +224,12 @@ export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
 const slash = (c) => c === "/";
 const either = (c) => c === "/" || c === "\\";
 
+// The folder that relative paths begin at is the root, and not process.cwd().
 export const posix = makePath({
   sep: "/",
   delimiter: ":",
   isSeparator: slash,
-  cwd: () => globalThis.process.cwd(),
+  cwd: () => "/",
   same: (text) => text,
   rootOf: (path) =>
     path[0] === "/" ? { device: "", absolute: true, length: 1 } : { device: "", absolute: false, length: 0 },
@@ -258,7 +259,7 @@ export const win32 = makePath({
   isSeparator: either,
   same: (text) => text.toLowerCase(),
   rootOf: windowsRoot,
-  cwd: (device) => (device === "" ? globalThis.process.cwd() : `${device}\\`),
+  cwd: (device) => `${device}\\`,
 });
 
 posix.posix = win32.posix = posix;

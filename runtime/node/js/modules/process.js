@@ -336,7 +336,6 @@ class Output extends EventEmitter {
     super();
     Object.assign(this, {
       fd,
-      isTTY: false,
       writable: true,
       destroyed: false,
       writableLength: 0,
