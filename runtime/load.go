@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -25,6 +26,9 @@ func (w *Worker) load(s *slot) error {
 		return w.loadError(err)
 	}
 	w.image, err = s.isolate.Snapshot(scope)
+	if _, ended := errors.AsType[*engine.KilledError](err); ended {
+		return w.loadError(err)
+	}
 	if err != nil {
 		return errStart(err)
 	}
