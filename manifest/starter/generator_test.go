@@ -37,6 +37,12 @@ func TestFindGenerator(t *testing.T) {
 			"actions/setup-python@v6, pip install -r docs/requirements.txt, sphinx-build -M html docs docs/_build",
 		"docs/source/conf.py=extensions=[]": "Sphinx docs/build/html: " +
 			"actions/setup-python@v6, pip install sphinx, sphinx-build -M html docs/source docs/build",
+		"astro.config.mjs": "Astro dist: npx astro build",
+		`package.json={"dependencies":{"astro":"7"}}`: "Astro dist: npx astro build",
+		"nuxt.config.ts": "Nuxt .output/public: npx nuxt build",
+		`svelte.config.js package.json={"devDependencies":{"@sveltejs/kit":"2"}}`: "SvelteKit .svelte-kit/cloudflare: npx vite build",
+		"vite.config.ts": "Vite dist: npx vite build",
+		`package.json={"devDependencies":{"vite":"7"}}`:                                    "none",
 		"_config.yml source/_posts/a.md package.json":                                      "none", // Hexo, of npm's
 		"config.toml=title='x' content/a.md conf.py=NAME='x' config.yaml=a layouts/a.tmpl": "none",
 	} {

@@ -194,9 +194,9 @@ func (r *translator) database(key, name string, db map[string]any) {
 	if !declared {
 		dir = "migrations"
 	}
-	if info, err := fs.Stat(r.fsys, clean(dir)); err == nil && info.IsDir() {
-		d.Migrations = clean(dir)
-		if found, err := migrationfiles.Read(r.fsys, clean(dir)); err == nil {
+	if folder := r.folder(dir); folder != "" {
+		d.Migrations = folder
+		if found, err := migrationfiles.Read(r.fsys, folder); err == nil {
 			for _, f := range found.Findings {
 				if f.Code == diagnostic.CodeMigrationIgnored && f.Name == "" { // the layout of another tool
 					r.note(key+".migrations_dir", Changed, f.Msg+"; "+f.Fix)
@@ -212,6 +212,17 @@ func (r *translator) database(key, name string, db map[string]any) {
 	}
 	r.note(key+".database_id", Unneeded,
 		"the platform makes the database; rows are brought over with wrangler d1 export and pages db import")
+}
+
+// folder finds a folder that begins where the configuration lies or, as some builds leave it, where the project does. It returns
+// "" where there is none.
+func (r *translator) folder(name string) string {
+	for _, dir := range []string{r.file(name), clean(name)} {
+		if info, err := fs.Stat(r.fsys, dir); err == nil && info.IsDir() {
+			return dir
+		}
+	}
+	return ""
 }
 
 // stores reads the bindings to KV, R2 and Images.
@@ -256,7 +267,7 @@ func (r *translator) variables() {
 			if err != nil {
 				continue // every value of a configuration can be encoded
 			}
-			text = string(encoded)
+			text = strings.ReplaceAll(string(encoded), "'", `\u0027`) // it can stand between such quotes in a file of secrets
 			r.note("vars."+name, Changed, fmt.Sprintf("env.%s is a text here: read it with JSON.parse", name))
 		}
 		if r.secret("vars."+name, name) {
@@ -264,7 +275,8 @@ func (r *translator) variables() {
 		}
 	}
 	if len(r.Vars) > 0 {
-		r.note("vars", Changed, "plain variables are secrets here: their values go into .dev.vars, and are set on the site")
+		r.note("vars", Changed, "plain variables are secrets here: their values go into .dev.vars, where wrangler "+
+			"finds them as texts, too, and are set on the site")
 	}
 	secrets, _ := r.take("secrets").(map[string]any)
 	required, _ := secrets["required"].([]any)

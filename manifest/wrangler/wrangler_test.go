@@ -109,6 +109,27 @@ var cases = map[string]struct {
 			`"bindings":{"database":{"migrations":"sql"}}}`,
 		notes: "changed compatibility_flags[1], unneeded d1_databases[0].database_id",
 	},
+	"a folder of migrations that a build names from where it lies": {
+		files: []string{
+			".wrangler/deploy/config.json=" + `{"configPath": "../../build/server/wrangler.json"}`,
+			"build/server/wrangler.json=" +
+				`{"main": "index.js", "d1_databases": [{"binding": "DB", "migrations_dir": "../../migrations"}]}`,
+			"wrangler.jsonc=" + `{"main": "app.ts", "d1_databases": [{"binding": "DB", "migrations_dir": "migrations"}]}`,
+			"migrations/1.sql",
+		},
+		manifest: `{"entry":"build/server/index.js","routes":[{"pattern":"/*","access":"public"}],` +
+			`"bindings":{"database":{"migrations":"migrations"}}}`,
+		notes: "unneeded d1_databases[0].database_id",
+	},
+	"a folder of migrations outside of the project": {
+		files: []string{
+			".wrangler/deploy/config.json=" + `{"configPath": "../../dist/wrangler.json"}`,
+			"dist/wrangler.json=" + `{"main": "index.js", "d1_databases": [{"binding": "DB", "migrations_dir": "../../migrations"}]}`,
+			"migrations/1.sql",
+		},
+		manifest: `{"entry":"dist/index.js","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{}}}`,
+		notes:    "changed d1_databases[0].migrations_dir, unneeded d1_databases[0].database_id",
+	},
 	"what a build made, of no configuration": {
 		files: []string{
 			`.wrangler/deploy/config.json={"configPath":"../../.output/server/wrangler.json"}`,

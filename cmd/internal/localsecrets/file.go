@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +43,32 @@ func readFile(ctx context.Context, path string) ([]byte, error) {
 		err = context.Cause(ctx)
 	}
 	return text, err
+}
+
+// Format writes a file of secrets that Parse and other programs, such as wrangler's, read alike: those know no escaped quotes. A
+// value that cannot be written so, as some with quotes of both kinds, is left to the author.
+func Format(values map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := values[name]
+		line := "# " + name + " has quotes of both kinds, which no line here can have: give it otherwise"
+		forms := []string{`"` + value + `"`, "'" + value + "'", value}
+		if _, err := strconv.Atoi(value); err == nil {
+			forms = []string{value}
+		}
+		for i, form := range forms {
+			if i == 0 && strings.ContainsAny(value, "\"\\$`\r") || i == 1 && strings.Contains(value, "'") || i == 2 && strings.Contains(value, "#") {
+				continue
+			}
+			text := name + "=" + form
+			if read, err := Parse("", []byte(text+"\n_=_\n")); err == nil && len(read) == 2 && read[name] == value {
+				line = text
+				break
+			}
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
 }
 
 // Parse reads a file of secrets, which may begin with a byte order mark. No error shows its content.

@@ -41,3 +41,31 @@ func showsSecret(err error) bool {
 	f, ok := errors.AsType[*failure.Error](err)
 	return ok && strings.Contains(f.Message+f.Fix, "s3cret")
 }
+
+// TestFormat: what is written is read as it was, and has no escapes where it needs none, which dotenv of npm leaves in the value.
+func TestFormat(t *testing.T) {
+	for _, c := range []struct{ value, want string }{
+		{"plain", `A="plain"`},
+		{"5", `A=5`},
+		{"it's", `A="it's"`},
+		{`["a","b"]`, `A='["a","b"]'`},
+		{`c:\new`, `A='c:\new'`},
+		{"$HOME `x`", "A='$HOME `x`'"},
+		{"-----\n\"x\"\n", "A='-----\n\"x\"\n'"},
+		{`ends in \`, `A=ends in \`},
+		{`it's "both"`, `A=it's "both"`},
+		{`"it's"`, "# A has quotes of both kinds, which no line here can have: give it otherwise"},
+		{"", `A=""`},
+		{" a # b ", `A=" a # b "`},
+	} {
+		t.Run(c.value, func(t *testing.T) {
+			text := Format(map[string]string{"A": c.value, "B": "x"})
+			if want := c.want + "\nB=\"x\"\n"; text != want {
+				t.Errorf("got %s, want %s", text, want)
+			}
+			if got, err := Parse("f", []byte(text)); err != nil || c.want[0] != '#' && got["A"] != c.value || got["B"] != "x" {
+				t.Errorf("%s is read as %q, %v", text, got, err)
+			}
+		})
+	}
+}

@@ -15,9 +15,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/joho/godotenv"
-
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/cmd/internal/projectfile"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
@@ -95,8 +94,8 @@ func (s *site) extras() []starter.File {
 		}
 	}
 	maps.DeleteFunc(s.secrets, func(name, _ string) bool { _, ok := s.stored[name]; return ok })
-	if text, err := godotenv.Marshal(s.secrets); err == nil && len(s.secrets) > 0 { // it never fails
-		files = append(files, starter.File{Path: s.secretFile, Text: []byte(text + "\n")})
+	if len(s.secrets) > 0 {
+		files = append(files, starter.File{Path: s.secretFile, Text: []byte(localsecrets.Format(s.secrets))})
 	}
 	return files
 }

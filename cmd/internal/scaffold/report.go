@@ -3,10 +3,12 @@ package scaffold
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
@@ -48,7 +50,7 @@ func (s *site) finish(own, around planned) error {
 		command = s.buildCommand()
 	}
 	if m == nil {
-		if command != "" {
+		if command != "" && lacksOutput(report) {
 			s.term.Progress("next: %s", strings.Join(s.next(), wording.AndThen))
 		}
 		return &failure.RefusedError{Report: report, Source: source}
@@ -61,6 +63,13 @@ func (s *site) finish(own, around planned) error {
 	}
 	s.term.Progress("next: %s", strings.Join(s.next(), wording.AndThen))
 	return nil
+}
+
+// lacksOutput reports whether a site is refused only since something is not there, which its build may make.
+func lacksOutput(report diagnostic.Report) bool {
+	return !slices.ContainsFunc(report.Diagnostics, func(d diagnostic.Diagnostic) bool {
+		return d.Severity == diagnostic.Error && d.Code != diagnostic.CodePathMissing
+	})
 }
 
 // next are the commands that show the site.
