@@ -51,7 +51,10 @@ var memberDifferences = []struct {
 	{"Body.prototype", "*", "", "same"},
 	{"Request.prototype", "", "arrayBuffer blob body bodyUsed bytes formData json text", "same"},
 	{"Response.prototype", "", "arrayBuffer blob body bodyUsed bytes formData json text", "same"},
-	{"globals", "FetchEvent ScheduledEvent TailEvent TraceEvent WebSocketRequestResponsePair", "", "the platform never calls their handlers"},
+	{
+		"globals", "FetchEvent ScheduledEvent TailEvent TraceEvent WebSocketRequestResponsePair", "",
+		"the platform never calls their handlers",
+	},
 	{"FetchEvent", "*", "", "same"},
 	{"FetchEvent.prototype", "*", "", "same"},
 	{"ScheduledEvent", "*", "", "same"},
@@ -92,7 +95,8 @@ var memberDifferences = []struct {
 	{"WebSocket.prototype", "", "onclose onerror onmessage onopen", "as the standard"},
 	{
 		"Request.prototype", "fetcher",
-		"credentials destination duplex isHistoryNavigation isReloadNavigation mode referrer referrerPolicy", "as the standard; no service bindings",
+		"credentials destination duplex isHistoryNavigation isReloadNavigation mode referrer referrerPolicy",
+		"as the standard; no service bindings",
 	},
 	{"Headers.prototype", "Symbol(immutable)", "", "workerd's own, for its inspector"},
 	{"ReadableStream.prototype", "Symbol(length) Symbol(state) Symbol(supportsBYOB)", "", "same"},

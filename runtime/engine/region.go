@@ -108,19 +108,19 @@ const (
 	bufferData    = 12
 )
 
-// Point lets a buffer that Alias returned have its bytes where the region is now, and be given up to max of them by its own
+// Point lets a buffer that Alias returned have its bytes where the region is now, and be given up to most of them by its own
 // method resize or grow, without which its views do not know. Settle follows.
-func (r *Region) Point(buffer Value, max uint32) {
+func (r *Region) Point(buffer Value, most uint32) {
 	at := r.vm.bufferOf(buffer)
 	r.vm.mem.WriteUint32Le(at+bufferData, r.at)
-	r.vm.mem.WriteUint32Le(at+bufferMaximum, max)
+	r.vm.mem.WriteUint32Le(at+bufferMaximum, most)
 	r.vm.mem.WriteByte(at+bufferShared, 1) // its bytes are not its own to be moved
 }
 
-// Settle makes a buffer what it was before Point, but for its bytes: one that can be resized up to max, or with -1 cannot.
-func (vm *VM) Settle(buffer Value, shared bool, max int32) {
+// Settle makes a buffer what it was before Point, but for its bytes: one that can be resized up to most, or with -1 cannot.
+func (vm *VM) Settle(buffer Value, shared bool, most int32) {
 	at := vm.bufferOf(buffer)
-	vm.mem.WriteUint32Le(at+bufferMaximum, uint32(max))
+	vm.mem.WriteUint32Le(at+bufferMaximum, uint32(most))
 	if !shared {
 		vm.mem.WriteByte(at+bufferShared, 0)
 	}

@@ -2,8 +2,10 @@ package intl
 
 import (
 	"encoding/binary"
+	"slices"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/clipperhouse/uax29/v2/sentences"
@@ -26,9 +28,20 @@ func segmentFuncs() map[string]engine.Func {
 	}
 }
 
-// withoutSpaces are the scripts whose words only a dictionary knows.
-var withoutSpaces = []*unicode.RangeTable{ //nolint:gochecknoglobals // a table
-	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han, unicode.Hiragana, unicode.Katakana,
+// runScripts are scripts without spaces between words, which only a dictionary knows. Without one a run of such a script is
+// one word, as in ICU without its dictionaries; of Chinese characters each is one.
+var runScripts = []*unicode.RangeTable{ //nolint:gochecknoglobals // a table
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Hiragana,
+}
+
+// runScript is the position in runScripts of the script that a segment begins with, -1 for none.
+func runScript(segment string) int {
+	const first = 0x0e00
+	r, _ := utf8.DecodeRuneInString(segment)
+	if r < first || !unicode.IsLetter(r) && !unicode.IsMark(r) {
+		return -1
+	}
+	return slices.IndexFunc(runScripts, func(t *unicode.RangeTable) bool { return unicode.Is(t, r) })
 }
 
 // tokens iterates over segments of any kind.
@@ -41,12 +54,6 @@ func segments(granularity, text string) (any, error) {
 	var t tokens
 	switch granularity {
 	case "word":
-		for _, r := range text {
-			if r >= 0x0e00 && unicode.In(r, withoutSpaces...) {
-				return nil, errMissing("Intl.Segmenter for words in a script written without spaces (here " + string(r) +
-					"), which takes a dictionary,")
-			}
-		}
 		t = words.FromString(text)
 	case "sentence":
 		t = sentences.FromString(text)
@@ -54,7 +61,7 @@ func segments(granularity, text string) (any, error) {
 		t = graphemes.FromString(text)
 	}
 	var out []byte
-	end := uint32(0)
+	end, before := uint32(0), -1
 	for t.Next() {
 		value := t.Value()
 		like := uint32(0)
@@ -63,6 +70,13 @@ func segments(granularity, text string) (any, error) {
 			if unicode.IsLetter(r) || unicode.IsNumber(r) {
 				like = 1
 			}
+		}
+		if granularity == "word" {
+			script := runScript(value)
+			if script >= 0 && script == before {
+				out = out[:len(out)-4]
+			}
+			before = script
 		}
 		out = binary.LittleEndian.AppendUint32(out, end<<1|like)
 	}

@@ -109,7 +109,13 @@ func TestIntlHonest(t *testing.T) {
 		{"Hebrew lists", `["ב", "b"].map((last) => new Intl.ListFormat("he").format(["א", last])).join()`, "א וב,א ו-b"},
 		{"the ISO calendar with a month", `new Intl.DateTimeFormat("en", { calendar: "iso8601", month: "long" })`, "throws Error"},
 		{"collation for searching", `new Intl.Collator("sv", { usage: "search" })`, "throws Error"},
-		{"words of Japanese", `[...new Intl.Segmenter("ja", { granularity: "word" }).segment("東京")]`, "throws Error"},
+		{
+			"words without spaces and a dictionary",
+			`["東京に住んでいます。", "タヌキとabc", "ภาษาไทย, และ", "ភាសាខ្មែរ", "ພາສາລາວ 12", "မြန်မာဘာသာ"].map((s) =>
+				[...new Intl.Segmenter("ja", { granularity: "word" }).segment(s)].map((s) => s.segment + (s.isWordLike ? "*" : "")).join("|"))
+				.join(" / ")`,
+			"東*|京*|に*|住*|んでいます*|。 / タヌキ*|と*|abc* / ภาษาไทย*|,| |และ* / ភាសាខ្មែរ* / ພາສາລາວ*| |12* / မြန်မာဘာသာ*",
+		},
 		{"an unknown locale", `new Intl.NumberFormat("xx").resolvedOptions().locale`, "en-US"},
 		{"a locale with a private part", `new Intl.NumberFormat("de-LI-x-y").resolvedOptions().locale`, "de-LI"},
 		{"supported locales", `Intl.DateTimeFormat.supportedLocalesOf(["ne", "de-XX", "th"]).join()`, "de-XX,th"},

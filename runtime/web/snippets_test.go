@@ -121,7 +121,12 @@ func TestRequestAndResponse(t *testing.T) {
 			`return Response.json(1, { headers: { "content-type": "text/x" } }).headers.get("content-type")`,
 			`"text/x"`,
 		},
-		{"Response.json of undefined", `Response.json(undefined)`, `TypeError: Response.json: the value cannot be written as JSON`},
+		{
+			"Response.json of what is no JSON",
+			`const out = []; for (const x of [undefined, () => 1, Symbol("x")]) { const r = Response.json(x);
+				out.push(await r.text(), r.headers.get("content-type")) } return out`,
+			`["undefined","application/json","undefined","application/json","undefined","application/json"]`,
+		},
 		{
 			"Response.redirect",
 			`const r = Response.redirect("https://a.test/b"); return [r.status, r.headers.get("location")]`,

@@ -140,3 +140,40 @@ func TestStreamFields(t *testing.T) {
 		},
 	})
 }
+
+// A branch of a tee that is left does not wait for the other one, and a Blob of many parts is copied once.
+func TestBranchesAndParts(t *testing.T) {
+	webtest.Try(t, web.Options{}, []webtest.Snippet{
+		{
+			"a loop that leaves one branch",
+			`const seen = [], source = () => new ReadableStream({ start(c) { c.enqueue("a"); c.enqueue("b"); c.close() } });
+				const [a, b] = source().tee(); for await (const x of a) { seen.push(x); break } for await (const x of b) seen.push(x);
+				return seen`,
+			`["a", "a", "b"]`,
+		},
+		{
+			"both branches cancelled",
+			`let why; const [a, b] = new ReadableStream({ cancel(reasons) { why = reasons; return Promise.reject("no") } }).tee();
+				await a.cancel("x"); return [why === undefined, await b.cancel("y").catch((e) => e), why]`,
+			`[true, "no", ["x", "y"]]`,
+		},
+		{
+			"a clone that is left",
+			`const r = new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array([65])); c.close() } })), c = r.clone();
+				for await (const x of c.body) break; return r.text()`,
+			`"A"`,
+		},
+		{
+			"a Blob of 40 MiB",
+			`const blob = new Blob(Array.from({ length: 40 }, (_, i) => new Uint8Array(1 << 20).fill(i)));
+				const bytes = new Uint8Array(await blob.arrayBuffer()); return [bytes.length, bytes[39 << 20]]`,
+			`[41943040, 39]`,
+		},
+		{
+			"parts of a Blob",
+			`const bytes = new Uint8Array([65]), one = new Blob([bytes]), two = new Blob([bytes, "b"]), none = new Blob([]); bytes[0] = 66;
+				return [await one.text(), await two.text(), await new Blob([one, two]).text(), none.size, await new Blob(["x"]).text()]`,
+			`["A", "Ab", "AAb", 0, "x"]`,
+		},
+	})
+}

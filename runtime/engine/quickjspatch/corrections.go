@@ -31,7 +31,9 @@ func (c correction) apply(code []byte) []byte {
 }
 
 // corrections are those that are the same in every module.
-var corrections = []correction{bigIntCompare, proxyDefine, copyProperties, newArguments, divisionToken, readPrivateAtoms, proxyPrivate, growableShared}
+var corrections = []correction{
+	bigIntCompare, proxyDefine, copyProperties, newArguments, divisionToken, readPrivateAtoms, proxyPrivate, growableShared,
+}
 
 // bigIntCompare corrects the comparison of a BigInt with a Number that is not whole. Of two negative values whose exponents
 // differ, js_bigint_float64_cmp (bigint, double) -> -1, 0, 1 or 2 takes the smaller exponent for the smaller value, so that

@@ -5,6 +5,7 @@ import { get, headersOver, listFrom } from "./headers.js";
 import { remove } from "../../webidl/js/pairs.js";
 import { define, guarded, need } from "../../webidl/js/idl.js";
 import { inRequest, mark } from "../../iocontext/js/owner.js";
+import { say } from "../../language/js/caution.js";
 import { isSocket } from "./upgrade.js";
 
 let stateOf;
@@ -107,8 +108,13 @@ export class Response {
   static json(data, init = undefined) {
     need(arguments.length, 1, "Response.json");
     const text = JSON.stringify(data);
-    if (text === undefined) throw new TypeError("Response.json: the value cannot be written as JSON");
-    const response = new Response(text, init);
+    if (text === undefined)
+      say(
+        "Response.json",
+        "json",
+        `writes "undefined" for what is no JSON, as here: undefined, a function or a symbol`,
+      );
+    const response = new Response(`${text}`, init);
     const { list } = response.#state;
     if (get(list, "content-type") === TEXT_TYPE && !namesContentType(init)) list[list.length - 1] = "application/json";
     return response;

@@ -65,7 +65,8 @@ export function teeCloned(stream) {
         cancel(reason) {
           cancelled[at] = true;
           reasons[at] = reason;
-          if (cancelled[1 - at]) finish(reader.cancel(reasons));
+          if (!cancelled[1 - at]) return undefined; // it does not wait for the other, as in production
+          finish(reader.cancel(reasons));
           return finished;
         },
       },

@@ -121,7 +121,7 @@ function join(pieces, native) {
   const bytes = pieces.map((part) =>
     typeof part !== "string" ? part : encode(native ? part.replace(/\r\n?/g, "\n") : part),
   );
-  return concat(bytes.length === 0 ? [new Uint8Array(0)] : bytes).slice();
+  return bytes.length === 1 && bytes[0] === pieces[0] ? bytes[0].slice() : concat(bytes); // one copy, and no second
 }
 
 /** A blob over bytes that nobody else changes, of a type that stays as it is. */

@@ -6,7 +6,12 @@ const said = new Set();
 
 /** Says, once of each kind, what production refuses of an interface. */
 export function caution(name, kind, what) {
+  say(name, kind, `refuses ${what}`);
+}
+
+/** Says, once of each kind, what production does of an interface. */
+export function say(name, kind, what) {
   if (said.has(kind)) return;
   said.add(kind);
-  host.console_log("warn", `${name}: production refuses ${what}`, trace(8));
+  host.console_log("warn", `${name}: production ${what}`, trace(8));
 }

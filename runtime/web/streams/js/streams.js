@@ -474,6 +474,23 @@ function deferChunks(reads) {
   };
 }
 
+// The branch of a stream that is cancelled first does not wait for the other, as
+// in production; the standard's would wait for ever for one that nobody reads.
+function cancelAtOnce(branches) {
+  let first = true;
+  for (const branch of branches) {
+    const controller = branch[CONTROLLER],
+      cancel = controller.private$cancelAlgorithm;
+    controller.private$cancelAlgorithm = (reason) => {
+      const whole = cancel(reason);
+      if (!first) return whole;
+      first = false;
+      apply(then, whole, [undefined, () => {}]);
+      return settled;
+    };
+  }
+}
+
 // The branches of a stream of known length are as long, as on the platform.
 function measureBranches() {
   const { tee: split } = ReadableStream.prototype;
@@ -483,6 +500,7 @@ function measureBranches() {
         whole = length !== null && !disturbed(this);
       const branches = apply(split, this, []);
       if (whole) for (const branch of branches) measured(branch, length);
+      cancelAtOnce(branches);
       return branches;
     },
   };
