@@ -24,13 +24,15 @@ type Worker struct {
 	Code []byte
 	// Map is the source map (version 3) of Code, with the sources in it. Their names are relative to the site's folder, with
 	// forward slashes.
-	Map     []byte
+	Map []byte
+	// Folder is the folder of the site that Code and Modules are in as they are; "" where they are compiled.
+	Folder  string
 	Modules []Module // the imports of Code, but for those that the runtime provides, sorted by Specifier
 }
 
 // Module is a file that the Worker imports and that is not compiled in.
 type Module struct {
-	Specifier string // the name in the import of Worker.Code; it changes with the bytes
+	Specifier string // its path relative to Code: "./name"; a name in a bundle changes with the bytes
 	Kind      ModuleKind
 	Bytes     []byte
 
@@ -40,8 +42,11 @@ type Module struct {
 // ModuleKind is the type of a Module.
 type ModuleKind string
 
-// KindWasm is a WebAssembly module: its default export is a WebAssembly.Module.
-const KindWasm ModuleKind = "wasm"
+// Kinds of modules.
+const (
+	KindWasm   ModuleKind = "wasm"   // its default export is a WebAssembly.Module
+	KindScript ModuleKind = "script" // JavaScript, of a Worker that is left as it was built: see Options.NoBundle
+)
 
 // Migration is one SQL file of the site's database.
 type Migration struct {

@@ -48,6 +48,9 @@ type Options struct {
 	Home     string // the folder of the user, absolute; it is never the root of a checkout
 	// AllowImport are absolute folders outside of the site's checkout whose files the Worker may import.
 	AllowImport []string
+	// NoBundle reports whether an entry of the site in dir is left as another tool built it, with the modules that it imports.
+	// Default: none is.
+	NoBundle func(dir, entry string) bool
 	// Secrets returns the secrets that no result of a Build may hold. Nil, as a function or a result, means none.
 	Secrets func() *secretscan.Set
 	// HashFile is where the hashes of files are kept from one process to the next (package hashfile); "" is nowhere.

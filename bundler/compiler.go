@@ -49,6 +49,7 @@ type compiler struct {
 type target struct {
 	entry  string
 	nodeJS bool
+	asIs   bool // it is left as it was built
 }
 
 func (c *compiler) dispose() {
@@ -60,6 +61,7 @@ func (c *compiler) dispose() {
 // compile bundles the manifest's entry. It keeps the compiler while the target and the settings stay the same.
 func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *reads) compiled {
 	t := target{entry: m.Entry, nodeJS: slices.Contains(m.Runtime.CompatibilityFlags, manifest.FlagNodeJS)}
+	t.asIs = t.entry != "" && b.options.NoBundle != nil && b.options.NoBundle(b.dir, t.entry)
 	if b.compiler != nil {
 		outdated := b.compiler.target != t
 		for path, text := range b.compiler.settings { // esbuild caches them, also with another runtime of JSX (0.28)
@@ -94,6 +96,7 @@ func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *read
 func newCompiler(dir string, t target, o Options) (*compiler, error) {
 	c := &compiler{target: t, minified: o.Minify, imports: &imports{
 		provided: available(o.Provided, t.nodeJS), checkout: checkout.Find(dir, o.Home, o.AllowImport),
+		asIs: t.asIs, entry: t.entry,
 	}}
 	environment := `"production"`
 	if o.Development {
@@ -176,6 +179,9 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 				"the Worker imports CSS, which nothing serves"))
 		}
 	}
+	if c.target.asIs {
+		c.asIs(explain, meta, &out)
+	}
 	out.diagnostics = append(out.diagnostics, c.decorators(explain, out.worker.Code)...)
 	out.diagnostics = append(out.diagnostics, explain.module(out.worker, meta)...)
 	out.diagnostics = append(out.diagnostics, c.lackingFeatures(out.worker.Modules)...)
@@ -236,7 +242,12 @@ func (c *compiler) rebuild(ctx context.Context, explain explainer) (result api.B
 // metafile is a part of esbuild's metafile.
 type metafile struct {
 	Inputs map[string]struct {
-		Format string
+		Format  string
+		Imports []struct {
+			Path, Kind, Original string
+			External             bool
+			With                 map[string]string
+		}
 	}
 	Outputs map[string]struct {
 		EntryPoint string

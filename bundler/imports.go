@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -33,6 +34,10 @@ type imports struct {
 
 	dynamic  map[importCall]bool // import() of missing modules
 	external map[importCall]bool // those of them that may fail when they are reached
+
+	asIs    bool   // the modules of the entry's folder are left as they are
+	entry   string // relative to the site's folder
+	renamed string // why they cannot be; "" if they can
 }
 
 // importCall is a specifier and the absolute path of the file that imports it.
@@ -43,8 +48,24 @@ func (i *imports) start(r *reads, external map[importCall]bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.reads, i.loaded, i.wasm = r, nil, map[string]Module{}
-	i.dynamic, i.external = map[importCall]bool{}, external
+	i.dynamic, i.external, i.renamed = map[importCall]bool{}, external, ""
 	i.checkout.Refresh()
+}
+
+// rename notes why modules cannot be left as they are.
+func (i *imports) rename(format string, args ...any) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.renamed == "" {
+		i.renamed = fmt.Sprintf(format, args...)
+	}
+}
+
+// notAsIs says why modules cannot be left as they are; "" if they can.
+func (i *imports) notAsIs() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.renamed
 }
 
 func (i *imports) sources() []string {
@@ -72,6 +93,9 @@ func (i *imports) plugin() api.Plugin {
 			build.OnResolve(api.OnResolveOptions{Filter: filter}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
 				if args.Kind == api.ResolveJSRequireCall { // an ES module has no require: a module of ours wraps the import
 					return api.OnResolveResult{Path: i.provided[args.Path], Namespace: required}, nil
+				}
+				if args.Path != i.provided[args.Path] {
+					i.rename("it imports %q, which is %q", args.Path, i.provided[args.Path])
 				}
 				return api.OnResolveResult{Path: i.provided[args.Path], External: true}, nil
 			})
@@ -278,6 +302,15 @@ func (i *imports) resolveWasm(build api.PluginBuild, args api.OnResolveArgs) (ap
 	m := Module{
 		Specifier: "./" + sum(data)[:16] + "-" + filepath.Base(found.Path), Kind: KindWasm, Bytes: data,
 		file: filepath.ToSlash(i.reads.relative(found.Path)),
+	}
+	if i.asIs {
+		at := specifierIn(path.Dir(i.entry), m.file)
+		importer := path.Dir(specifierIn(path.Dir(i.entry), filepath.ToSlash(i.reads.relative(args.Importer))))
+		if strings.HasPrefix(at, "./../") || "./"+path.Join(importer, args.Path) != at {
+			i.rename("it imports %q by another name than its path", args.Path)
+		} else {
+			m.Specifier = at
+		}
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()

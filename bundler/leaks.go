@@ -72,6 +72,13 @@ func (l *leaks) all(m *manifest.Manifest, code compiled, files assetWalk, migrat
 
 // worker searches the author's sources, which the source map has, then the compiled code.
 func (l *leaks) worker(entry string, w *Worker) {
+	for _, module := range w.Modules {
+		l.text(module.file, module.Bytes, "this module of the Worker")
+	}
+	if len(w.Map) == 0 { // it is left as it was built
+		l.text(entry, w.Code, "the Worker")
+		return
+	}
 	var sources struct {
 		Sources        []string
 		SourcesContent []string
@@ -104,9 +111,6 @@ func (l *leaks) worker(entry string, w *Worker) {
 			d.Source = l.set.Star(nthLine(sources.SourcesContent[i], line))
 		}
 		l.found = append(l.found, d)
-	}
-	for _, module := range w.Modules {
-		l.text(module.file, module.Bytes, "this module of the Worker")
 	}
 }
 

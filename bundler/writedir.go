@@ -170,7 +170,7 @@ func writeFiles(b *Bundle, dir string) error {
 		list.Worker = &indexWorker{File: w.Name, Map: w.Name + ".map", Modules: []indexModule{}}
 		files[w.Name], files[w.Name+".map"] = w.Code, w.Map
 		for _, m := range w.Modules {
-			name := filepath.Base(m.Specifier)
+			name := strings.TrimPrefix(m.Specifier, "./")
 			files[name] = m.Bytes
 			list.Worker.Modules = append(list.Worker.Modules, indexModule{File: name, Kind: m.Kind, SHA256: sum(m.Bytes)})
 		}
@@ -189,13 +189,12 @@ func writeFiles(b *Bundle, dir string) error {
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
-	if len(b.Migrations) > 0 {
-		if err := os.Mkdir(filepath.Join(dir, migrationsFolder), 0o755); err != nil {
+	for name, bytes := range files {
+		to := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}
-	}
-	for name, bytes := range files {
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), bytes, 0o644); err != nil {
+		if err := os.WriteFile(to, bytes, 0o644); err != nil {
 			return err
 		}
 	}

@@ -51,7 +51,7 @@ func (w *Worker) evaluate(vm *engine.VM, env string) error {
 		}
 		vm.Free(globals)
 	}
-	if readsMatches.Match(w.o.Code) {
+	if w.readsMatches() {
 		if err := call(vm, "noteMatches"); err != nil {
 			return err
 		}
@@ -77,6 +77,16 @@ func call(vm *engine.VM, entry string, args ...any) error {
 		vm.Free(result)
 	}
 	return err
+}
+
+// readsMatches reports whether the Worker's code reads the last match from RegExp itself.
+func (w *Worker) readsMatches() bool {
+	for _, script := range w.o.Scripts {
+		if readsMatches.MatchString(script) {
+			return true
+		}
+	}
+	return readsMatches.Match(w.o.Code)
 }
 
 // readsMatches matches code that reads the last match from RegExp itself, by a member (RegExp.$1, RegExp["$&"]) or by a

@@ -39,6 +39,9 @@ func (w *Worker) webOptions() web.Options {
 	o.Memory = w.share
 	o.Source = func(name string) []byte {
 		if name != w.o.Name {
+			if script, ok := w.o.Scripts[name]; ok {
+				return []byte(script)
+			}
 			return nil
 		}
 		return w.o.Code
@@ -57,6 +60,7 @@ func (w *Worker) newSlot() (*slot, error) {
 		funcs[name] = inHandler(f)
 	}
 	modules := web.Modules() // that Code imports and the bundler left out
+	maps.Copy(modules, w.o.Scripts)
 	maps.Copy(modules, w.node)
 	maps.Copy(modules, w.wasm.Modules())
 	maps.Copy(funcs, wasm.Funcs())

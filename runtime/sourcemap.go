@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -49,19 +50,39 @@ const snippetReach = 3
 type sources struct {
 	name     string // of the evaluated code
 	consumer *sourcemap.Consumer
-	wide     sync.Map // the lines of each source read so far; none where every character is one UTF-16 unit
+	own      map[string]ownFile // modules that are the author's files, by name
+	texts    map[string]string  // their texts, by file
+	wide     sync.Map           // the lines of each source read so far; none where every character is one UTF-16 unit
 }
 
-// newSources reads a source map of version 3 for the code evaluated under a name; an empty one is allowed.
-func newSources(name string, text []byte) (*sources, error) {
-	if len(text) == 0 {
+// ownFile is a file whose text is evaluated as it is.
+type ownFile struct{ file, text string }
+
+// newSources reads the source map of a Worker's code, of version 3; an empty one is allowed.
+func newSources(o WorkerOptions) (*sources, error) {
+	if len(o.Map) == 0 && o.Folder == "" {
 		return nil, nil
 	}
-	consumer, err := sourcemap.Parse("", text)
-	if err != nil {
-		return nil, fmt.Errorf("read the worker's source map: %w", err)
+	s := &sources{name: o.Name, own: map[string]ownFile{}, texts: map[string]string{}}
+	if len(o.Map) > 0 {
+		var err error
+		if s.consumer, err = sourcemap.Parse("", o.Map); err != nil {
+			return nil, fmt.Errorf("read the worker's source map: %w", err)
+		}
 	}
-	return &sources{name: name, consumer: consumer}, nil
+	if o.Folder == "" {
+		return s, nil
+	}
+	for name, text := range o.Scripts {
+		s.own[name] = ownFile{path.Join(o.Folder, name), text}
+	}
+	if s.consumer == nil {
+		s.own[o.Name] = ownFile{path.Join(o.Folder, strings.TrimPrefix(o.Name, mappedScheme)), string(o.Code)}
+	}
+	for _, own := range s.own {
+		s.texts[own.file] = own.text
+	}
+	return s, nil
 }
 
 // traceLine is a line of QuickJS's trace: "    at name (file:line:column)" or,
@@ -140,7 +161,14 @@ func (s *sources) text(text string) string {
 
 // original returns the frame in the author's file.
 func (s *sources) original(f Frame) Frame {
-	if s == nil || f.Line == 0 || f.File != s.name {
+	if s == nil || f.Line == 0 {
+		return f
+	}
+	if own, ok := s.own[f.File]; ok {
+		f.File = own.file
+		return f
+	}
+	if f.File != s.name || s.consumer == nil {
 		return f
 	}
 	file, _, line, column, ok := s.consumer.Source(f.Line, max(f.Column-1, 0))
@@ -198,8 +226,11 @@ func (s *sources) snippet(f Frame) []SnippetLine {
 	if s == nil || f.Line == 0 {
 		return nil
 	}
-	content := s.consumer.SourceContent(f.File)
-	if content == "" {
+	content := s.texts[f.File]
+	if content == "" && s.consumer != nil {
+		content = s.consumer.SourceContent(f.File)
+	}
+	if content == "" && s.consumer != nil {
 		spelled := strings.ReplaceAll((&url.URL{Path: f.File}).String(), "%20", " ") // as esbuild does
 		content = s.consumer.SourceContent(spelled)
 	}

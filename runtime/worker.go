@@ -41,6 +41,12 @@ type WorkerOptions struct {
 	Map  []byte // source map, version 3; may be empty
 	// Wasm are the WebAssembly modules that Code imports, by specifier.
 	Wasm map[string][]byte
+	// Scripts are the JavaScript modules that Code imports, by specifier: "./assets/page.js". They import each other, and Wasm,
+	// by paths relative to their own.
+	Scripts map[string]string
+	// Folder is the folder, relative to the site's, in which Code and Scripts are files of the author's; "" where Map says which
+	// files Code was made of.
+	Folder string
 	// Compiling is called before Wasm is compiled, which may take half a minute where it is not in the cache, and done after
 	// that. Default: none.
 	Compiling func() (done func())
@@ -128,7 +134,7 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	if o.MapStacks {
 		o.Name = mappedScheme + o.Name
 	}
-	maps, err := newSources(o.Name, o.Map)
+	maps, err := newSources(o)
 	if err != nil {
 		return nil, errStart(err)
 	}

@@ -168,7 +168,7 @@ func texts(b *bundler.Bundle, m *manifest.Manifest, o Options, before config) (m
 		files["src/site.js"] = w.Code
 		files["src/"+w.Name+".map"] = w.Map
 		for _, module := range w.Modules {
-			files["src/"+path.Base(module.Specifier)] = module.Bytes
+			files[path.Join("src", module.Specifier)] = module.Bytes
 		}
 	}
 	for i, name := range migrationNames(b.Migrations) {

@@ -99,8 +99,10 @@ func aboutKey(key string) (Effect, string) {
 		return Unneeded, "the platform, or the command line, sees to this"
 	case "route", "routes":
 		return Unneeded, "the address belongs to the site; a domain is connected there"
-	case "no_bundle", "find_additional_modules":
-		return Changed, "the Worker is always bundled"
+	case "no_bundle":
+		return Unneeded, "a Worker that says so stays as it was built, as long as this file is there"
+	case "find_additional_modules":
+		return Changed, "modules are found by what imports them"
 	case "rules":
 		return Changed, "imports are known by their ending: .txt, .html and .sql are texts, .bin is bytes, .wasm a module"
 	case "define", "alias", "jsx_factory", "jsx_fragment":

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"path"
+	"strings"
 
 	"github.com/tetratelabs/wazero/api"
 )
@@ -108,10 +110,17 @@ func (vm *VM) newCString(s string) uint32 {
 	return ptr
 }
 
-// hostModuleNormalize is env.host_module_normalize(base, name) -> name. The bundler has resolved all imports but those of
-// the host's own modules, whose names stay as they are.
+// hostModuleNormalize is env.host_module_normalize(base, name) -> name. Names of the host's own modules stay as they are;
+// paths of modules begin with "./" and are relative to the base, the main module's to none.
 func hostModuleNormalize(vm *VM, _ api.Module, stack []uint64) {
 	name := vm.cString(uint32(stack[1]))
+	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
+		folder := "."
+		if base := vm.cString(uint32(stack[0])); strings.HasPrefix(base, "./") {
+			folder = path.Dir(base)
+		}
+		name = "./" + path.Join(folder, name)
+	}
 	vm.depth++
 	defer func() { vm.depth-- }()
 	stack[0] = uint64(vm.newCString(name))

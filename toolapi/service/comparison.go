@@ -11,6 +11,7 @@ import (
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
 
 // This file compares a revision with what is live, and shows the difference to the person who approves it. The sorted
@@ -149,17 +150,16 @@ func compare(was, now storedBundle, hasBase bool) (*comparison, error) {
 	return c, nil
 }
 
-// noteWorkerFile notes the hash of a file of the Worker: its entry, and the WebAssembly beside it.
+// noteWorkerFile notes the hash of a file of the Worker: its entry, and the modules beside it.
 func noteWorkerFile(hashes map[string]string, m *manifest.Manifest, f *toolapi.UploadFile) {
 	if f == nil || m.Entry == "" {
 		return
 	}
 	entry := path.Clean(m.Entry)
-	switch {
-	case f.Path == entry:
+	if f.Path == entry {
 		hashes[""] = string(f.SHA256)
-	case path.Dir(f.Path) == path.Dir(entry) && path.Ext(f.Path) == ".wasm":
-		hashes[path.Base(f.Path)] = string(f.SHA256)
+	} else if name, _ := bundle.WorkerModule(entry, f.Path); name != "" {
+		hashes[strings.TrimPrefix(name, "./")] = string(f.SHA256)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -268,7 +269,12 @@ func (b *builder) startWorker(
 	mask := siteworker.MaskOf(secrets)
 	o := siteworker.Options(m)
 	o.Name, o.Code, o.Map, o.Wasm, o.Bindings = w.Name, w.Code, w.Map, map[string][]byte{}, set
+	o.Scripts, o.Folder = map[string]string{}, w.Folder
 	for _, module := range w.Modules {
+		if module.Kind == bundler.KindScript {
+			o.Scripts[module.Specifier] = string(module.Bytes)
+			continue
+		}
 		o.Wasm[module.Specifier] = module.Bytes
 	}
 	o.Compiling = func() func() { return b.console.wait(compileNotice(w.Modules)) }
@@ -301,12 +307,16 @@ func (b *builder) replace(w *siteworker.Shared) {
 // compileNotice says what is done before a Worker with WebAssembly modules starts.
 func compileNotice(modules []bundler.Module) string {
 	bytes := int64(0)
+	modules = slices.DeleteFunc(slices.Clone(modules), func(m bundler.Module) bool { return m.Kind == bundler.KindScript })
 	for _, m := range modules {
 		bytes += int64(len(m.Bytes))
 	}
 	what := wording.Count(len(modules), "WebAssembly module")
 	if len(modules) == 1 {
-		_, what, _ = strings.Cut(modules[0].Specifier, "-") // behind the hash
+		what = path.Base(modules[0].Specifier)
+		if _, name, hashed := strings.Cut(what, "-"); hashed {
+			what = name
+		}
 	}
 	return fmt.Sprintf("compiling %s (%s), which takes long the first time", wording.Printable(what), wording.Size(bytes))
 }
@@ -319,6 +329,9 @@ func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]strin
 	_ = errors.Join(enc.Encode(m.Bindings), enc.Encode(m.Limits), enc.Encode(m.Runtime), enc.Encode(secrets))
 	h.Write(w.Code)
 	h.Write(w.Map)
+	for _, module := range w.Modules {
+		_ = errors.Join(enc.Encode(module.Specifier), enc.Encode(module.Bytes))
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 

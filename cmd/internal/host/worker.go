@@ -13,6 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -74,8 +75,8 @@ func (s *hostedSite) errorPage(w http.ResponseWriter, r *http.Request, err error
 	site.Refuse(w, r, refusal)
 }
 
-// readWorker reads the code of a release: its entry as one module, with the WebAssembly modules of its folder by the name
-// under which the entry imports them.
+// readWorker reads the code of a release: its entry, with the modules of its folder by the names under which the entry imports
+// them.
 func readWorker(r service.Release, o *pagesruntime.WorkerOptions) (err error) {
 	entry, _ := r.Bundle.File(path.Clean(r.Bundle.Manifest.Entry)) // every bundle has its entry
 	o.Name = path.Base(entry.Path)
@@ -87,12 +88,20 @@ func readWorker(r service.Release, o *pagesruntime.WorkerOptions) (err error) {
 			return err
 		}
 	}
-	o.Wasm = map[string][]byte{}
+	o.Wasm, o.Scripts = map[string][]byte{}, map[string]string{}
 	for _, f := range r.Bundle.Files {
-		if path.Dir(f.Path) == path.Dir(entry.Path) && path.Ext(f.Path) == ".wasm" {
-			if o.Wasm["./"+path.Base(f.Path)], err = contents(r, f); err != nil {
-				return err
-			}
+		name, isWasm := bundle.WorkerModule(entry.Path, f.Path)
+		if name == "" {
+			continue
+		}
+		text, err := contents(r, f)
+		if err != nil {
+			return err
+		}
+		if isWasm {
+			o.Wasm[name] = text
+		} else {
+			o.Scripts[name] = string(text)
 		}
 	}
 	return nil

@@ -28,6 +28,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 	"github.com/pages-toolchain/pages/manifest/validate"
+	"github.com/pages-toolchain/pages/manifest/wrangler"
 	"github.com/pages-toolchain/pages/runtime/node"
 )
 
@@ -202,7 +203,7 @@ func (s *Sites) ReportOf(dir string, diags diagnostic.List) diagnostic.Report {
 
 // BundlerOptions are those of every build. allowImport are folders as the user named them.
 func (s *Sites) BundlerOptions(allowImport []string) bundler.Options {
-	o := bundler.Options{Provided: ProvidedModules(), Home: s.Terminal.HomeDir, Now: s.Terminal.Now}
+	o := bundler.Options{Provided: ProvidedModules(), NoBundle: wrangler.NoBundle, Home: s.Terminal.HomeDir, Now: s.Terminal.Now}
 	for _, folder := range allowImport {
 		o.AllowImport = append(o.AllowImport, s.Terminal.Path(folder))
 	}

@@ -36,6 +36,8 @@ type upload struct {
 	opener *bundler.Opener
 }
 
+const javaScript = "text/javascript; charset=utf-8"
+
 func (s *upload) close() {
 	if s.opener != nil {
 		s.opener.Close()
@@ -109,11 +111,15 @@ func (s *upload) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, ma
 	}
 	if w := b.Worker; w != nil {
 		at := s.workerFolder()
-		s.add(path.Join(at, w.Name), "text/javascript; charset=utf-8", w.Code)
+		s.add(path.Join(at, w.Name), javaScript, w.Code)
 		for _, module := range w.Modules {
-			s.add(path.Join(at, path.Base(module.Specifier)), "application/wasm", module.Bytes)
+			contentType := "application/wasm"
+			if module.Kind == bundler.KindScript {
+				contentType = javaScript
+			}
+			s.add(path.Join(at, module.Specifier), contentType, module.Bytes)
 		}
-		if maps {
+		if maps && len(w.Map) > 0 {
 			s.add(path.Join(at, w.Name+".map"), "application/json", w.Map)
 		}
 		if s.Manifest, err = toolcall.SetField(s.Manifest, "entry", path.Join(at, w.Name)); err != nil {

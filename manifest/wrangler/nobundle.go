@@ -1,0 +1,36 @@
+package wrangler
+
+import (
+	"io/fs"
+	"os"
+	"path"
+)
+
+// NoBundle reports whether a wrangler configuration in the folder of a site, or in that of the Worker's entry, says no_bundle
+// for this entry: another tool has bundled it. The entry is relative to the site's folder.
+func NoBundle(dir, entry string) bool {
+	if entry = clean(entry); !fs.ValidPath(entry) {
+		return false
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	for _, folder := range []string{path.Dir(entry), "."} {
+		for _, name := range Files() {
+			c, err := read(root.FS(), path.Join(folder, name))
+			if err != nil {
+				continue
+			}
+			base, _ := c.keys["base_dir"].(string)
+			main, _ := c.keys["main"].(string)
+			alone, _ := c.keys["no_bundle"].(bool)
+			if at := path.Join(folder, main); alone && base == "" && main != "" && at == entry {
+				return true
+			}
+			break // wrangler reads the first
+		}
+	}
+	return false
+}
