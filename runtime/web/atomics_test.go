@@ -43,7 +43,8 @@ func TestAtomics(t *testing.T) {
 			"a SharedArrayBuffer that grows",
 			`(() => { const s = new SharedArrayBuffer(8, { maxByteLength: 2000 }), v = new Uint8Array(s), w = new Int32Array(s, 4);
 				v[7] = 1; s.grow(1996); v[1990] = 7; Atomics.add(w, 400, 3);
-				try { s.grow(8) } catch (e) { return [s.growable, s.maxByteLength, v.length, w.length, w[0], v[1990], w[400], e.name] } })()`,
+				try { s.grow(8) } catch (e) {
+				return [s.growable, s.maxByteLength, v.length, w.length, w[0], v[1990], w[400], e.name] } })()`,
 			"true,2000,1996,498,16777216,7,3,RangeError",
 		},
 		{"a SharedArrayBuffer as long as it may be", `new SharedArrayBuffer(8, { maxByteLength: 8 }).growable`, "true"},

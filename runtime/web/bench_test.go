@@ -26,7 +26,8 @@ func BenchmarkServe(b *testing.B) {
 		"body": `export default { async fetch() { let r = new Response("hello"); for (let i = 0; i < 20; i++) r = new Response(r.body, r);
 			return new Response(await r.text()); } };`,
 		"read": `export default { async fetch() { let n = 0;
-			for await (const x of new ReadableStream({ i: 0, pull(c) { if (this.i++ === 100) c.close(); else c.enqueue(this.i); } })) n += x;
+			const source = { i: 0, pull(c) { if (this.i++ === 100) c.close(); else c.enqueue(this.i); } };
+			for await (const x of new ReadableStream(source)) n += x;
 			return new Response(String(n)); } };`,
 		"headers": `export default { fetch(request) { return new Response(null, {
 			headers: { a: request.headers.get("user-agent"), b: request.headers.get("accept") } }); } };`,

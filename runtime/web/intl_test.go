@@ -112,8 +112,8 @@ func TestIntlHonest(t *testing.T) {
 		{
 			"words without spaces and a dictionary",
 			`["東京に住んでいます。", "タヌキとabc", "ภาษาไทย, และ", "ភាសាខ្មែរ", "ພາສາລາວ 12", "မြန်မာဘာသာ"].map((s) =>
-				[...new Intl.Segmenter("ja", { granularity: "word" }).segment(s)].map((s) => s.segment + (s.isWordLike ? "*" : "")).join("|"))
-				.join(" / ")`,
+				[...new Intl.Segmenter("ja", { granularity: "word" }).segment(s)].map((s) =>
+				s.segment + (s.isWordLike ? "*" : "")).join("|")).join(" / ")`,
 			"東*|京*|に*|住*|んでいます*|。 / タヌキ*|と*|abc* / ภาษาไทย*|,| |และ* / ភាសាខ្មែរ* / ພາສາລາວ*| |12* / မြန်မာဘာသာ*",
 		},
 		{"an unknown locale", `new Intl.NumberFormat("xx").resolvedOptions().locale`, "en-US"},

@@ -87,7 +87,8 @@ func TestStreamFields(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
 			"_reader of a ReadableStream",
-			`class S extends ReadableStream { constructor() { super({ start(c) { c.enqueue("a"); c.close() } }); this._reader = { mine: 1 } } }
+			`class S extends ReadableStream { constructor() { super({ start(c) { c.enqueue("a"); c.close() } });
+				this._reader = { mine: 1 } } }
 				const s = new S(), out = [s.locked, "_state" in s]; for await (const x of s) out.push(x); return [...out, s._reader]`,
 			`[false, false, "a", { "mine": 1 }]`,
 		},
@@ -126,7 +127,8 @@ func TestStreamFields(t *testing.T) {
 				const p = new Proxy(new ReadableStream(), traps), out = [];
 				for (const f of [() => p.locked, () => p.getReader(), () => p.tee(), () => ReadableStream.prototype.getReader.call(p),
 				  () => new Response(p)]) {
-				  seen.length = 0; try { f(); out.push("taken") } catch (e) { out.push(e.name) } out.push(...seen.filter((x) => x.includes("private")));
+				  seen.length = 0; try { f(); out.push("taken") } catch (e) { out.push(e.name) }
+				  out.push(...seen.filter((x) => x.includes("private")));
 				}
 				return out`,
 			`["TypeError", "TypeError", "TypeError", "TypeError", "TypeError"]`,
