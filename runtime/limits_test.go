@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -194,13 +195,22 @@ func TestLoadBudget(t *testing.T) {
 	}
 }
 
-// TestLoadMemory: a module that holds too much is told of as such, with its size.
+// TestLoadMemory: a module that holds too much is told of as such, with its size and the biggest packages in it.
 func TestLoadMemory(t *testing.T) {
-	_, err := start(t, `const all = []; for (;;) all.push(new Array(1e6).fill(1));
-export default { fetch: () => new Response(String(all.length)) };`, pagesruntime.WorkerOptions{LoadCPU: time.Minute})
+	sourceMap, err := json.Marshal(map[string]any{
+		"version": 3, "names": []string{}, "mappings": "AAAA",
+		"sources":        []string{"../node_modules/small/i.js", "../node_modules/@big/one/a.js", "../node_modules/large/b.js", "src/a.ts"},
+		"sourcesContent": []string{"x", strings.Repeat("x", 3<<20), strings.Repeat("x", 1<<20), strings.Repeat("x", 4<<20)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = start(t, `const all = []; for (;;) all.push(new Array(1e6).fill(1));
+export default { fetch: () => new Response(String(all.length)) };`, pagesruntime.WorkerOptions{LoadCPU: time.Minute, Map: sourceMap})
 	f, ok := errors.AsType[*pagesruntime.Error](err)
 	if !ok || f.Kind != pagesruntime.KindMemory ||
 		!strings.Contains(f.Message, "128 MB of memory while it was loaded; its code alone is 0.0 MiB") ||
+		!strings.HasSuffix(f.Message, " MiB. The biggest packages in it: @big/one (3.0 MiB), large (1.0 MiB)") ||
 		!strings.HasPrefix(f.Fix, "import less") {
 		t.Errorf("got %+v", err)
 	}

@@ -95,6 +95,9 @@ func (w *Worker) loadError(err error) *Error {
 		f.Fix = "move the work from the top level of the module into the handler"
 	case KindMemory:
 		f.Message += fmt.Sprintf(" while it was loaded; its code alone is %.1f MiB", float64(len(w.o.Code))/(1<<20))
+		if packages := biggestPackages(w.o.Map); packages != "" {
+			f.Message += ". The biggest packages in it: " + packages
+		}
 		f.Fix = "import less, and keep data in a file of the assets, a database or a bucket"
 	}
 	return f

@@ -48,7 +48,8 @@ const (
 const (
 	toJSON       = "toJSON"
 	predefined   = 1 << 10  // more than QuickJS has atoms of its own, of which toJSON is one
-	maxJSONDepth = 256      // less than QuickJS's limit
+	maxJSONDepth = 300_000  // V8 has no limit of its own for plain data
+	circlePace   = 256      // depths between two looks for an object within itself
 	maxJSON      = 16 << 20 // bytes; more is left to QuickJS, which counts its memory
 	jsonPace     = 1 << 10  // values between two checks of the budget
 )
@@ -82,12 +83,22 @@ type jsonWriter struct {
 	atoms      uint32
 	gap        string
 	out        []byte
-	depth      int
+	open       []jsonFrame            // objects and arrays, the outermost first
 	seen       int                    // values
 	shapes     map[uint32][]jsonField // the enumerable properties of objects of a shape
 	last       uint32                 // shape
 	lastFields []jsonField
 	prototypes []uint32 // without toJSON
+}
+
+// jsonFrame is an object or an array that is being written.
+type jsonFrame struct {
+	at     uint32
+	array  bool
+	some   bool        // something of it is written
+	next   uint32      // the number of the next item or field
+	count  uint32      // of items
+	fields []jsonField // of an object
 }
 
 // jsonField is a property. Integers come first, by their value.
@@ -114,7 +125,22 @@ func (w *jsonWriter) u32(at uint32) uint32 { return binary.LittleEndian.Uint32(w
 
 func (w *jsonWriter) load(at uint32) Value { return Value(binary.LittleEndian.Uint64(w.memory[at:])) }
 
+// value writes a value and all in it. Data may be nested deeper than the stack of a goroutine should grow.
 func (w *jsonWriter) value(v Value) bool {
+	for ok := w.begin(v); ; ok = w.begin(v) {
+		if !ok {
+			return false
+		}
+		for w.next(&v) {
+			if len(w.open) == 0 {
+				return true
+			}
+		}
+	}
+}
+
+// begin writes a value, or the begin of an object or array.
+func (w *jsonWriter) begin(v Value) bool {
 	if len(w.out) > maxJSON {
 		return false
 	}
@@ -142,76 +168,89 @@ func (w *jsonWriter) value(v Value) bool {
 	return true
 }
 
+// object begins an object, or an array without holes.
 func (w *jsonWriter) object(at uint32) bool {
-	if w.depth == maxJSONDepth {
-		return false // deep, or within itself
+	if len(w.open) == maxJSONDepth || len(w.open) > 0 && len(w.open)%circlePace == 0 && w.within(at) {
+		return false
 	}
-	w.depth++
-	defer func() { w.depth-- }()
 	shape := w.u32(at + objectShape)
 	if !w.inheritsPlain(shape) {
 		return false
 	}
+	frame := jsonFrame{at: at}
 	switch binary.LittleEndian.Uint16(w.memory[at+quickjspatch.ObjectClass:]) {
 	case classObject:
-		return w.fields(at, shape)
+		var ok bool
+		if frame.fields, ok = w.fieldsOf(shape); !ok {
+			return false
+		}
+		w.out = append(w.out, '{')
 	case classArray:
-		return w.memory[at+quickjspatch.ObjectFlags]&quickjspatch.FastArray != 0 && w.items(at, shape)
-	}
-	return false
-}
-
-// items writes an array without holes.
-func (w *jsonWriter) items(at, shape uint32) bool {
-	count := w.u32(at + quickjspatch.ArrayCount)
-	if w.load(w.u32(at+objectProps)) != makeValue(tagInt, count) || w.has(shape, w.vm.toJSON) { // the length comes first
+		frame.array, frame.count = true, w.u32(at+quickjspatch.ArrayCount)
+		// The length comes first.
+		if w.memory[at+quickjspatch.ObjectFlags]&quickjspatch.FastArray == 0 ||
+			w.load(w.u32(at+objectProps)) != makeValue(tagInt, frame.count) || w.has(shape, w.vm.toJSON) {
+			return false
+		}
+		w.out = append(w.out, '[')
+	default:
 		return false
 	}
-	w.out = append(w.out, '[')
-	for i := range count {
-		if i > 0 {
-			w.out = append(w.out, ',')
-		}
-		w.line()
-		switch v := w.load(w.u32(at+quickjspatch.ArrayValues) + 8*i); v.tag() {
-		case tagUndefined, tagSymbol:
-			w.out = append(w.out, "null"...)
-		default:
-			if !w.value(v) {
-				return false
-			}
-		}
-	}
-	return w.end(count > 0, ']')
+	w.open = append(w.open, frame)
+	return true
 }
 
-// fields writes an object.
-func (w *jsonWriter) fields(at, shape uint32) bool {
-	fields, ok := w.fieldsOf(shape)
-	if !ok {
+// within reports whether an object is being written.
+func (w *jsonWriter) within(at uint32) bool {
+	return slices.ContainsFunc(w.open, func(f jsonFrame) bool { return f.at == at })
+}
+
+// next sets v to the next value in what is open, of which it writes the key; or it ends what has no further value, or there is
+// nothing open, and reports that.
+func (w *jsonWriter) next(v *Value) (ended bool) {
+	if len(w.open) == 0 {
+		return true
+	}
+	f := &w.open[len(w.open)-1]
+	if f.array {
+		if f.next == f.count {
+			w.end(f.some, ']')
+			return true
+		}
+		*v = w.load(w.u32(f.at+quickjspatch.ArrayValues) + 8*f.next)
+		if tag := v.tag(); tag == tagUndefined || tag == tagSymbol {
+			*v = makeValue(tagNull, 0)
+		}
+		f.next++
+		w.comma(f)
 		return false
 	}
-	w.out = append(w.out, '{')
-	props, some := w.u32(at+objectProps), false
-	for _, f := range fields {
-		v := w.load(props + 8*f.at)
+	props := w.u32(f.at + objectProps)
+	for int(f.next) < len(f.fields) {
+		field := &f.fields[f.next]
+		f.next++
+		*v = w.load(props + 8*field.at)
 		if tag := v.tag(); tag == tagUndefined || tag == tagSymbol {
 			continue
 		}
-		if some {
-			w.out = append(w.out, ',')
-		}
-		some = true
-		w.line()
-		w.out = append(w.out, f.name...)
+		w.comma(f)
+		w.out = append(w.out, field.name...)
 		if w.gap != "" {
 			w.out = append(w.out, ' ')
 		}
-		if !w.value(v) {
-			return false
-		}
+		return false
 	}
-	return w.end(some, '}')
+	w.end(f.some, '}')
+	return true
+}
+
+// comma goes on after a value, and begins a line.
+func (w *jsonWriter) comma(f *jsonFrame) {
+	if f.some {
+		w.out = append(w.out, ',')
+	}
+	f.some = true
+	w.line()
 }
 
 // line begins a line, when there is a gap.
@@ -220,19 +259,17 @@ func (w *jsonWriter) line() {
 		return
 	}
 	w.out = append(w.out, '\n')
-	for range w.depth {
+	for range w.open {
 		w.out = append(w.out, w.gap...)
 	}
 }
 
-func (w *jsonWriter) end(some bool, bracket byte) bool {
-	if some && w.gap != "" {
-		w.depth--
+// end ends the innermost object or array.
+func (w *jsonWriter) end(some bool, bracket byte) {
+	if w.open = w.open[:len(w.open)-1]; some {
 		w.line()
-		w.depth++
 	}
 	w.out = append(w.out, bracket)
-	return true
 }
 
 // fieldsOf returns the enumerable properties of a shape, in the language's order.

@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strings"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
 // Call calls an entry point of the prelude. The error is what it threw. The
@@ -28,11 +31,12 @@ func (vm *VM) Call(entry string, args ...any) (Value, error) {
 func (vm *VM) Import(module Source) (Value, error) {
 	promise, err := vm.evalModule(module)
 	if err != nil {
-		return 0, err
+		return 0, vm.parseError(err)
 	}
 	defer vm.Free(promise)
 	vm.drain()
-	return vm.promiseResult(promise)
+	namespace, err := vm.promiseResult(promise)
+	return namespace, vm.parseError(err)
 }
 
 // evalModule begins to evaluate a module and returns the promise of its namespace.
@@ -40,6 +44,9 @@ func (vm *VM) evalModule(module Source) (Value, error) {
 	code, free := vm.write(module.Code)
 	name := vm.newCString(module.Name)
 	const asModule = 1
+	if refused, ok := vm.mod.ExportedGlobal(quickjspatch.RefusedGlobal).(api.MutableGlobal); ok {
+		refused.Set(0)
+	}
 	box := vm.call32(fnEvalModule, uint64(code), uint64(len(module.Code)), uint64(name), asModule)
 	free()
 	vm.call(fnFree, uint64(name))
@@ -47,6 +54,18 @@ func (vm *VM) evalModule(module Source) (Value, error) {
 		return 0, vm.exception()
 	}
 	return vm.checkValue(uint64(vm.unbox(box)))
+}
+
+// parseError is the error of a module that did not load. Where memory was refused the parser goes on, and takes code that it
+// could not keep for wrong code: a SyntaxError is one of memory then.
+func (vm *VM) parseError(err error) error {
+	refused := vm.mod.ExportedGlobal(quickjspatch.RefusedGlobal)
+	thrown, ok := errors.AsType[*Error](err)
+	if !ok || thrown.Name != "SyntaxError" || refused == nil || refused.Get() == 0 {
+		return err
+	}
+	vm.MeetLimit()
+	return OutOfMemory()
 }
 
 // Loaded is the specifier of a module of IsolateOptions.Modules; as a value for VM.New it is the module's namespace. The

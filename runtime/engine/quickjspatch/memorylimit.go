@@ -1,6 +1,7 @@
 package quickjspatch
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
@@ -10,6 +11,10 @@ const (
 	// FullGlobal is a mutable i32: 0, then 1 when an allocation met the limit of memory. The module calls host_interrupt at
 	// once; the host resets it.
 	FullGlobal = "pages_full"
+	// RefusedGlobal is a mutable i32: 1 once memory was refused, with an exception or, where a buffer could not grow, without.
+	// The host resets it. The parser may go on after both, takes code that it could not keep for wrong code, and throws a
+	// SyntaxError.
+	RefusedGlobal = "pages_refused"
 	// MallocSize is where a JSRuntime has the number of bytes allocated, an i32.
 	MallocSize = 24
 	// CollectorThreshold is where it has the bytes from which garbage is collected, and mallocLimit the limit.
@@ -27,10 +32,11 @@ const (
 // JS_ThrowOutOfMemory (context) -> exception throws an error that JavaScript can catch. Its calls go to a new function that
 // first tells the host.
 type memoryLimit struct {
-	full                   uint32 // index of FullGlobal
+	full, refused          uint32 // indices of FullGlobal and RefusedGlobal
 	interrupt              uint32
 	collect, throw         uint32 // JS_RunGC (runtime), JS_ThrowOutOfMemory
 	collectType, throwType uint32
+	growing                int // dbuf_claim, of the module's own functions
 }
 
 func (l layout) memoryLimit() (m memoryLimit, err error) {
@@ -44,7 +50,23 @@ func (l layout) memoryLimit() (m memoryLimit, err error) {
 	if _, err := l.uniqueFunction(shapedObjectType, m.trigger(), 1); err != nil {
 		return m, err
 	}
-	return m, nil
+	m.growing, err = l.uniqueFunction(growType, growFailed, 1)
+	return m, err
+}
+
+// growType is the type of dbuf_claim (buffer, bytes) -> int, and growFailed what it does when the buffer cannot grow: it notes
+// that in the buffer and returns -1.
+const growType = "\x60\x02\x7f\x7f\x01\x7f"
+
+var growFailed = []byte{op.LocalGet, 0, op.I32Const, 1, op.I32Store8, 0, 12, op.I32Const, 0x7f, op.Return}
+
+// noteRefused returns the code of dbuf_claim with a note in RefusedGlobal as well.
+func (m memoryLimit) noteRefused(i int, code []byte) []byte {
+	if i != m.growing {
+		return code
+	}
+	note := op.AppendU32([]byte{op.I32Const, 1, op.GlobalSet}, m.refused)
+	return bytes.Replace(code, growFailed, append(note, growFailed...), 1)
 }
 
 // shapedObjectType is the type of JS_NewObjectFromShape, as it is encoded.
@@ -85,10 +107,12 @@ func (m memoryLimit) collectBody() []byte {
 
 // throwBody is
 //
+//	refused = 1
 //	if full == 0 { full = 1; host_interrupt() }
 //	return JS_ThrowOutOfMemory(context)
 func (m memoryLimit) throwBody() []byte {
-	out := op.AppendU32([]byte{0, op.GlobalGet}, m.full)
+	out := op.AppendU32([]byte{0, op.I32Const, 1, op.GlobalSet}, m.refused)
+	out = op.AppendU32(append(out, op.GlobalGet), m.full)
 	out = append(out, op.I32Eqz, op.If, op.BlockEmpty, op.I32Const, 1, op.GlobalSet)
 	out = append(appendCall(op.AppendU32(out, m.full), m.interrupt), op.Drop, op.End)
 	return append(appendCall(appendGet(out, 0), m.throw), op.End)

@@ -55,7 +55,7 @@ func Instrument(module []byte) ([]byte, error) {
 	counter := l.imports.globals + l.globals
 	p := probe{counter: counter, length: counter + 1, interrupt: uint32(l.imports.interrupt)}
 	if f != nil {
-		f.counter, f.global, f.owners.global, f.memory.full = counter, counter+2, counter+3, counter+4
+		f.counter, f.global, f.owners.global, f.memory.full, f.memory.refused = counter, counter+2, counter+3, counter+4, counter+5
 	}
 	return rewrite(module, l, p, f)
 }
@@ -73,7 +73,7 @@ func rewrite(module []byte, l layout, p probe, f *patcher) ([]byte, error) {
 		case id == wasmbinary.SectionGlobal:
 			globals := [][]byte{counterGlobal(Period), counterGlobal(0)} // the counter, and the length of a move
 			if f != nil {
-				globals = append(globals, counterGlobal(0), counterGlobal(0), counterGlobal(0))
+				globals = append(globals, counterGlobal(0), counterGlobal(0), counterGlobal(0), counterGlobal(0))
 			}
 			body, in.Err = appendItems(body, globals)
 		case id == wasmbinary.SectionCode:
@@ -92,6 +92,7 @@ func rewrite(module []byte, l layout, p probe, f *patcher) ([]byte, error) {
 				export(Settle, wasmbinary.Func, f.owners.settle),
 				export(FollowGlobal, wasmbinary.Global, f.global),
 				export(FullGlobal, wasmbinary.Global, f.memory.full),
+				export(RefusedGlobal, wasmbinary.Global, f.memory.refused),
 			})
 		case id == wasmbinary.SectionData && f != nil:
 			body = widenOperations(nativeCodeOnOneLine(body))

@@ -27,6 +27,7 @@ type patcher struct {
 	groups            groupWidener
 	memory            memoryLimit
 	errors            errorMaker
+	circles           circleFinder
 	date              int // js_Date_parse, of the module's own
 	trampoline        trampoline
 	corrections       []correction
@@ -90,6 +91,9 @@ func (l layout) patcher() (*patcher, error) {
 	if f.errors, err = l.errorMaker(); err != nil {
 		return nil, err
 	}
+	if f.circles, err = l.circleFinder(); err != nil {
+		return nil, err
+	}
 	if f.trampoline, err = l.trampoline(); err != nil {
 		return nil, err
 	}
@@ -140,6 +144,7 @@ const (
 	throwHook
 	makeError
 	askStack
+	findCircle
 )
 
 // function returns the index of a new function.
@@ -176,6 +181,7 @@ func (f *patcher) newFunctions(p probe) []newFunction {
 		throwHook:     {f.memory.throwType, f.memory.throwBody()},
 		makeError:     {f.errors.newType, f.errors.makeBody()},
 		askStack:      {f.errors.askType, f.errors.askBody()},
+		findCircle:    {f.circles.includesType, f.circles.includesBody()},
 	}
 }
 
@@ -206,6 +212,8 @@ func (f *patcher) redirect(callee uint32) uint32 {
 // patchFunction returns the patched code of function i of the module's own.
 func (f *patcher) patchFunction(l layout, i int, code []byte) []byte {
 	code = f.groups.widen(i, l.inlineFree(i, l.shortenDispatch(spreadHashKeys(code))))
+	code = f.memory.noteRefused(i, code)
+	code = f.circles.redirectCall(code, f.function(findCircle))
 	code = f.errors.redirectErrors(code, f.function(makeError), f.function(askStack))
 	for _, c := range f.corrections {
 		if l.hasType(i, c.typ) {

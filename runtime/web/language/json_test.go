@@ -122,6 +122,25 @@ func TestJSONAsked(t *testing.T) {
 			`let a = []; for (let i = 0; i < 400; i++) a = [a]; return JSON.stringify(a) === "[".repeat(401) + "]".repeat(401)`,
 			`true`,
 		},
+		{
+			"very deep",
+			`let a = [], o = {}; for (let i = 1; i < 200000; i++) { a = [a]; o = { o } } return JSON.stringify(a) ===
+				"[".repeat(200000) + "]".repeat(200000) && JSON.stringify(o).length === 6 * 199999 + 2`,
+			`true`,
+		},
+		{
+			"deep, with functions",
+			`let a = { toJSON: () => 1 }; for (let i = 0; i < 15000; i++) a = [a];
+				return [1, 2, 3, 4].every(() => JSON.stringify(a) === "[".repeat(15000) + 1 + "]".repeat(15000))`,
+			`true`,
+		},
+		{
+			"a circle of many, and one with functions",
+			`const first = {}; let last = first; for (let i = 0; i < 3000; i++) last = last.next = {}; last.next = first;
+				const own = () => { try { JSON.stringify(first) } catch (e) { return e.name } }; const plain = own();
+				first.toJSON = () => ({ ...first, toJSON: undefined }); return [plain, own()]`,
+			`["TypeError","TypeError"]`,
+		},
 		{"a BigInt", `JSON.stringify({ a: 1n })`, `/^TypeError: .*BigInt/`},
 		{
 			"indentation",
