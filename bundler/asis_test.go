@@ -2,6 +2,7 @@ package bundler_test
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,12 +16,13 @@ import (
 func TestAsIs(t *testing.T) {
 	const (
 		main = "import { page } from \"./assets/page.js\";\nimport wasm from \"./assets/add.wasm\";\n" +
-			"import { env } from \"cloudflare:workers\";\n\nexport default { async  fetch( ) { return page((await import('./assets/late.mjs')).x) } }\n" +
+			"import { env } from \"cloudflare:workers\";\n\n" +
+			"export default { async  fetch( ) { return page((await import('./assets/late.mjs')).x) } }\n" +
 			"//# sourceMappingURL=index.js.map\n"
-		page = "import { x } from \"./late.mjs\";   function   page(a){return new Response(String(page)+a+x)}\nexport{page}\n"
-		late = "export const x=1,y=class{static z=2}\n"
-		wasm = "\x00asm\x01\x00\x00\x00"
-		maps = `{"version":3,"sources":["../../src/app.ts"],"sourcesContent":["// the author's"],"names":[],"mappings":"AAAA"}`
+		page      = "import { x } from \"./late.mjs\";   function   page(a){return new Response(String(page)+a+x)}\nexport{page}\n"
+		late      = "export const x=1,y=class{static z=2}\n"
+		wasm      = "\x00asm\x01\x00\x00\x00"
+		sourceMap = `{"version":3,"sources":["../../src/app.ts"],"sourcesContent":["// the author's"],"names":[],"mappings":"AAAA"}`
 	)
 	rows := []struct {
 		name    string
@@ -34,24 +36,28 @@ func TestAsIs(t *testing.T) {
 			"node_modules/lib/lib.js":         "export const x = 1;\n",
 			"build/server/assets/unused.json": "{}",
 		}, `"build/server/assets/late.mjs" imports "lib" by another name than its path`},
-		{"a path without its ending", map[string]string{"build/server/assets/page.js": "export { x as page } from './late';\n",
-			"build/server/assets/late.js": late}, `imports "./late" by another name than its path`},
-		{"JSON", map[string]string{"build/server/assets/page.js": "import x from './x.json'; export const page = x;\n",
-			"build/server/assets/x.json": "{}"}, `imports "build/server/assets/x.json", which is no JavaScript`},
+		{"a path without its ending", map[string]string{
+			"build/server/assets/page.js": "export { x as page } from './late';\n",
+			"build/server/assets/late.js": late,
+		}, `imports "./late" by another name than its path`},
+		{"JSON", map[string]string{
+			"build/server/assets/page.js": "import x from './x.json'; export const page = x;\n",
+			"build/server/assets/x.json":  "{}",
+		}, `imports "build/server/assets/x.json", which is no JavaScript`},
 		{"CommonJS", map[string]string{"build/server/assets/page.js": "exports.page = 1;\n"}, `"build/server/assets/page.js" is CommonJS`},
-		{"a module above the entry", map[string]string{"build/server/assets/page.js": "export { x as page } from '../../x.js';\n",
-			"build/x.js": late}, `"build/x.js" lies outside of the entry's folder`},
+		{"a module above the entry", map[string]string{
+			"build/server/assets/page.js": "export { x as page } from '../../x.js';\n",
+			"build/x.js":                  late,
+		}, `"build/x.js" lies outside of the entry's folder`},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
 			files := map[string]string{
-				"build/server/index.js": main, "build/server/index.js.map": maps, "build/server/assets/page.js": page,
+				"build/server/index.js": main, "build/server/index.js.map": sourceMap, "build/server/assets/page.js": page,
 				"build/server/assets/late.mjs": late, "build/server/assets/add.wasm": wasm, "package.json": "{}",
 			}
-			for name, text := range row.files {
-				files[name] = text
-			}
+			maps.Copy(files, row.files)
 			for name, text := range files {
 				at := filepath.Join(dir, filepath.FromSlash(name))
 				if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
@@ -84,7 +90,9 @@ func TestAsIs(t *testing.T) {
 			for _, m := range w.Modules {
 				got[string(m.Kind)+" "+m.Specifier] = string(m.Bytes)
 			}
-			want := map[string]string{"index.js": main, "script ./assets/page.js": page, "script ./assets/late.mjs": late, "wasm ./assets/add.wasm": wasm}
+			want := map[string]string{
+				"index.js": main, "script ./assets/page.js": page, "script ./assets/late.mjs": late, "wasm ./assets/add.wasm": wasm,
+			}
 			for name, text := range want {
 				if got[name] != text {
 					t.Errorf("%s is %q, want %q", name, got[name], text)

@@ -65,7 +65,8 @@ func TestReplacedOverMemory(t *testing.T) {
 			await scheduler.wait(1);
 			return new Response(served + " " + text);
 		} }`
-	heap := `warn memory: the Worker met its limit of 128 MB and starts over for the next request, .* It had 12\d\.\d MB in JavaScript's heap`
+	heap := `warn memory: the Worker met its limit of 128 MB and starts over for the next request, .* ` +
+		`It had 12\d\.\d MB in JavaScript's heap`
 	module := `^warn memory: .* It had \d\.\d MB in JavaScript's heap with its ArrayBuffers, 1[12]\d\.\d MB in memories of WebAssembly[.,]`
 	rows := []struct{ name, path, want, line string }{
 		{"a heap that is full", "/heap", "InternalError: out of memory", heap},
@@ -191,7 +192,8 @@ func TestReplacedUnderway(t *testing.T) {
 		t.Errorf("the WebSocket ended with %v", err)
 	}
 	w.Close(ctx) // waits for waitUntil
-	if got := lines.take(); len(got) != 2 || !strings.HasPrefix(got[0], "warn memory: ") || got[1] != "log waitUntil within the memory of 3" {
+	got := lines.take()
+	if len(got) != 2 || !strings.HasPrefix(got[0], "warn memory: ") || got[1] != "log waitUntil within the memory of 3" {
 		t.Errorf("the log is %q", got)
 	}
 }

@@ -16,13 +16,18 @@ func TestClock(t *testing.T) {
 	)
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{"code that runs", clocks + `const first = clocks(); busy(); return same(first, clocks())`, `true`},
-		{"a promise", clocks + `const first = clocks(); busy(); await null; await Promise.resolve(1); return same(first, clocks())`, `true`},
+		{"a promise", clocks + `const first = clocks(); busy(); await null; return same(first, clocks())`, `true`},
 		{"a microtask", clocks + `const first = clocks(); await new Promise(queueMicrotask); return same(first, clocks())`, `true`},
-		{"a digest", clocks + `const first = clocks(); await crypto.subtle.digest("SHA-256", new Uint8Array(9)); return same(first, clocks())`, `true`},
+		{
+			"a digest",
+			clocks + `const first = clocks(); await crypto.subtle.digest("SHA-256", new Uint8Array(9)); return same(first, clocks())`,
+			`true`,
+		},
 		{"a timer", clocks + `const first = clocks(); await scheduler.wait(2); return later(first, clocks())`, `true`},
 		{
 			"whole milliseconds",
-			`const all = []; for (let i = 0; i < 5; i++) { await scheduler.wait(1); all.push(performance.now()) } return all.every(Number.isInteger)`,
+			`const all = []; for (let i = 0; i < 5; i++) { await scheduler.wait(1); all.push(performance.now()) }
+				return all.every(Number.isInteger)`,
 			`true`,
 		},
 		{
@@ -38,12 +43,14 @@ func TestClock(t *testing.T) {
 		},
 		{
 			"a budget of time",
-			`const until = Date.now() + 1; let done = 0; for (let i = 0; i < 3e5; i++) { if (Date.now() > until) break; done++ } return done`,
+			`const until = Date.now() + 1; let done = 0; for (let i = 0; i < 3e5; i++) { if (Date.now() > until) break; done++ }
+				return done`,
 			`300000`,
 		},
 		{
 			"a body's piece",
-			`const first = Date.now(); const stream = new ReadableStream({ async pull(c) { await scheduler.wait(2); c.enqueue(new Uint8Array(1)); c.close() } });
+			`const first = Date.now(); const stream = new ReadableStream({
+				async pull(c) { await scheduler.wait(2); c.enqueue(new Uint8Array(1)); c.close() } });
 				await stream.getReader().read(); return Date.now() > first`,
 			`true`,
 		},

@@ -79,7 +79,8 @@ func TestFinalizationRegistry(t *testing.T) {
 		{
 			"the shape of the class",
 			`class R extends FinalizationRegistry {} const P = FinalizationRegistry.prototype;
-				return [new R(() => {}) instanceof R, FinalizationRegistry.name, FinalizationRegistry.length, P.register.length, P.unregister.length,
+				return [new R(() => {}) instanceof R, FinalizationRegistry.name, FinalizationRegistry.length,
+				P.register.length, P.unregister.length,
 				P.constructor === FinalizationRegistry, String(P), Object.keys(P), new R(() => {}).register({}, 1) === undefined]`,
 			`[true,"FinalizationRegistry",1,2,1,true,"[object FinalizationRegistry]",[],true]`,
 		},

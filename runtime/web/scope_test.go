@@ -260,9 +260,11 @@ func TestCloudflareAndNavigator(t *testing.T) {
 	webtest.Try(t, web.Options{StrictlyPublic: true}, []webtest.Snippet{
 		{
 			"Cloudflare",
-			`const all = Cloudflare.compatibilityFlags, names = "nodejs_compat enable_nodejs_fs_module global_fetch_strictly_public enable_weak_ref " +
-				"websocket_standard_binary_type enable_request_signal precise_timers temporal enable_ctx_exports";
-			return [Object.keys(all).length, new Set(Object.keys(all)).size, names.split(" ").map((name) => all[name]), Object.isFrozen(all),
+			`const all = Cloudflare.compatibilityFlags, names = "nodejs_compat enable_nodejs_fs_module " +
+				"global_fetch_strictly_public enable_weak_ref websocket_standard_binary_type " +
+				"enable_request_signal precise_timers temporal enable_ctx_exports";
+			return [Object.keys(all).length, new Set(Object.keys(all)).size, names.split(" ").map((name) => all[name]),
+				Object.isFrozen(all),
 				Object.keys(Cloudflare), all.none === undefined];`,
 			`[205,205,[false,false,true,true,true,false,false,false,false],true,["compatibilityFlags"],true]`,
 		},

@@ -97,7 +97,8 @@ func (m memoryLimit) collectBody() []byte {
 	out := []byte{1, 3, typeI32}
 	out = appendCall(appendGet(out, runtime), m.collect)
 	out = append(appendGet(out, runtime), op.I32Load, 2, MallocSize, op.LocalSet, size)
-	out = append(appendGet(out, runtime), op.I32Load, 2, mallocLimit, op.LocalGet, size, op.I32Sub, op.I32Const, 1, op.I32ShrU, op.LocalSet, step)
+	out = append(appendGet(out, runtime), op.I32Load, 2, mallocLimit, op.LocalGet, size, op.I32Sub,
+		op.I32Const, 1, op.I32ShrU, op.LocalSet, step)
 	out = append(append(appendGet(out, step), least...), op.LocalGet, step)
 	out = append(append(out, least...), op.I32GtU, op.Select, op.LocalSet, step)
 	out = append(appendGet(out, size), op.I32Const, 1, op.I32ShrU, op.LocalSet, half)
