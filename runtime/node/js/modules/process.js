@@ -377,7 +377,7 @@ class Output extends EventEmitter {
 class Input extends EventEmitter {
   constructor() {
     super();
-    Object.assign(this, { fd: 0, isTTY: false, readable: false, destroyed: false });
+    Object.assign(this, { fd: 0, readable: false, destroyed: false });
   }
   read() {
     return null;
