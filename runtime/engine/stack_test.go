@@ -75,8 +75,8 @@ func TestDepth(t *testing.T) {
 		"replace":      {"850", `const f = () => { n++; "a".replace(/a/, () => f()) }; f()`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code := `(() => { let n = 0; try { ` + c.code + ` } catch (e) { if (!(e instanceof RangeError)) throw e } return n >= ` + c.least +
-				` || n })()`
+			code := `(() => { let n = 0; try { ` + c.code + ` } catch (e) { if (!(e instanceof RangeError)) throw e }
+				return n >= ` + c.least + ` || n })()`
 			if got, err := run(i, scope(t, 20*time.Second), code); err != nil || got != "true" {
 				t.Errorf("%s deep, error %v; want %s", got, err, c.least)
 			}

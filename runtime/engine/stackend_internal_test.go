@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 )
@@ -65,9 +66,7 @@ func TestStackEnd(t *testing.T) {
 		if got, err := vm.Text(v); err != nil || got != "true" {
 			t.Errorf("got %s, %v", got, err)
 		}
-		last := 0
-		for memory := vm.memory(); memory[last] == 0; last++ {
-		}
+		last := slices.IndexFunc(vm.memory(), func(b byte) bool { return b != 0 })
 		if t.Logf("%d bytes of the stack are left", last); last < kept {
 			t.Errorf("%d bytes of the stack are left, want %d", last, kept)
 		}
