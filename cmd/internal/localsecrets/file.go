@@ -54,10 +54,10 @@ func Format(values map[string]string) string {
 		line := "# " + name + " has quotes of both kinds, which no line here can have: give it otherwise"
 		forms := []string{`"` + value + `"`, "'" + value + "'", value}
 		if _, err := strconv.Atoi(value); err == nil {
-			forms = []string{value}
+			forms = []string{value} // no quotes, as it has none of these characters
 		}
 		for i, form := range forms {
-			if i == 0 && strings.ContainsAny(value, "\"\\$`\r") || i == 1 && strings.Contains(value, "'") || i == 2 && strings.Contains(value, "#") {
+			if strings.ContainsAny(value, []string{"\"\\$`\r", "'", "#"}[i]) {
 				continue
 			}
 			text := name + "=" + form
