@@ -3,7 +3,8 @@
 // (github.com/evanw/esbuild/issues/2605). The call costs as much as ten closures, and code that makes closures for each
 // request, as most does, pays it each time: a sixth of a request with Hono. Without KeepNames names are wrong. [WithoutCalls]
 // replaces a call by spaces where the language gives the function the same name (ECMA-262, NamedEvaluation), so that the source
-// map stays valid.
+// map stays valid; of a class, the static block that names it. Then the text of a function or class that a Worker sends to a
+// browser asks for no helper.
 //
 // In go files that esbuild printed, not minified but for the syntax; out come the same with spaces, of the same length. Code
 // that cannot be parsed with certainty keeps its calls. There are no errors. It is safe for concurrent use.
@@ -39,6 +40,21 @@ type bracket struct {
 	kind      js.TokenType
 	condition bool  // the parenthesis of an if, for, while or with
 	call      *call // the parenthesis of a call of the helper
+	class     *class
+	block     *block // the brace of the first static block of a class
+}
+
+// class is a class whose body has not begun, or is open.
+type class struct {
+	depth int    // the open brackets around it
+	name  string // that the language gives it; "" for none
+}
+
+// block is a static block that names its class.
+type block struct {
+	start int // of "static"
+	class *class
+	named int // the end of the call, if that is the first thing in the block, and changes nothing
 }
 
 // call is a call of the helper.
@@ -46,6 +62,7 @@ type call struct {
 	start     int // of the whole call, with the annotation before it
 	inside    int // start of its arguments
 	statement bool
+	first     bool   // of its block
 	target    string // the printed name that the language gives the function
 }
 
@@ -60,6 +77,7 @@ type namer struct {
 	open    []bracket
 	closed  bracket // the newest closed one
 	ended   *call   // a statement, if a semicolon follows
+	class   *class  // whose head is read
 	blanks  [][2]int
 }
 
@@ -79,7 +97,9 @@ func WithoutCalls(code []byte) []byte {
 	out := bytes.Clone(code)
 	for _, blank := range n.blanks {
 		for i := blank[0]; i < blank[1]; i++ {
-			out[i] = ' '
+			if out[i] != '\n' {
+				out[i] = ' '
+			}
 		}
 	}
 	return out
@@ -129,6 +149,7 @@ func (n *namer) token(kind js.TokenType, text []byte) ([]byte, error) {
 	}
 	n.ended = nil
 	t := token{kind, n.at, n.at + len(text)}
+	n.readHead(t)
 	if _, opens := pairs[kind]; opens {
 		n.open = append(n.open, n.opens(t))
 	} else if kind == js.CloseParenToken || kind == js.CloseBraceToken || kind == js.CloseBracketToken || kind == js.TemplateEndToken {
@@ -177,9 +198,41 @@ func (n *namer) expressionBegins() (bool, error) {
 	return true, nil
 }
 
+// readHead follows the head of a class.
+func (n *namer) readHead(t token) {
+	switch {
+	case t.kind == js.ClassToken && !n.isProperty(0):
+		n.class = &class{depth: len(n.open), name: n.assigned(0)}
+	case n.class == nil || n.last[0].kind != js.ClassToken:
+	case js.IsIdentifier(t.kind):
+		n.class.name = n.text(t)
+	case t.kind != js.ExtendsToken && t.kind != js.OpenBraceToken:
+		n.class = nil // "class" is the name of a property
+	}
+}
+
+// assigned returns the name that the language gives an anonymous function or class after the token n.last[i]; "" for none.
+func (n *namer) assigned(i int) string {
+	key := n.last[i+1]
+	switch before := n.last[i].kind; {
+	case before == js.EqToken && !n.isProperty(i+2) && (js.IsIdentifierName(key.kind) || key.kind == js.PrivateIdentifierToken),
+		before == js.ColonToken:
+		return strings.Trim(n.text(key), `"'`)
+	}
+	return ""
+}
+
 // opens returns the bracket of an opening token.
 func (n *namer) opens(t token) bracket {
 	b := bracket{kind: t.kind}
+	if t.kind == js.OpenBraceToken {
+		switch {
+		case n.class != nil && n.class.depth == len(n.open):
+			b.class, n.class = n.class, nil
+		case n.text(n.last[0]) == "static" && n.last[1].kind == js.OpenBraceToken && n.open[len(n.open)-1].class != nil:
+			b.block = &block{start: n.last[0].start, class: n.open[len(n.open)-1].class}
+		}
+	}
 	if t.kind != js.OpenParenToken {
 		return b
 	}
@@ -200,17 +253,15 @@ func (n *namer) calls(t token) *call {
 	if n.pure >= 0 {
 		c.start = n.pure
 	}
-	key := n.last[2]
 	if own := ownName.FindSubmatch(n.code[t.end:min(len(n.code), t.end+maxOwn)]); own != nil {
 		c.target = string(own[1])
 		return c
 	}
-	switch before := n.last[1].kind; {
-	case before == js.SemicolonToken, before == js.OpenBraceToken, before == js.CloseBraceToken:
-		c.statement = true
-	case before == js.EqToken && !n.isProperty(3) && (js.IsIdentifierName(key.kind) || key.kind == js.PrivateIdentifierToken),
-		before == js.ColonToken:
-		c.target = strings.Trim(n.text(key), `"'`)
+	switch before := n.last[1].kind; before {
+	case js.SemicolonToken, js.OpenBraceToken, js.CloseBraceToken:
+		c.statement, c.first = true, before == js.OpenBraceToken
+	default:
+		c.target = n.assigned(1)
 	}
 	return c
 }
@@ -230,6 +281,9 @@ func (n *namer) closes(t token) error {
 	if pairs[n.closed.kind] != t.kind {
 		return errUnsure
 	}
+	if b := n.closed.block; b != nil && b.named > 0 && n.last[0].kind == js.SemicolonToken && n.last[0].start == b.named {
+		n.blank(b.start, t.end)
+	}
 	c := n.closed.call
 	if c == nil || n.last[0].kind != js.StringToken || n.last[1].kind != js.CommaToken {
 		return nil
@@ -241,6 +295,10 @@ func (n *namer) closes(t token) error {
 	switch {
 	case c.statement && n.last[2].start == c.inside && n.text(n.last[2]) == name:
 		n.ended = c
+	case c.first && n.last[2].start == c.inside && n.last[2].kind == js.ThisToken:
+		if b := n.open[len(n.open)-1].block; b != nil && b.class.name == name {
+			b.named = t.end
+		}
 	case !c.statement && c.target == name && name != "":
 		n.blank(c.start, c.inside)
 		n.blank(n.last[1].start, t.end)

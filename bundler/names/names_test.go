@@ -39,6 +39,11 @@ var named = []string{
 		"if (c) { } else /y/.test(''); export { c }",
 	"export const a = () => {\n}, b = { c: () => 1 ? { d: () => 2 } : () => 3 }; import.meta.url; export const e = new.target;",
 	"export var target = () => { const value = () => 1; return value };",
+	"export class A { a() { return 1 } }\nexport const B = class { b() {} }, C = class Inner { static x = 1; static { this.y = 2 } };\n" +
+		"export default class extends A { z() {} }\nexport class E extends mixin({ e: class { f() {} } }) { static name = 'own' }\n" +
+		"function mixin(o) { class A { static g = class { h() {} } } return A }\nexport const o = { class: 1, k: class extends A {} };\n" +
+		"export class F extends class extends A { i() {} } { static static() {} static { class G {} } }",
+	"export const a = { class: { static: 1 } }, b = a.class; class static_ { static { { let c = 1 } } }; export { static_ };",
 	"export const a = () => '\\'', b = () => \"\\\\\", c = () => '\\\n', d = () => `\\``, e = () => /\\//, f = () => /[\\]/]/;",
 }
 
@@ -107,6 +112,14 @@ func TestWithoutCallsOfAny(t *testing.T) {
 				t.Errorf("%s became\n%s", source, got)
 			}
 		})
+	}
+}
+
+// TestWithoutStaticBlocks: a class whose name is right has its author's members alone.
+func TestWithoutStaticBlocks(t *testing.T) {
+	out := check(t, "export class A { a() {} }\nexport const B = class extends A { b() {} };\nexport default class { c() {} }")
+	if n := strings.Count(out, "static {"); n != 1 || !strings.Contains(out, `__name(this, "default")`) {
+		t.Errorf("%d static blocks are left\n%s", n, out)
 	}
 }
 
