@@ -28,7 +28,8 @@ func TestWasmFeature(t *testing.T) {
 	}
 	for _, command := range []string{"validate", "build"} {
 		told, err := exec.Command(program(t), command, dir).CombinedOutput()
-		if err != nil || !strings.Contains(string(told), "lib/gc.wasm:1:1: warning: the module uses WebAssembly's garbage collection (GC)") {
+		const want = "lib/gc.wasm:1:1: warning: the module uses WebAssembly's garbage collection (GC)"
+		if err != nil || !strings.Contains(string(told), want) {
 			t.Errorf("%s: %v\n%s", command, err, told)
 		}
 	}

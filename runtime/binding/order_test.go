@@ -194,7 +194,8 @@ func TestOrderAfterTheAnswer(t *testing.T) {
 			ask := orderedCalls(t, mode.options)
 			ask("together", `[["run","INSERT INTO t VALUES (1, 0)"]]`)
 			for n := 1; n <= 20; n++ {
-				ask([]string{"later", "left"}[n%2], fmt.Sprintf(`[["run","UPDATE t SET n = %d"],["put","a","%d"],["store","b","%d"]]`, n, n, n))
+				calls := fmt.Sprintf(`[["run","UPDATE t SET n = %d"],["put","a","%d"],["store","b","%d"]]`, n, n, n)
+				ask([]string{"later", "left"}[n%2], calls)
 				want := fmt.Sprintf(`[{"n":%d},"%d","%d"]`, n, n, n)
 				if got := ask("as it is", `[["first","SELECT n FROM t"],["get","a"],["load","b"]]`); got != want {
 					t.Fatalf("got %s, want %s", got, want)
@@ -268,7 +269,8 @@ func numbered(t *testing.T, o pagesruntime.WorkerOptions) func(seed int, want st
 		t.Helper()
 		run++
 		ask := func(what string) string {
-			return send(httptest.NewRequest(http.MethodGet, fmt.Sprintf("http://site.localhost/?seed=%d&run=%d&what=%s", seed, run, what), nil))
+			url := fmt.Sprintf("http://site.localhost/?seed=%d&run=%d&what=%s", seed, run, what)
+			return send(httptest.NewRequest(http.MethodGet, url, nil))
 		}
 		got := ask("together") + "\n" + ask("state")
 		ask("done")
