@@ -106,7 +106,7 @@ var memberDifferences = []struct {
 	{"console", "context createTask", "", "V8's inspector"},
 	{
 		"RegExp", "$& $' $+ $1 $2 $3 $4 $5 $6 $7 $8 $9 $_ $` input lastMatch lastParen leftContext rightContext", "",
-		"the engine keeps no last match",
+		"only for code that names them",
 	},
 	{"WebAssembly", "", "compileStreaming instantiateStreaming", "they refuse, and say how a module is imported"},
 	{"WebAssembly.Module", "Symbol(Symbol.hasInstance)", "", "of modules that are imported by phase"},
