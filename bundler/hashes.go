@@ -25,11 +25,11 @@ import (
 // hashCache caches the hashes of unchanged files and the secrets in them: same file (inode), same size, same time. The hashes
 // of files without secrets go from one process to the next in a file.
 type hashCache struct {
-	now       func() time.Time
-	secrets   *secretscan.Set // that files are searched for
-	known     map[string]hashed
-	file      *hashfile.File  // nil for none
-	reliables map[uint64]bool // whether hashes are kept of a file system, by its device
+	now     func() time.Time
+	secrets *secretscan.Set // that files are searched for
+	known   map[string]hashed
+	file    *hashfile.File  // nil for none
+	devices map[uint64]bool // whether hashes are kept of a file system, by its device
 }
 
 type hashed struct {
@@ -129,7 +129,7 @@ func (c *hashCache) save(root *os.Root, start time.Time, files map[string]hashed
 
 // reliable reports whether the times of files on a device tell that they changed.
 func (c *hashCache) reliable(root *os.Root, file string, device uint64) bool {
-	ok, known := c.reliables[device]
+	ok, known := c.devices[device]
 	if known {
 		return ok
 	}
@@ -137,10 +137,10 @@ func (c *hashCache) reliable(root *os.Root, file string, device uint64) bool {
 		ok = hashfile.Reliable(dir)
 		_ = dir.Close() // it was only read
 	}
-	if c.reliables == nil {
-		c.reliables = map[uint64]bool{}
+	if c.devices == nil {
+		c.devices = map[uint64]bool{}
 	}
-	c.reliables[device] = ok
+	c.devices[device] = ok
 	return ok
 }
 

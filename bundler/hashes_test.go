@@ -154,7 +154,7 @@ func TestHashesNotKept(t *testing.T) {
 			if info, err := os.Stat(dir); err != nil {
 				t.Fatal(err)
 			} else if stamp, ok := hashfile.StampOf(info); ok && !c.on {
-				cache.reliables = map[uint64]bool{stamp.Device: false}
+				cache.devices = map[uint64]bool{stamp.Device: false}
 			}
 			if w := walkAssets(t.Context(), dir, root, &manifest.Manifest{Assets: "public"}, newReads(dir), cache.fill); len(w.files) < 2 {
 				t.Fatal(w.files)
