@@ -15,8 +15,8 @@ import (
 )
 
 // This file leaves a Worker as another tool has bundled it, byte for byte: where its wrangler configuration says no_bundle.
-// The text that such a Worker makes of its functions is what that tool wrote, which a Content-Security-Policy may hold the
-// hash of. The entry and the modules that it imports keep their names, relative to the entry's folder. esbuild compiles the
+// Such a Worker may send the text of its functions to a page, whose Content-Security-Policy names the hash of the tool's text.
+// The entry and the modules that it imports keep their names, relative to the entry's folder. esbuild compiles the
 // Worker all the same, for its diagnostics; where it holds what only a bundle can, it is bundled, with a warning.
 
 // asIs replaces the Worker of out by the modules as they are.

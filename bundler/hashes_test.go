@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/bundler/hashfile"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
@@ -40,8 +41,12 @@ func poison(t *testing.T, path string, secrets *secretscan.Set, dir string) int 
 
 // TestKeptHashes: the next process takes the hash of a file that did not change, and of no other.
 func TestKeptHashes(t *testing.T) {
-	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
-		t.Skip("there are no change times")
+	if folder, err := os.Open(t.TempDir()); err != nil {
+		t.Fatal(err)
+	} else if !hashfile.Reliable(folder) {
+		testmachine.Lacks(t, "a file system with inodes and change times, in the folder of temporary files", folder.Close())
+	} else if err := folder.Close(); err != nil {
+		t.Fatal(err)
 	}
 	poisoned := strings.Repeat("0", 64)
 	set := func(t *testing.T, path string, at time.Time) {

@@ -61,7 +61,7 @@ type File struct {
 type content struct {
 	Version int
 	Salt    []byte
-	Key     []byte // the salted hash of what the entries depend on besides the files
+	Key     []byte // the salted hash of the key
 	Entries map[string]Entry
 }
 
@@ -71,8 +71,8 @@ func Name(in, of string) string {
 	return filepath.Join(in, hex.EncodeToString(sum[:16])+".hashes")
 }
 
-// New returns a file of hashes that has none; Save replaces the one at path. key is what hashes depend on besides the files,
-// such as a digest of what was searched for in them.
+// New returns a file of hashes that has none; Save replaces the one at path. Hashes depend on the key besides the files: it may be a
+// digest of the secrets that were searched for in them.
 func New(path string, key []byte) *File { return &File{path: path, key: key} }
 
 // Open reads a file of hashes. One that is missing, damaged, or of another key has none.

@@ -28,7 +28,7 @@ const (
 // DefaultLevel is the level that zlib takes for -1.
 const DefaultLevel = 6
 
-// Format is what a stream is framed by.
+// Format is the frame of a stream.
 type Format int
 
 // The formats.

@@ -33,7 +33,7 @@ const calls = {
     const session = env.DB.withSession();
     return session.batch(all.map((sql) => session.prepare(sql))).then((r) => r.map((one) => one.results));
   },
-  // Which line failed is told here alone.
+  // The result alone names the line that failed.
   exec: (env, sql) => env.DB.exec(sql).then((r) => r.count, (e) => `${e.name}: ${e.message.replace(/line.*?: (?=FOREIGN)/s, "")}`),
   twice: (env, sql, one, other) => {
     const statement = env.DB.prepare(sql);
@@ -132,7 +132,8 @@ const step = ({ below, pick, chance }, k) => {
     case 6: return d1("run", `WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ${chance(0.2) ? 50000 : 500}) ` +
       `UPDATE ${t} SET n = (n + (SELECT sum(x) FROM c)) % 1000`);
     case 7: return d1("batch", `INSERT INTO ${t} (n) VALUES (${n})`, `SELECT max(id) AS id FROM ${t}`);
-    case 8: return d1("batch", `UPDATE ${t} SET n = n + 1`, `INSERT INTO ${child} (t) VALUES (${id})`, `SELECT * FROM ${child} ORDER BY id`);
+    case 8: return d1("batch", `UPDATE ${t} SET n = n + 1`,
+      `INSERT INTO ${child} (t) VALUES (${id})`, `SELECT * FROM ${child} ORDER BY id`);
     case 9: return d1("grouped", `DELETE FROM ${child}`, `DELETE FROM ${t} WHERE id > ${id}`, `SELECT count(*) AS n FROM ${t}`);
     case 10: return d1("exec", `UPDATE ${t} SET n = ${n}\nINSERT INTO ${child} (t) SELECT id FROM ${t} LIMIT 1`);
     case 11: return d1("exec", `UPDATE ${t} SET n = n + 1\nINSERT INTO ${child} (t) VALUES (${id})\nUPDATE ${t} SET n = n + 10`);
@@ -140,11 +141,13 @@ const step = ({ below, pick, chance }, k) => {
     case 13: return d1("raw", `SELECT sum(n) AS sum, count(*) AS count FROM ${t}`);
     case 14: return d1("first", `SELECT count(*) AS n FROM ${child} WHERE t = ?`, id);
     case 15: return d1("column", `SELECT max(n) AS top FROM ${t}`, pick("top", "top", "nowhere"));
-    case 16: return d1("session", pick("first-primary", "first-unconstrained"), `WITH x AS (SELECT n FROM ${t}) SELECT total(n) AS n FROM x`);
+    case 16: return d1("session", pick("first-primary", "first-unconstrained"),
+      `WITH x AS (SELECT n FROM ${t}) SELECT total(n) AS n FROM x`);
     case 17: return d1("session", "first-primary", `INSERT INTO ${t} (n) VALUES (${n}) RETURNING id`);
     case 18: return d1("twice", `INSERT INTO ${t} VALUES (?, ?) RETURNING n`, [id, n], [id + 1, n + 1]);
     case 19: return d1("first", `SELECT n FROM ${t} WHERE id = ${id}`);
-    case 20: return d1("run", pick(`CREATE TABLE x${k} (a)`, `DROP TABLE x${k}`, `INSERT INTO x${k} VALUES (1) RETURNING a`, `SELECT b FROM ${t}`));
+    case 20: return d1("run", pick(`CREATE TABLE x${k} (a)`, `DROP TABLE x${k}`,
+      `INSERT INTO x${k} VALUES (1) RETURNING a`, `SELECT b FROM ${t}`));
     case 21: return kv("put", true, v);
     case 22: return kv(pick("putBytes", "putStream"), true, v.repeat(pick(1, 1, 3000)));
     case 23: return kv("putMeta", true, v);
@@ -218,7 +221,8 @@ const reset = async (env, program) => {
       `DELETE FROM child${k}`, `DELETE FROM t${k}`);
     keys.push(`${k}/a`, `${k}/b/1`, `${k}/b/2`, `${k}/c`);
   }
-  await Promise.all([env.DB.batch(sql.map((one) => env.DB.prepare(one))), env.BUCKET.delete(keys), ...keys.map((key) => env.KV.delete(key))]);
+  await Promise.all([env.DB.batch(sql.map((one) => env.DB.prepare(one))), env.BUCKET.delete(keys),
+    ...keys.map((key) => env.KV.delete(key))]);
 };
 
 const result = (p) => p.then((v) => v ?? null, (e) => `${e.name}: ${e.message}`);
