@@ -28,6 +28,8 @@ type Worker struct {
 	// Folder is the folder of the site that Code and Modules are in as they are; "" where they are compiled.
 	Folder  string
 	Modules []Module // the imports of Code, but for those that the runtime provides, sorted by Specifier
+	// DevelopmentBuilds are the packages whose build for development is in Code, sorted; none where NODE_ENV is Production.
+	DevelopmentBuilds []string
 }
 
 // Module is a file that the Worker imports and that is not compiled in.

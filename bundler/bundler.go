@@ -39,8 +39,8 @@ import (
 // Options are a Builder's. The zero value builds for publishing.
 type Options struct {
 	Minify bool // shortens the Worker; names that programs or stack traces show stay
-	// Development makes process.env.NODE_ENV "development"; it is "production" otherwise. The ceilings of an upload only warn.
-	Development bool
+	NodeEnv     string // the value of process.env.NODE_ENV; defaults to Production
+	Development bool   // the ceilings of an upload only warn
 	Elsewhere   bool // what is built is not uploaded to the platform, whose ceilings only warn
 	// Provided are the module specifiers that the runtime provides. "node:…" ones count only under the flag nodejs_compat. Nil
 	// stands for "cloudflare:workers" alone.
@@ -59,6 +59,13 @@ type Options struct {
 	Rehash   bool             // hashes that were kept do not count
 	Now      func() time.Time // defaults to time.Now; it limits trust in the time of a file
 }
+
+// Values of process.env.NODE_ENV. Packages such as React have a build for each: that for development checks more, and is
+// several times slower.
+const (
+	Production  = "production"
+	Development = "development"
+)
 
 // Builder builds the site of one folder, again and again.
 type Builder struct {

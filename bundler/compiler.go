@@ -1,6 +1,7 @@
 package bundler
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,6 +40,7 @@ type compiler struct {
 	context   api.BuildContext
 	imports   *imports
 	minified  bool
+	published bool              // process.env.NODE_ENV is Production
 	settings  map[string]string // the texts of the tsconfig.json files, by path
 	abandoned bool              // esbuild still runs in a stopped build
 
@@ -94,15 +96,15 @@ func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *read
 }
 
 func newCompiler(dir string, t target, o Options) (*compiler, error) {
-	c := &compiler{target: t, minified: o.Minify, imports: &imports{
+	c := &compiler{target: t, minified: o.Minify, published: cmp.Or(o.NodeEnv, Production) == Production, imports: &imports{
 		provided: available(o.Provided, t.nodeJS), checkout: checkout.Find(dir, o.Home, o.AllowImport),
 		asIs: t.asIs, entry: t.entry,
 	}}
-	environment := `"production"`
-	if o.Development {
-		environment = `"development"`
+	environment, err := json.Marshal(cmp.Or(o.NodeEnv, Production))
+	if err != nil {
+		return nil, err
 	}
-	ctx, err := api.Context(api.BuildOptions{
+	ctx, refused := api.Context(api.BuildOptions{
 		AbsWorkingDir: dir,
 		EntryPoints:   []string{"./" + t.entry},
 		Outfile:       filepath.Join(dir, workerName), // never written
@@ -118,7 +120,7 @@ func newCompiler(dir string, t target, o Options) (*compiler, error) {
 			".js": api.LoaderJSX, ".mjs": api.LoaderJSX, ".cjs": api.LoaderJSX,
 			".txt": api.LoaderText, ".html": api.LoaderText, ".sql": api.LoaderText,
 		},
-		Define:            map[string]string{"process.env.NODE_ENV": environment},
+		Define:            map[string]string{"process.env.NODE_ENV": string(environment)},
 		MinifyWhitespace:  o.Minify,
 		MinifySyntax:      o.Minify,
 		MinifyIdentifiers: o.Minify,
@@ -132,8 +134,8 @@ func newCompiler(dir string, t target, o Options) (*compiler, error) {
 		LogLevel:          api.LogLevelSilent,
 		Plugins:           []api.Plugin{c.imports.plugin()},
 	})
-	if err != nil { // *api.ContextError
-		return nil, err
+	if refused != nil {
+		return nil, refused
 	}
 	c.context = ctx
 	return c, nil
@@ -159,6 +161,9 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 		}
 	}
 	out.worker = &Worker{Name: workerName, Modules: c.imports.modules()}
+	if !c.published {
+		out.worker.DevelopmentBuilds = developmentBuilds(out.inputs)
+	}
 	for _, file := range result.OutputFiles {
 		switch filepath.Ext(file.Path) {
 		case ".js":
@@ -186,6 +191,21 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 	out.diagnostics = append(out.diagnostics, explain.module(out.worker, meta)...)
 	out.diagnostics = append(out.diagnostics, c.lackingFeatures(out.worker.Modules)...)
 	return out
+}
+
+// developmentBuild matches a file of a build for development: react-dom-server.edge.development.js, and all of Vue, which
+// asks for NODE_ENV in one build. A group is the package.
+var developmentBuild = regexp.MustCompile(`^.*node_modules/(?:((?:@[^/]+/)?[^/]+)/.*\.development\.[cm]?js$|(vue|@vue/[^/]+)/dist/)`)
+
+// developmentBuilds returns the packages of which inputs are a build for development.
+func developmentBuilds(inputs []string) (packages []string) {
+	for _, name := range inputs {
+		if m := developmentBuild.FindStringSubmatch(name); m != nil {
+			packages = append(packages, m[1]+m[2])
+		}
+	}
+	slices.Sort(packages)
+	return slices.Compact(packages)
 }
 
 // WasmFeature is the code of the warning of a WebAssembly module that does not run on this machine.

@@ -93,7 +93,11 @@ func TestSources(t *testing.T) {
 		}},
 		{name: "production", want: `"production"`, files: []string{"index.js", "export default process.env.NODE_ENV"}},
 		{
-			name: "development", want: `"development"`, o: Options{Development: true},
+			name: "development", want: `"development"`, o: Options{NodeEnv: Development},
+			files: []string{"index.js", "export default process.env.NODE_ENV"},
+		},
+		{
+			name: "a value of one's own", want: `"it's \"so\""`, o: Options{NodeEnv: `it's "so"`},
 			files: []string{"index.js", "export default process.env.NODE_ENV"},
 		},
 		{name: "names are kept when minified", want: `["LongName","longer"]`, o: Options{Minify: true}, files: []string{
@@ -122,6 +126,29 @@ func TestSources(t *testing.T) {
 			bundle := build(t, builder(t, site(t, c.files...), c.o), manifest.Manifest{Entry: c.files[0]})
 			if got := value(t, bundle.Worker); got != c.want {
 				t.Errorf("the default export is %s, want %s\n%s", got, c.want, bundle.Worker.Code)
+			}
+		})
+	}
+}
+
+// TestDevelopmentBuilds: packages choose their build by NODE_ENV, and a Worker names those whose build for development it has.
+func TestDevelopmentBuilds(t *testing.T) {
+	choose := "module.exports = process.env.NODE_ENV === 'production' ? require('./cjs/p.production.js') : require('./cjs/p.development.js')"
+	dir := site(
+		t, "index.js", "import 'react'; import '@scope/p'; import 'vue'; import 'plain'; import './own.development.js'; export default {}",
+		"node_modules/react/index.js", choose, "node_modules/@scope/p/index.js", choose,
+		"node_modules/react/cjs/p.production.js", "", "node_modules/react/cjs/p.development.js", "",
+		"node_modules/@scope/p/cjs/p.production.js", "", "node_modules/@scope/p/cjs/p.development.js", "",
+		"node_modules/vue/index.js", "import './dist/vue.js'", "node_modules/vue/dist/vue.js", "",
+		"node_modules/plain/index.js", "import 'vue'", "own.development.js", "",
+	)
+	for env, want := range map[string][]string{
+		Development: {"@scope/p", "react", "vue"}, "test": {"@scope/p", "react", "vue"}, Production: nil, "": nil,
+	} {
+		t.Run(env, func(t *testing.T) {
+			bundle := build(t, builder(t, dir, Options{NodeEnv: env}), manifest.Manifest{Entry: "index.js"})
+			if got := bundle.Worker.DevelopmentBuilds; !slices.Equal(got, want) {
+				t.Errorf("the builds for development are %q, want %q", got, want)
 			}
 		})
 	}

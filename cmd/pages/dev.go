@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
@@ -66,6 +67,8 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 		"multiply limits.cpuMs by this `factor`: pure JavaScript is slower here than on the platform")
 	flags.StringVar(&f.Isolation, "isolation", "shared", "`mode` of isolates: shared, which live on, as on the platform, or request, "+
 		"a pristine one for each request")
+	flags.StringVar(&f.Mode, "mode", "", "`mode` of packages, as process.env.NODE_ENV, by which packages such as React choose their build: production, as a "+
+		"published page has it, or development (default: NODE_ENV, or development)")
 	flags.StringVar(&f.EdgeRules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
 	flags.StringVar(&f.As, "as", "", "`persona` that visitors are from the start, or an email; see .pages/members.json")
 	flags.StringArrayVar(&f.AllowFetch, "allow-fetch", nil,
@@ -90,6 +93,9 @@ func (f *devFlags) check() error {
 		if !slices.Contains(choice.of, choice.value) {
 			return failure.Usage("--%s is %q; it is one of %s", choice.flag, choice.value, strings.Join(choice.of, ", "))
 		}
+	}
+	if f.Mode != "" && f.Mode != bundler.Production && f.Mode != bundler.Development {
+		return failure.Usage("--mode is %q; it is production or development", f.Mode)
 	}
 	if f.Port < 0 || f.Port > 65535 {
 		return failure.Usage("--port is %d; ports go from 0 to 65535", f.Port)

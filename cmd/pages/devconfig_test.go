@@ -44,3 +44,28 @@ func TestDevMetersScaledTime(t *testing.T) {
 	}
 	d.expect(d.get("/__pages/api/requests"), http.StatusOK, `"cpu_limit_ms":2100`)
 }
+
+// TestDevMode: process.env.NODE_ENV is that of the environment, and --mode comes before it.
+func TestDevMode(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "worker.js", "routes": [{"pattern": "/*"}]}`)
+	put(t, filepath.Join(dir, "worker.js"), "export default { fetch: () => new Response(process.env.NODE_ENV) };\n")
+	for _, c := range []struct {
+		name, inherited string
+		args            []string
+		want            string
+	}{
+		{"by itself", "", nil, "development"},
+		{"of the environment", "production", nil, "production"},
+		{"another value", "staging", nil, "staging"},
+		{"flag", "", []string{"--mode", "production"}, "production"},
+		{"flag before the environment", "production", []string{"--mode", "development"}, "development"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("NODE_ENV", c.inherited)
+			d := startDev(t, dir, c.args...)
+			d.expect(d.get("/"), http.StatusOK, c.want)
+			d.stop()
+		})
+	}
+}

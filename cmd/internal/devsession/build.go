@@ -1,6 +1,7 @@
 package devsession
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -50,7 +51,8 @@ type builder struct {
 	live    siteworker.Set
 	private privateSet // secrets that no build may contain, and nothing may show
 
-	warned struct{ secrets, migrations string } // the last warnings about them
+	warned  struct{ secrets, migrations string } // the last warnings about them
+	advised bool                                 // of builds for development
 }
 
 func (r *session) newBuilder(ctx context.Context, k *console) (*builder, error) {
@@ -73,9 +75,15 @@ func (r *session) newBuilder(ctx context.Context, k *console) (*builder, error) 
 		caches: localstate.NewCaches(r.state.Dir, k.logger()),
 	}
 	options := r.process.Sites.BundlerOptions(r.options.AllowImport)
-	options.Development, options.Secrets = true, func() *secretscan.Set { return b.private.set }
+	options.NodeEnv, options.Development, options.Secrets = r.nodeEnv(), true, func() *secretscan.Set { return b.private.set }
 	b.bundler = bundler.New(r.dir, options)
 	return b, nil
+}
+
+// nodeEnv is the value of process.env.NODE_ENV: that of --mode, else that of the environment, as for wrangler.
+func (r *session) nodeEnv() string {
+	inherited, _ := r.process.Terminal.Lookup("NODE_ENV")
+	return cmp.Or(r.options.Mode, inherited, bundler.Development)
 }
 
 func (b *builder) close() {
@@ -192,10 +200,19 @@ func (b *builder) revision(ctx context.Context, m *manifest.Manifest, bundle *bu
 		}
 		w.Key = key
 		b.replace(w)
+		b.adviseOnce(bundle.Worker.DevelopmentBuilds)
 	}
 	b.running.Uses.Add(1)
 	r.Worker, r.Drained = b.running, b.running.Release
 	return r, nil
+}
+
+// adviseOnce has a slow request of the first Worker with builds for development say so.
+func (b *builder) adviseOnce(packages []string) {
+	if len(packages) > 0 && !b.advised {
+		b.advised = true
+		b.console.setDevelopment(packages)
+	}
 }
 
 // describeSecrets says which secrets have a value, and never the value.

@@ -28,6 +28,9 @@ type console struct {
 	failed  map[string]bool       // failures of requests that were printed since the last build, by their text; of mu
 	aside   func(format string, args ...any)
 	after   time.Duration // how long a person waits without a message
+
+	// development are the packages of which the Worker has the build for development; nil once a person was told. Of mu.
+	development []string
 }
 
 // mostFailed bounds console.failed.
@@ -155,6 +158,33 @@ func (k *console) request(rec site.RequestRecord) {
 		return
 	}
 	k.line("%s", devserver.FormatRequest(rec, k.term.Colored(k.term.Stderr)))
+	k.adviseProduction(rec)
+}
+
+// slowCPU is the CPU time of a request, in milliseconds, from which a person is told how to make it less.
+const slowCPU = 100
+
+// adviseProduction says once, at a slow request, that its Worker has a build for development of a package.
+func (k *console) adviseProduction(rec site.RequestRecord) {
+	if rec.Meter == nil || rec.Meter.CPUMs < slowCPU {
+		return
+	}
+	k.mu.Lock()
+	packages := k.development
+	k.development = nil
+	k.mu.Unlock()
+	if len(packages) > 0 {
+		k.line("%s that took %.0f ms of CPU time, with the development build of %s; a published page has the production build, as with:",
+			k.term.Paint("2", "note:"), rec.Meter.CPUMs, wording.Printable(strings.Join(packages, ", ")))
+		k.line("      pages dev --mode production")
+	}
+}
+
+// setDevelopment sets the packages of which the Worker has the build for development.
+func (k *console) setDevelopment(packages []string) {
+	k.mu.Lock()
+	k.development = packages
+	k.mu.Unlock()
 }
 
 // delivery prints one attempt to deliver an event to the webhook.

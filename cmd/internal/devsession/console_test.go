@@ -10,6 +10,7 @@ import (
 
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/devserver/site"
 )
 
 func TestNotices(t *testing.T) {
@@ -51,6 +52,26 @@ func TestNotices(t *testing.T) {
 				t.Errorf("said %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestAdviseProduction: the first slow request of a Worker with builds for development says how it has others, once.
+func TestAdviseProduction(t *testing.T) {
+	var out bytes.Buffer
+	k := newConsole(&terminal.Terminal{Stderr: &out})
+	k.setDevelopment([]string{"react", "react-dom"})
+	k.adviseProduction(site.RequestRecord{})
+	k.adviseProduction(site.RequestRecord{Meter: &site.Meter{CPUMs: slowCPU - 1}})
+	if out.Len() > 0 {
+		t.Errorf("a quick request says %q", out.String())
+	}
+	for range 2 {
+		k.adviseProduction(site.RequestRecord{Meter: &site.Meter{CPUMs: 213.4}})
+	}
+	const want = "note: that took 213 ms of CPU time, with the development build of react, react-dom; a published page has the production build, as with:\n" +
+		"      pages dev --mode production\n"
+	if got := out.String(); got != want {
+		t.Errorf("said %q, want %q", got, want)
 	}
 }
 

@@ -61,6 +61,7 @@ type Options struct {
 	Webhook      string   // URL
 	As           string   // the persona that clients are from the start, or an email
 	EdgeRules    string
+	Mode         string // the value of process.env.NODE_ENV; "" for that of the environment, or development
 }
 
 // session is one site that is being served.
