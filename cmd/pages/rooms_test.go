@@ -248,6 +248,7 @@ var mayImport = map[string][]string{
 	"cmd/tools/release":             nil,
 	"cmd/tools/processgroup":        nil,
 	"cmd/tools/soak":                {"cmd/tools/processgroup"},
+	"cmd/tools/test262":             {"runtime", "runtime/engine"},
 	"cmd/tools/bench":               {"cmd/tools/processgroup", "manifest", "migrate"},
 
 	"runtime/binding": {

@@ -126,6 +126,24 @@ func TestArrayLimits(t *testing.T) {
 			`["TypeError",[1,2,3]]`,
 		},
 		{
+			"sort, frozen and in order",
+			`[Object.freeze([1,2,3])].map((a) => { try { a.sort() } catch (e) { return [e.name, a] } })`,
+			`[["TypeError",[1,2,3]]]`,
+		},
+		{
+			"sort, frozen and empty", `Object.freeze([]).sort()`, `[]`,
+		},
+		{
+			"sort by equals, frozen", `[1].map((a) => { try { Object.freeze([a]).sort(() => 0) } catch (e) { return e.name } })`,
+			`["TypeError"]`,
+		},
+		{
+			"sort of a proxy stores all", `(() => { const set = []; const p = new Proxy([3,1,4,,undefined], {
+				set(a, k, v) { set.push(k); a[k] = v; return true }, deleteProperty(a, k) { set.push("-" + k); return delete a[k] } });
+				p.sort(); return set })()`,
+			`["0","1","2","3","-4"]`,
+		},
+		{
 			"splice of a subclass",
 			`(() => { class Own extends Array {} const a = Own.from([1,2,3,4]); const out = a.splice(1, 2);
 				return [out instanceof Own, out, a] })()`,

@@ -33,6 +33,7 @@ func (c correction) apply(code []byte) []byte {
 // corrections are those that are the same in every module.
 var corrections = []correction{
 	bigIntCompare, proxyDefine, copyProperties, newArguments, divisionToken, readPrivateAtoms, proxyPrivate, growableShared,
+	sortStores,
 }
 
 // bigIntCompare corrects the comparison of a BigInt with a Number that is not whole. Of two negative values whose exponents
@@ -170,6 +171,17 @@ var growableShared = correction{"\x60\x09\x7f\x7e\x7e\x7f\x7f\x7f\x7f\x7f\x7f\x0
 func lengthOrOne(local byte) []byte {
 	return []byte{op.LocalGet, local, op.LocalGet, local, op.I32Const, 1, op.I32LeU, op.Select, op.Call}
 }
+
+// sortStores corrects which elements Array.prototype.sort stores: QuickJS leaves out those that stay in their places, so that
+// a frozen array that is in order can be sorted, and one that is not cannot. All are to be stored (ECMA-262, 23.1.3.30). Its
+// js_array_sort (context, this, number of arguments, arguments) -> value has the place of an element in local 4, and the
+// element with its former place, at 16, in local 3.
+var sortStores = correction{"\x60\x04\x7f\x7e\x7f\x7f\x01\x7e", []replacement{{
+	from: []byte{
+		op.LocalGet, 3, op.I32Const, 16, op.I32Add, op.I64Load, 3, 0, op.LocalGet, 4, op.I64Eq, op.If, op.BlockEmpty,
+	},
+	to: []byte{op.I32Const, 0, op.If, op.BlockEmpty},
+}}}
 
 // patternPositions returns the correction for the position of patterns that take a value apart. QuickJS keeps a position in
 // the code for each call and each read of a member, by emit_source_loc (parser). It keeps none for const { a } = x, which

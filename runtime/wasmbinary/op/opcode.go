@@ -61,6 +61,7 @@ const (
 	I32LeU       = 0x4d
 	I32GeS       = 0x4e
 	I32GeU       = 0x4f
+	I64Eq        = 0x51
 	I64Ne        = 0x52
 	I64LtS       = 0x53
 	I64LtU       = 0x54
