@@ -51,6 +51,7 @@ func TestReplacedOverMemory(t *testing.T) {
 			"/heap": () => fill(() => base.slice()),
 			"/buffers": () => fill(() => new ArrayBuffer(9 << 20)),
 			"/large": () => { try { new ArrayBuffer(200 << 20) } catch (e) { return String(e) } },
+			"/buffer": () => new ArrayBuffer(200 << 20),
 			"/grow": () => { const { grow } = kept[0] = new WebAssembly.Instance(module).exports; let n = 0; while (grow(16) !== -1) n++;
 				return n > 100 ? "refused" : n },
 			"/trap": () => { const { grow, load } = kept[0] = new WebAssembly.Instance(module).exports; while (grow(160) !== -1);
@@ -70,11 +71,12 @@ func TestReplacedOverMemory(t *testing.T) {
 	module := `^warn memory: .* It had \d\.\d MB in JavaScript's heap with its ArrayBuffers, 1[12]\d\.\d MB in memories of WebAssembly[.,]`
 	rows := []struct{ name, path, want, line string }{
 		{"a heap that is full", "/heap", "InternalError: out of memory", heap},
-		{"buffers", "/buffers", "InternalError: out of memory", `It had 1[12]\d\.\d MB in JavaScript's heap with its ArrayBuffers`},
-		{"one buffer that is larger than the limit", "/large", "InternalError: out of memory", `It had \d\.\d MB in JavaScript's`},
+		{"buffers", "/buffers", "RangeError: Array buffer allocation failed", `It had 1[12]\d\.\d MB in JavaScript's heap with its ArrayBuffers`},
+		{"one buffer that is larger than the limit", "/large", "RangeError: Array buffer allocation failed", `It had \d\.\d MB in JavaScript's`},
 		{"memory.grow that gives -1", "/grow", "refused", module},
 		{"a module that goes on without the memory", "/trap", "RuntimeError: memory access out of bounds", module},
 		{"memories", "/memories", "RangeError: WebAssembly.Instance(): Out of memory: the isolate would hold more than 128 MB", module},
+		{"a buffer that nothing catches", "/buffer", "the Worker used more than 128 MB of memory", `It had \d\.\d MB in JavaScript's`},
 		{"an error that nothing catches", "/uncaught", "the Worker used more than 128 MB of memory", heap},
 	}
 	for _, pristine := range []bool{false, true} {

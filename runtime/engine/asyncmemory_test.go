@@ -83,9 +83,9 @@ func TestResultTooLarge(t *testing.T) {
 	if _, err := run(i, s, code); err != nil {
 		t.Fatal(err)
 	}
-	for got := `""`; got != `"InternalError: out of memory"`; {
+	for got := `""`; got != `"RangeError: invalid array buffer length"`; {
 		var err error
-		if got, err = run(i, s, `failed`); err != nil || got != `""` && got != `"InternalError: out of memory"` {
+		if got, err = run(i, s, `failed`); err != nil || got != `""` && got != `"RangeError: invalid array buffer length"` {
 			t.Fatalf("got %s, %v", got, err)
 		}
 	}

@@ -30,9 +30,11 @@ func (e *Error) Error() string {
 // OutOfMemory returns the error that QuickJS throws when the heap is full.
 func OutOfMemory() *Error { return &Error{Name: "InternalError", Message: "out of memory"} }
 
-// OutOfMemory reports whether e is QuickJS's own "out of memory": the isolate's heap reached its limit.
+// OutOfMemory reports whether e is QuickJS's own "out of memory": the isolate's heap reached its limit. For a buffer it is in
+// the words of V8, which a host may give it.
 func (e *Error) OutOfMemory() bool {
-	return e.Name == "InternalError" && e.Message == "out of memory"
+	return e.Name == "InternalError" && e.Message == "out of memory" ||
+		e.Name == "RangeError" && e.Message == "Array buffer allocation failed"
 }
 
 // TypeError returns a TypeError for JavaScript.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
@@ -167,6 +168,46 @@ var growableShared = correction{"\x60\x09\x7f\x7e\x7e\x7f\x7f\x7f\x7f\x7f\x7f\x0
 		}, lengthOrOne(12)...),
 	},
 }}
+
+// bufferRefused returns the correction for an ArrayBuffer that memory has no room for. QuickJS throws its InternalError, which
+// no code knows; V8 throws the RangeError that QuickJS has for a length of 2 GB, and libraries catch that. The function of
+// growableShared is made to throw it as well, over the first. There is no correction where that is not found.
+func (l layout) bufferRefused() correction {
+	built, none := growableShared.typ, correction{}
+	typ := l.typeIndex(built)
+	if typ < 0 {
+		return none
+	}
+	f, ok := l.onlyFunction(uint32(typ))
+	if !ok {
+		return none
+	}
+	load := textAddress(l.data, "invalid array buffer length")
+	code := l.code[f-l.imports.funcs]
+	throw := append(append([]byte{op.LocalGet, 0}, load...), op.I32Const, 0, op.Call)
+	start := bytes.Index(code, throw)
+	if load == nil || start < 0 {
+		return none
+	}
+	r := &wasmbinary.Reader{Bytes: code, At: start + len(throw)}
+	throw = append(appendCall(throw[:len(throw)-1], r.U32()), op.Drop)
+	// after the allocation: leaves the block at depth 3 without memory, in local 3
+	return correction{built, []replacement{{
+		from: []byte{op.LocalGet, 3, op.I32Eqz, op.BrIf, 3, op.Br, 1},
+		to: append(append([]byte{op.LocalGet, 3, op.I32Eqz, op.If, op.BlockEmpty}, throw...),
+			op.Br, 4, op.End, op.Br, 1),
+	}}}
+}
+
+// textAddress returns the instruction that loads the address of a text that ends with a NUL; nil if there is none.
+func textAddress(data []segment, text string) []byte {
+	for _, s := range data {
+		if i := bytes.Index(s.bytes, []byte("\x00"+text+"\x00")); i >= 0 {
+			return op.AppendS32([]byte{op.I32Const}, int32(s.address)+int32(i)+1)
+		}
+	}
+	return nil
+}
 
 func lengthOrOne(local byte) []byte {
 	return []byte{op.LocalGet, local, op.LocalGet, local, op.I32Const, 1, op.I32LeU, op.Select, op.Call}

@@ -58,7 +58,7 @@ func (l layout) patcher() (*patcher, error) {
 	f := &patcher{
 		moveType: uint32(moving), then: calls[0], thenType: uint32(thenType), job: job, jobType: l.typeOf(job),
 		first: l.imports.funcs + uint32(len(l.code)), host: uint32(l.imports.hostCall),
-		corrections: append(slices.Clip(corrections), l.patternPositions()),
+		corrections: append(slices.Clip(corrections), l.patternPositions(), l.bufferRefused()),
 	}
 	if f.owners, err = l.owners(f.then); err != nil {
 		return nil, err
