@@ -126,6 +126,66 @@ func TestLanguage(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{"eval", `eval("1")`, `EvalError: Code generation from strings disallowed for this context`},
 		{"new Function", `new Function("1")`, `EvalError: Code generation from strings disallowed for this context`},
+		{"new Function of an empty text", `new Function("")`, `EvalError: Code generation from strings disallowed for this context`},
+		{"new Function of nothing", `return [typeof new Function(), typeof Function(), Function()()]`, `["function","function",null]`},
+		{"eval of what is no text", `eval(3)`, `EvalError: Code generation from strings disallowed for this context`},
+		{
+			"the error of Promise.any",
+			`const out = [];
+				for (const list of [[Promise.reject(1)], []]) await Promise.any(list).catch((e) => out.push(String(e), e.stack, e.errors,
+					Object.getOwnPropertyNames(e), Object.keys(e), e instanceof AggregateError));
+				return out`,
+			`["AggregateError: All promises were rejected","AggregateError: All promises were rejected",[1],["stack","message","errors"],[],true,
+				"AggregateError: All promises were rejected","AggregateError: All promises were rejected",[],["stack","message","errors"],[],
+				true]`,
+		},
+		{
+			"Promise.any of other kinds",
+			`class P extends Promise { static resolve(v) { seen.push(this === P); return super.resolve(v) } }
+				const seen = [], p = P.any([P.reject(2), 3]), thrown = new AggregateError([4]);
+				const other = await Promise.any({ [Symbol.iterator]() { throw thrown } }).catch((e) => [e === thrown, e.message]);
+				return [p instanceof P, await p, seen, other, Promise.any.name, Promise.any.length,
+					await P.any([]).catch((e) => e.message)]`,
+			`[true,3,[true,true],[true,""],"any",1,"All promises were rejected"]`,
+		},
+		{
+			"Promise.any without a constructor",
+			`return [() => Promise.any.call(undefined, []), () => Promise.any.call({}, []), () => Promise.any.call(() => {}, [])]
+				.map((f) => { try { return typeof f() } catch (e) { return e.name } })`,
+			`["TypeError","TypeError","TypeError"]`,
+		},
+		{
+			"the order of Promise.any",
+			`const log = [], any = Promise.any([Promise.reject(1), Promise.reject(2)]).catch(() => log.push("any"));
+				let p = Promise.resolve();
+				for (let i = 0; i < 4; i++) p = p.then(() => log.push(i));
+				await p; return log`,
+			`[0,"any",1,2,3]`,
+		},
+		{
+			"what a DOMException has of its own",
+			`const of = (e) => Object.entries(Object.getOwnPropertyDescriptors(e)).map(([k, d]) => k + (d.enumerable ? "+" : "-") +
+					(d.writable ?? "get"));
+				const made = new DOMException("m", "AbortError"), c = new AbortController(), { stack, ...rest } = made;
+				c.abort();
+				return [of(made), of(c.signal.reason), of(structuredClone(made)), rest, JSON.stringify({ ...made, stack: "" }),
+					Object.keys(await crypto.subtle.digest("none", new Uint8Array()).catch((e) => e)),
+					/^AbortError: m\n    at (?!DOMException|construct)/.test(stack), new QuotaExceededError().stack.includes("at DOMException"), JSON.stringify(new DOMException()).slice(0, 40)]`,
+			`[["code+false","name+false","message+false","stack+get"],["code+false","name+false","message+false","stack+get"],
+				["code+false","name+false","message+false","stack+true"],{"code":20,"name":"AbortError","message":"m"},
+				"{\"code\":20,\"name\":\"AbortError\",\"message\":\"m\",\"stack\":\"\"}",["code","name","message","stack"],true,false,
+				"{\"code\":0,\"name\":\"Error\",\"message\":\"\",\"s"]`,
+		},
+		{
+			"the class DOMException",
+			`class X extends DOMException { constructor() { super("m", "DataError"); this.q = 1 } }
+				const x = new X(), get = Object.getOwnPropertyDescriptor(DOMException.prototype, "name").get;
+				let called; try { DOMException("m") } catch (e) { called = e.name }
+				return [x instanceof X, x.constructor.name, Object.keys(x), get.call(x), DOMException.name, DOMException.length,
+					DOMException.prototype.constructor === DOMException, DOMException.ABORT_ERR, called,
+					new QuotaExceededError("q").name, QuotaExceededError.__proto__ === DOMException, new QuotaExceededError("q").code]`,
+			`[true,"X",["code","name","message","stack","q"],"DataError","DOMException",0,true,20,"TypeError","QuotaExceededError",true,22]`,
+		},
 		{
 			"the constructor of async functions",
 			`(async () => {}).constructor("1")`,

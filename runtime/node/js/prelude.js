@@ -2,6 +2,7 @@
 // nodejs_compat gets, and the entry points that follow asynchronous code.
 import { host } from "../../web/webidl/js/host.js";
 import * as inspection from "../../web/console/js/inspect.js";
+import { caution } from "../../web/language/js/caution.js";
 import { slotsOf } from "../../web/webcrypto/js/cryptokey.js";
 import * as kinds from "../../web/webidl/js/kinds.js";
 
@@ -14,6 +15,7 @@ const internals = {
   kinds,
   decode: host.text_decode,
   log: host.console_log,
+  caution,
   clock: host.clock_now,
   coder: { step: host.codec_step, rest: host.codec_rest, close: host.codec_close },
   follow: undefined,

@@ -26,7 +26,7 @@ type octetKeys struct {
 
 var (
 	keysEd25519 = &octetKeys{ //nolint:gochecknoglobals // a table
-		crv: "Ed25519", use: "sig", algs: []string{"Ed25519", "EdDSA"},
+		crv: "Ed25519", use: "sig", algs: []string{"EdDSA"},
 		public: func(b []byte) (any, error) { return ed25519.PublicKey(b), nil },
 		private: func(seed []byte) (any, any, error) {
 			key := ed25519.NewKeyFromSeed(seed)
@@ -171,7 +171,7 @@ func exportOctets(k *cryptoKey, format string) (any, error) {
 			object = append(object, base64Field("d", seed))
 		}
 		if crv == "Ed25519" {
-			object = append(object, engine.Field{Name: "alg", Value: crv})
+			object = append(object, engine.Field{Name: "alg", Value: "EdDSA"})
 		}
 		return object, nil
 	}

@@ -81,6 +81,23 @@ func TestCryptoVectors(t *testing.T) {
 			`"6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea` +
 				`1ec40a"`,
 		},
+		{
+			"members of exported keys, in their order",
+			`const out = [];
+		for (const [algorithm, usages] of [[{ name: "HMAC", hash: "SHA-256" }, ["sign"]], [{ name: "ECDSA", namedCurve: "P-256" },
+			["sign", "verify"]], ["Ed25519", ["sign", "verify"]], ["X25519", ["deriveBits"]],
+			[{ name: "RSA-PSS", hash: "SHA-256", modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) }, ["sign", "verify"]]]) {
+			const made = await subtle.generateKey(algorithm, true, usages);
+			for (const key of made.publicKey ? [made.publicKey, made.privateKey] : [made])
+				out.push(Object.keys(await subtle.exportKey("jwk", key)).join(" "));
+		}
+		const jwk = await subtle.exportKey("jwk", (await subtle.generateKey("Ed25519", true, ["sign", "verify"])).publicKey);
+		const take = (alg) => thrown(subtle.importKey("jwk", { ...jwk, alg }, "Ed25519", true, ["verify"]).then((key) => key.type));
+		return [...out, jwk.alg, await take("EdDSA"), await take("Ed25519"), await take(undefined)]`,
+			`["kty key_ops alg ext k","kty key_ops ext crv x y","kty key_ops ext crv x y d","kty key_ops alg ext crv x",
+				"kty key_ops alg ext crv x d","kty key_ops ext crv x","kty key_ops ext crv x d","kty key_ops alg ext n e",
+				"kty key_ops alg ext d n e p q dp dq qi","EdDSA","no error: public","DataError","no error: public"]`,
+		},
 		// RFC 7748, 6.1
 		{
 			"X25519",

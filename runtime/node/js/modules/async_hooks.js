@@ -59,6 +59,7 @@ export class AsyncLocalStorage {
     return current?.has(this) ? current.get(this) : this.#default;
   }
   enterWith(store) {
+    internals.caution("AsyncLocalStorage", "enterWith", "enterWith; call run, with the rest in its function");
     enter(new Map(current).set(this, store));
   }
   run(store, f, ...args) {

@@ -2,7 +2,7 @@
 import * as numbers from "unenv/node/internal/crypto/constants";
 import { Buffer } from "node:buffer";
 import { notImplemented } from "node:internal/absent";
-import { call } from "node:internal/host";
+import { call, internals } from "node:internal/host";
 import { Cipheriv, Decipheriv, getCipherInfo, getCiphers } from "node:internal/cipher";
 import { bytesFrom, isBytes, needBytes, output } from "node:internal/cryptobytes";
 import {
@@ -69,6 +69,16 @@ class Gathered {
 const finalized = () => NodeError(Error, "ERR_CRYPTO_HASH_FINALIZED", "Digest already called");
 const hidden = (object, name, value) => Object.defineProperty(object, name, { value, writable: true });
 
+const inProduction = /^(?:RSA-)?(?:MD5|SHA(?:1|224|256|384|512))$|^SHA512-256$/i;
+
+// Whether there is a digest of this name; production has some of them only.
+function isKnown(algorithm) {
+  const known = call("hash_known", algorithm);
+  if (known && !inProduction.test(algorithm))
+    internals.caution("node:crypto", `digest ${algorithm}`, `the digest ${algorithm}; take sha256 or sha512`);
+  return known;
+}
+
 /**
  * crypto.createHash
  * @this {any}
@@ -79,7 +89,7 @@ export function Hash(algorithm, options) {
   needString(algorithm, "algorithm");
   const length = options?.outputLength;
   if (length !== undefined) needInteger(length, "outputLength", 0, MAX);
-  if (!call("hash_known", algorithm)) throw new Error("Digest method not supported");
+  if (!isKnown(algorithm)) throw new Error("Digest method not supported");
   hidden(this, "gathered", new Gathered(algorithm));
   hidden(this, "options", options);
 }
@@ -130,8 +140,7 @@ export function Hmac(algorithm, key, options) {
   if (!new.target) return new Hmac(algorithm, key, options);
   needString(algorithm, "hmac");
   const bytes = Uint8Array.from(secretFrom(key, "key", options?.encoding));
-  if (!call("hash_known", algorithm))
-    throw NodeError(Error, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
+  if (!isKnown(algorithm)) throw NodeError(Error, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
   hidden(this, "key", bytes);
   hidden(this, "gathered", new Gathered(algorithm, call("hmac_begin", algorithm, bytes)));
   hidden(this, "options", options);
@@ -167,7 +176,7 @@ export function createHmac(algorithm, key, options) {
 export function hash(algorithm, data, encoding = "hex") {
   needString(algorithm, "algorithm");
   const bytes = needBytes(data, "input");
-  if (!call("hash_known", algorithm)) throw new Error("Digest method not supported");
+  if (!isKnown(algorithm)) throw new Error("Digest method not supported");
   return output(call("hash_final", algorithm, null, bytes, -1), encoding);
 }
 
@@ -280,7 +289,7 @@ function pbkdf2Arguments(password, salt, iterations, length, digest) {
   const arguments_ = [digest, needBytes(password, "password"), needBytes(salt, "salt")];
   needInteger(iterations, "iterations", 1, MAX);
   needInteger(length, "keylen", 0, MAX);
-  if (!call("hash_known", digest)) throw NodeError(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${digest}`);
+  if (!isKnown(digest)) throw NodeError(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${digest}`);
   return [...arguments_, iterations, length];
 }
 
@@ -332,7 +341,7 @@ function hkdfKey(digest, key, salt, info, length) {
   const arguments_ = [secretFrom(key, "ikm"), needBytes(salt, "salt"), needBytes(info, "info")];
   needInteger(length, "length", 0, MAX);
   if (arguments_[2].length > 1024) throw outOfRange("info", "<= 1024 bytes", arguments_[2].length);
-  if (!call("hash_known", digest)) throw NodeError(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${digest}`);
+  if (!isKnown(digest)) throw NodeError(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${digest}`);
   const bytes = call("hkdf", digest, ...arguments_, length);
   return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
 }
@@ -478,8 +487,7 @@ function signer(name, finish) {
     [name]: function (algorithm, options) {
       if (!new.target) return new cls(algorithm, options);
       needString(algorithm, "algorithm");
-      if (!call("hash_known", algorithm))
-        throw NodeError(Error, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
+      if (!isKnown(algorithm)) throw NodeError(Error, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
       hidden(this, "algorithm", algorithm);
       hidden(this, "pieces", []);
     },

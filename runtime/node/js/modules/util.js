@@ -21,7 +21,10 @@ import types from "node:util/types";
 
 export { format, formatWithOptions, inspect, MIMEParams, MIMEType, stripVTControlCharacters, types };
 export const { TextEncoder, TextDecoder } = globalThis;
-export const parseArgs = parseArguments;
+export function parseArgs(config = {}) {
+  internals.caution("node:util", "parseArgs", "parseArgs");
+  return parseArguments(config);
+}
 
 const custom = Symbol.for("nodejs.util.promisify.custom"),
   argumentNames = Symbol("customPromisifyArgs");

@@ -520,6 +520,7 @@ function errorText(c, error, name, tag, keys) {
     const at = keys.indexOf(key);
     if (at >= 0 && text.includes(String(error[key]))) hidden.add(key);
   }
+  if (error instanceof DOMException) hidden.add("code"); // its name says the same
   keys = keys.filter((key) => !hidden.has(key));
   for (const key of ["cause", "errors"]) {
     if (Object.hasOwn(error, key) && (key === "cause" || Array.isArray(error.errors)) && !keys.includes(key))

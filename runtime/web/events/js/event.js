@@ -1,6 +1,7 @@
 import { host } from "../../webidl/js/host.js";
 import { define, dictionary, guarded, need } from "../../webidl/js/idl.js";
 import { report } from "../../console/js/report.js";
+import { caution } from "../../language/js/caution.js";
 
 let eventOf, isEvent;
 
@@ -158,6 +159,7 @@ export class EventTarget {
     if (typeof callback !== "function" && typeof callback !== "object") {
       throw new TypeError("EventTarget.addEventListener: the callback is neither a function nor an object");
     }
+    if (capture) caution("addEventListener", "capture", "capture: true; leave it out");
     if (signal?.aborted) return;
     const name = `${type}`;
     const phase = listeners[capture ? 0 : 1];

@@ -24,12 +24,13 @@ function refuseStrings() {
     "eval",
     {
       eval(code) {
+        refuseCode(); // also what is no text, as the platform does
         if (typeof code !== "string") return code;
-        refuseCode();
         return evaluate(code);
       },
     }.eval,
   );
+  const { Function: plain } = globalThis;
   // biome-ignore lint/complexity/useArrowFunction: the kinds of functions that have a constructor
   const kinds = [function () {}, async function () {}, function* () {}, async function* () {}];
   for (const f of kinds) {
@@ -37,14 +38,14 @@ function refuseStrings() {
     const original = proto.constructor;
     const guarding = {
       [original.name]: function (...args) {
-        refuseCode();
+        if (args.length > 0 || original !== plain) refuseCode(); // an empty function is no code
         return Reflect.construct(original, args, new.target ?? guarding);
       },
     }[original.name];
     Object.defineProperty(guarding, "length", { value: 1, configurable: true });
     Object.defineProperty(guarding, "prototype", { value: proto, writable: false });
     Object.defineProperty(proto, "constructor", { value: guarding }); // as writable as it is: that of Function alone is
-    if (original === globalThis.Function) expose("Function", guarding);
+    if (original === plain) expose("Function", guarding);
     else Object.setPrototypeOf(guarding, globalThis.Function);
   }
 }
@@ -149,9 +150,15 @@ function prepareBy(head) {
   ]);
 }
 
+// Whether a frame is of the constructor of exceptions, which calls the engine's by Reflect.construct.
+function isMaker(frame) {
+  return frame.isConstructor() && frame.getFunctionName() === "DOMException" && frame.getFileName() === file;
+}
+
 // The frames without those of the constructors that made the error, if its class is one
 // of the author's: as in V8, the innermost is where it was made, and not that class.
 function withoutMakers(error, frames) {
+  if (frames.length > 1 && frames[0].isNative() && isMaker(frames[1])) frames = frames.slice(2);
   try {
     const { value: type } = descriptorOf(prototypeOf(error), "constructor");
     const { value: name } = descriptorOf(type, "name");
@@ -286,14 +293,47 @@ function countExceptions() {
 }
 
 // What the engine has from drafts of ECMA-262: RegExp.escape (22.2.5.1) leaves pairs of
-// surrogates as they are, and Promise.try (27.2.4.8) gives back a promise of its kind.
+// surrogates as they are, and Promise.try (27.2.4.8) gives back a promise of its kind. The error
+// of Promise.any has the message and the properties of V8's.
 function amend() {
   const { escape } = RegExp,
     { resolve, withResolvers } = Promise,
     { apply } = Reflect;
   const pair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g,
     probe = escape("-").length;
+  const { any } = Promise,
+    { prototype: aggregate } = AggregateError;
+  const described = (error) => {
+    if (Object(error) !== error || prototypeOf(error) !== aggregate || hasStack(error)) return error; // of the author's
+    const { errors } = error,
+      message = "All promises were rejected";
+    delete error.errors; // comes last
+    keepStack(error, `AggregateError: ${message}`);
+    for (const [name, value] of [
+      ["message", message],
+      ["errors", errors],
+    ])
+      Object.defineProperty(error, name, { value, writable: true, enumerable: false, configurable: true });
+    return error;
+  };
   const methods = {
+    any(values) {
+      const Type = this;
+      if (typeof Type !== "function") return apply(any, Type, [values]);
+      // biome-ignore lint/complexity/useArrowFunction: a constructor
+      const Described = function (executor) {
+        return new /** @type {any} */ (Type)((resolve, reject) =>
+          executor(resolve, (error) => reject(described(error))),
+        );
+      };
+      Object.defineProperty(Described, "resolve", {
+        get() {
+          const { resolve: made } = Type;
+          return typeof made === "function" ? (value) => apply(made, Type, [value]) : made;
+        },
+      });
+      return apply(any, Described, [values]);
+    },
     escape(text) {
       if (typeof text !== "string" || text.search(pair) < 0) return escape(text);
       let out = "",
@@ -326,7 +366,13 @@ function amend() {
     enumerable: false,
     configurable: true,
   });
-  Object.defineProperty(Promise, "try", { value: methods.try, writable: true, enumerable: false, configurable: true });
+  for (const name of ["any", "try"])
+    Object.defineProperty(Promise, name, {
+      value: methods[name],
+      writable: true,
+      enumerable: false,
+      configurable: true,
+    });
 }
 
 export function install() {

@@ -4,6 +4,7 @@ import { host } from "../../webidl/js/host.js";
 import { blobBytes, blobOf, isBlob } from "../../formdata/js/blob.js";
 import { cloneWith } from "../../messaging/js/clone.js";
 import { bytesOf, encode } from "../../textcodec/js/encoding.js";
+import { say } from "../../language/js/caution.js";
 import { Event, EventTarget, fire, handlerAttribute } from "../../events/js/event.js";
 import { CloseEvent, ErrorEvent, MessageEvent } from "../../events/js/events.js";
 import { define, guarded, need } from "../../webidl/js/idl.js";
@@ -114,6 +115,8 @@ export class WebSocket extends EventTarget {
       );
     if (state.ready === CONNECTING) throw new DOMException("The WebSocket is not open yet.", "InvalidStateError");
     usable(state);
+    if (isBlob(message))
+      say("WebSocket", "blob", 'sends the text "[object Blob]" in place of a Blob; send await blob.arrayBuffer()');
     if (state.closed && state.url !== null) {
       // as the standard has it for clients
       state.late += (isBlob(message) ? blobBytes(message) : (bytesOf(message) ?? encode(`${message}`))).byteLength;

@@ -6,7 +6,7 @@ import { keyOf, slotsOf } from "./cryptokey.js";
 import { DigestStream } from "./digeststream.js";
 import { bytesOf, encode, source } from "../../textcodec/js/encoding.js";
 import { attribute, define, guarded, illegal, need } from "../../webidl/js/idl.js";
-import { parseWebKey, sequence, webKey } from "./jwk.js";
+import { inOrder, parseWebKey, sequence, webKey } from "./jwk.js";
 import { QuotaExceededError } from "../../webidl/js/quota.js";
 
 const FORMATS = ["raw", "pkcs8", "spki", "jwk"];
@@ -274,7 +274,7 @@ function exported(format, { handle, extractable, names }) {
     throw new DOMException(`Keys for ${handle[0]} cannot be exported`, "NotSupportedError");
   if (!extractable) throw new DOMException("The key is not extractable", "InvalidAccessError");
   const out = host.crypto_export(format, handle);
-  return format === "jwk" ? { ...out, key_ops: names.slice(), ext: true } : out;
+  return format === "jwk" ? inOrder({ ...out, key_ops: names.slice(), ext: true }) : out;
 }
 
 const subtle = new SubtleCrypto(token);

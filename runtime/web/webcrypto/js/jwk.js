@@ -3,6 +3,16 @@ import { decode } from "../../textcodec/js/encoding.js";
 
 const MEMBERS = "alg crv d dp dq e ext k key_ops kty n oth p q qi use x y".split(" ");
 
+// As production writes them, and so JSON.
+const WRITTEN = "kty use key_ops alg ext crv x y d n e p q dp dq qi oth k".split(" ");
+
+/** A JSON Web Key with its members in production's order. */
+export function inOrder(key) {
+  const out = {};
+  for (const member of WRITTEN) if (key[member] !== undefined) out[member] = key[member];
+  return out;
+}
+
 /** Converts a value to a JsonWebKey: a plain object of the members that are there. */
 export function webKey(value) {
   if (value !== undefined && value !== null && typeof value !== "object" && typeof value !== "function") {

@@ -1,4 +1,5 @@
 // https://webidl.spec.whatwg.org/#quotaexceedederror
+import "./exception.js";
 import { define } from "./idl.js";
 
 export class QuotaExceededError extends DOMException {
