@@ -35,8 +35,8 @@ build: $(BIN)
 $(BIN): artifacts $(GOFILES)
 	$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/pages
 
-# quickjs.wasm, the prelude and the modules of Node.js, from npm packages, and the image of the one with
-# the other evaluated; left alone when up to date.
+# quickjs.wasm, the prelude, the modules of Node.js and the dictionaries for words, from npm packages, and the image of
+# the first with the second evaluated; left alone when up to date.
 artifacts:
 	@$(GO) run ./cmd/tools/artifacts
 	@$(MAKE) --no-print-directory runtime/artifact/boot.image
@@ -167,6 +167,7 @@ soak: build site
 	@$(GO) run ./cmd/tools/soak $(SOAK)
 
 clean:
-	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(DRIVER)/node_modules $(MCP)/node_modules $(SCRIPTS)/node_modules
-	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image runtime/node/artifact/modules.zip
+	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules runtime/intl/dictionary/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(DRIVER)/node_modules $(MCP)/node_modules $(SCRIPTS)/node_modules
+	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image runtime/node/artifact/modules.zip \
+		runtime/intl/dictionary/artifact/words.zip
 	find runtime -name '*.stamp' -delete

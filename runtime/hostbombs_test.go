@@ -91,6 +91,8 @@ var longCalls = map[string]struct{ set, call string }{
 	},
 	"selector":      {`const s = "div > p:not(.a) ".repeat(2e5)`, `try { new HTMLRewriter().on(s, {}) } catch {}`},
 	"Intl of text":  {`const s = "word and ".repeat(1e6)`, `[...new Intl.Segmenter("en", { granularity: "word" }).segment(s)]`},
+	"Intl of Thai":  {`const s = "กา".repeat(1e6)`, `[...new Intl.Segmenter("th", { granularity: "word" }).segment(s)]`},
+	"Intl of Han":   {`const s = "中国".repeat(1e6)`, `[...new Intl.Segmenter("zh", { granularity: "word" }).segment(s)]`},
 	"collation":     {`const a = "é".repeat(3e6), b = a + "x"`, `new Intl.Collator("de").compare(a, b)`},
 	"localeCompare": {`const a = "é".repeat(3e6), b = a + "x"`, `a.localeCompare(b, "de")`},
 	"to upper case": {`const a = "ı".repeat(5e6)`, `a.toLocaleUpperCase("tr")`},

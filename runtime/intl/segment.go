@@ -2,16 +2,12 @@ package intl
 
 import (
 	"encoding/binary"
-	"slices"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/clipperhouse/uax29/v2/sentences"
-	"github.com/clipperhouse/uax29/v2/words"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/intl/dictionary"
 )
 
 func segmentFuncs() map[string]engine.Func {
@@ -28,57 +24,53 @@ func segmentFuncs() map[string]engine.Func {
 	}
 }
 
-// runScripts are scripts without spaces between words, which only a dictionary knows. Without one a run of such a script is
-// one word, as in ICU without its dictionaries; of Chinese characters each is one.
-var runScripts = []*unicode.RangeTable{ //nolint:gochecknoglobals // a table
-	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Hiragana,
-}
-
-// runScript is the position in runScripts of the script that a segment begins with, -1 for none.
-func runScript(segment string) int {
-	const first = 0x0e00
-	r, _ := utf8.DecodeRuneInString(segment)
-	if r < first || !unicode.IsLetter(r) && !unicode.IsMark(r) {
-		return -1
-	}
-	return slices.IndexFunc(runScripts, func(t *unicode.RangeTable) bool { return unicode.Is(t, r) })
-}
-
-// tokens iterates over segments of any kind.
+// tokens iterates over segments that are not words.
 type tokens interface {
 	Next() bool
 	Value() string
 }
 
 func segments(granularity, text string) (any, error) {
-	var t tokens
-	switch granularity {
-	case "word":
-		t = words.FromString(text)
-	case "sentence":
-		t = sentences.FromString(text)
-	default:
-		t = graphemes.FromString(text)
-	}
 	var out []byte
-	end, before := uint32(0), -1
-	for t.Next() {
-		value := t.Value()
-		like := uint32(0)
-		for _, r := range value {
-			end += uint32(max(utf16.RuneLen(r), 1))
-			if unicode.IsLetter(r) || unicode.IsNumber(r) {
+	end := uint32(0)
+	if granularity == "word" {
+		w, err := dictionary.Split(text)
+		for more := err == nil; more; {
+			if more, err = w.Next(); !more {
+				break
+			}
+			end += units(w.Value())
+			like := uint32(0)
+			if w.Like() {
 				like = 1
 			}
+			out = binary.LittleEndian.AppendUint32(out, end<<1|like)
 		}
-		if granularity == "word" {
-			script := runScript(value)
-			if script >= 0 && script == before {
-				out = out[:len(out)-4]
-			}
-			before = script
-		}
-		out = binary.LittleEndian.AppendUint32(out, end<<1|like)
+		return out, err
+	}
+	var t tokens
+	if granularity == "sentence" {
+		t = sentences.FromString(text)
+	} else {
+		t = graphemes.FromString(text)
+	}
+	for t.Next() {
+		end += units(t.Value())
+		out = binary.LittleEndian.AppendUint32(out, end<<1)
 	}
 	return out, nil
+}
+
+// units is the length of a text in UTF-16: a byte that goes on with a character adds nothing, the first of four adds two.
+func units(text string) (n uint32) {
+	const goesOn, next, ofFour = 0x80, 0xc0, 0xf0
+	for i := range len(text) {
+		switch b := text[i]; {
+		case b >= ofFour:
+			n += 2
+		case b < goesOn, b >= next:
+			n++
+		}
+	}
+	return n
 }

@@ -110,11 +110,19 @@ func TestIntlHonest(t *testing.T) {
 		{"the ISO calendar with a month", `new Intl.DateTimeFormat("en", { calendar: "iso8601", month: "long" })`, "throws Error"},
 		{"collation for searching", `new Intl.Collator("sv", { usage: "search" })`, "throws Error"},
 		{
-			"words without spaces and a dictionary",
-			`["東京に住んでいます。", "タヌキとabc", "ภาษาไทย, และ", "ភាសាខ្មែរ", "ພາສາລາວ 12", "မြန်မာဘာသာ"].map((s) =>
-				[...new Intl.Segmenter("ja", { granularity: "word" }).segment(s)].map((s) =>
-				s.segment + (s.isWordLike ? "*" : "")).join("|")).join(" / ")`,
-			"東*|京*|に*|住*|んでいます*|。 / タヌキ*|と*|abc* / ภาษาไทย*|,| |และ* / ភាសាខ្មែរ* / ພາສາລາວ*| |12* / မြန်မာဘာသာ*",
+			"words by dictionaries, in any locale",
+			`[...new Set([undefined, "ja", "zh", "th", "en"].map((l) => ["東京に住んでいます。", "タヌキとabc", "ภาษาไทย, และ", "ភាសាខ្មែរ",
+				"ພາສາລາວ 12", "မြန်မာဘာသာ", "e.g. 10:30"].map((s) => [...new Intl.Segmenter(l, { granularity: "word" }).segment(s)].map((s) =>
+				s.segment + (s.isWordLike ? "*" : "")).join("|")).join(" / ")))].join()`,
+			"東京*|に*|住*|んで*|い*|ます*|。 / タヌキ*|と*|abc* / ภาษา*|ไทย*|,| |และ* / ភាសាខ្មែរ* / ພາສາ*|ລາວ*| |12* / " +
+				"မြန်မာဘာသာ* / e*|.|g*|.| |10*|:|30*",
+		},
+		{
+			"places of words, in UTF-16",
+			`((s) => [...s].map((w) => w.index + w.segment).join("|").toWellFormed() + " " +
+				[0, 1, 2, 5, 6, 9, 10, 99, -1].map((n) => s.containing(n)?.index).join())(
+				new Intl.Segmenter("ja", { granularity: "word" }).segment("𠮷野家で\ud800食べた"))`,
+			"0𠮷|2野家|4で|5�|6食|7べた 0,0,2,5,6,,,,",
 		},
 		{"an unknown locale", `new Intl.NumberFormat("xx").resolvedOptions().locale`, "en-US"},
 		{"a locale with a private part", `new Intl.NumberFormat("de-LI-x-y").resolvedOptions().locale`, "de-LI"},

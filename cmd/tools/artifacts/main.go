@@ -4,13 +4,15 @@
 //	runtime/engine/artifact/quickjs.wasm   QuickJS-NG from npm, with the fuel counter put in
 //	runtime/artifact/prelude.js            the web globals and bindings, as one script
 //	runtime/node/artifact/modules.zip      the modules of Node.js for nodejs_compat
+//	runtime/intl/dictionary/artifact/words.zip
+//	                                       the rules and dictionaries for words, from ICU's data
 //
 // It installs the npm packages they come from as their lock files say, and makes only what is not up to date: beside every
 // artifact's folder lies a stamp, in the format of sha256sum, of the artifact and of everything it was made from. It needs the
 // go command, and npm when a package is missing. Progress and errors go to standard error. Two runs at once wait for each
 // other.
 //
-//	go run ./cmd/tools/artifacts [-C dir] [-f] [quickjs] [prelude] [node]
+//	go run ./cmd/tools/artifacts [-C dir] [-f] [quickjs] [prelude] [node] [words]
 package main
 
 import (

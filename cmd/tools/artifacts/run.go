@@ -54,6 +54,13 @@ var artifacts = []artifact{
 		entries:  []string{nodePublic + "/*.js", nodePublic + "/*/*.js", nodeInternal + "/*.js", nodePlatform + "/*.js"},
 		build:    buildNodeModules,
 	},
+	{
+		name:     "words",
+		out:      "runtime/intl/dictionary/artifact/words.zip",
+		stamp:    "runtime/intl/dictionary/words.zip.stamp",
+		packages: "runtime/intl/dictionary",
+		build:    buildWords,
+	},
 }
 
 // run is the command: 0 when all artifacts asked for are there and fresh, 1 when one could not be made, 2 for wrong usage.
@@ -88,7 +95,7 @@ func choose(names []string) ([]artifact, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(artifacts, func(a artifact) bool { return a.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no artifact %q: give quickjs, prelude, node or nothing for all", name)
+			return nil, fmt.Errorf("there is no artifact %q: give quickjs, prelude, node, words or nothing for all", name)
 		}
 		chosen = append(chosen, artifacts[i])
 	}

@@ -1,6 +1,5 @@
 // Intl.RelativeTimeFormat, ListFormat, DisplayNames, Collator and Segmenter.
 import { host } from "../../web/webidl/js/host.js";
-import { say } from "../../web/language/js/caution.js";
 import { guarded } from "../../web/webidl/js/idl.js";
 import {
   callable,
@@ -198,9 +197,6 @@ class Segmenter {
   }
 }
 
-// Letters of scripts without spaces between words.
-const UNSPACED = /[\u0E01-\u0EDF\u1000-\u109F\u1780-\u17FF\u3041-\u30FF\u3400-\u9FFF]/;
-
 // Each number of ends is twice the index at which a segment ends, plus one if
 // the segment is like a word.
 class Segments {
@@ -209,12 +205,6 @@ class Segments {
     segmentsOf = guarded("%Segments%", (segments) => segments.#o);
   }
   constructor(granularity, input) {
-    if (granularity === "word" && UNSPACED.test(input))
-      say(
-        "Intl.Segmenter",
-        "words",
-        "finds words in Chinese, Japanese, Thai, Lao, Khmer and Burmese by dictionaries, and here each Chinese character and each run of letters is one",
-      );
     this.#o = {
       granularity,
       input,

@@ -1,0 +1,81 @@
+// Package dictionary divides a text into words as V8's ICU does: by the rules of UAX #29 as ICU has them, and within Chinese,
+// Japanese, Thai, Lao, Khmer and Burmese, which have no spaces between words, by dictionaries.
+//
+// The rules and the dictionaries are files of ICU's data, the very ones that V8 is built with. cmd/tools/artifacts takes them from
+// an npm package (package-lock.json) and compresses them; NOTICES at the root of the repository has their licences. A file is
+// decompressed when a text first needs it and is then kept for the process: 2.5 MB for all.
+//
+// In: a well-formed text. Out: its words, one after the other, and whether each is like a word. The time is linear in the length
+// of the text, and the memory beside the result is bounded. The package is safe for concurrent use; a [Words] is not. It finds no
+// places for line breaks, and its words do not depend on a locale, as ICU's do not.
+package dictionary
+
+import (
+	"archive/zip"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// artifacts holds words.zip. Before cmd/tools/artifacts has built it there is only a README, so that the package compiles.
+//
+//go:embed artifact
+var artifacts embed.FS
+
+var errMissing = errors.New("this binary was built without dictionaries: run make artifacts and build it again")
+
+// archive is words.zip, whose files are compressed by zstd.
+var archive = sync.OnceValues(func() (*zip.Reader, error) { //nolint:gochecknoglobals // one archive a process
+	file, err := artifacts.Open("artifact/words.zip")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errMissing
+	} else if err != nil {
+		return nil, err
+	}
+	about, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	at, ok := file.(io.ReaderAt) // so that the archive is not copied
+	if !ok {
+		return nil, errors.New("the archive of the dictionaries cannot be read")
+	}
+	return zip.NewReader(at, about.Size())
+})
+
+// maxFile bounds the size of a file: that of Chinese and Japanese has 2 MB.
+const maxFile = 16 << 20
+
+// unpack returns the file of the archive without ICU's header.
+func unpack(name string) ([]byte, error) {
+	files, err := archive()
+	if err != nil {
+		return nil, err
+	}
+	packed, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil, fmt.Errorf("the archive of the dictionaries: %w", err)
+	}
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxFile))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	file, err := d.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s in the archive of the dictionaries: %w", name, err)
+	}
+	if len(file) < 2 || len(file) < int(u16(file, 0)) {
+		return nil, fmt.Errorf("%s in the archive of the dictionaries has no header", name)
+	}
+	return file[u16(file, 0):], nil
+}
+
+func u16(b []byte, at int) uint16 { return uint16(b[at]) | uint16(b[at+1])<<8 }
+
+func u32(b []byte, at int) uint32 { return uint32(u16(b, at)) | uint32(u16(b, at+2))<<16 }
