@@ -25,6 +25,8 @@ func (r *release) debian(p platform, program []byte, extras []entry) error {
 			files = append(files, entry{"usr/" + e.name, e.text, 0o644})
 		case e.name == "LICENSE":
 			files = append(files, entry{"usr/share/doc/pages/copyright", e.text, 0o644})
+		case e.name == noticesName:
+			files = append(files, entry{"usr/share/doc/pages/" + noticesName, e.text, 0o644})
 		}
 	}
 	var sums strings.Builder

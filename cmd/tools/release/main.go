@@ -109,7 +109,10 @@ func (r *release) build(ctx context.Context, p platform) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// extras are what lies beside the program in every package: the licence, the manual and the completions, which the
+// noticesName is the file with the licences of the data that the program embeds.
+const noticesName = "NOTICES"
+
+// extras are what lies beside the program in every package: the licences, the manual and the completions, which the
 // program itself writes.
 func (r *release) extras(ctx context.Context) ([]entry, error) {
 	dir, err := os.MkdirTemp("", "pages-release-")
@@ -127,7 +130,7 @@ func (r *release) extras(ctx context.Context) ([]entry, error) {
 		return nil, err
 	}
 	var list []entry
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+	for _, name := range []string{"LICENSE", noticesName, "README.md", "CHANGELOG.md"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
@@ -180,7 +183,7 @@ func (r *release) packages(p platform, program []byte, extras []entry) error {
 	if err := r.write(name, archive); err != nil {
 		return err
 	}
-	if err := r.npmBinary(p, program); err != nil {
+	if err := r.npmBinary(p, program, extras); err != nil {
 		return err
 	}
 	if p.os == "linux" {

@@ -43,12 +43,18 @@ func (r *release) npmDescription(of string) npmPackage {
 	}
 }
 
-// npmBinary writes the package of one platform.
-func (r *release) npmBinary(p platform, program []byte) error {
+// npmBinary writes the package of one platform, with the licences of what the program embeds.
+func (r *release) npmBinary(p platform, program []byte, extras []entry) error {
 	name, system, cpu := npmName(p)
 	about := r.npmDescription(name)
 	about.OS, about.CPU = []string{system}, []string{cpu}
-	return r.npmPack(about, []entry{{"package/" + p.binary(), program, 0o755}})
+	files := []entry{{"package/" + p.binary(), program, 0o755}}
+	for _, e := range extras {
+		if e.name == noticesName {
+			files = append(files, entry{"package/" + e.name, e.text, e.mode})
+		}
+	}
+	return r.npmPack(about, files)
 }
 
 // launcher writes the package that finds the program of the machine it is on.

@@ -23,6 +23,7 @@ func packed(t *testing.T, program []byte, list ...platform) *release {
 	r := &release{version: "1.2.3", commit: "0123", time: time.Unix(1_760_000_000, 0).UTC(), out: t.TempDir()}
 	extras := []entry{
 		{"LICENSE", []byte("MIT"), 0o644},
+		{"NOTICES", []byte("Unicode"), 0o644},
 		{"share/man/man1/pages.1", []byte(".TH"), 0o644},
 		{"share/zsh/site-functions/_pages", []byte("#compdef"), 0o644},
 	}
@@ -123,7 +124,8 @@ func TestDebian(t *testing.T) {
 	}
 	data := unpacked(t, parts["data.tar.gz"])
 	if data["./usr/bin/pages"] != "755 7" || data["./usr/share/man/man1/pages.1.gz"] == "" ||
-		data["./usr/share/zsh/vendor-completions/_pages"] == "" || data["./usr/bin/"] != "755 0" {
+		data["./usr/share/zsh/vendor-completions/_pages"] == "" || data["./usr/bin/"] != "755 0" ||
+		data["./usr/share/doc/pages/NOTICES"] != "644 7" {
 		t.Errorf("files %v", data)
 	}
 	if control := unpacked(t, parts["control.tar.gz"]); control["./control"] == "" || control["./md5sums"] == "" {

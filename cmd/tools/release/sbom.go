@@ -112,12 +112,16 @@ func material(name, version, locator, license string) spdxPackage {
 	}
 }
 
+// embeddedLicenses are the licences of packages of which only a part is embedded: of this one the data of ICU. NOTICES has more.
+var embeddedLicenses = map[string]string{"@napi-rs/canvas-win32-x64-msvc": "Unicode-3.0"}
+
 // npmMaterials are the packages that the lock files of the embedded artifacts name.
 func npmMaterials() (list []spdxPackage, err error) {
 	locks, err := filepath.Glob(filepath.Join("runtime", "*", "package-lock.json"))
 	if err != nil {
 		return nil, err
 	}
+	locks = append(locks, filepath.Join("runtime", "intl", "dictionary", "package-lock.json"))
 	for _, file := range locks {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -141,6 +145,9 @@ func npmMaterials() (list []spdxPackage, err error) {
 			license, ok := p.License.(string)
 			if !ok || license == "" {
 				license = unknown
+			}
+			if embedded, ok := embeddedLicenses[name]; ok {
+				license = embedded
 			}
 			locator := "pkg:npm/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/") + "@" + p.Version
 			list = append(list, material(name, p.Version, locator, license))
