@@ -119,6 +119,7 @@ const (
 	maxNames          = 20 // of one kind that a proposal shows
 	maxComparisons    = 50 // cached
 	maxLists          = 8  // of blobs, cached
+	maxBundles        = 2  // with their lists of files, cached: some 4 MB each where they are as large as may be
 	maxSites          = 1000
 	maxPendingDomains = 50  // of a workspace
 	maxKeys           = 50  // valid ones of one person, made in the console

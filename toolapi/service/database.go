@@ -15,6 +15,7 @@ import (
 
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
@@ -26,7 +27,11 @@ var schema embed.FS
 type database struct {
 	writing, reading *pool
 	cache            *requestCache
+	bundles          *bundleCache
 }
+
+// bundleCache keeps committed bundles by their ids.
+type bundleCache = recentCache[int64, *bundle.Bundle]
 
 // DamagedError is a database that cannot be what the data folder had.
 type DamagedError struct {
@@ -44,7 +49,8 @@ func (e *DamagedError) Unwrap() error { return e.Reason }
 // openDatabase opens the database of the blobs in a folder, and brings its schema up to date. A database without a
 // table beside blobs is refused: it would become a new service, which removes the files that it does not refer to.
 func openDatabase(ctx context.Context, path, blobs string, now func() time.Time) (*database, error) {
-	writing, err := newPool(dsn(path, false), "BEGIN IMMEDIATE", 1)
+	bundles := &bundleCache{most: maxBundles}
+	writing, err := newPool(dsn(path, false), "BEGIN IMMEDIATE", 1, bundles)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +67,7 @@ func openDatabase(ctx context.Context, path, blobs string, now func() time.Time)
 		}
 		return nil, errors.Join(fmt.Errorf("bring the service's database up to date: %w", err), writing.close())
 	}
-	reading, err := newPool(dsn(path, true), "BEGIN", readers)
+	reading, err := newPool(dsn(path, true), "BEGIN", readers, bundles)
 	if err != nil {
 		return nil, errors.Join(err, writing.close())
 	}
@@ -69,7 +75,7 @@ func openDatabase(ctx context.Context, path, blobs string, now func() time.Time)
 	if err != nil {
 		return nil, errors.Join(err, reading.close(), writing.close())
 	}
-	return &database{writing: writing, reading: reading, cache: cache}, nil
+	return &database{writing: writing, reading: reading, cache: cache, bundles: bundles}, nil
 }
 
 // pageSize is that of SQLite, in bytes. A page of a tool's answer is a hundred rows that lie together: over twenty reads
@@ -232,9 +238,10 @@ type pool struct {
 type connection struct {
 	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
+	bundles  *bundleCache
 }
 
-func newPool(dsn, begin string, size int) (*pool, error) {
+func newPool(dsn, begin string, size int, bundles *bundleCache) (*pool, error) {
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return nil, err
@@ -242,7 +249,7 @@ func newPool(dsn, begin string, size int) (*pool, error) {
 	db.SetMaxOpenConns(size)
 	p := &pool{db: db, begin: begin, idle: make(chan *connection, size)}
 	for range size {
-		p.idle <- &connection{}
+		p.idle <- &connection{bundles: bundles}
 	}
 	return p, nil
 }

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
@@ -22,22 +21,14 @@ type loaded struct {
 
 // load reads a revision of a site; false for none, or for one without contents.
 func (t tx) load(site, revision string) (l loaded, ok bool, err error) {
-	var text, packed []byte
-	ok, err = t.queryOne("SELECT b.manifest, b.files, r.created_at FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE "+
-		"r.site_id = ? AND r.name = ?", []any{site, revision}, &text, &packed, &l.created)
+	var id int64
+	ok, err = t.queryOne("SELECT b.id, r.created_at FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE "+
+		"r.site_id = ? AND r.name = ?", []any{site, revision}, &id, &l.created)
 	if err != nil || !ok {
 		return l, ok, err
 	}
-	list, err := unpackFiles(packed)
-	if err != nil {
-		return l, false, fmt.Errorf("read the files of revision %s: %w", revision, err)
-	}
-	files := make([]sitefile.File, len(list))
-	for i, f := range list {
-		files[i] = siteFile(f)
-	}
 	// It passed when it was uploaded, perhaps by the rules of an older version.
-	if l.bundle, err = bundle.New(text, files); err != nil {
+	if l.bundle, err = t.bundle(id); err != nil {
 		return l, false, fmt.Errorf("read revision %s: %w", revision, err)
 	}
 	return l, true, nil

@@ -122,6 +122,27 @@ func unpackFiles(packed []byte) (list []toolapi.UploadFile, err error) {
 	return list, err
 }
 
+// bundle returns a bundle. Those that were declared last are in memory: a publish asks for its bundle several times.
+func (t tx) bundle(id int64) (*bundle.Bundle, error) {
+	if b, ok := t.on.bundles.get(id); ok {
+		return b, nil
+	}
+	var text, packed []byte
+	err := t.queryOr(errors.New("it is not there"), "SELECT manifest, files FROM bundles WHERE id = ?", []any{id}, &text, &packed)
+	var list []toolapi.UploadFile
+	if err == nil {
+		list, err = unpackFiles(packed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read bundle %d: %w", id, err)
+	}
+	files := make([]sitefile.File, len(list))
+	for i, f := range list {
+		files[i] = siteFile(f)
+	}
+	return bundle.New(text, files)
+}
+
 // storedBundle is a bundle that was read from the database.
 type storedBundle struct {
 	manifest *manifest.Manifest

@@ -99,6 +99,9 @@ func (p *pagesCall) declare() error {
 		reply, err = writeTx(p.x.r.Context(), p.service.db, func(t tx) (storedReply, error) {
 			return p.storeUpload(t, args, made, fingerprint[:])
 		})
+		if err == nil && made.id != 0 {
+			p.service.db.bundles.put(made.id, b)
+		}
 		return err
 	})
 	if err != nil {
@@ -114,6 +117,7 @@ type preparedBundle struct {
 
 	workspace int64
 	missing   []blobRow
+	id        int64 // once it is stored
 }
 
 // storeUpload finds or makes the upload of a bundle.
@@ -170,6 +174,7 @@ func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *prepare
 	if err != nil {
 		return uploadRow{}, err
 	}
+	b.id = id
 	u := uploadRow{
 		id: "upl_" + rand.Text(), site: site.id, workspace: p.in.id, bundle: sql.NullInt64{Int64: id, Valid: true},
 		digest: orNull(b.Digest), count: sql.NullInt64{Int64: int64(len(b.Files)), Valid: true},

@@ -46,17 +46,15 @@ type checkedFile struct{ path, sum string }
 
 // checkedFiles returns the manifest and the files of a stored bundle.
 func (t tx) checkedFiles(id int64) (text []byte, files []checkedFile, err error) {
-	var packed []byte
-	if _, err := t.queryOne("SELECT manifest, files FROM bundles WHERE id = ?", []any{id}, &text, &packed); err != nil {
+	b, err := t.bundle(id)
+	if err != nil {
 		return nil, nil, err
 	}
-	for f, err := range storedFiles(packed) {
-		if err != nil {
-			return nil, nil, fmt.Errorf("read bundle %d: %w", id, err)
-		}
-		files = append(files, checkedFile{f.Path, string(f.SHA256)})
+	files = make([]checkedFile, len(b.Files))
+	for i, f := range b.Files {
+		files[i] = checkedFile{f.Path, f.SHA256}
 	}
-	return text, files, nil
+	return b.Text, files, nil
 }
 
 // checkFlags holds the compatibility flags of the manifest and of JSON runtime configs among the files to those that the
