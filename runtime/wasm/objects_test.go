@@ -326,11 +326,18 @@ func TestResizableBuffer(t *testing.T) {
 		const own = new ArrayBuffer(2, { maxByteLength: 9 }); own.resize(5); out.push(own.byteLength, ArrayBuffer.prototype.resize.name,
 		attempt(() => new WebAssembly.Memory({ initial: 1 }).toResizableBuffer()),
 		attempt(() => new WebAssembly.Memory({ initial: 1n, address: "i64" })));
+		const read = [], noted = new Proxy({ element: "anyfunc", initial: 1 }, { get(of, name) { read.push(name); return of[name] } });
+		new WebAssembly.Table(noted); out.push(read.join());
+		for (const given of [null, 1, "", {}, undefined]) out.push(await WebAssembly.instantiate(new Uint8Array(8), given).catch(
+			(e) => e.name + e.message.slice(25, 55)));
 		return out`)
 	want := `[true,true,true,262144,65536,true,true,5,1,131072,131072,5,"data",6,2,196608,4,262144,6,"RangeError","RangeError",` +
 		`"RangeError",true,0,false,6,"TypeError","TypeError",5,"resize",` +
 		`"TypeError: WebAssembly.Memory.toResizableBuffer(): Memory must have a maximum",` +
-		`"TypeError: WebAssembly.Memory(): addresses of 64 bits (memory64) are not supported here; production has them"]`
+		`"TypeError: WebAssembly.Memory(): addresses of 64 bits (memory64) are not supported here; production has them",` +
+		`"element,address,initial,maximum","TypeError: Argument 1 must be an object","TypeError: Argument 1 must be an object",` +
+		`"TypeError: Argument 1 must be an object","CompileError: Wasm code generation disallo","CompileError: Wasm code generation ` +
+		`disallo"]`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

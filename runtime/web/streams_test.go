@@ -160,6 +160,15 @@ func TestBranchesAndParts(t *testing.T) {
 			`[true, "no", ["x", "y"]]`,
 		},
 		{
+			"a branch cancelled as the source fails",
+			`const out = []; for (const type of [undefined, "bytes"]) { let c; const source = () => new ReadableStream({ type, start(x) {
+				c = x } }).tee(), why = (p) => p.then(() => "ended", (e) => e); let [a, b] = source(); c.error("both");
+				out.push(await Promise.all([a, b].map((x) => why(x.cancel())))); [a, b] = source(); c.error("one");
+				out.push([await why(b.cancel()), await why(a.cancel())]); [a, b] = source(); const early = a.cancel(); c.error("late");
+				out.push([await why(early), await why(b.cancel())]) } return out`,
+			`[["both", "both"], ["one", "one"], ["ended", "late"], ["both", "both"], ["one", "one"], ["ended", "late"]]`,
+		},
+		{
 			"a clone that is left",
 			`const r = new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array([65])); c.close() } })), c = r.clone();
 				for await (const x of c.body) break; return r.text()`,

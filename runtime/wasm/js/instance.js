@@ -35,7 +35,8 @@ export function instantiate(module, [imports], importObject) {
   return start(host.wasm_instantiate(module, links), functions, types, owners);
 }
 
-function isObject(value) {
+/** If value is an object or a function. */
+export function isObject(value) {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 

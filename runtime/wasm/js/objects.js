@@ -220,10 +220,10 @@ export class Table {
       return;
     }
     if (!isObject(descriptor)) throw new TypeError("WebAssembly.Table(): Argument 0 must be a table descriptor");
-    checkAddress(descriptor, "WebAssembly.Table()");
     const element = `${descriptor.element}`;
     if (element !== "anyfunc" && element !== "externref")
       throw new TypeError("WebAssembly.Table(): Descriptor property 'element' must be a WebAssembly reference type");
+    checkAddress(descriptor, "WebAssembly.Table()");
     const [low, high] = limits(descriptor, "WebAssembly.Table()", ELEMENTS);
     this.#type = element === "anyfunc" ? "F" : "x";
     const value = arguments[1];

@@ -5,7 +5,7 @@ import { bytesOf } from "../../web/textcodec/js/encoding.js";
 import { dress, expose, guarded } from "../../web/webidl/js/idl.js";
 import { Exception, JSTag, Tag } from "./exception.js";
 import { CompileError, LinkError, RuntimeError } from "./error.js";
-import { instantiate } from "./instance.js";
+import { instantiate, isObject } from "./instance.js";
 import { Global, Memory, Table } from "./objects.js";
 
 export { error } from "./error.js";
@@ -91,6 +91,8 @@ const namespace = {
       if (isModule(source)) resolve(new Instance(source, imports));
       else if (bytesOf(source) === undefined)
         throw new TypeError("WebAssembly.instantiate(): Argument 0 must be a buffer source or a WebAssembly.Module");
+      else if (imports !== undefined && !isObject(imports))
+        throw new TypeError("WebAssembly.instantiate(): Argument 1 must be an object");
       else refuse("WebAssembly.instantiate()", source);
     });
   },

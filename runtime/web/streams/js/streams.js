@@ -475,8 +475,9 @@ function deferChunks(reads) {
 }
 
 // The branch of a stream that is cancelled first does not wait for the other, as
-// in production; the standard's would wait for ever for one that nobody reads.
-function cancelAtOnce(branches) {
+// in production; the standard's would wait for ever for one that nobody reads. Of
+// a stream that failed it is told of the failure, in the turn of the failure too.
+function cancelAtOnce(source, branches) {
   let first = true;
   for (const branch of branches) {
     const controller = branch[CONTROLLER],
@@ -486,7 +487,7 @@ function cancelAtOnce(branches) {
       if (!first) return whole;
       first = false;
       apply(then, whole, [undefined, () => {}]);
-      return settled;
+      return source.private$state === "errored" ? failed(source.private$storedError) : settled;
     };
   }
 }
@@ -500,7 +501,7 @@ function measureBranches() {
         whole = length !== null && !disturbed(this);
       const branches = apply(split, this, []);
       if (whole) for (const branch of branches) measured(branch, length);
-      cancelAtOnce(branches);
+      cancelAtOnce(this, branches);
       return branches;
     },
   };
@@ -521,6 +522,9 @@ function refuseNothing() {
 const { apply } = Reflect;
 const { then } = Promise.prototype;
 const settled = Promise.resolve();
+const failed = async (reason) => {
+  throw reason;
+};
 
 const AsyncIteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}.prototype));
 
