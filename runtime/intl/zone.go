@@ -40,8 +40,8 @@ func findZone(name string) (zoneEntry, bool) {
 	return zoneEntry{primary: f[0], key: f[1], region: f[2], spans: f[3]}, true
 }
 
-// zoneName is the identifier that an option names: an IANA zone in any case, or an offset, "+01:00". Empty is UTC, the zone of
-// Workers.
+// zoneName is the identifier that an option names: the zone that an IANA name in any case is a link to, by CLDR's name for it, or
+// an offset, "+01:00". Empty is UTC, the zone of Workers.
 func zoneName(asked string) (string, error) {
 	if asked == "" {
 		return "UTC", nil
@@ -57,7 +57,17 @@ func zoneName(asked string) (string, error) {
 	if !ok || len(name) != len(asked) {
 		return "", rangeError("Invalid time zone specified: " + asked)
 	}
-	return name, nil
+	switch e, _ := findZone(name); e.key {
+	case "Etc/UTC", "Etc/GMT":
+		return "UTC", nil
+	case "", "Etc/Unknown":
+		return name, nil
+	default:
+		if !strings.Contains(name, "/") && strings.HasSuffix(name, "DT") {
+			return name, nil // EST5EDT and its like: zones of their own in production
+		}
+		return e.key, nil
+	}
 }
 
 // parseOffset reads UTCOffset without seconds: "+01", "+0100", "+01:00"; minutes.
@@ -130,12 +140,11 @@ func (e zoneEntry) metazone(t time.Time) string {
 	return ""
 }
 
-// primaryZones lists the zones that are no links, sorted.
+// primaryZones lists the zones that are no links, by CLDR's names, sorted.
 func primaryZones() []string {
-	out := []string{"UTC"}
+	out := []string{}
 	for _, name := range zoneNames() {
-		whole := !strings.HasPrefix(name, "Etc/") || strings.HasPrefix(name, "Etc/GMT+") || strings.HasPrefix(name, "Etc/GMT-")
-		if e, _ := findZone(name); e.primary == name && whole && strings.Contains(name, "/") {
+		if e, _ := findZone(name); e.key == name && strings.Contains(name, "/") && !strings.HasPrefix(name, "Etc/") {
 			out = append(out, name)
 		}
 	}
@@ -144,7 +153,7 @@ func primaryZones() []string {
 }
 
 func zonesOf(region string) []string {
-	var out []string
+	out := []string{}
 	for _, name := range primaryZones() {
 		if e, _ := findZone(name); e.region == region {
 			out = append(out, name)

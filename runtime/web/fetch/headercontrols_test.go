@@ -83,6 +83,10 @@ func TestControlCharactersInHeaders(t *testing.T) {
 			answer = strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 200) + answer
 		case "/moved":
 			return "HTTP/1.1 302 Found\r\nX-Odd: \x02\r\nLocation: /there\r\n\r\n"
+		case "/bytes":
+			return "HTTP/1.1 302 Found\r\nLocation: /plain?a=\xff\xc3\xbc\r\n\r\n"
+		case "/text":
+			return "HTTP/1.1 302 Found\r\nLocation: /plain?a=\xc3\xbc\r\n\r\n"
 		case "/nul":
 			answer += "X-Nul: a\x00b\r\n"
 		case "/return":
@@ -146,6 +150,13 @@ func TestControlCharactersInHeaders(t *testing.T) {
 			method: "POST", body, headers: { "x-a": "\x01" } })`,
 		`/TypeError: .*source/`,
 	})
+	for _, c := range []struct{ name, path, want string }{
+		{"a Location of bytes that are no text", "/bytes", "%FF%C3%BC"},
+		{"a Location of text", "/text", "%C3%BC"},
+	} {
+		call := `return (await fetch("http://` + host + c.path + `")).url.replace(/.*=/, "")`
+		snippets = append(snippets, webtest.Snippet{c.name, call, `"` + c.want + `"`})
+	}
 	webtest.Try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
 	// One that nobody was allowed to reach, so that no connection of before is still on its way.
 	private, hits := rawServer(t, func(string, string) string { return "" })

@@ -1,10 +1,12 @@
 package fetch
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/weburl"
@@ -47,10 +49,26 @@ func (s *Session) Follow(f *Outbound, hop func(*Outbound) (*http.Response, error
 		if hops == maxRedirects {
 			return nil, false, engine.TypeError("Too many redirects: fetch followed %d", maxRedirects)
 		}
-		if err := f.moveTo(resp.StatusCode, wireText(locations[0])); err != nil {
+		if err := f.moveTo(resp.StatusCode, escaped(locations[0])); err != nil {
 			return nil, false, err
 		}
 	}
+}
+
+// escaped is the text of a Location: of bytes that are no UTF-8, each that is beyond ASCII is a "%FF".
+func escaped(location string) string {
+	if utf8.ValidString(location) {
+		return location
+	}
+	var out strings.Builder
+	for _, b := range []byte(location) {
+		if b < utf8.RuneSelf {
+			out.WriteByte(b)
+		} else {
+			fmt.Fprintf(&out, "%%%02X", b)
+		}
+	}
+	return out.String()
 }
 
 func (s *Session) hop(f *Outbound) (*http.Response, error) {
