@@ -146,6 +146,25 @@ func keepRedirects(text string) (kept string, left []string) {
 // keptFiles are written once, and then belong to the user.
 var keptFiles = []string{"package.json", ".dev.vars", ".gitignore"}
 
+// addWorker adds the site's Worker to the files of the project. One that is left as it was built has modules of any name, and is
+// kept in a folder of its own: its "./index.js" or "./members.js" is not to replace the front door's.
+func addWorker(files map[string][]byte, w *bundler.Worker) {
+	const entry = "src/site.js"
+	folder := path.Dir(entry)
+	files[entry] = w.Code
+	if slices.ContainsFunc(w.Modules, func(m bundler.Module) bool { return m.Kind == bundler.KindScript }) {
+		folder = "src/site"
+		files[path.Join(folder, w.Name)] = w.Code
+		files[entry] = fmt.Appendf(nil, "export * from %[1]q;\nexport { default } from %[1]q;\n", "./site/"+w.Name)
+	}
+	if w.Map != nil {
+		files[path.Join(folder, w.Name+".map")] = w.Map
+	}
+	for _, module := range w.Modules {
+		files[path.Join(folder, module.Specifier)] = module.Bytes
+	}
+}
+
 // texts returns the files of the project, by name, without the static files.
 func texts(b *bundler.Bundle, m *manifest.Manifest, o Options, before config) (map[string][]byte, error) {
 	files := map[string][]byte{}
@@ -164,12 +183,8 @@ func texts(b *bundler.Bundle, m *manifest.Manifest, o Options, before config) (m
 		}
 	}
 	files["src/site.js"] = []byte("export default undefined; // a site without a Worker\n")
-	if w := b.Worker; w != nil {
-		files["src/site.js"] = w.Code
-		files["src/"+w.Name+".map"] = w.Map
-		for _, module := range w.Modules {
-			files[path.Join("src", module.Specifier)] = module.Bytes
-		}
+	if b.Worker != nil {
+		addWorker(files, b.Worker)
 	}
 	for i, name := range migrationNames(b.Migrations) {
 		files["migrations/"+name] = b.Migrations[i].SQL

@@ -27,6 +27,11 @@ import (
 // built builds a site of these files.
 func built(t *testing.T, files map[string]string) (*bundler.Bundle, *manifest.Manifest) {
 	t.Helper()
+	return builtBy(t, files, bundler.Options{})
+}
+
+func builtBy(t *testing.T, files map[string]string, o bundler.Options) (*bundler.Bundle, *manifest.Manifest) {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
@@ -41,7 +46,7 @@ func built(t *testing.T, files map[string]string) (*bundler.Bundle, *manifest.Ma
 	if m == nil {
 		t.Fatal(diags)
 	}
-	b := bundler.New(dir, bundler.Options{})
+	b := bundler.New(dir, o)
 	t.Cleanup(b.Close)
 	bundle, diags := b.Build(t.Context(), m)
 	if bundle == nil {
@@ -92,6 +97,36 @@ func readProject(t *testing.T, dir string) config {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// A Worker that is left as it was built may have modules of the names that the front door's have.
+func TestWriteAsIs(t *testing.T) {
+	b, m := builtBy(t, map[string]string{
+		"pages.deploy.json": `{"entry":"dist/worker.js","routes":[{"pattern":"/api/*","access":"members"}]}`,
+		"dist/worker.js": `import { a } from "./index.js"; import { b } from "./lib/members.js"; export class Kept {}
+export default { fetch: () => new Response(a + b) };`,
+		"dist/index.js": `export const a = "index of the site";`, "dist/lib/members.js": `export const b = "members of the site";`,
+	}, bundler.Options{NoBundle: func(string, string) bool { return true }})
+	dir := filepath.Join(t.TempDir(), "out")
+	if _, err := Write(b, m, dir, Options{Name: "asis", SessionKey: "key"}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js",
+		"src/site/index.js", "src/site/lib/members.js", "src/site/worker.js", "src/site.js",
+	}
+	got := slices.DeleteFunc(names(t, dir), func(name string) bool { return !strings.HasPrefix(name, "src/") })
+	if !slices.Equal(got, want) {
+		t.Errorf("files %q\nwant %q", got, want)
+	}
+	for name, part := range map[string]string{
+		"src/index.js": "the members gate comes first", "src/site/index.js": "index of the site",
+		"src/site.js": "export * from \"./site/worker.js\";\nexport { default } from \"./site/worker.js\";\n",
+	} {
+		if text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil || !strings.Contains(string(text), part) {
+			t.Errorf("%s: %q, %v, without %q", name, text, err, part)
+		}
+	}
 }
 
 func TestWrite(t *testing.T) {
