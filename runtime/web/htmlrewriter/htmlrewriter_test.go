@@ -605,6 +605,14 @@ func TestHTMLRewriterDocuments(t *testing.T) {
 			`"<p>7"`,
 		},
 		{
+			"handlers that are no objects",
+			`const tried = (f) => { try { f(new HTMLRewriter()); return "taken" } catch (e) { return String(e) } };
+				return [undefined, null, () => {}, []].every((v) => tried((r) => r.on("p", v)) === "taken" &&
+					tried((r) => r.onDocument(v)) === "taken") ? [tried((r) => r.on("p", 5)), tried((r) => r.onDocument("x"))] : "refused"`,
+			`["TypeError: Failed to execute 'on' on 'HTMLRewriter': parameter 2 is not of type 'ElementContentHandlers'.",
+				"TypeError: Failed to execute 'onDocument' on 'HTMLRewriter': parameter 1 is not of type 'DocumentContentHandlers'."]`,
+		},
+		{
 			"a response without a body",
 			`return (() => { const r = new Response(null, { status: 204 }); const o = new HTMLRewriter().transform(r);
 				return [o === r, o.status]; })();`,

@@ -54,8 +54,11 @@ export class HTMLRewriter {
 
 // The callbacks of what the author gave, bound to it.
 function pick(given, kinds, what) {
-  if (given === null || (given !== undefined && typeof given !== "object" && typeof given !== "function")) given = {};
-  if (given === undefined) throw new TypeError(`HTMLRewriter: the handlers are undefined, not ${what}`);
+  if (given === null || given === undefined) given = {};
+  if (typeof given !== "object" && typeof given !== "function") {
+    const [method, n] = kinds === ELEMENT ? ["on", 2] : ["onDocument", 1];
+    throw new TypeError(`Failed to execute '${method}' on 'HTMLRewriter': parameter ${n} is not of type '${what}'.`);
+  }
   const picked = {};
   for (const name of Object.keys(kinds)) {
     const callback = given[name];
