@@ -2,9 +2,9 @@ package intl
 
 import (
 	"encoding/binary"
+	"strings"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
-	"github.com/clipperhouse/uax29/v2/sentences"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/intl/dictionary"
@@ -12,53 +12,52 @@ import (
 
 func segmentFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
-		// intl_segments(granularity, well-formed text) -> for each segment, four bytes in little-endian order: twice the
-		// UTF-16 index of its end, plus one if it is like a word
+		// intl_segments(granularity, well-formed text, locale) -> for each segment, four bytes in little-endian order: twice
+		// the UTF-16 index of its end, plus one if it is like a word
 		"intl_segments": func(c *engine.Call) (any, error) {
-			granularity, text := c.String(0), c.String(1)
+			granularity, text, locale := c.String(0), c.String(1), c.String(2)
 			if len(text) <= longText {
-				return segments(granularity, text)
+				return segments(granularity, text, locale)
 			}
-			return c.Offload(func() (any, error) { return segments(granularity, text) })
+			return c.Offload(func() (any, error) { return segments(granularity, text, locale) })
 		},
 	}
 }
 
-// tokens iterates over segments that are not words.
-type tokens interface {
-	Next() bool
-	Value() string
-}
-
-func segments(granularity, text string) (any, error) {
+// segments finds the segments of a text. Graphemes are the same in all of Unicode 17's implementations.
+func segments(granularity, text, locale string) (any, error) {
 	var out []byte
 	end := uint32(0)
-	if granularity == "word" {
-		w, err := dictionary.Split(text)
-		for more := err == nil; more; {
-			if more, err = w.Next(); !more {
-				break
-			}
-			end += units(w.Value())
-			like := uint32(0)
-			if w.Like() {
-				like = 1
-			}
-			out = binary.LittleEndian.AppendUint32(out, end<<1|like)
+	if granularity == "grapheme" {
+		for g := graphemes.FromString(text); g.Next(); {
+			end += units(g.Value())
+			out = binary.LittleEndian.AppendUint32(out, end<<1)
 		}
-		return out, err
+		return out, nil
 	}
-	var t tokens
-	if granularity == "sentence" {
-		t = sentences.FromString(text)
+	var s *dictionary.Segments
+	var err error
+	if granularity == "word" {
+		s, err = dictionary.Words(text)
 	} else {
-		t = graphemes.FromString(text)
+		language, _, _ := strings.Cut(locale, "-")
+		s, err = dictionary.Sentences(text, language)
 	}
-	for t.Next() {
-		end += units(t.Value())
-		out = binary.LittleEndian.AppendUint32(out, end<<1)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	for {
+		more, err := s.Next()
+		if err != nil || !more {
+			return out, err
+		}
+		end += units(s.Value())
+		like := uint32(0)
+		if s.Like() {
+			like = 1
+		}
+		out = binary.LittleEndian.AppendUint32(out, end<<1|like)
+	}
 }
 
 // units is the length of a text in UTF-16: a byte that goes on with a character adds nothing, the first of four adds two.

@@ -124,6 +124,11 @@ func TestIntlHonest(t *testing.T) {
 				new Intl.Segmenter("ja", { granularity: "word" }).segment("𠮷野家で\ud800食べた"))`,
 			"0𠮷|2野家|4で|5�|6食|7べた 0,0,2,5,6,,,,",
 		},
+		{
+			"sentences in Greek",
+			`["el", "el-GR", "en"].map((l) => [...new Intl.Segmenter(l, { granularity: "sentence" }).segment("Τι κάνεις; Καλά.")].length).join()`,
+			"2,2,1",
+		},
 		{"an unknown locale", `new Intl.NumberFormat("xx").resolvedOptions().locale`, "en-US"},
 		{"a locale with a private part", `new Intl.NumberFormat("de-LI-x-y").resolvedOptions().locale`, "de-LI"},
 		{"supported locales", `Intl.DateTimeFormat.supportedLocalesOf(["ne", "de-XX", "th"]).join()`, "de-XX,th"},

@@ -5,7 +5,7 @@
 //	runtime/artifact/prelude.js            the web globals and bindings, as one script
 //	runtime/node/artifact/modules.zip      the modules of Node.js for nodejs_compat
 //	runtime/intl/dictionary/artifact/words.zip
-//	                                       the rules and dictionaries for words, from ICU's data
+//	                                       rules and dictionaries for words and sentences, of ICU
 //
 // It installs the npm packages they come from as their lock files say, and makes only what is not up to date: beside every
 // artifact's folder lies a stamp, in the format of sha256sum, of the artifact and of everything it was made from. It needs the

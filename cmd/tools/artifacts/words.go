@@ -20,7 +20,8 @@ const icuData = "runtime/intl/dictionary/node_modules/@napi-rs/canvas-win32-x64-
 
 // wordFiles are the files of it that package dictionary reads.
 var wordFiles = []string{
-	"brkitr/word.brk", "brkitr/burmesedict.dict", "brkitr/cjdict.dict", "brkitr/khmerdict.dict", "brkitr/laodict.dict",
+	"brkitr/word.brk", "brkitr/sent.brk", "brkitr/sent_el.brk",
+	"brkitr/burmesedict.dict", "brkitr/cjdict.dict", "brkitr/khmerdict.dict", "brkitr/laodict.dict",
 	"brkitr/thaidict.dict",
 }
 

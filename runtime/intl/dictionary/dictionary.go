@@ -1,13 +1,13 @@
-// Package dictionary divides a text into words as V8's ICU does: by the rules of UAX #29 as ICU has them, and within Chinese,
-// Japanese, Thai, Lao, Khmer and Burmese, which have no spaces between words, by dictionaries.
+// Package dictionary divides a text into words or sentences as V8's ICU does: by the rules of UAX #29 as Chromium has them, and
+// within Chinese, Japanese, Thai, Lao, Khmer and Burmese, which have no spaces between words, by dictionaries.
 //
 // The rules and the dictionaries are files of ICU's data, the very ones that V8 is built with. cmd/tools/artifacts takes them from
 // an npm package (package-lock.json) and compresses them; NOTICES at the root of the repository has their licences. A file is
-// decompressed when a text first needs it and is then kept for the process: 2.5 MB for all.
+// decompressed when a text first needs it and is then kept for the process: 2.6 MB for all.
 //
-// In: a well-formed text. Out: its words, one after the other, and whether each is like a word. The time is linear in the length
-// of the text, and the memory beside the result is bounded. The package is safe for concurrent use; a [Words] is not. It finds no
-// places for line breaks, and its words do not depend on a locale, as ICU's do not.
+// In: a well-formed text. Out: its segments, one after the other, and whether a word is like one. The time is linear in the length
+// of the text, and the memory is bounded. The package is safe for concurrent use; a [Segments] is not. It finds no places for line
+// breaks, and its words do not depend on a locale, as ICU's do not.
 package dictionary
 
 import (
@@ -74,6 +74,18 @@ func unpack(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s in the archive of the dictionaries has no header", name)
 	}
 	return file[u16(file, 0):], nil
+}
+
+// loaded reads a file once.
+func loaded[T any](name string, read func([]byte) (T, error)) func() (T, error) {
+	return sync.OnceValues(func() (T, error) {
+		file, err := unpack(name)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return read(file)
+	})
 }
 
 func u16(b []byte, at int) uint16 { return uint16(b[at]) | uint16(b[at+1])<<8 }

@@ -7,7 +7,7 @@ import (
 )
 
 func Example() {
-	w, err := dictionary.Split("ภาษาไทย, 中文")
+	w, err := dictionary.Words("ภาษาไทย, 中文")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -44,7 +44,7 @@ func beginHanKana(b *breaks, text string, at int) (run, error) {
 
 // cheapest is one text on its way.
 type cheapest struct {
-	dictionary *costs
+	dictionary *trie[uint16]
 	source     source
 	base, last int // the place of the text, and the end of its last word
 
@@ -114,7 +114,7 @@ func (d *cheapest) offerWords() {
 	p := root()
 	single := false
 	for i := range min(longestWord, len(d.held)-d.at) {
-		f := d.dictionary.next(&p, d.held[d.at+i].c)
+		f := d.dictionary.next(&p, int(d.held[d.at+i].c))
 		if f >= foundWord {
 			single = single || i == 0
 			d.offer(i+1, d.dictionary.cost(p))

@@ -2,14 +2,13 @@ package dictionary
 
 import (
 	"fmt"
-	"sync"
 	"unicode/utf8"
 )
 
 // This file reads and runs compiled rules of ICU's break iterators, format 6: a table that gives each character a category, and
 // a state machine over categories.
 
-// rules are the rules for words.
+// rules are those of one kind of segments.
 type rules struct {
 	categories codePoints
 	ascii      [utf8.RuneSelf]uint16 // the categories of these
@@ -34,7 +33,7 @@ const (
 	categoryBegin = 2 // of the text, for rules that begin with ^
 	stateStop     = 0
 	stateStart    = 1
-	leastLike     = 100 // the least status of a piece that is like a word
+	leastLike     = 100 // the least status of a word that is like one
 )
 
 // piece is what the rules keep together.
@@ -44,13 +43,12 @@ type piece struct {
 	unspaced bool // characters for dictionaries were seen
 }
 
-var wordRules = sync.OnceValues(func() (*rules, error) { //nolint:gochecknoglobals // one set of rules a process
-	file, err := unpack("word.brk")
-	if err != nil {
-		return nil, err
-	}
-	return newRules(file)
-})
+//nolint:gochecknoglobals // the rules of a process
+var (
+	wordRules     = loaded("word.brk", newRules)
+	sentenceRules = loaded("sent.brk", newRules)
+	greekRules    = loaded("sent_el.brk", newRules)
+)
 
 // newRules reads the file, which comes from the build and so is trusted but for its version.
 func newRules(file []byte) (*rules, error) {
@@ -72,7 +70,7 @@ func newRules(file []byte) (*rules, error) {
 		flagNarrow       = 4
 	)
 	if len(file) < headStatusesSize+4 || u32(file, 0) != magic || file[headVersion] != version {
-		return nil, fmt.Errorf("the rules for words are not of format %d", version)
+		return nil, fmt.Errorf("rules of segments are not of format %d", version)
 	}
 	table := file[u32(file, headForward):]
 	r := &rules{

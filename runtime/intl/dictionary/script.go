@@ -1,7 +1,6 @@
 package dictionary
 
 import (
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -76,18 +75,6 @@ func prolonged(c rune) bool { return c == 0x30fc || c == 0xff70 }
 
 // sounding reports whether c is a halfwidth mark of a voiced sound, which the rules keep with any character.
 func sounding(c rune) bool { return c == 0xff9e || c == 0xff9f }
-
-// loaded reads a dictionary once.
-func loaded[T any](name string, read func([]byte) (T, error)) func() (T, error) {
-	return sync.OnceValues(func() (T, error) {
-		file, err := unpack(name)
-		if err != nil {
-			var none T
-			return none, err
-		}
-		return read(file)
-	})
-}
 
 // decode is the character that s begins with.
 func decode(s string) (rune, int) { return utf8.DecodeRuneInString(s) }

@@ -21,7 +21,7 @@ type spaceless struct {
 	begins                 func(c rune) bool
 	ends                   func(c rune) bool
 	suffixes               bool // has the Thai signs for abbreviation and repetition
-	load                   func() (*letters, error)
+	load                   func() (*trie[byte], error)
 }
 
 func spacelessScript(s spaceless) *script {
@@ -57,7 +57,7 @@ func burmeseEnd(rune) bool     { return true }
 // division is one text on its way.
 type division struct {
 	*spaceless
-	trie  *letters
+	trie  *trie[byte]
 	text  string
 	base  int                   // the place of the text
 	size  int                   // characters
@@ -107,7 +107,7 @@ func (d *division) find(c *candidates, at int) {
 	c.at, c.count, c.prefix = at, 0, 0
 	p := root()
 	for i := at; i < d.size; i++ {
-		f := d.trie.next(&p, d.trie.unit(d.char(i)))
+		f := d.trie.next(&p, d.trie.letter(d.char(i)))
 		c.prefix++
 		if f >= foundWord && c.count < maxFound {
 			c.lengths[c.count] = c.prefix

@@ -11,7 +11,7 @@ import (
 // words are the words of a text, those that are like one with a star.
 func words(t testing.TB, text string) []string {
 	t.Helper()
-	w, err := dictionary.Split(text)
+	w, err := dictionary.Words(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +64,39 @@ func TestWords(t *testing.T) {
 			text := strings.NewReplacer("|", "", "*", "").Replace(c.want)
 			if got := strings.Join(words(t, text), "|"); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestSentences holds the sentences to those of workerd.
+func TestSentences(t *testing.T) {
+	for _, c := range []struct{ name, language, want string }{
+		{"English", "en", "Mr. |Smith paid $3.50, e.g. for tea? |“Yes!” |(He did.) and left... "},
+		{"a semicolon", "en", "Τι κάνεις; Καλά. |Εσύ;"},
+		{"Greek", "el", "Τι κάνεις; |Καλά. |Εσύ;"},
+		{"Japanese", "ja", "行きますか？|はい。「|行く。」|そう"},
+		{"lines", "de", "eins\n|zwei\r\n|\u2029|drei"},
+		{"nothing", "en", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := dictionary.Sentences(strings.ReplaceAll(c.want, "|", ""), c.language)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var list []string
+			for {
+				more, err := s.Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !more {
+					break
+				}
+				list = append(list, s.Value())
+			}
+			if got := strings.Join(list, "|"); got != c.want {
+				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
 	}
@@ -130,7 +163,7 @@ func BenchmarkWords(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				w, err := dictionary.Split(text)
+				w, err := dictionary.Words(text)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -189,8 +189,7 @@ class Segmenter {
     this.#o = { locale: host.intl_resolve(tags)[0], granularity };
   }
   segment(value) {
-    const { granularity } = segmenterOf(this);
-    return new Segments(granularity, `${value}`);
+    return new Segments(segmenterOf(this), `${value}`);
   }
   resolvedOptions() {
     return { ...segmenterOf(this) };
@@ -204,11 +203,11 @@ class Segments {
   static {
     segmentsOf = guarded("%Segments%", (segments) => segments.#o);
   }
-  constructor(granularity, input) {
+  constructor({ granularity, locale }, input) {
     this.#o = {
       granularity,
       input,
-      ends: new Uint32Array(host.intl_segments(granularity, input.toWellFormed()).buffer),
+      ends: new Uint32Array(host.intl_segments(granularity, input.toWellFormed(), locale).buffer),
     };
   }
   containing(index) {
