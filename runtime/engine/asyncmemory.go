@@ -71,7 +71,7 @@ func (r *readQuota) release(n int64) {
 
 // asyncReservation counts the bytes that an Async has reserved.
 type asyncReservation struct {
-	isolate *Isolate
+	outlast *outlasting
 	scope   *Scope
 	reads   *readQuota
 	account *account

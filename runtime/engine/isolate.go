@@ -47,21 +47,21 @@ type IsolateOptions struct {
 
 // Isolate is one virtual machine and the goroutine that runs its event loop.
 type Isolate struct {
-	engine     *Engine
-	image      *Image
-	o          IsolateOptions
-	ctx        context.Context
-	cancel     context.CancelFunc
-	tasks      chan task
-	work       sync.WaitGroup // the loop and the Asyncs under way
-	vm         *VM            // the loop's
-	stop       atomic.Bool
-	done       chan struct{} // closed at the end of the loop
-	reads      readQuota
-	retired    atomic.Bool
-	outlasting atomic.Int32 // Asyncs whose scopes have ended
-	account    *account
-	trim       *time.Timer // of the loop; nil before its first use
+	engine  *Engine
+	image   *Image
+	o       IsolateOptions
+	ctx     context.Context
+	cancel  context.CancelFunc
+	tasks   chan task
+	work    sync.WaitGroup // the loop and the Asyncs under way
+	vm      *VM            // the loop's
+	stop    atomic.Bool
+	done    chan struct{} // closed at the end of the loop
+	reads   readQuota
+	retired atomic.Bool
+	outlast outlasting // Asyncs whose scopes have ended
+	account *account
+	trim    *time.Timer // of the loop; nil before its first use
 }
 
 // task is one turn to run.
@@ -82,6 +82,7 @@ func (e *Engine) NewIsolate(ctx context.Context, image *Image, o IsolateOptions)
 		account: newAccount(cmp.Or(o.Share, e.memory)),
 	}
 	i.ctx, i.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	i.outlast.ctx = i.ctx
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.isolates == nil {
@@ -350,7 +351,7 @@ func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
 		ctx, stop := context.WithCancel(scope.ctx)
 		defer stop()
 		defer context.AfterFunc(i.ctx, stop)()
-		reservation := &asyncReservation{isolate: i, scope: scope, reads: &i.reads, account: i.account}
+		reservation := &asyncReservation{outlast: &i.outlast, scope: scope, reads: &i.reads, account: i.account}
 		value, err := recoverPanic(context.WithValue(ctx, reservationKey{}, reservation), work)
 		if b := bufferOf(value); b != nil {
 			reservation.buffers = append(reservation.buffers, b)
@@ -381,19 +382,25 @@ func Outlasting(ctx context.Context) (longer context.Context, done func()) {
 	if !ok {
 		return ctx, func() {}
 	}
-	i := reservation.isolate
-	longer, cancel := context.WithCancel(context.WithValue(i.ctx, reservationKey{}, reservation))
+	of := reservation.outlast
+	longer, cancel := context.WithCancel(context.WithValue(of.ctx, reservationKey{}, reservation))
 	stop := context.AfterFunc(ctx, func() {
-		if i.outlasting.Add(1) > maxOutlasting {
+		if of.count.Add(1) > maxOutlasting {
 			cancel()
 		}
 	})
 	return longer, func() {
 		if !stop() {
-			i.outlasting.Add(-1)
+			of.count.Add(-1)
 		}
 		cancel()
 	}
+}
+
+// outlasting is the work of an isolate or a Guest that outlasts its scopes, and ends with ctx.
+type outlasting struct {
+	ctx   context.Context // of the isolate or Guest
+	count atomic.Int32
 }
 
 // recoverPanic runs work and returns a panic in it as an error.

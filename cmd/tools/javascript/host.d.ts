@@ -41,6 +41,7 @@ interface Host {
   current(...args: any[]): any;
   current_request(...args: any[]): any;
   db_batch(...args: any[]): any;
+  db_bookmark(...args: any[]): any;
   db_exec(...args: any[]): any;
   db_query(...args: any[]): any;
   destructured_at(...args: any[]): any;

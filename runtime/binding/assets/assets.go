@@ -53,7 +53,7 @@ func Funcs(open *hostcall.Handles, assets func(id string) http.Handler) map[stri
 					return nil, ctx.Err()
 				}
 				defer func() { <-slots }()
-				response, err := fetch(ctx, handler, r)
+				response, err := fetch(ctx, Handler(handler), r)
 				if err != nil {
 					return nil, err
 				}
@@ -77,6 +77,60 @@ func Funcs(open *hostcall.Handles, assets func(id string) http.Handler) map[stri
 		},
 	}
 }
+
+// Handler serves files as the binding of a Worker does: GET and HEAD alone, and what was found is marked as the cache in front of
+// a site's files marks it.
+func Handler(files http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		files.ServeHTTP(&markingWriter{ResponseWriter: w, request: r}, r)
+	})
+}
+
+// markingWriter marks the head of a file, which is no redirect or refusal.
+type markingWriter struct {
+	http.ResponseWriter
+
+	request *http.Request
+	marked  bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *markingWriter) WriteHeader(status int) {
+	if status >= http.StatusOK && !w.marked {
+		w.marked = true
+		if h := w.Header(); h.Get("ETag") != "" {
+			h.Set("Cf-Cache-Status", "HIT")
+			if w.request.Header.Get("Authorization") != "" || w.request.Header.Get("Range") != "" {
+				h.Del("Cache-Control")
+			}
+		}
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *markingWriter) Write(p []byte) (int, error) {
+	if !w.marked {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Flush implements http.Flusher.
+func (w *markingWriter) Flush() {
+	if !w.marked {
+		w.WriteHeader(http.StatusOK)
+	}
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Unwrap is for http.ResponseController.
+func (w *markingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // newRequest is the request that a server would make of these parts. The handler decides about a target with an invalid
 // escape.

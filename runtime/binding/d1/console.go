@@ -338,7 +338,7 @@ func (t *Tables) add(table, column string) {
 
 // Tables returns the author's own tables and views; none when they cannot be read.
 func (d *Database) Tables(ctx context.Context) Tables {
-	text, err := d.query(ctx, query{SQL: allNames}, shapeRaw, "")
+	text, err := d.query(ctx, Query{SQL: allNames}, shapeRaw, "")
 	var rows [][2]string
 	if err != nil || json.Unmarshal(text.bytes(), &rows) != nil {
 		return Tables{}

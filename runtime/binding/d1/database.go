@@ -61,13 +61,15 @@ type Database struct {
 	schemas atomic.Int64 // how often the schema changed
 	uses    atomic.Int64 // how often something may have been written
 	lastRow atomic.Int64 // the id of the row that was inserted last
+	marked  atomic.Int64 // the microsecond of the last bookmark
 
 	// Of a reader: its writer, and the counters of that when the reader caught up.
 	writer              *Database
 	schema, seen, rowID int64
 }
 
-type query struct {
+// Query is SQL with the values to bind: float64, string, []byte or nil.
+type Query struct {
 	SQL    string
 	Params []any
 }
@@ -106,12 +108,12 @@ func (d *Database) closeHandle() {
 // query runs q and returns its rows in a shape, as JSON. shapeAll is an array of what a D1Result is made of: an array of the
 // rows' objects, duration in milliseconds, changes, last_row_id, changed_db, size_after in bytes, rows_read, rows_written.
 // Several statements are one transaction, and the last one gives the rows. Errors are *engine.Error with D1's texts.
-func (d *Database) query(ctx context.Context, q query, shape resultShape, column string) (*jsonText, error) {
+func (d *Database) query(ctx context.Context, q Query, shape resultShape, column string) (*jsonText, error) {
 	return d.queryInTurn(ctx, q, shape, column, func() {})
 }
 
 // queryInTurn is query, and calls begun once a read sees nothing that is written from then on.
-func (d *Database) queryInTurn(ctx context.Context, q query, shape resultShape, column string, begun func()) (*jsonText, error) {
+func (d *Database) queryInTurn(ctx context.Context, q Query, shape resultShape, column string, begun func()) (*jsonText, error) {
 	w := newRowWriter(shape, column, bufferOf(ctx))
 	err := d.read(ctx, q, w, begun)
 	if errors.Is(err, errWriter) {
@@ -121,8 +123,12 @@ func (d *Database) queryInTurn(ctx context.Context, q query, shape resultShape, 
 }
 
 // batch runs the queries in order in one transaction, all or none, and returns a JSON array of their results in shapeAll.
-func (d *Database) batch(ctx context.Context, queries []query) (*jsonText, error) {
-	w := newRowWriter(shapeAll, "", bufferOf(ctx))
+func (d *Database) batch(ctx context.Context, queries []Query) (*jsonText, error) {
+	return d.batchShaped(ctx, queries, shapeAll)
+}
+
+func (d *Database) batchShaped(ctx context.Context, queries []Query, shape resultShape) (*jsonText, error) {
+	w := newRowWriter(shape, "", bufferOf(ctx))
 	w.b = append(w.b, '[')
 	err := d.withConnection(ctx, func(ctx context.Context) error {
 		if len(queries) == 0 {
@@ -145,15 +151,25 @@ func (d *Database) batch(ctx context.Context, queries []query) (*jsonText, error
 // exec runs each line of text as one statement without parameters, all in one transaction, and returns {"count","duration"}
 // as JSON. It skips blank lines and comments.
 func (d *Database) exec(ctx context.Context, text string) (*jsonText, error) {
-	count, failed, begin := 0, 0, d.o.Now()
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	err := d.withConnection(ctx, func(ctx context.Context) error {
+	begin, lines := d.o.Now(), strings.Split(strings.TrimSpace(text), "\n")
+	count, failed, err := d.execLines(ctx, lines, noRows())
+	if err != nil {
+		place := fmt.Sprintf("Error in line %d: %s: ", failed+1, strings.TrimRight(lines[failed], "\r"))
+		return nil, prefixedError("D1_EXEC_ERROR", place, err)
+	}
+	return &jsonText{b: fmt.Appendf(nil, `{"count":%d,"duration":%s}`, count, d.since(begin))}, nil
+}
+
+// execLines is exec of lines, whose results w gets. failed is the index of the line that failed.
+func (d *Database) execLines(ctx context.Context, lines []string, w *rowWriter) (count, failed int, err error) {
+	err = d.withConnection(ctx, func(ctx context.Context) error {
 		return d.transaction(func() error {
 			for i, line := range lines {
 				if blankSQL(line) {
 					continue
 				}
-				if err := d.run(ctx, query{SQL: line}, noRows()); err != nil {
+				w.b = hostcall.AppendComma(w.b, count)
+				if err := d.run(ctx, Query{SQL: line}, w); err != nil {
 					failed = i
 					return err
 				}
@@ -165,11 +181,7 @@ func (d *Database) exec(ctx context.Context, text string) (*jsonText, error) {
 			return nil
 		})
 	})
-	if err != nil {
-		place := fmt.Sprintf("Error in line %d: %s: ", failed+1, strings.TrimRight(lines[failed], "\r"))
-		return nil, prefixedError("D1_EXEC_ERROR", place, err)
-	}
-	return &jsonText{b: fmt.Appendf(nil, `{"count":%d,"duration":%s}`, count, d.since(begin))}, nil
+	return count, failed, err
 }
 
 // withConnection runs fn when it is the caller's turn, on an open connection, and leaves the connection without a
@@ -272,12 +284,10 @@ func (d *Database) transaction(fn func() error) error {
 }
 
 // run runs the statements of q and writes the last one's rows to w, as query returns them.
-func (d *Database) run(ctx context.Context, q query, w *rowWriter) error {
+func (d *Database) run(ctx context.Context, q Query, w *rowWriter) error {
 	before := d.counters()
 	begin := d.o.Now()
-	if w.shape == shapeAll {
-		w.b = append(w.b, '[')
-	}
+	w.b = append(w.b, w.shape.opening()...)
 	spent, err := d.statements(ctx, q, w)
 	if err != nil {
 		return err
@@ -286,12 +296,14 @@ func (d *Database) run(ctx context.Context, q query, w *rowWriter) error {
 	if w.shape == shapeAll {
 		w.b, err = d.appendMeta(append(w.b, ','), before, d.since(begin), spent)
 		w.b = append(w.b, ']')
+	} else if w.shape.answers() {
+		w.b, err = d.appendNamedMeta(w.b, before, d.since(begin), spent)
 	}
 	return err
 }
 
 // statements runs the first statement of q, and more in a transaction.
-func (d *Database) statements(ctx context.Context, q query, w *rowWriter) (spent rowCounts, err error) {
+func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (spent rowCounts, err error) {
 	s, err := d.prepare(q.SQL)
 	if errors.Is(err, errNoCode) && blankSQL(q.SQL) && !strings.ContainsAny(q.SQL, ";/") {
 		err = errNoStatement
@@ -427,20 +439,28 @@ func (d *Database) counters() counters {
 // appendMeta writes the values of a D1Result's meta, in the order of query. With their names JSON.parse would take longer
 // than SQLite takes for a short statement.
 func (d *Database) appendMeta(b []byte, before counters, duration string, spent rowCounts) ([]byte, error) {
-	after := d.counters()
-	if err := d.measure(); err != nil {
+	changes, rowID, changed, err := d.changesSince(before)
+	if err != nil {
 		return b, err
 	}
-	changes := after.changes - before.changes
-	changed := changes != 0 || after.rowID != before.rowID || before.size != d.size
 	b = append(b, duration...)
 	b = strconv.AppendInt(append(b, ','), changes, 10)
-	b = strconv.AppendInt(append(b, ','), after.rowID, 10)
+	b = strconv.AppendInt(append(b, ','), rowID, 10)
 	b = strconv.AppendBool(append(b, ','), changed)
 	for _, n := range [...]int64{d.size, spent.read, spent.written} {
 		b = strconv.AppendInt(append(b, ','), n, 10)
 	}
 	return b, nil
+}
+
+// changesSince compares with counters of before a statement, and measures the database.
+func (d *Database) changesSince(before counters) (changes, rowID int64, changed bool, err error) {
+	after := d.counters()
+	if err := d.measure(); err != nil {
+		return 0, 0, false, err
+	}
+	changes = after.changes - before.changes
+	return changes, after.rowID, changes != 0 || after.rowID != before.rowID || before.size != d.size, nil
 }
 
 // measure reads the size of the database, if it may have changed.

@@ -46,7 +46,7 @@ func newDatabase(t testing.TB, o Options) *Database {
 // askSQL gives the JSON of q in a shape, or the error's text.
 func askSQL(t testing.TB, d *Database, shape resultShape, text string, params ...any) string {
 	t.Helper()
-	out, err := d.query(t.Context(), query{text, params}, shape, "")
+	out, err := d.query(t.Context(), Query{text, params}, shape, "")
 	if err != nil {
 		return err.Error()
 	}
@@ -79,7 +79,7 @@ func askMeta(t testing.TB, d *Database, text string) sqlMeta {
 func setupSQL(t testing.TB, d *Database, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
-		if _, err := d.query(t.Context(), query{SQL: s}, shapeAll, ""); err != nil {
+		if _, err := d.query(t.Context(), Query{SQL: s}, shapeAll, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -149,7 +149,7 @@ func TestDatabaseShapes(t *testing.T) {
 		t.Error(got)
 	}
 	for column, want := range map[string]string{"a": "3", "b": "2", "c": "Error: D1_COLUMN_NOTFOUND: Column not found (c)"} {
-		out, err := d.query(t.Context(), query{SQL: two}, shapeColumn, column)
+		out, err := d.query(t.Context(), Query{SQL: two}, shapeColumn, column)
 		if got := string(out.bytes()); got != want && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %s, %v", column, got, err)
 		}
@@ -299,7 +299,7 @@ func TestDatabaseErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.sql, func(t *testing.T) {
-			_, err := d.query(t.Context(), query{tt.sql, tt.params}, shapeAll, "")
+			_, err := d.query(t.Context(), Query{tt.sql, tt.params}, shapeAll, "")
 			var e *engine.Error
 			if !errors.As(err, &e) {
 				t.Errorf("%.40s: %v", tt.sql, err)
@@ -442,7 +442,7 @@ func TestDatabaseReadOnly(t *testing.T) {
 			}
 		})
 	}
-	out, err := reader.batch(t.Context(), []query{{SQL: "SELECT x FROM a"}, {SQL: "SELECT count(*) AS n FROM a"}})
+	out, err := reader.batch(t.Context(), []Query{{SQL: "SELECT x FROM a"}, {SQL: "SELECT count(*) AS n FROM a"}})
 	if err != nil || !strings.Contains(string(out.bytes()), `,[[{"n":1}],`) {
 		t.Errorf("%s, %v", out.bytes(), err)
 	}
@@ -451,22 +451,22 @@ func TestDatabaseReadOnly(t *testing.T) {
 func TestDatabaseBatch(t *testing.T) {
 	d := newDatabase(t, Options{})
 	setupSQL(t, d, "CREATE TABLE a(x UNIQUE)")
-	insert := func(x float64) query { return query{"INSERT INTO a VALUES (?)", []any{x}} }
-	if _, err := d.batch(t.Context(), []query{insert(1), insert(2), {SQL: "SELECT * FROM a"}}); err != nil {
+	insert := func(x float64) Query { return Query{"INSERT INTO a VALUES (?)", []any{x}} }
+	if _, err := d.batch(t.Context(), []Query{insert(1), insert(2), {SQL: "SELECT * FROM a"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.batch(t.Context(), []query{insert(3), insert(1)}); err == nil || !strings.Contains(err.Error(), "UNIQUE") {
+	if _, err := d.batch(t.Context(), []Query{insert(3), insert(1)}); err == nil || !strings.Contains(err.Error(), "UNIQUE") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := d.batch(t.Context(), []query{{SQL: "INSERT OR ROLLBACK INTO a VALUES (1)"}, insert(4)}); err == nil {
+	if _, err := d.batch(t.Context(), []Query{{SQL: "INSERT OR ROLLBACK INTO a VALUES (1)"}, insert(4)}); err == nil {
 		t.Error("a batch went on after its transaction was gone")
 	}
 	if _, err := d.batch(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "No SQL statements detected.") {
 		t.Errorf("got %v", err)
 	}
 	// Each is within the bound.
-	large := slices.Repeat([]query{{SQL: "SELECT hex(zeroblob(1900000)) FROM (VALUES (1), (2), (3), (4), (5))"}}, 5)
-	if _, err := d.batch(t.Context(), append([]query{insert(5)}, large...)); err == nil ||
+	large := slices.Repeat([]Query{{SQL: "SELECT hex(zeroblob(1900000)) FROM (VALUES (1), (2), (3), (4), (5))"}}, 5)
+	if _, err := d.batch(t.Context(), append([]Query{insert(5)}, large...)); err == nil ||
 		!strings.Contains(err.Error(), errResultSize.Error()) {
 		t.Errorf("results of 95 MB: got %v", err)
 	}
@@ -501,16 +501,16 @@ const endlessTail = "SELECT 1 UNION ALL SELECT sum(x) FROM (WITH RECURSIVE n(x) 
 
 func TestDatabaseStops(t *testing.T) {
 	d := newDatabase(t, Options{Timeout: 50 * time.Millisecond})
-	_, err := d.query(t.Context(), query{SQL: endlessTail}, shapeAll, "")
+	_, err := d.query(t.Context(), Query{SQL: endlessTail}, shapeAll, "")
 	if err == nil || !strings.Contains(err.Error(), "limit of 50ms") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := d.query(ctx, query{SQL: endlessTail}, shapeAll, ""); err == nil || !strings.Contains(err.Error(), "context canceled") {
+	if _, err := d.query(ctx, Query{SQL: endlessTail}, shapeAll, ""); err == nil || !strings.Contains(err.Error(), "context canceled") {
 		t.Errorf("got %v", err)
 	}
-	_, err = d.batch(t.Context(), []query{{SQL: "CREATE TABLE gone(x)"}, {SQL: endlessTail}})
+	_, err = d.batch(t.Context(), []Query{{SQL: "CREATE TABLE gone(x)"}, {SQL: endlessTail}})
 	if err == nil {
 		t.Error("an endless batch ended")
 	}
@@ -527,7 +527,7 @@ func TestDatabaseConcurrent(t *testing.T) {
 		wg.Go(func() {
 			for j := range 20 {
 				text := fmt.Sprintf("UPDATE a SET n = n + 1 /* %d %d */", i, j) // more texts than the cache holds
-				if _, err := d.query(t.Context(), query{SQL: text}, shapeAll, ""); err != nil {
+				if _, err := d.query(t.Context(), Query{SQL: text}, shapeAll, ""); err != nil {
 					t.Error(err)
 				}
 			}
@@ -610,7 +610,7 @@ func TestDatabaseReaders(t *testing.T) {
 	for range maxReaders - 1 {
 		group.Go(func() {
 			_, err := d.query(
-				ctx, query{SQL: "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n) SELECT max(n) FROM n"},
+				ctx, Query{SQL: "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n) SELECT max(n) FROM n"},
 				shapeAll, "",
 			)
 			if !errors.Is(err, context.Canceled) && (err == nil || !strings.Contains(err.Error(), context.Canceled.Error())) {

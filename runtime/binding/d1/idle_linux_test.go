@@ -32,7 +32,7 @@ func TestDatabaseDisconnects(t *testing.T) {
 	t.Cleanup(func() { _ = d.Close() })
 	ask := func(sql string) {
 		t.Helper()
-		if _, err := d.query(t.Context(), query{SQL: sql}, shapeAll, ""); err != nil {
+		if _, err := d.query(t.Context(), Query{SQL: sql}, shapeAll, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,7 +41,7 @@ func TestDatabaseDisconnects(t *testing.T) {
 	var reads sync.WaitGroup
 	for range 50 {
 		reads.Go(func() {
-			if _, err := d.query(t.Context(), query{SQL: "SELECT * FROM t"}, shapeAll, ""); err != nil {
+			if _, err := d.query(t.Context(), Query{SQL: "SELECT * FROM t"}, shapeAll, ""); err != nil {
 				t.Error(err)
 			}
 		})

@@ -43,7 +43,7 @@ type turnReader struct {
 // run runs q if that takes no longer than quickReadTime: a read whose statement is compiled, on a connection that is free.
 // done is false if it did not run, and then it has no effect.
 func (k *quickReads) run(
-	c *engine.Call, d *Database, q query, shape resultShape, column string,
+	c *engine.Call, d *Database, q Query, shape resultShape, column string,
 ) (out *jsonText, done bool, err error) {
 	// What was asked for earlier comes first, and a turn ends at some time.
 	if d == nil || k.count >= maxQuickReads || !c.Scope().Idle() || d.queue.Writes() {
@@ -83,7 +83,7 @@ func (d *Database) acquireReader() *turnReader {
 	return &turnReader{of: d, reader: r}
 }
 
-func (t *turnReader) query(ctx context.Context, q query, w *rowWriter) (out *jsonText, done bool, err error) {
+func (t *turnReader) query(ctx context.Context, q Query, w *rowWriter) (out *jsonText, done bool, err error) {
 	r := t.reader
 	if r.handle.stale || r.schema != t.of.schemas.Load() {
 		return nil, false, nil

@@ -17,7 +17,7 @@ func TestDatabaseQuick(t *testing.T) {
 			return "later"
 		}
 		defer turn.end()
-		out, done, err := turn.query(t.Context(), query{text, params}, newRowWriter(shapeRaw, "", bufferOf(t.Context())))
+		out, done, err := turn.query(t.Context(), Query{text, params}, newRowWriter(shapeRaw, "", bufferOf(t.Context())))
 		switch {
 		case !done:
 			return "later"
@@ -92,7 +92,7 @@ func TestDatabaseTurn(t *testing.T) {
 	var turn *turnReader
 	read := func(params ...any) string {
 		for range 100 * slowUses { // until one was quick enough
-			out, done, err := turn.query(t.Context(), query{sum, params}, newRowWriter(shapeRaw, "", bufferOf(t.Context())))
+			out, done, err := turn.query(t.Context(), Query{sum, params}, newRowWriter(shapeRaw, "", bufferOf(t.Context())))
 			if err != nil {
 				return err.Error()
 			}

@@ -83,7 +83,7 @@ func (r *readers) close() {
 var errWriter = errors.New("this is no read")
 
 // read runs q on a connection that only reads; errWriter if q is no read. begun is as in queryInTurn.
-func (d *Database) read(ctx context.Context, q query, w *rowWriter, begun func()) error {
+func (d *Database) read(ctx context.Context, q Query, w *rowWriter, begun func()) error {
 	if !beginsLikeQuery(q.SQL) {
 		return errWriter
 	}

@@ -27,6 +27,9 @@ const (
 	shapeFirst                       // the first row's object, or null
 	shapeColumn                      // one column of the first row, or null
 	shapeNone                        // nothing
+	shapeRows                        // a whole answer of D1's service with columns and rows
+	shapeObjects                     // the same with an object for each row
+	shapeMeta                        // the same without rows
 )
 
 // rowWriter writes the rows of one statement, or of one after the other.
@@ -67,8 +70,18 @@ func (w *rowWriter) begin(s sqlStatement) {
 			w.b = hostcall.AppendJSONString(hostcall.AppendComma(w.b, i), name)
 		}
 		w.b = append(w.b, ']')
+	case shapeRows:
+		w.b = append(w.b, `{"columns":[`...)
+		for i, name := range s.columns() {
+			w.b = hostcall.AppendJSONString(hostcall.AppendComma(w.b, i), name)
+		}
+		w.b = append(w.b, `],"rows":[`...)
+	case shapeObjects:
+		w.keys = s.keys()
+		w.b = append(w.b, '[')
 	case shapeRaw, shapeNone:
 		w.b = append(w.b, '[')
+	case shapeMeta:
 	}
 }
 
@@ -86,24 +99,27 @@ func (w *rowWriter) row(s sqlStatement) (done bool, err error) {
 		return true, w.value(s, w.pick)
 	case shapeFirst:
 		return true, w.object(s)
-	case shapeAll:
+	case shapeAll, shapeObjects:
 		w.b = hostcall.AppendComma(w.b, w.rows-1)
 		err = w.object(s)
-	case shapeRaw:
+	case shapeRaw, shapeRows:
 		w.b = hostcall.AppendComma(w.b, w.rows-1)
 		err = w.array(s)
 	case shapeRawNamed:
 		w.b = append(w.b, ',')
 		err = w.array(s)
-	case shapeNone:
+	case shapeNone, shapeMeta:
 	}
 	return err != nil, err
 }
 
 func (w *rowWriter) end() {
 	switch w.shape {
-	case shapeAll, shapeRaw, shapeRawNamed, shapeNone:
+	case shapeAll, shapeRaw, shapeRawNamed, shapeNone, shapeObjects:
 		w.b = append(w.b, ']')
+	case shapeRows:
+		w.b = append(w.b, "]}"...)
+	case shapeMeta:
 	case shapeFirst, shapeColumn:
 		if w.rows == 0 {
 			w.b = append(w.b, "null"...)

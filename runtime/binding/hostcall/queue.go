@@ -259,17 +259,20 @@ func (k *Keys) use(key string) *Queue {
 func InOrder(take func() *Turn, work func(ctx context.Context, t *Turn) (any, error)) engine.AsyncInOrder {
 	return func() engine.Async {
 		t := take()
-		return func(ctx context.Context) (any, error) {
-			defer t.End()
-			if t.write {
-				var done func()
-				ctx, done = engine.Outlasting(ctx)
-				defer done()
-			}
-			if err := t.Wait(ctx); err != nil {
-				return nil, err
-			}
-			return work(ctx, t)
-		}
+		return func(ctx context.Context) (any, error) { return Run(ctx, t, work) }
 	}
+}
+
+// Run does work once it is its turn, and then ends that: InOrder for a turn that was taken.
+func Run[T any](ctx context.Context, t *Turn, work func(ctx context.Context, t *Turn) (T, error)) (result T, err error) {
+	defer t.End()
+	if t.write {
+		var done func()
+		ctx, done = engine.Outlasting(ctx)
+		defer done()
+	}
+	if err := t.Wait(ctx); err != nil {
+		return result, err
+	}
+	return work(ctx, t)
 }

@@ -88,29 +88,29 @@ func refuse(code int, format string, args ...any) *Error {
 	return &Error{Operation: "TRANSFORM", Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
-// imageInfo describes an image. Of an SVG only the format is known.
-type imageInfo struct {
+// Info is the description of an image. Of an SVG only the format is known.
+type Info struct {
 	Format   string // a media type: "image/png"
 	FileSize int
 	Width    int // in pixels, as stored: before any EXIF rotation
 	Height   int
 }
 
-// info describes the image in data without decoding its pixels: also an AVIF, which cannot be decoded here.
-func (i *Binding) info(data []byte) (imageInfo, error) {
+// Info describes the image in data without decoding its pixels: also an AVIF, which cannot be decoded here.
+func (i *Binding) Info(data []byte) (Info, error) {
 	if size := avifSize(data); sniff(data) == formatAVIF && size != (image.Point{}) && len(data) <= i.o.MaxBytes {
-		return imageInfo{Format: formatAVIF, FileSize: len(data), Width: size.X, Height: size.Y}, nil
+		return Info{Format: formatAVIF, FileSize: len(data), Width: size.X, Height: size.Y}, nil
 	}
 	format, config, err := i.config(data)
 	if err != nil {
 		named := *err
 		named.Operation = "INFO"
-		return imageInfo{}, &named
+		return Info{}, &named
 	}
 	if format == formatSVG {
-		return imageInfo{Format: format}, nil
+		return Info{Format: format}, nil
 	}
-	return imageInfo{Format: format, FileSize: len(data), Width: config.Width, Height: config.Height}, nil
+	return Info{Format: format, FileSize: len(data), Width: config.Width, Height: config.Height}, nil
 }
 
 // Queue bounds the images that a process works on by its memory and its processors. All sites of a process share one; each

@@ -81,14 +81,14 @@ func avifOf(sizes ...image.Point) []byte {
 }
 
 // step is a plan with the one transform that the JSON says.
-func step(transform string) transformPlan {
-	return transformPlan{Steps: []planStep{{Transform: json.RawMessage(transform)}}}
+func step(transform string) Plan {
+	return Plan{Steps: []Step{{Transform: json.RawMessage(transform)}}}
 }
 
 // runPlan runs the plan and returns the pixels of its PNG.
-func runPlan(t testing.TB, plan transformPlan, inputs ...[]byte) (image.Image, []string) {
+func runPlan(t testing.TB, plan Plan, inputs ...[]byte) (image.Image, []string) {
 	t.Helper()
-	result, err := New(Options{}).transform(t.Context(), inputs, plan, outputOptions{Format: formatPNG})
+	result, err := New(Options{}).Transform(t.Context(), inputs, plan, Output{Format: formatPNG})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestImagesDraw(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.options, func(t *testing.T) {
-			plan := transformPlan{Steps: []planStep{{Draw: &drawStep{Plan: transformPlan{Input: 1}, Options: json.RawMessage(c.options)}}}}
+			plan := Plan{Steps: []Step{{Draw: &DrawStep{Plan: Plan{Input: 1}, Options: json.RawMessage(c.options)}}}}
 			m, _ := runPlan(t, plan, inputs...)
 			wantPixels(t, m, c.want)
 		})
@@ -302,9 +302,9 @@ func TestImagesOutput(t *testing.T) {
 	}
 	for format, decode := range decoders {
 		t.Run(format, func(t *testing.T) {
-			result, err := images.transform(
+			result, err := images.Transform(
 				t.Context(), [][]byte{source}, step(`{"width":32}`),
-				outputOptions{Format: format, Quality: json.RawMessage(`90`)},
+				Output{Format: format, Quality: json.RawMessage(`90`)},
 			)
 			if err != nil {
 				t.Errorf("%s: %v", format, err)
@@ -318,7 +318,7 @@ func TestImagesOutput(t *testing.T) {
 			wantPixels(t, m, map[image.Point]color.NRGBA{{4, 8}: red, {28, 8}: blue})
 		})
 	}
-	raw, err := images.transform(t.Context(), [][]byte{source}, transformPlan{}, outputOptions{Format: "rgb"})
+	raw, err := images.Transform(t.Context(), [][]byte{source}, Plan{}, Output{Format: "rgb"})
 	if err != nil || len(raw.Data) != 64*32*3 {
 		t.Errorf("rgb: %d bytes, %v", len(raw.Data), err)
 	}
@@ -339,9 +339,9 @@ func TestImagesWebP(t *testing.T) {
 						m.SetNRGBA(x, y, c)
 					}
 				}
-				result, err := New(Options{}).transform(
-					t.Context(), [][]byte{pngOf(t, m)}, transformPlan{},
-					outputOptions{Format: formatWebP, Quality: json.RawMessage("95")},
+				result, err := New(Options{}).Transform(
+					t.Context(), [][]byte{pngOf(t, m)}, Plan{},
+					Output{Format: formatWebP, Quality: json.RawMessage("95")},
 				)
 				if err != nil {
 					t.Fatal(err)
@@ -399,7 +399,7 @@ func TestImagesInfo(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			info, err := images.info(c.data)
+			info, err := images.Info(c.data)
 			got := fmt.Sprint(info)
 			if err != nil {
 				got = err.Error()
@@ -414,14 +414,14 @@ func TestImagesInfo(t *testing.T) {
 func TestImagesRefusals(t *testing.T) {
 	images := New(Options{MaxPixels: 1_000_000})
 	source := pngOf(t, halves(20, 10))
-	asPNG := outputOptions{Format: formatPNG}
-	deep := transformPlan{}
+	asPNG := Output{Format: formatPNG}
+	deep := Plan{}
 	for range maxDepth + 1 {
-		deep = transformPlan{Steps: []planStep{{Draw: &drawStep{Plan: deep}}}}
+		deep = Plan{Steps: []Step{{Draw: &DrawStep{Plan: deep}}}}
 	}
 	cases := []struct {
-		plan   transformPlan
-		output outputOptions
+		plan   Plan
+		output Output
 		want   string
 	}{
 		{step(`{"fit":"stretch"}`), asPNG, `9401: fit "stretch" is none of`},
@@ -439,16 +439,16 @@ func TestImagesRefusals(t *testing.T) {
 		{step(`{"trim":"all"}`), asPNG, `9401: the options of transform are not valid`},
 		{step(`{"sharpen":11}`), asPNG, `9401: sharpen 11 is not from 0 to 10`},
 		{step(`{"border":{"width":"3"}}`), asPNG, `9401: the options of transform are not valid: "border.width" cannot be a string`},
-		{transformPlan{}, outputOptions{Format: formatPNG, Quality: json.RawMessage(`"101"`)}, `9401: quality 101 is not from 1 to 100`},
-		{transformPlan{}, outputOptions{Format: formatPNG, Quality: json.RawMessage(`"best"`)}, `9401: quality best is not from 1 to 100`},
+		{Plan{}, Output{Format: formatPNG, Quality: json.RawMessage(`"101"`)}, `9401: quality 101 is not from 1 to 100`},
+		{Plan{}, Output{Format: formatPNG, Quality: json.RawMessage(`"best"`)}, `9401: quality best is not from 1 to 100`},
 		{deep, asPNG, `9401: the images drawn into each other are nested too deep`},
-		{transformPlan{Input: 7}, asPNG, `9401: the images drawn`},
-		{transformPlan{}, outputOptions{Format: formatAVIF}, `9520: Writing "image/avif" is not supported by this runtime; use image/webp`},
-		{transformPlan{}, outputOptions{Format: formatPNG, Quality: json.RawMessage(`101`)}, `9401: quality 101 is not from 1 to 100`},
+		{Plan{Input: 7}, asPNG, `9401: the images drawn`},
+		{Plan{}, Output{Format: formatAVIF}, `9520: Writing "image/avif" is not supported by this runtime; use image/webp`},
+		{Plan{}, Output{Format: formatPNG, Quality: json.RawMessage(`101`)}, `9401: quality 101 is not from 1 to 100`},
 	}
 	for _, c := range cases {
 		t.Run(c.want, func(t *testing.T) {
-			_, err := images.transform(t.Context(), [][]byte{source}, c.plan, c.output)
+			_, err := images.Transform(t.Context(), [][]byte{source}, c.plan, c.output)
 			if err == nil || !strings.HasPrefix(err.Error(), "IMAGES_TRANSFORM_ERROR "+c.want) {
 				t.Errorf("error = %v, want %s", err, c.want)
 			}
@@ -480,15 +480,15 @@ func TestImagesAnimation(t *testing.T) {
 	moving := "only the first frame of the animation is used; set anim: false to say that this is meant"
 	cases := []struct {
 		data   []byte
-		output outputOptions
+		output Output
 		want   string
 	}{
-		{encoded(1), outputOptions{Format: formatGIF}, "[]"},
-		{encoded(3), outputOptions{Format: formatGIF}, "[" + moving + "]"},
-		{encoded(3), outputOptions{Format: formatGIF, Anim: &no}, "[]"},
+		{encoded(1), Output{Format: formatGIF}, "[]"},
+		{encoded(3), Output{Format: formatGIF}, "[" + moving + "]"},
+		{encoded(3), Output{Format: formatGIF, Anim: &no}, "[]"},
 	}
 	for i, c := range cases {
-		result, err := New(Options{}).transform(t.Context(), [][]byte{c.data}, transformPlan{}, c.output)
+		result, err := New(Options{}).Transform(t.Context(), [][]byte{c.data}, Plan{}, c.output)
 		if err != nil || fmt.Sprint(result.Warnings) != c.want {
 			t.Errorf("%d: %v, %v", i, result.Warnings, err)
 		}
@@ -504,8 +504,8 @@ func TestImagesConcurrency(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			if _, err := images.transform(
-				t.Context(), [][]byte{source}, step(`{"width":16,"blur":2}`), outputOptions{Format: formatJPEG},
+			if _, err := images.Transform(
+				t.Context(), [][]byte{source}, step(`{"width":16,"blur":2}`), Output{Format: formatJPEG},
 			); err != nil {
 				t.Error(err)
 			}
@@ -513,19 +513,19 @@ func TestImagesConcurrency(t *testing.T) {
 	}
 	group.Wait()
 	images.o.Queue.lanes.large <- struct{}{} // which small ones do not wait for
-	if _, err := images.transform(t.Context(), [][]byte{source}, transformPlan{}, outputOptions{Format: formatPNG}); err != nil {
+	if _, err := images.Transform(t.Context(), [][]byte{source}, Plan{}, Output{Format: formatPNG}); err != nil {
 		t.Error(err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
 	large := pngOf(t, image.NewPaletted(image.Rect(0, 0, 6000, 6000), color.Palette{red}))
-	if _, err := images.transform(ended, [][]byte{large}, transformPlan{}, outputOptions{
+	if _, err := images.Transform(ended, [][]byte{large}, Plan{}, Output{
 		Format: formatPNG,
 	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
 	images.lanes.slots <- struct{}{}
-	if _, err := images.transform(ended, [][]byte{source}, transformPlan{}, outputOptions{
+	if _, err := images.Transform(ended, [][]byte{source}, Plan{}, Output{
 		Format: formatPNG,
 	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
@@ -559,7 +559,7 @@ func FuzzImages(f *testing.F) {
 	f.Add([]byte("RIFF....WEBPVP8 "), `{"border":{"color":"#fff","width":2}}`)
 	images := New(Options{MaxPixels: 1 << 16})
 	f.Fuzz(func(t *testing.T, data []byte, transform string) {
-		result, err := images.transform(t.Context(), [][]byte{data}, step(transform), outputOptions{Format: formatWebP})
+		result, err := images.Transform(t.Context(), [][]byte{data}, step(transform), Output{Format: formatWebP})
 		if refusal, ok := errors.AsType[*Error](err); ok && refusal.Code == codeInternalError {
 			t.Errorf("%v", err)
 		}
@@ -593,7 +593,7 @@ func BenchmarkImagesResize(b *testing.B) {
 	images := New(Options{})
 	source := jpegOf(b, halves(1600, 1200), 1)
 	for b.Loop() {
-		if _, err := images.transform(b.Context(), [][]byte{source}, step(`{"width":480}`), outputOptions{Format: formatJPEG}); err != nil {
+		if _, err := images.Transform(b.Context(), [][]byte{source}, step(`{"width":480}`), Output{Format: formatJPEG}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // draw puts another image on top of p.
-func (w *work) draw(p picture, d *drawStep, depth int) (picture, *Error) {
+func (w *work) draw(p picture, d *DrawStep, depth int) (picture, *Error) {
 	var o drawing
 	warnings, err := parseOptions(d.Options, "draw", &o, "opacity", "repeat", "composite", "top", "right", "bottom", "left")
 	if err != nil {

@@ -30,7 +30,7 @@ type encoding struct {
 }
 
 // newEncoding prepares to write p in the form that o asks for.
-func newEncoding(p picture, o outputOptions, images *Binding) (*encoding, *Error) {
+func newEncoding(p picture, o Output, images *Binding) (*encoding, *Error) {
 	quality, refusal := o.quality()
 	if refusal != nil {
 		return nil, refusal
@@ -116,7 +116,7 @@ func (e *encoding) collects() bool {
 }
 
 // encode writes the image, and calls check for each row. The error is a refusal or that of an encoder.
-func (e *encoding) encode(check func() error) (encodedImage, error) {
+func (e *encoding) encode(check func() error) (Encoded, error) {
 	out := &output{memory: e.images.o.Queue.memory, reserved: e.expectedBytes(), most: e.images.o.MaxBytes}
 	defer func() {
 		for _, release := range out.releases {
@@ -146,12 +146,12 @@ func (e *encoding) encode(check func() error) (encodedImage, error) {
 	}
 	e.rows = nil
 	if err != nil {
-		return encodedImage{}, err
+		return Encoded{}, err
 	}
 	if out.size > largeImage/2 {
 		runtime.GC() // of the pixels, before there is a second copy
 	}
-	return encodedImage{Data: bytes.Join(out.pieces, nil), Type: contentType}, nil
+	return Encoded{Data: bytes.Join(out.pieces, nil), Type: contentType}, nil
 }
 
 func (e *encoding) write(out io.Writer, m image.Image, check func() error) error {

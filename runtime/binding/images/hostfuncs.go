@@ -19,16 +19,16 @@ func Funcs(find func(id string) *Binding) map[string]engine.Func {
 			}
 			data := c.Bytes(1)
 			return engine.Async(func(context.Context) (any, error) {
-				info, err := images.info(data)
+				info, err := images.Info(data)
 				if err != nil {
 					return nil, hostcall.WorkerError(err)
 				}
-				o := engine.Object{{Name: "format", Value: info.Format}}
+				o := engine.Object{}
 				if info.Format != formatSVG {
 					o = append(o, engine.Field{Name: "fileSize", Value: info.FileSize},
 						engine.Field{Name: "width", Value: info.Width}, engine.Field{Name: "height", Value: info.Height})
 				}
-				return o, nil
+				return append(o, engine.Field{Name: "format", Value: info.Format}), nil
 			}), nil
 		},
 		// img_output(id, plan, output, inputs) is {data, type, warnings}.
@@ -38,8 +38,8 @@ func Funcs(find func(id string) *Binding) map[string]engine.Func {
 			if images == nil {
 				return nil, hostcall.NotBound("images", id)
 			}
-			var plan transformPlan
-			var form outputOptions
+			var plan Plan
+			var form Output
 			if err := hostcall.DecodeOptions(c, 1, &plan); err != nil {
 				return nil, err
 			}
@@ -52,7 +52,7 @@ func Funcs(find func(id string) *Binding) map[string]engine.Func {
 				inputs[i], _ = one.([]byte)
 			}
 			return engine.Async(func(ctx context.Context) (any, error) {
-				result, err := images.transform(ctx, inputs, plan, form)
+				result, err := images.Transform(ctx, inputs, plan, form)
 				if err != nil {
 					return nil, hostcall.WorkerError(err)
 				}

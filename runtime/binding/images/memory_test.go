@@ -185,7 +185,7 @@ func TestImagesBombs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var err error
 			grown := sampled(func() {
-				_, err = images.transform(t.Context(), [][]byte{c.data}, step(`{"width":300}`), outputOptions{Format: formatJPEG})
+				_, err = images.Transform(t.Context(), [][]byte{c.data}, step(`{"width":300}`), Output{Format: formatJPEG})
 			})
 			if got := fmt.Sprint(err); c.want == "fine" && err != nil ||
 				c.want != "fine" && !strings.HasPrefix(got, "IMAGES_TRANSFORM_ERROR "+c.want) {
@@ -218,7 +218,7 @@ func TestImagesCost(t *testing.T) {
 		t.Fatal(err)
 	}
 	files["gif"] = moving.Bytes()
-	result, err := New(Options{}).transform(t.Context(), [][]byte{files["jpeg"]}, transformPlan{}, outputOptions{Format: formatWebP})
+	result, err := New(Options{}).Transform(t.Context(), [][]byte{files["jpeg"]}, Plan{}, Output{Format: formatWebP})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +351,7 @@ func TestImagesTurns(t *testing.T) {
 		group.Go(func() {
 			running.Add(1)
 			images := []*Binding{one, other}[i%2]
-			_, err := images.transform(ctx, [][]byte{large}, step(`{"width":64}`), outputOptions{Format: formatPNG})
+			_, err := images.Transform(ctx, [][]byte{large}, step(`{"width":64}`), Output{Format: formatPNG})
 			if err == nil {
 				done.Add(1)
 			} else if !errors.Is(err, context.Canceled) {
@@ -363,7 +363,7 @@ func TestImagesTurns(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	for range 20 {
-		if _, err := other.transform(t.Context(), [][]byte{small}, step(`{"width":16}`), outputOptions{Format: formatJPEG}); err != nil {
+		if _, err := other.Transform(t.Context(), [][]byte{small}, step(`{"width":16}`), Output{Format: formatJPEG}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -388,7 +388,7 @@ func TestImagesTime(t *testing.T) {
 	for _, format := range []string{formatJPEG, formatPNG, formatGIF, "rgb"} {
 		t.Run(format, func(t *testing.T) {
 			for _, transform := range []string{`{}`, `{"width":16}`, `{"trim":"border"}`} {
-				_, err := images.transform(t.Context(), [][]byte{data}, step(transform), outputOptions{Format: format})
+				_, err := images.Transform(t.Context(), [][]byte{data}, step(transform), Output{Format: format})
 				if err == nil ||
 					!strings.HasPrefix(
 						err.Error(),
@@ -412,22 +412,22 @@ func TestImagesOutputBound(t *testing.T) {
 	data := pngOf(t, noise)
 	for _, format := range []string{formatJPEG, formatPNG, formatGIF, "rgba"} {
 		t.Run(format, func(t *testing.T) {
-			if _, err := New(Options{}).transform(
-				t.Context(), [][]byte{data}, transformPlan{},
-				outputOptions{Format: format, Quality: json.RawMessage("100")},
+			if _, err := New(Options{}).Transform(
+				t.Context(), [][]byte{data}, Plan{},
+				Output{Format: format, Quality: json.RawMessage("100")},
 			); err != nil {
 				t.Errorf("%s: %v", format, err)
 			}
 		})
 	}
 	bounded := New(Options{MaxBytes: len(data) + 1})
-	if _, err := bounded.transform(
-		t.Context(), [][]byte{data}, step(`{"width":2400,"fit":"contain"}`), outputOptions{Format: formatPNG},
+	if _, err := bounded.Transform(
+		t.Context(), [][]byte{data}, step(`{"width":2400,"fit":"contain"}`), Output{Format: formatPNG},
 	); err == nil || !strings.Contains(err.Error(), "9402: The image made is over the limit") {
 		t.Errorf("error %v, want the limit", err)
 	}
-	if _, err := bounded.transform(
-		t.Context(), [][]byte{data}, step(`{"width":2400,"fit":"contain"}`), outputOptions{Format: "rgb"},
+	if _, err := bounded.Transform(
+		t.Context(), [][]byte{data}, step(`{"width":2400,"fit":"contain"}`), Output{Format: "rgb"},
 	); err == nil || !strings.Contains(err.Error(), "9402: The image made is over the limit") {
 		t.Errorf("error %v, want the limit", err)
 	}

@@ -9,22 +9,26 @@ import (
 	"slices"
 )
 
-type transformPlan struct {
-	Input int        `json:"input"` // index of the encoded image among the inputs
-	Steps []planStep `json:"steps"`
+// Plan is what is to become of one input.
+type Plan struct {
+	Input int    `json:"input"` // index of the encoded image among the inputs
+	Steps []Step `json:"steps"`
 }
 
-type planStep struct {
+// Step is a transform or a drawing.
+type Step struct {
 	Transform json.RawMessage `json:"transform"`
-	Draw      *drawStep       `json:"draw"`
+	Draw      *DrawStep       `json:"draw"`
 }
 
-type drawStep struct {
-	Plan    transformPlan   `json:"plan"`
+// DrawStep draws the outcome of a plan.
+type DrawStep struct {
+	Plan    Plan            `json:"plan"`
 	Options json.RawMessage `json:"options"`
 }
 
-type outputOptions struct {
+// Output says in which form an image is written.
+type Output struct {
 	Format     string          `json:"format"`
 	Quality    json.RawMessage `json:"quality"` // 1 to 100, or a word such as "low"
 	Background string          `json:"background"`
@@ -167,7 +171,7 @@ func parseOptions(raw json.RawMessage, where string, v any, known ...string) ([]
 	return warnings, nil
 }
 
-func (o *outputOptions) quality() (int, *Error) {
+func (o *Output) quality() (int, *Error) {
 	if len(o.Quality) == 0 || bytes.Equal(o.Quality, []byte("null")) {
 		return defaultQuality, nil
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-type encodedImage struct {
+// Encoded is an image that was written.
+type Encoded struct {
 	Data     []byte
 	Type     string   // its media type
 	Warnings []string // what was asked for and not done
@@ -22,12 +23,12 @@ type encodedImage struct {
 
 const maxDepth = 8
 
-// transform carries out plan on the encoded inputs and encodes the result. It knows the memory before anything is decoded, and
+// Transform carries out plan on the encoded inputs and encodes the result. It knows the memory before anything is decoded, and
 // waits until it is free. A panic of a codec is a refusal of the image that caused it.
-func (i *Binding) transform(ctx context.Context, inputs [][]byte, plan transformPlan, o outputOptions) (result encodedImage, err error) {
+func (i *Binding) Transform(ctx context.Context, inputs [][]byte, plan Plan, o Output) (result Encoded, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			result, err = encodedImage{}, refuse(codeInternalError, "The image could not be processed: %v", p)
+			result, err = Encoded{}, refuse(codeInternalError, "The image could not be processed: %v", p)
 		}
 	}()
 	w := work{images: i, ctx: ctx, inputs: inputs, still: o.Anim != nil && !*o.Anim, left: i.o.Time}
@@ -38,20 +39,20 @@ func (i *Binding) transform(ctx context.Context, inputs [][]byte, plan transform
 		p, refusal = w.run(plan, 0)
 	}
 	if refusal == errStopped {
-		return encodedImage{}, w.stopped
+		return Encoded{}, w.stopped
 	}
 	if refusal != nil {
-		return encodedImage{}, refusal
+		return Encoded{}, refusal
 	}
 	out, refusal := newEncoding(p, o, i)
 	if refusal != nil {
-		return encodedImage{}, refusal
+		return Encoded{}, refusal
 	}
 	if err := w.spend(out.held, func() (err error) {
 		result, err = out.encode(w.check)
 		return err
 	}); err != nil {
-		return encodedImage{}, err
+		return Encoded{}, err
 	}
 	result.Warnings = append(w.warnings, result.Warnings...)
 	return result, nil
@@ -124,7 +125,7 @@ func (w *work) spend(bytes int64, do func() error) error {
 }
 
 // run builds the rows of a plan's result. It decodes nothing but images whose border is to be cut off.
-func (w *work) run(plan transformPlan, depth int) (picture, *Error) {
+func (w *work) run(plan Plan, depth int) (picture, *Error) {
 	if depth > maxDepth || plan.Input < 0 || plan.Input >= len(w.inputs) {
 		return picture{}, refuse(codeOptions, "the images drawn into each other are nested too deep")
 	}
@@ -164,7 +165,7 @@ func (w *work) open(data []byte) (picture, bool, *Error) {
 
 // transform applies one step: trim, turn, scale, colour, blur, sharpen, background, border. Width and height are those after
 // the turn, and a flip comes before it.
-func (w *work) transform(p picture, step planStep) (picture, *Error) {
+func (w *work) transform(p picture, step Step) (picture, *Error) {
 	t, warnings, err := parseTransform(step.Transform)
 	if err != nil {
 		return picture{}, err

@@ -117,7 +117,7 @@ func TestImagesWebPLarge(t *testing.T) {
 		{"pattern", patterned(size, 4), "IMAGES_TRANSFORM_ERROR 9413: The image takes "},
 	} {
 		data := encodedJPEG(t, c.m)
-		result, err := images.transform(t.Context(), [][]byte{data}, transformPlan{}, outputOptions{Format: formatWebP})
+		result, err := images.Transform(t.Context(), [][]byte{data}, Plan{}, Output{Format: formatWebP})
 		if got := fmt.Sprint(err); !strings.HasPrefix(got, c.want) ||
 			err != nil && !strings.Contains(got, "over the limit of 56 MB; ask for a smaller one, for less quality, or for image/jpeg") {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)

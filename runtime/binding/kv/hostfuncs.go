@@ -27,26 +27,29 @@ import (
 // cacheStatus} in a value's place. The value of the type "stream" is {body, size}.
 func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]engine.Func {
 	type work func(ctx context.Context, kv *Namespace) (any, error)
-	on := func(c *engine.Call, method string, place func(*hostcall.Keys, ...string) *hostcall.Turn, keys []string, do work) (any, error) {
+	on := func(c *engine.Call, method string, place func(*Namespace, ...string) *hostcall.Turn, keys []string, do work) (any, error) {
 		kv := find(c.String(0))
 		if kv == nil {
 			return nil, engine.TypeError("the key-value binding %q does not exist", c.String(0))
 		}
-		take := func() *hostcall.Turn { return place(&kv.order, keys...) }
+		take := func() *hostcall.Turn { return place(kv, keys...) }
 		return hostcall.InOrder(take, func(ctx context.Context, _ *hostcall.Turn) (any, error) {
 			value, err := do(ctx, kv)
 			return value, workerError(method, err)
 		}), nil
 	}
-	read, write := (*hostcall.Keys).Read, (*hostcall.Keys).Write
-	list := func(order *hostcall.Keys, prefix ...string) *hostcall.Turn { return order.List(prefix[0]) }
+	read, write := (*Namespace).Reads, (*Namespace).Writes
+	list := func(kv *Namespace, prefix ...string) *hostcall.Turn { return kv.Lists(prefix[0]) }
 	return map[string]engine.Func{
 		"kv_get": func(c *engine.Call) (any, error) {
 			scope := c.Context()
 			send := func(b hostcall.Body) (any, error) { return open.SendBody(scope, b) }
 			r := readCall{scope: scope, send: send, keys: c.Strings(1), kind: c.String(2), cacheTTL: secondsOf(c, 3), metadata: c.Bool(4)}
 			if r.keys != nil {
-				return on(c, "GET_BULK", read, r.keys, r.getBulk)
+				return on(c, "GET_BULK", read, r.keys, func(ctx context.Context, kv *Namespace) (any, error) {
+					all, err := r.getBulk(ctx, kv)
+					return all, err
+				})
 			}
 			r.keys = []string{c.String(1)}
 			return on(c, "GET", read, r.keys, r.get)
@@ -137,20 +140,13 @@ type readCall struct {
 	metadata bool
 }
 
-func (r readCall) checkCacheTTL(method string) error {
-	if r.cacheTTL != nil && *r.cacheTTL < minCacheTTL {
-		return &Error{method, 400, fmt.Sprintf("Invalid cache_ttl of %d. Cache TTL must be at least %d.", *r.cacheTTL, minCacheTTL)}
-	}
-	return nil
-}
-
 func (r readCall) get(ctx context.Context, kv *Namespace) (any, error) {
 	switch r.kind {
 	case "text", "json", "arrayBuffer", "stream":
 	default:
 		return nil, engine.TypeError(`Unknown response type. Possible types are "text", "arrayBuffer", "json", and "stream".`)
 	}
-	if err := r.checkCacheTTL("GET"); err != nil {
+	if err := checkCacheTTL("GET", r.cacheTTL); err != nil {
 		return nil, err
 	}
 	entry, value, err := r.entryAndValue(ctx, kv, r.keys[0])
@@ -170,11 +166,8 @@ func (r readCall) entryAndValue(ctx context.Context, kv *Namespace, key string) 
 		}
 		return entry, value, err
 	}
-	if err := checkKey("GET", key); err != nil {
-		return nil, nil, err
-	}
-	// The transaction lasts as long as the request, not as this call.
-	entry, stream, err := kv.open(r.scope, key)
+	// The value is read as long as the request lasts, not as this call.
+	entry, stream, err := kv.Open(r.scope, key, r.cacheTTL)
 	if err != nil || entry == nil {
 		return nil, nil, err
 	}
@@ -184,7 +177,7 @@ func (r readCall) entryAndValue(ctx context.Context, kv *Namespace, key string) 
 }
 
 // getBulk gives key, value, key, value …; a missing key has null, also with metadata.
-func (r readCall) getBulk(ctx context.Context, kv *Namespace) (any, error) {
+func (r readCall) getBulk(ctx context.Context, kv *Namespace) ([]any, error) {
 	if err := r.checkBulk(); err != nil {
 		return nil, err
 	}
@@ -236,7 +229,7 @@ func (r readCall) checkBulk() error {
 			return checkKey("GET_BULK", key)
 		}
 	}
-	return r.checkCacheTTL("GET_BULK")
+	return checkCacheTTL("GET_BULK", r.cacheTTL)
 }
 
 func bulkError(status int, format string, args ...any) error {

@@ -49,7 +49,7 @@ func TestBucketBound(t *testing.T) {
 		same.Go(func() { full(s, "f", 50) })
 	}
 	same.Wait()
-	id, err := s.createMultipart(t.Context(), "g", PutOptions{})
+	id, err := s.CreateMultipart(t.Context(), "g", PutOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestBucketBound(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := s.abortMultipart(t.Context(), "g", id); err != nil || s.taken.Load() != 651 {
+	if err := s.AbortMultipart(t.Context(), "g", id); err != nil || s.taken.Load() != 651 {
 		t.Errorf("%d bytes are taken, %v", s.taken.Load(), err)
 	}
 }

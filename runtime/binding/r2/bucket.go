@@ -161,8 +161,8 @@ func OpenReadOnly(db *sql.DB, root *os.Root) *Bucket {
 	return &Bucket{db: db, blobs: blobs{root: root}, pins: pin.NewSet(), files: newFiles()}
 }
 
-// head returns what is known of the object at key, or nil when there is none.
-func (s *Bucket) head(ctx context.Context, key string) (*Object, error) {
+// Head returns what is known of the object at key, or nil when there is none.
+func (s *Bucket) Head(ctx context.Context, key string) (*Object, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err.in("head")
 	}

@@ -99,7 +99,7 @@ func TestStorageKeepsObjects(t *testing.T) {
 		t.Errorf("put = %+v", o)
 	}
 	again := openStorage(t, dir)
-	head, err := again.head(t.Context(), "a/b")
+	head, err := again.Head(t.Context(), "a/b")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 		// r2_head(id, key)
 		"r2_head": func(c *engine.Call) (any, error) {
 			key := c.String(1)
-			return ops.inOrder(c, (*hostcall.Keys).Read, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
-				return marshalObject(s.head(ctx, key))
+			return ops.inOrder(c, (*Bucket).Reads, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
+				return marshalObject(s.Head(ctx, key))
 			})
 		},
 		"r2_get":       ops.get,
@@ -42,16 +42,11 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 			if err != nil {
 				return nil, err
 			}
-			commit := func(ctx context.Context) (any, error) {
+			return hostcall.InOrder(u.place, func(ctx context.Context, _ *hostcall.Turn) (any, error) {
 				defer open.Close(id)
-				value, err := finish(ctx, u.Upload)
+				value, err := marshalStored(u.finish(ctx))
 				return value, hostcall.WorkerError(err)
-			}
-			if u.part != nil {
-				return engine.Async(commit), nil
-			}
-			take := func() *hostcall.Turn { return u.storage.order.Write(u.key) }
-			return hostcall.InOrder(take, func(ctx context.Context, _ *hostcall.Turn) (any, error) { return commit(ctx) }), nil
+			}), nil
 		},
 		// r2_put_abort(handle)
 		"r2_put_abort": func(c *engine.Call) (any, error) {
@@ -61,7 +56,7 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 		// r2_delete(id, keys)
 		"r2_delete": func(c *engine.Call) (any, error) {
 			keys := c.Strings(1)
-			return ops.inOrder(c, (*hostcall.Keys).Write, keys, func(ctx context.Context, s *Bucket) (any, error) {
+			return ops.inOrder(c, (*Bucket).Writes, keys, func(ctx context.Context, s *Bucket) (any, error) {
 				return engine.Undefined, s.Delete(ctx, keys...)
 			})
 		},
@@ -86,24 +81,24 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 			if err := hostcall.DecodeOptions(c, 2, &o); err != nil {
 				return nil, err
 			}
-			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return s.createMultipart(ctx, key, o) })
+			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return s.CreateMultipart(ctx, key, o) })
 		},
 		// r2_mpu_complete(id, key, upload, parts)
 		"r2_mpu_complete": func(c *engine.Call) (any, error) {
 			key, upload := c.String(1), c.String(2)
-			var parts []uploadedPart
+			var parts []UploadedPart
 			if err := hostcall.DecodeOptions(c, 3, &parts); err != nil {
 				return nil, err
 			}
-			return ops.inOrder(c, (*hostcall.Keys).Write, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
-				return marshalObject(s.completeMultipart(ctx, key, upload, parts))
+			return ops.inOrder(c, (*Bucket).Writes, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
+				return marshalObject(s.CompleteMultipart(ctx, key, upload, parts))
 			})
 		},
 		// r2_mpu_abort(id, key, upload)
 		"r2_mpu_abort": func(c *engine.Call) (any, error) {
 			key, upload := c.String(1), c.String(2)
 			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
-				return engine.Undefined, s.abortMultipart(ctx, key, upload)
+				return engine.Undefined, s.AbortMultipart(ctx, key, upload)
 			})
 		},
 	}
@@ -117,14 +112,14 @@ type operations struct {
 type work func(ctx context.Context, s *Bucket) (any, error)
 
 // place takes the place of a call in the order of the keys that it names.
-type place func(order *hostcall.Keys, keys ...string) *hostcall.Turn
+type place func(s *Bucket, keys ...string) *hostcall.Turn
 
 // list is the place of a list of the keys with a prefix.
-func list(order *hostcall.Keys, prefix ...string) *hostcall.Turn { return order.List(prefix[0]) }
+func list(s *Bucket, prefix ...string) *hostcall.Turn { return s.Lists(prefix[0]) }
 
 // async runs work on the bucket that argument 0 names.
 func (ops operations) async(c *engine.Call, do work) (any, error) {
-	return ops.inOrder(c, (*hostcall.Keys).Read, nil, do)
+	return ops.inOrder(c, (*Bucket).Reads, nil, do)
 }
 
 // inOrder is async of work on keys, which comes after what was asked of them before.
@@ -134,7 +129,7 @@ func (ops operations) inOrder(c *engine.Call, take place, keys []string, do work
 	if s == nil {
 		return nil, hostcall.NotBound("storage", id)
 	}
-	turn := func() *hostcall.Turn { return take(&s.order, keys...) }
+	turn := func() *hostcall.Turn { return take(s, keys...) }
 	return hostcall.InOrder(turn, func(ctx context.Context, _ *hostcall.Turn) (any, error) {
 		value, err := do(ctx, s)
 		if err != nil {
@@ -164,7 +159,7 @@ func (ops operations) get(c *engine.Call) (any, error) {
 		return nil, err
 	}
 	scope := c.Context()
-	return ops.inOrder(c, (*hostcall.Keys).Read, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
+	return ops.inOrder(c, (*Bucket).Reads, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
 		object, reader, err := s.Get(ctx, key, o)
 		if object == nil || err != nil {
 			return nil, err
@@ -178,32 +173,11 @@ func (ops operations) get(c *engine.Call) (any, error) {
 	})
 }
 
-// target is where the bytes of a put go: {part: {upload, number}}, or a whole object with its options.
-type target struct {
-	PutOptions
-	Part *struct {
-		Upload string `json:"upload"`
-		Number int64  `json:"number"`
-	} `json:"part"`
-}
-
-func (t *target) begin(s *Bucket, key string) (*Upload, error) {
-	if t.Part != nil {
-		return s.beginPart(key, t.Part.Upload, t.Part.Number)
+func marshalStored(stored Stored, err error) (any, error) {
+	if stored.Part != nil && err == nil {
+		return marshal(stored.Part)
 	}
-	return s.Begin(key, t.PutOptions)
-}
-
-// finish commits an upload and returns an object, null, or a part.
-func finish(ctx context.Context, u *Upload) (any, error) {
-	if u.part != nil {
-		part, err := u.commitPart(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return marshal(part)
-	}
-	return marshalObject(u.Commit(ctx))
+	return marshalObject(stored.Object, err)
 }
 
 // r2_put(id, key, bytes or string, target)
@@ -213,29 +187,13 @@ func (ops operations) put(c *engine.Call) (any, error) {
 	if content == nil {
 		content = c.TextBytes(2)
 	}
-	var to target
+	var to Target
 	if err := hostcall.DecodeOptions(c, 3, &to); err != nil {
 		return nil, err
 	}
-	keys := []string{key}
-	if to.Part != nil { // parts have numbers
-		keys = nil
-	}
-	return ops.inOrder(c, (*hostcall.Keys).Write, keys, func(ctx context.Context, s *Bucket) (any, error) {
-		release, err := s.files.acquirePut(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer release()
-		u, err := to.begin(s, key)
-		if err != nil {
-			return nil, err
-		}
-		defer u.Abort()
-		if _, err := u.Write(content); err != nil {
-			return nil, err
-		}
-		return finish(ctx, u)
+	take := func(s *Bucket, _ ...string) *hostcall.Turn { return s.Puts(key, to) }
+	return ops.inOrder(c, take, nil, func(ctx context.Context, s *Bucket) (any, error) {
+		return marshalStored(s.PutBytes(ctx, key, content, to))
 	})
 }
 
@@ -255,7 +213,7 @@ func (p pending) Close() error {
 // r2_put_begin(id, key, target) is the handle of an upload.
 func (ops operations) begin(c *engine.Call) (any, error) {
 	key := c.String(1)
-	var to target
+	var to Target
 	if err := hostcall.DecodeOptions(c, 2, &to); err != nil {
 		return nil, err
 	}

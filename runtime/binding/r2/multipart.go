@@ -20,8 +20,8 @@ const (
 	uploadCompleted = "completed"
 )
 
-// uploadedPart is a part of a multipart upload, as JavaScript knows it.
-type uploadedPart struct {
+// UploadedPart is a part of a multipart upload, as a Worker knows it.
+type UploadedPart struct {
 	Number int64  `json:"partNumber"`
 	ETag   string `json:"etag"`
 }
@@ -32,8 +32,8 @@ type partOf struct {
 	number int64
 }
 
-// createMultipart opens a multipart upload for key and returns its id. It ignores all options but metadata and class.
-func (s *Bucket) createMultipart(ctx context.Context, key string, o PutOptions) (string, error) {
+// CreateMultipart opens a multipart upload for key and returns its id. It ignores all options but metadata and class.
+func (s *Bucket) CreateMultipart(ctx context.Context, key string, o PutOptions) (string, error) {
 	const action = "createMultipartUpload"
 	if err := checkKey(key); err != nil {
 		return "", err.in(action)
@@ -76,14 +76,14 @@ func (s *Bucket) beginPart(key, id string, number int64) (*Upload, error) {
 }
 
 // commitPart makes the bytes written the part that beginPart named, in place of an earlier part of that number.
-func (u *Upload) commitPart(ctx context.Context) (uploadedPart, error) {
+func (u *Upload) commitPart(ctx context.Context) (UploadedPart, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	defer u.drop()
 	if err := u.seal(); err != nil {
-		return uploadedPart{}, u.storage.fail(u.action, err)
+		return UploadedPart{}, u.storage.fail(u.action, err)
 	}
-	part := uploadedPart{u.part.number, hex.EncodeToString(u.md5.Sum(nil))}
+	part := UploadedPart{u.part.number, hex.EncodeToString(u.md5.Sum(nil))}
 	loose, err := u.commitBlob(ctx, func(tx *sql.Tx, blob segment) ([]string, error) {
 		if _, err := openUpload(ctx, tx, u.key, u.part.upload); err != nil {
 			return nil, err
@@ -98,13 +98,13 @@ func (u *Upload) commitPart(ctx context.Context) (uploadedPart, error) {
 	})
 	u.storage.collect(ctx, loose)
 	if err != nil {
-		return uploadedPart{}, u.storage.fail(u.action, err)
+		return UploadedPart{}, u.storage.fail(u.action, err)
 	}
 	return part, nil
 }
 
-// abortMultipart ends the multipart upload id of key, unless it has ended, and drops its parts.
-func (s *Bucket) abortMultipart(ctx context.Context, key, id string) error {
+// AbortMultipart ends the multipart upload id of key, unless it has ended, and drops its parts.
+func (s *Bucket) AbortMultipart(ctx context.Context, key, id string) error {
 	const action = "abortMultipartUpload"
 	var loose []string
 	err := s.write(ctx, func(tx *sql.Tx) error {
@@ -125,9 +125,9 @@ func (s *Bucket) abortMultipart(ctx context.Context, key, id string) error {
 	return nil
 }
 
-// completeMultipart joins parts of the multipart upload id, in the order of their numbers, into the object at key. It drops
+// CompleteMultipart joins parts of the multipart upload id, in the order of their numbers, into the object at key. It drops
 // parts that are not named.
-func (s *Bucket) completeMultipart(ctx context.Context, key, id string, parts []uploadedPart) (*Object, error) {
+func (s *Bucket) CompleteMultipart(ctx context.Context, key, id string, parts []UploadedPart) (*Object, error) {
 	const action = "completeMultipartUpload"
 	var (
 		object *Object
@@ -167,13 +167,13 @@ func (s *Bucket) completeMultipart(ctx context.Context, key, id string, parts []
 }
 
 type storedPart struct {
-	uploadedPart
+	UploadedPart
 	segment
 }
 
 // join checks the parts named against those stored, and returns the object's segments and entity tag: the MD5 of the parts'
 // MD5s and their number. As in R2, the part that may be small is the one named last, whatever its number.
-func (s *Bucket) join(stored map[int64]storedPart, named []uploadedPart) ([]segment, string, error) {
+func (s *Bucket) join(stored map[int64]storedPart, named []UploadedPart) ([]segment, string, error) {
 	parts, err := pickParts(stored, named)
 	if err != nil {
 		return nil, "", err
@@ -202,7 +202,7 @@ func (s *Bucket) join(stored map[int64]storedPart, named []uploadedPart) ([]segm
 }
 
 // pickParts returns the stored parts that are named, in that order, each once.
-func pickParts(stored map[int64]storedPart, named []uploadedPart) ([]storedPart, error) {
+func pickParts(stored map[int64]storedPart, named []UploadedPart) ([]storedPart, error) {
 	if len(named) == 0 {
 		return nil, refuse(codeInvalidPart)
 	}

@@ -12,11 +12,11 @@ func TestStorageMultipart(t *testing.T) {
 	s := openStorage(t, t.TempDir())
 	s.minPart = 4
 	ctx := t.Context()
-	id, err := s.createMultipart(ctx, "k", PutOptions{HTTP: &HTTPMetadata{ContentType: "x/y"}})
+	id, err := s.CreateMultipart(ctx, "k", PutOptions{HTTP: &HTTPMetadata{ContentType: "x/y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := func(n int64, body string) uploadedPart {
+	part := func(n int64, body string) UploadedPart {
 		t.Helper()
 		u, err := s.beginPart("k", id, n)
 		if err != nil {
@@ -35,32 +35,32 @@ func TestStorageMultipart(t *testing.T) {
 	one, two, three := part(1, "abcd"), part(2, "efgh"), part(3, "ij")
 	small, unused := part(9, "k"), part(10, "dropped")
 	refusals := []struct {
-		parts []uploadedPart
+		parts []UploadedPart
 		want  string
 	}{
 		{nil, "completeMultipartUpload: One or more of the specified parts could not be found. (10025)"},
-		{[]uploadedPart{one, {7, one.ETag}}, "completeMultipartUpload: One or more of the specified parts could not be found. (10025)"},
-		{[]uploadedPart{one, one}, "completeMultipartUpload: We encountered an internal error. Please try again. (10001)"},
+		{[]UploadedPart{one, {7, one.ETag}}, "completeMultipartUpload: One or more of the specified parts could not be found. (10025)"},
+		{[]UploadedPart{one, one}, "completeMultipartUpload: We encountered an internal error. Please try again. (10001)"},
 		{
-			[]uploadedPart{three, one, two},
+			[]UploadedPart{three, one, two},
 			"completeMultipartUpload: Your proposed upload is smaller than the minimum allowed object size. (10011)",
 		},
 		{
-			[]uploadedPart{one, three, small},
+			[]UploadedPart{one, three, small},
 			"completeMultipartUpload: Your proposed upload is smaller than the minimum allowed object size. (10011)",
 		},
-		{[]uploadedPart{one, unused}, "completeMultipartUpload: There was a problem with the multipart upload. (10048)"},
+		{[]UploadedPart{one, unused}, "completeMultipartUpload: There was a problem with the multipart upload. (10048)"},
 	}
 	for _, c := range refusals {
 		t.Run(c.want, func(t *testing.T) {
-			_, err := s.completeMultipart(ctx, "k", id, c.parts)
+			_, err := s.CompleteMultipart(ctx, "k", id, c.parts)
 			wantStorage(t, err, c.want)
 		})
 	}
 	if _, ok := read(t, s, "k", GetOptions{}); ok {
 		t.Error("an open upload is an object")
 	}
-	o, err := s.completeMultipart(ctx, "k", id, []uploadedPart{two, one, three})
+	o, err := s.CompleteMultipart(ctx, "k", id, []UploadedPart{two, one, three})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,11 +76,11 @@ func TestStorageMultipart(t *testing.T) {
 	if n := len(blobNames(t, s, blobFolder)); n != 3 {
 		t.Errorf("%d blobs, want the object's 3", n)
 	}
-	if err := s.abortMultipart(ctx, "k", id); err != nil {
+	if err := s.AbortMultipart(ctx, "k", id); err != nil {
 		t.Errorf("abort of a completed upload: %v", err)
 	}
-	wantStorage(t, s.abortMultipart(ctx, "k", "none"), "abortMultipartUpload: The specified multipart upload does not exist. (10024)")
-	_, err = s.completeMultipart(ctx, "k", id, []uploadedPart{one})
+	wantStorage(t, s.AbortMultipart(ctx, "k", "none"), "abortMultipartUpload: The specified multipart upload does not exist. (10024)")
+	_, err = s.CompleteMultipart(ctx, "k", id, []UploadedPart{one})
 	wantStorage(t, err, "completeMultipartUpload: The specified multipart upload does not exist. (10024)")
 	if err := s.Delete(ctx, "k"); err != nil || len(blobNames(t, s, blobFolder)) != 0 {
 		t.Errorf("delete: %v, blobs %v", err, blobNames(t, s, blobFolder))

@@ -19,9 +19,6 @@ export class Fetcher {
     const request = new Request(input, init);
     if (request.url.startsWith("data:")) return fetch(request);
     if (!/^https?:/.test(request.url)) throw new TypeError(`Fetch API cannot load: ${request.url}`);
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      return new Response(null, { status: 405, statusText: "Method Not Allowed", headers: { allow: "GET, HEAD" } });
-    }
     const { redirect } = request; // "manual" of a visitor's own: their browser follows
     const headers = [...request.headers].flat();
     let url = request.url;
@@ -46,11 +43,6 @@ dress("Fetcher", Fetcher);
 function responseOf({ status, statusText, headers, body }, request) {
   const list = new Headers();
   for (let i = 0; i < headers.length; i += 2) list.append(headers[i], headers[i + 1]);
-  if (list.has("etag")) {
-    // a file, and not a redirect or a refusal
-    list.set("cf-cache-status", "HIT");
-    if (request.headers.has("authorization") || request.headers.has("range")) list.delete("cache-control");
-  }
   const none = request.method === "HEAD" || EMPTY.includes(status);
   if (none && typeof body === "number") host.binding_close(body);
   const length =

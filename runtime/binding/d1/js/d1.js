@@ -48,7 +48,7 @@ export class D1DatabaseSession {
     this.#on = {
       id,
       seen: () => {
-        const next = nextBookmark();
+        const next = host.db_bookmark(id);
         if (this.#bookmark === null || this.#bookmark < next) this.#bookmark = next;
       },
     };
@@ -191,14 +191,6 @@ function textOf(sql) {
 
 function caused(prefix, message) {
   return new Error(`${prefix}: ${message}`, { cause: new Error(message) });
-}
-
-/** A bookmark sorts behind those before it; the clock carries that over a restart. */
-let last = 0;
-function nextBookmark() {
-  last = Math.max(last + 1, Date.now() * 1000);
-  const hex = last.toString(16).padStart(16, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-00000000-${"0".repeat(32)}`;
 }
 
 function bindable(value) {

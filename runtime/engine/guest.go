@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+	"sync"
+)
+
+// Guest is code outside of this process that uses the bindings of a Worker, such as another JavaScript engine. What Go holds
+// for its calls has the bounds of an isolate. It is safe for concurrent use. Close it.
+type Guest struct {
+	cancel  context.CancelFunc
+	outlast outlasting
+	reads   readQuota
+	account *account
+
+	mu     sync.Mutex
+	closed bool
+	work   sync.WaitGroup
+}
+
+// NewGuest returns a Guest whose bytes count in m.
+func NewGuest(m *HostMemory) *Guest {
+	g := &Guest{account: newAccount(m)}
+	g.outlast.ctx, g.cancel = context.WithCancel(context.Background()) //nolint:forbidigo // until Close
+	return g
+}
+
+// Do runs work for one call of the guest, which is no Async: its context is for [Reserve], [NewBuffer] and [Outlasting], and ends
+// with ctx or with Close. What was reserved with it is free afterwards. A panic is an error, and after Close it is ErrClosed.
+func (g *Guest) Do(ctx context.Context, work func(ctx context.Context) error) error {
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		return ErrClosed
+	}
+	g.work.Add(1)
+	g.mu.Unlock()
+	defer g.work.Done()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(g.outlast.ctx, stop)()
+	r := &asyncReservation{outlast: &g.outlast, scope: &Scope{}, reads: &g.reads, account: g.account}
+	defer r.release()
+	_, err := recoverPanic(context.WithValue(ctx, reservationKey{}, r), func(ctx context.Context) (any, error) {
+		return nil, work(ctx)
+	})
+	return err
+}
+
+// Close ends the calls under way and waits for them.
+func (g *Guest) Close() {
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	g.cancel()
+	g.work.Wait()
+	g.account.close()
+}
