@@ -5,6 +5,7 @@ BIN     := bin/pages
 SITE    := testdata/sites/riverside
 PACKS   := testdata/sites/packages
 TYPES   := testdata/sites/types
+WORKERD := testdata/sites/workerd
 DRIVER  := testdata/sites/playwright
 MCP     := testdata/sites/mcp
 SCRIPTS := cmd/tools/javascript
@@ -46,7 +47,7 @@ runtime/artifact/boot.image: runtime/artifact/prelude.js runtime/engine/artifact
 
 # What the example site imports from npm, and what the other sites of the tests do.
 example: $(SITE)/node_modules/.package-lock.json
-site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.package-lock.json
+site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.package-lock.json $(WORKERD)/node_modules/.package-lock.json
 
 %/node_modules/.package-lock.json: %/package-lock.json
 	npm ci --prefix $* --omit=dev --no-audit --no-fund --loglevel=error
@@ -167,7 +168,7 @@ soak: build site
 	@$(GO) run ./cmd/tools/soak $(SOAK)
 
 clean:
-	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules runtime/intl/dictionary/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(DRIVER)/node_modules $(MCP)/node_modules $(SCRIPTS)/node_modules
+	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules runtime/intl/dictionary/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(WORKERD)/node_modules $(DRIVER)/node_modules $(MCP)/node_modules $(SCRIPTS)/node_modules
 	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image runtime/node/artifact/modules.zip \
 		runtime/intl/dictionary/artifact/words.zip
 	find runtime -name '*.stamp' -delete

@@ -265,9 +265,13 @@ var mayImport = map[string][]string{
 	"runtime/binding/pin":           nil,
 	"runtime/binding/r2":            {"runtime/binding/hostcall", "runtime/binding/pin", "runtime/binding/sqlitetext", "runtime/engine"},
 	"runtime/binding/sqlitetext":    nil,
-	"runtime/engine/quickjspatch":   {"runtime/wasmbinary", "runtime/wasmbinary/op"},
-	"runtime/wasmbinary":            {"runtime/wasmbinary/op"},
-	"runtime/wasmbinary/op":         nil,
+	"runtime/binding/wire": {
+		"runtime/binding", "runtime/binding/assets", "runtime/binding/d1", "runtime/binding/hostcall", "runtime/binding/images",
+		"runtime/binding/kv", "runtime/binding/r2", "runtime/engine",
+	},
+	"runtime/engine/quickjspatch": {"runtime/wasmbinary", "runtime/wasmbinary/op"},
+	"runtime/wasmbinary":          {"runtime/wasmbinary/op"},
+	"runtime/wasmbinary/op":       nil,
 }
 
 // floors are the floors of ARCHITECTURE.md from the bottom up, as prefixes of rooms. The longest prefix counts.

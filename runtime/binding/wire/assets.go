@@ -1,0 +1,76 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/binding/assets"
+)
+
+// fileService serves the files of a site.
+func fileService(files http.Handler) func(ctx context.Context, c *call) error {
+	handler := assets.Handler(files)
+	return func(ctx context.Context, c *call) error { return c.pass(ctx, handler) }
+}
+
+// serveSite serves a request to the site's own front door.
+func (h *Handler) serveSite(ctx context.Context, c *call) error {
+	select {
+	case h.site <- struct{}{}:
+		defer func() { <-h.site }()
+	default:
+		return refuse(http.StatusLoopDetected, "Subrequest depth limit exceeded: %d requests of the site to itself are under way", maxSite)
+	}
+	if h.o.Subrequest != nil {
+		if err := h.o.Subrequest(ctx); err != nil {
+			return err
+		}
+	}
+	return c.pass(ctx, h.o.FrontDoor)
+}
+
+// pass has a handler answer, which sees the request as a server of that host would get it.
+func (c *call) pass(ctx context.Context, handler http.Handler) error {
+	c.arrival.done()
+	c.record.Method = c.r.Method
+	r := c.r.Clone(ctx)
+	for name := range r.Header {
+		if strings.HasPrefix(name, headerPrefix) {
+			delete(r.Header, name)
+		}
+	}
+	r.URL.Scheme, r.URL.Host = "http", r.Host
+	if c.r.Header.Get(protoHeader) == "https" {
+		r.URL.Scheme = "https"
+	}
+	r.RemoteAddr = "127.0.0.1:0"
+	handler.ServeHTTP(&passingWriter{ResponseWriter: c.w, c: c}, r)
+	return nil
+}
+
+// passingWriter notes that the response has begun.
+type passingWriter struct {
+	http.ResponseWriter
+
+	c *call
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *passingWriter) WriteHeader(status int) {
+	if status >= http.StatusOK {
+		w.c.wrote, w.c.record.Status = true, status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *passingWriter) Write(p []byte) (int, error) {
+	if !w.c.wrote {
+		w.c.wrote, w.c.record.Status = true, http.StatusOK
+	}
+	return w.c.write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *passingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,312 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// This file is the HTTP/1.1 of one connection. net/http parses requests; its server is not used, for it reads the heads of
+// requests in whichever order its goroutines run, and writes no reasons.
+//
+// A connection whose request has an order is closed after it. With a connection that is used again a call would arrive as bytes,
+// with a new one as a connection, and no system tells which of the two came first.
+
+const (
+	// headTime is how long a head may take.
+	headTime = 10 * time.Second
+	// maxHead bounds the bytes of a head: R2's conditions are in one of its headers.
+	maxHead = 64 << 10
+	// gathered is the most bytes of a response that are gathered to be sent at once.
+	gathered = 16 << 10
+)
+
+type conn struct {
+	net.Conn
+
+	server *Server
+	head   *headReader
+	in     *bufio.Reader
+	out    *bufio.Writer
+	next   *arrival // of the next request
+}
+
+func (s *Server) newConn(stream net.Conn) *conn {
+	c := &conn{Conn: stream, server: s}
+	c.head = &headReader{r: stream}
+	c.in, c.out = bufio.NewReaderSize(c.head, 4<<10), bufio.NewWriterSize(stream, gathered)
+	return c
+}
+
+// headReader bounds what is read of a head.
+type headReader struct {
+	r       io.Reader
+	bounded bool
+	left    int
+}
+
+var errHead = errors.New("the head of the request is too long")
+
+// Read implements io.Reader.
+func (h *headReader) Read(p []byte) (int, error) {
+	if !h.bounded {
+		return h.r.Read(p)
+	}
+	if h.left <= 0 {
+		return 0, errHead
+	}
+	n, err := h.r.Read(p[:min(len(p), h.left)])
+	h.left -= n
+	return n, err
+}
+
+func (c *conn) serve() {
+	for c.awaitHead() && c.serveOne() { //nolint:revive // the conditions do the work
+	}
+}
+
+// awaitHead reports whether a next request comes.
+func (c *conn) awaitHead() bool {
+	idle := silence
+	if c.next != nil { // the first one
+		idle = headTime
+	}
+	_ = c.SetReadDeadline(time.Now().Add(idle)) //nolint:forbidigo // a deadline
+	if _, err := c.in.Peek(1); err != nil {
+		c.next.done()
+		return false
+	}
+	if c.next == nil {
+		c.next = c.server.handler.arrivals.add()
+	}
+	return true
+}
+
+// serveOne serves one request, and reports whether the connection can be used again.
+func (c *conn) serveOne() (again bool) {
+	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // of the peer's request
+	defer cancel()
+	arrival := c.next
+	c.next = nil
+	defer arrival.done()
+	_ = c.SetReadDeadline(time.Now().Add(headTime)) //nolint:forbidigo // a deadline
+	c.head.bounded, c.head.left = true, maxHead
+	r, err := http.ReadRequest(c.in)
+	c.head.bounded = false
+	w := &response{conn: c, header: http.Header{}, arrival: arrival, length: -1}
+	if err != nil {
+		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			w.r, w.broken = &http.Request{Method: http.MethodGet, Body: http.NoBody}, true
+			http.Error(w, "the request is not valid: "+err.Error(), http.StatusBadRequest)
+			w.finish()
+		}
+		return false
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	r = r.WithContext(ctx)
+	r.RemoteAddr = "127.0.0.1:0"
+	w.r, w.keep = r, !r.Close && r.ProtoAtLeast(1, 1)
+	w.body = &requestBody{ReadCloser: r.Body, ended: r.Body == http.NoBody}
+	r.Body = w.body
+	defer func() {
+		if p := recover(); p != nil { // http.ErrAbortHandler
+			again = false
+		}
+	}()
+	c.server.handler.ServeHTTP(w, r)
+	if w.hijacked {
+		return false
+	}
+	return w.finish() && w.keep
+}
+
+// requestBody notes that all of it was read.
+type requestBody struct {
+	io.ReadCloser
+
+	ended bool
+}
+
+// Read implements io.Reader.
+func (b *requestBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
+// response is an http.ResponseWriter on a connection.
+type response struct {
+	conn    *conn
+	r       *http.Request
+	body    *requestBody
+	arrival *arrival
+	header  http.Header
+	text    string // the reason of the status
+
+	status   int
+	length   int64 // of the body; -1 if it is not known
+	written  int64
+	pending  bytes.Buffer // of a body of unknown length, before the head is sent
+	sent     bool         // the head
+	chunked  io.WriteCloser
+	keep     bool // the connection can be used again
+	broken   bool // the request could not be read
+	hijacked bool
+}
+
+// Header implements http.ResponseWriter.
+func (w *response) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *response) WriteHeader(status int) {
+	if w.status != 0 || w.hijacked || status < http.StatusOK && status != http.StatusSwitchingProtocols {
+		return
+	}
+	w.status = status
+	if n, err := strconv.ParseInt(w.header.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
+		w.length = n
+	}
+	if w.length >= 0 {
+		w.sendHead()
+	}
+}
+
+// bodiless reports whether the response has no body, whatever is written.
+func (w *response) bodiless() bool {
+	return w.r.Method == http.MethodHead || w.status == http.StatusNoContent || w.status == http.StatusNotModified ||
+		w.status < http.StatusOK
+}
+
+func (w *response) sendHead() {
+	w.sent = true
+	if !w.drained() {
+		w.keep = false
+	}
+	header := w.header.Clone()
+	maps.DeleteFunc(header, func(_ string, values []string) bool { return values == nil })
+	for _, own := range []string{"Transfer-Encoding", "Trailer", "Connection", "Keep-Alive"} {
+		if w.status != http.StatusSwitchingProtocols {
+			header.Del(own)
+		}
+	}
+	if w.length < 0 && !w.bodiless() {
+		header.Set("Transfer-Encoding", "chunked")
+		w.chunked = httputil.NewChunkedWriter(w.conn.out)
+	}
+	if !w.keep && w.status != http.StatusSwitchingProtocols {
+		header.Set("Connection", "close")
+	}
+	text := w.text
+	if text == "" {
+		text = http.StatusText(w.status)
+	}
+	fmt.Fprintf(w.conn.out, "HTTP/1.1 %03d %s\r\n", w.status, plain(text))
+	_ = header.Write(w.conn.out)
+	_, _ = w.conn.out.WriteString("\r\n")
+}
+
+// drained reports whether the whole request was read, after a little of what is left of it.
+func (w *response) drained() bool {
+	const little = 256 << 10
+	if w.broken || w.body == nil {
+		return false
+	}
+	if !w.body.ended {
+		_ = w.conn.SetReadDeadline(time.Now().Add(time.Second)) //nolint:forbidigo // a deadline
+		_, _ = io.CopyN(io.Discard, w.body, little)
+		_ = w.conn.SetReadDeadline(time.Time{})
+	}
+	return w.body.ended
+}
+
+// Write implements http.ResponseWriter.
+func (w *response) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	switch {
+	case w.hijacked:
+		return 0, http.ErrHijacked
+	case w.bodiless():
+		return len(p), nil
+	case w.length >= 0:
+		if w.written+int64(len(p)) > w.length {
+			return 0, http.ErrContentLength
+		}
+		w.written += int64(len(p))
+		return w.conn.out.Write(p)
+	case !w.sent && w.pending.Len()+len(p) <= gathered:
+		return w.pending.Write(p)
+	}
+	w.startChunks()
+	return w.chunked.Write(p)
+}
+
+func (w *response) startChunks() {
+	if w.sent {
+		return
+	}
+	w.sendHead()
+	if w.pending.Len() > 0 && w.chunked != nil {
+		_, _ = w.chunked.Write(w.pending.Bytes())
+	}
+}
+
+// Flush implements http.Flusher.
+func (w *response) Flush() {
+	if w.hijacked {
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+	w.startChunks()
+	_ = w.conn.out.Flush()
+}
+
+// finish sends what is left, and reports whether the response is whole.
+func (w *response) finish() bool {
+	w.WriteHeader(http.StatusOK)
+	if !w.sent {
+		if !w.bodiless() {
+			w.length = int64(w.pending.Len())
+			w.header.Set("Content-Length", strconv.FormatInt(w.length, 10))
+			w.written = w.length
+		}
+		w.sendHead()
+		if !w.bodiless() {
+			_, _ = w.conn.out.Write(w.pending.Bytes())
+		}
+		return w.conn.out.Flush() == nil
+	}
+	if w.chunked != nil {
+		_ = w.chunked.Close()
+		_, _ = w.conn.out.WriteString("\r\n") // no trailers
+	}
+	err := w.conn.out.Flush()
+	return err == nil && (w.bodiless() || w.length < 0 || w.written == w.length)
+}
+
+// SetReadDeadline and SetWriteDeadline are for http.ResponseController.
+func (w *response) SetReadDeadline(at time.Time) error { return w.conn.SetReadDeadline(at) }
+
+// SetWriteDeadline is that of the connection.
+func (w *response) SetWriteDeadline(at time.Time) error { return w.conn.SetWriteDeadline(at) }
+
+// Hijack implements http.Hijacker. The connection is closed when the handler returns.
+func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	if w.hijacked || w.sent {
+		return nil, nil, http.ErrHijacked
+	}
+	w.hijacked = true
+	return w.conn.Conn, bufio.NewReadWriter(w.conn.in, w.conn.out), nil
+}
+
+// reason sets the reason of the status.
+func (w *response) reason(text string) { w.text = strings.TrimSpace(text) }

@@ -1,0 +1,133 @@
+package wire
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Server listens for a Handler. Close it.
+type Server struct {
+	// Address is where it listens, as workerd's configuration names it: "unix:/…" or "127.0.0.1:port".
+	Address string
+
+	handler  *Handler
+	listener net.Listener
+	folder   string // of the socket; "" where there is none
+	slots    chan struct{}
+	closing  chan struct{}
+	work     sync.WaitGroup
+
+	mu     sync.Mutex
+	conns  map[*conn]struct{}
+	closed bool
+}
+
+// Start listens on a socket in a new folder that only this user may open. On Windows it listens on loopback, with a token of its
+// own if o has none.
+func Start(o Options) (*Server, error) {
+	s := &Server{slots: make(chan struct{}, maxCalls), closing: make(chan struct{}), conns: map[*conn]struct{}{}}
+	if err := s.listen(&o); err != nil {
+		return nil, errors.Join(fmt.Errorf("serve the bindings: %w", err), s.removeFolder())
+	}
+	s.handler = New(o)
+	s.work.Go(s.accept)
+	return s, nil
+}
+
+func (s *Server) listen(o *Options) (err error) {
+	if runtime.GOOS == "windows" {
+		if o.Token == "" {
+			o.Token = rand.Text()
+		}
+		if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err == nil { //nolint:noctx // it waits for nothing
+			s.Address = s.listener.Addr().String()
+		}
+		return err
+	}
+	if s.folder, err = os.MkdirTemp("", "pages-wire-"); err != nil { // of mode 0700
+		return err
+	}
+	path := filepath.Join(s.folder, "wire")
+	if s.listener, err = net.Listen("unix", path); err != nil { //nolint:noctx // it waits for nothing
+		return err
+	}
+	s.Address = "unix:" + path
+	return os.Chmod(path, 0o600)
+}
+
+func (s *Server) removeFolder() error {
+	if s.folder == "" {
+		return nil
+	}
+	return os.RemoveAll(s.folder)
+}
+
+// Close ends the calls under way and waits for them.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	close(s.closing)
+	err := s.listener.Close()
+	for c := range s.conns {
+		_ = c.Close()
+	}
+	s.mu.Unlock()
+	s.handler.Close()
+	s.work.Wait()
+	return errors.Join(err, s.removeFolder())
+}
+
+// accept serves connections. A new one is a call that arrives, since a client opens it when it makes the call; those that have an
+// order are not used for a second one.
+func (s *Server) accept() {
+	for {
+		select {
+		case s.slots <- struct{}{}:
+		case <-s.closing:
+			return
+		}
+		stream, err := s.listener.Accept()
+		if err != nil {
+			<-s.slots
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			time.Sleep(time.Millisecond) // out of files: some are closed soon
+			continue
+		}
+		c := s.newConn(stream)
+		c.next = s.handler.arrivals.add()
+		s.start(c)
+	}
+}
+
+// start serves a connection on a goroutine of its own. It has a slot already.
+func (s *Server) start(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		_ = c.Close()
+		<-s.slots
+		return
+	}
+	s.conns[c] = struct{}{}
+	s.work.Go(func() {
+		c.serve()
+		_ = c.Close()
+		s.mu.Lock()
+		delete(s.conns, c)
+		s.mu.Unlock()
+		<-s.slots
+	})
+}

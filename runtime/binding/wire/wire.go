@@ -1,0 +1,345 @@
+// Package wire serves the bindings of one Worker to code outside of this process, in the formats that workerd's own clients of
+// KV, R2, D1 and Images speak, over HTTP.
+//
+// A [Handler] is made of a [binding.Set] and serves its stores by the rules of the Go halves that isolates use: the same limits, the
+// same sentences, the same order of calls. A [Server] listens for it on a Unix socket that only this user may open, or, on Windows,
+// on loopback behind a token. [Server.Workerd] writes what workerd's configuration needs, secrets included.
+//
+// # The wire, version 1
+//
+// A request names the version, the token if there is one, and the binding by headers, which workerd adds to every request of an
+// external service (injectRequestHeaders); what a Worker sends under these names is replaced there:
+//
+//	Pages-Wire: 1
+//	Pages-Token: …
+//	Pages-Binding: kv/NAME, r2/NAME, d1/NAME, images/NAME, assets/NAME, or site for the front door
+//	Pages-Proto: http or https, as the Worker wrote its URL (assets and site)
+//
+// The rest is what the client of that kind sends to its service: GET, PUT and DELETE of /key, GET / for a list and POST /bulk/get
+// (KV); GET and PUT of / with CF-R2-Request or CF-R2-Metadata-Size (R2); POST /query and /execute (D1); POST /info and /transform
+// (Images); any request (assets, site). A request of another version, without the token, or for a binding that is not there, is
+// refused in the form of its kind, so that the Worker's call fails with the reason. GET / without a binding answers
+// {"wire": 1}.
+//
+// KV's client takes the reason of a failure from the status line. A Server writes it; under another one, whose status lines have
+// words of their own, such an answer ends its connection.
+//
+// # Order
+//
+// A client opens a connection for each call under way. A Server closes it after a call of KV, R2 or D1, so that each of these calls
+// begins with a connection, and calls take their places in the order in which their connections were opened, if the whole request
+// follows within [patience]. Under another server it is the order in which goroutines read the heads. The bytes of a large put
+// are stored as they come, and its place is taken when the last has come, as for the put of a stream in an isolate. What a client
+// holds back arrives later: workerd does so with the puts of KV and R2, and a get of the same key that follows without await may
+// pass them.
+//
+// # Bounds
+//
+// Every byte of a request is hostile. Heads, bodies and JSON are bounded; what is held for calls counts in Options.Memory; a peer
+// that neither reads nor writes for [silence] is cut off. A panic ends one call. Everything is safe for concurrent use. The package
+// decides nothing about access: a guest reaches what the Set holds.
+package wire
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// Version is the version of the wire.
+const Version = "1"
+
+// The headers of the wire.
+const (
+	headerPrefix  = "Pages-"
+	versionHeader = headerPrefix + "Wire"
+	tokenHeader   = headerPrefix + "Token"
+	bindingHeader = headerPrefix + "Binding"
+	protoHeader   = headerPrefix + "Proto"
+)
+
+const (
+	// silence is how long a peer may neither send what is awaited nor take what is sent.
+	silence = 2 * time.Minute
+	// maxCalls is the most calls under way; a client opens a connection for each.
+	maxCalls = 1000
+	// smallBody is the most bytes of a put that are read before it takes its place.
+	smallBody = 1 << 20
+	// maxDrained is the most bytes of a refused body that are read, so that the client comes to read the refusal.
+	maxDrained = 128 << 20
+)
+
+// Options of a Handler.
+type Options struct {
+	Bindings *binding.Set
+	// FrontDoor is the site itself, for requests of the Worker to its own site; nil: it is not offered.
+	FrontDoor http.Handler
+	// Subrequest is called for each request to the front door, and may refuse it. Nil allows all.
+	Subrequest func(ctx context.Context) error
+	// Called gets each call when it is over, from several goroutines. Nil: not told.
+	Called func(Call)
+	// Token, if not "", must come with each request.
+	Token string
+	// Memory is what is held for calls; nil is a quota of its own.
+	Memory *engine.HostMemory
+}
+
+// Call is one call on a binding.
+type Call struct {
+	Kind    string // "kv", "r2", "d1", "images", "assets", "site"; "" where the request names none
+	Binding string
+	// Method is that of the binding: "get", "put", "query" … For assets and the site it is that of HTTP.
+	Method   string
+	Status   int    // of HTTP
+	Err      string // the sentence of a refusal, or why the call broke off
+	Warnings []string
+	Duration time.Duration
+}
+
+// Handler is an http.Handler of the wire. Close it.
+type Handler struct {
+	o     Options
+	guest *engine.Guest
+	bound map[string]*bound
+	site  chan struct{} // an item for each request to the front door under way
+
+	arrivals arrivals
+}
+
+// bound is a binding by its kind.
+type bound struct {
+	kind, name string
+	serve      func(ctx context.Context, c *call) error
+}
+
+// ordered reports whether the calls have an order.
+func (b *bound) ordered() bool { return b.kind == "kv" || b.kind == "r2" || b.kind == "d1" }
+
+// maxSite is the most requests to the front door under way: a site that fetches itself for ever stops there.
+const maxSite = 64
+
+// New returns a handler.
+func New(o Options) *Handler {
+	if o.Bindings == nil {
+		o.Bindings = &binding.Set{}
+	}
+	if o.Memory == nil {
+		o.Memory = engine.NewHostMemory(0)
+	}
+	h := &Handler{o: o, guest: engine.NewGuest(o.Memory), bound: map[string]*bound{}, site: make(chan struct{}, maxSite)}
+	for name, store := range o.Bindings.KV {
+		h.add("kv", name, namespace{store}.serve)
+	}
+	for name, store := range o.Bindings.R2 {
+		h.add("r2", name, bucket{store}.serve)
+	}
+	for name, db := range o.Bindings.D1 {
+		h.add("d1", name, database{db}.serve)
+	}
+	for name, images := range o.Bindings.Images {
+		h.add("images", name, imaging{images}.serve)
+	}
+	for name, files := range o.Bindings.Assets {
+		h.add("assets", name, fileService(files))
+	}
+	if o.FrontDoor != nil {
+		h.add("site", "", h.serveSite)
+	}
+	return h
+}
+
+func (h *Handler) add(kind, name string, serve func(context.Context, *call) error) {
+	h.bound[id(kind, name)] = &bound{kind: kind, name: name, serve: serve}
+}
+
+// id is the value of the header that names a binding.
+func id(kind, name string) string {
+	if kind == "site" {
+		return kind
+	}
+	return kind + "/" + name
+}
+
+// Close ends the calls under way and waits for them. Later ones are refused.
+func (h *Handler) Close() { h.guest.Close() }
+
+// call is a request under way.
+type call struct {
+	*bound
+
+	w       http.ResponseWriter
+	r       *http.Request
+	control *http.ResponseController
+	record  Call
+	wrote   bool // the head of the response
+	arrival *arrival
+}
+
+// errCut ends a response that has begun and cannot be finished.
+var errCut = errors.New("the response was cut off")
+
+// ServeHTTP implements http.Handler. It panics with http.ErrAbortHandler to cut off a response that has begun.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	begun := time.Now() //nolint:forbidigo // a duration
+	c := &call{w: w, r: r, control: http.NewResponseController(w), bound: &bound{}}
+	kind, name, _ := strings.Cut(r.Header.Get(bindingHeader), "/")
+	c.record.Kind = kind
+	c.bound = &bound{kind: kind, name: name}
+	w.Header()["Date"] = nil
+	err := h.serve(c)
+	broken := err != nil && c.wrote
+	if err != nil {
+		c.record.Err = err.Error()
+	}
+	if err != nil && !broken {
+		c.refuse(err)
+	}
+	_ = c.control.SetWriteDeadline(time.Time{})
+	c.record.Binding, c.record.Duration = c.name, time.Since(begun)
+	if h.o.Called != nil {
+		h.o.Called(c.record)
+	}
+	if broken {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// refusalError is a request that is refused before its binding sees it.
+type refusalError struct {
+	status int
+	text   string
+}
+
+func (e refusalError) Error() string { return e.text }
+
+func refuse(status int, format string, args ...any) error {
+	return refusalError{status, fmt.Sprintf(format, args...)}
+}
+
+func (h *Handler) serve(c *call) error {
+	header := c.r.Header
+	if version := header.Get(versionHeader); version != Version {
+		return refuse(http.StatusHTTPVersionNotSupported,
+			"the bindings are served in version %s of the wire, and the request is of version %q: both sides must be of one release",
+			Version, version)
+	}
+	if subtle.ConstantTimeCompare([]byte(header.Get(tokenHeader)), []byte(h.o.Token)) != 1 {
+		return refuse(http.StatusForbidden, "the token of the wire is missing or wrong")
+	}
+	if c.kind == "" && c.r.Method == http.MethodGet && c.r.URL.Path == "/" {
+		return c.answer(http.StatusOK, "application/json", []byte(`{"wire":`+Version+`}`))
+	}
+	found := h.bound[id(c.kind, c.name)]
+	if found == nil {
+		return refuse(http.StatusNotFound, "there is no binding %q on the wire", header.Get(bindingHeader))
+	}
+	c.bound = found
+	if ours, ok := c.w.(*response); ok {
+		c.arrival = ours.arrival
+		ours.keep = ours.keep && !found.ordered()
+	} else {
+		c.arrival = h.arrivals.add()
+	}
+	defer c.arrival.done()
+	return h.guest.Do(c.r.Context(), func(ctx context.Context) error { return found.serve(ctx, c) })
+}
+
+// place takes the place of the call in its order, after the calls that arrived before it.
+func (c *call) place(ctx context.Context, take func() *hostcall.Turn) *hostcall.Turn {
+	c.arrival.wait(ctx)
+	defer c.arrival.done()
+	return take()
+}
+
+// body is the body of the request. Each read has [silence].
+func (c *call) body() io.Reader { return &patientReader{c.control, c.r.Body} }
+
+type patientReader struct {
+	control *http.ResponseController
+	body    io.Reader
+}
+
+// Read implements io.Reader.
+func (p *patientReader) Read(b []byte) (int, error) {
+	_ = p.control.SetReadDeadline(time.Now().Add(silence)) //nolint:forbidigo // a deadline
+	n, err := p.body.Read(b)
+	if err != nil { // net/http goes on reading, to see the end of the peer
+		_ = p.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// whole reads all of the body, up to limit bytes; over is the error of more. They are valid as long as ctx.
+func (c *call) whole(ctx context.Context, limit int64, over error) ([]byte, error) {
+	if c.r.ContentLength > limit {
+		return nil, over
+	}
+	defer time.AfterFunc(patience, c.arrival.done).Stop()
+	b := engine.NewBuffer(ctx, limit, over)
+	_, err := b.ReadFrom(c.body())
+	return b.Bytes(), err
+}
+
+// head writes the head of the response.
+func (c *call) head(status int) {
+	c.wrote, c.record.Status = true, status
+	_ = c.control.SetWriteDeadline(time.Now().Add(silence)) //nolint:forbidigo // a deadline
+	c.w.WriteHeader(status)
+}
+
+// answer writes a whole response.
+func (c *call) answer(status int, media string, content []byte) error {
+	h := c.w.Header()
+	h.Set("Content-Type", media)
+	h.Set("Content-Length", fmt.Sprint(len(content)))
+	c.head(status)
+	_, err := c.write(content)
+	return err
+}
+
+// write writes bytes of the response. Each 64 KiB have [silence].
+func (c *call) write(p []byte) (written int, err error) {
+	const piece = 64 << 10
+	for len(p) > 0 && err == nil {
+		n := min(len(p), piece)
+		if written > 0 {
+			_ = c.control.SetWriteDeadline(time.Now().Add(silence)) //nolint:forbidigo // a deadline
+		}
+		n, err = c.w.Write(p[:n])
+		written, p = written+n, p[n:]
+	}
+	if err != nil {
+		return written, errors.Join(errCut, err)
+	}
+	return written, nil
+}
+
+// send writes a body and closes it.
+func (c *call) send(b hostcall.Body) error {
+	defer b.Close()
+	chunk := make([]byte, min(max(b.Len(), 512), 64<<10))
+	for {
+		n, err := b.Read(chunk)
+		if n > 0 {
+			_ = c.control.SetWriteDeadline(time.Now().Add(silence)) //nolint:forbidigo // a deadline
+			if _, err := c.write(chunk[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return errors.Join(errCut, err)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package wire
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// This file writes the bindings of a Worker as workerd's configuration names them.
+
+// Workerd returns two lists of workerd's text configuration: the services that reach the bindings over s, named "wire:" and the
+// value of the header Pages-Binding, and the bindings of a Worker to them. Secrets are bindings with their values: what is written
+// there must be as secret as they are. The front door is the service "wire:site", if it is offered.
+func (s *Server) Workerd() (services, bindings string) {
+	var all, bound strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(s.handler.bound)) {
+		b := s.handler.bound[key]
+		headers := [][2]string{{versionHeader, Version}, {bindingHeader, key}}
+		if s.handler.o.Token != "" {
+			headers = append(headers, [2]string{tokenHeader, s.handler.o.Token})
+		}
+		var inject []string
+		for _, header := range headers {
+			inject = append(inject, fmt.Sprintf("(name = %s, value = %s)", capnp(header[0]), capnp(header[1])))
+		}
+		service := capnp("wire:" + key)
+		fmt.Fprintf(&all, "(name = %s, external = (address = %s, http = (forwardedProtoHeader = %s, injectRequestHeaders = [%s]))),\n",
+			service, capnp(s.Address), capnp(protoHeader), strings.Join(inject, ", "))
+		if value := workerdBinding(b.kind, service); value != "" {
+			fmt.Fprintf(&bound, "(name = %s, %s),\n", capnp(b.name), value)
+		}
+	}
+	secrets := s.handler.o.Bindings.Secrets
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		fmt.Fprintf(&bound, "(name = %s, text = %s),\n", capnp(name), capnp(secrets[name]))
+	}
+	return all.String(), bound.String()
+}
+
+// workerdBinding is the value of a binding to a service; "" for one that a Worker does not name.
+func workerdBinding(kind, service string) string {
+	wrapped := func(module string) string {
+		return fmt.Sprintf(`wrapped = (moduleName = "cloudflare-internal:%s", innerBindings = [(name = "fetcher", service = %s)])`,
+			module, service)
+	}
+	switch kind {
+	case "kv":
+		return "kvNamespace = " + service
+	case "r2":
+		return "r2Bucket = " + service
+	case "d1":
+		return wrapped("d1-api")
+	case "images":
+		return wrapped("images-api")
+	case "assets":
+		return "service = " + service
+	}
+	return ""
+}
+
+// capnp is text as a literal of Cap'n Proto's text format, in ASCII: its bytes beyond are escaped one by one.
+func capnp(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c > '~':
+			b.WriteString(`\x` + strconv.FormatUint(uint64(c)+0x100, 16)[1:])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
