@@ -224,7 +224,7 @@ func TestRecipe(t *testing.T) {
 		}
 		image := filepath.Join(base, "image")
 		for name, want := range map[string]os.FileMode{
-			"usr/bin/pages": 0o755, "etc/ssl/certs/ca-certificates.crt": 0o644,
+			"usr/bin/pages": 0o755, "usr/share/doc/pages/NOTICES": 0o644, "etc/ssl/certs/ca-certificates.crt": 0o644,
 			"tmp": os.ModeDir | os.ModeSticky | 0o777, "site": os.ModeDir | os.ModeSticky | 0o777,
 		} {
 			t.Run(name, func(t *testing.T) {
