@@ -152,7 +152,7 @@ export default {
 	for _, mapped := range []bool{true, false} {
 		s := serve(t, mustStart(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, MapStacks: mapped}))
 		for name, head := range map[string]string{
-			"made": "Error: m", "named": "Own: m", "captured": "Error", "refused": "TypeError: fetch to ",
+			"made": "Error: m", "named": "Own: m", "captured": "Error", "refused": "Error: fetch to ",
 			"digest": "NotSupportedError: ", "native": "Error: m",
 			"written":  "mine\n    at f (worker.js:2:3)",
 			"prepared": map[bool]string{true: "mine\n    at f (bundle:worker.js:2:3)", false: "mine\n    at f (worker.js:2:3)"}[mapped],

@@ -37,6 +37,12 @@ func (e *Error) OutOfMemory() bool {
 		e.Name == "RangeError" && e.Message == "Array buffer allocation failed"
 }
 
+// ConnectionLost returns the error for JavaScript of a connection that failed, in production's words and of its class, which
+// code looks for: what tries again after any Error but a TypeError, say. What happened follows.
+func ConnectionLost(format string, args ...any) *Error {
+	return &Error{Name: "Error", Message: "Network connection lost. " + fmt.Sprintf(format, args...)}
+}
+
 // TypeError returns a TypeError for JavaScript.
 func TypeError(format string, args ...any) *Error {
 	return &Error{Name: "TypeError", Message: fmt.Sprintf(format, args...)}

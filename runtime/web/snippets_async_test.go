@@ -184,6 +184,13 @@ func TestEventsAndAbort(t *testing.T) {
 			`[true,5]`,
 		},
 		{
+			"AbortSignal.timeout of what is no time",
+			`const end = (ms) => new Promise((r) => { const s = AbortSignal.timeout(ms); s.onabort = () => r(s.reason.name) });
+				return Promise.all([-1, NaN, undefined, null, "1"].map(end).concat([Infinity, 2 ** 53].map((ms) =>
+					Promise.race([end(ms), scheduler.wait(20).then(() => "waits")]))))`,
+			`["TimeoutError","TimeoutError","TimeoutError","TimeoutError","TimeoutError","waits","waits"]`,
+		},
+		{
 			"AbortSignal.timeout",
 			`const s = AbortSignal.timeout(1); await new Promise(r => s.addEventListener("abort", r)); return s.reason.name`,
 			`"TimeoutError"`,

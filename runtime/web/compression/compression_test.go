@@ -249,7 +249,7 @@ func TestFetchDecodes(t *testing.T) {
 		{
 			"two codings that are wrong",
 			`await (await fetch("` + server.URL + `/br,gzip")).text()`,
-			`/TypeError: the body could not be read/`,
+			`/Error: Network connection lost\. The body could not be read/`,
 		},
 	})
 }

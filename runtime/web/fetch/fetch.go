@@ -158,7 +158,7 @@ func (s *Session) start(f *Outbound, c *engine.Call) {
 func (s *Session) Response(f *Outbound, resp *http.Response, redirected bool) ([]any, error) {
 	if resp.StatusCode < http.StatusContinue { // net/http takes any three digits
 		closeQuietly(resp.Body)
-		return nil, engine.TypeError("fetch to %q failed: malformed HTTP status code %03d", f.url, resp.StatusCode)
+		return nil, engine.ConnectionLost("fetch to %q failed: malformed HTTP status code %03d", f.url, resp.StatusCode)
 	}
 	if !BodyAllowed(f.method, resp.StatusCode) {
 		closeQuietly(resp.Body)

@@ -158,7 +158,7 @@ func TestFetch(t *testing.T) {
 		{
 			"a body that is cut off",
 			`const r = await fetch("{B}/cut"); await r.text()`,
-			`/TypeError: the body could not be read: unexpected EOF/`,
+			`/Error: Network connection lost\. The body could not be read: unexpected EOF/`,
 		},
 		{
 			"aborted before reading",
@@ -418,14 +418,14 @@ func TestFetchIsGuarded(t *testing.T) {
 		snippets = append(snippets, webtest.Snippet{
 			host,
 			fmt.Sprintf("await fetch(%q)", "http://"+host+port+"/none"),
-			`/TypeError: (fetch to .* is refused: its address (.* )?(belongs to|is on)|Invalid URL|.* holds a user name)/`,
+			`/^(Error: fetch to .* is refused: its address (.* )?(belongs to|is on)|TypeError: Invalid URL|TypeError: .* holds a user name)/`,
 		})
 	}
 	for _, port := range []string{"0", "22", "25", "6379"} {
 		snippets = append(snippets, webtest.Snippet{
 			"port " + port,
 			fmt.Sprintf("await fetch(%q)", "http://1.1.1.1:"+port),
-			`/TypeError: .*port ` + port + ` is blocked/`,
+			`/^Error: .*port ` + port + ` is blocked/`,
 		})
 	}
 	webtest.Try(t, web.Options{}, snippets)

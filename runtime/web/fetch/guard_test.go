@@ -291,12 +291,12 @@ func TestUnreachable(t *testing.T) {
 	g.resolver = nameServer(t, func(string) []string { return nil })
 	_, err := g.dial(t.Context(), "tcp", "nowhere.test:443")
 	f := &Outbound{url: "https://nowhere.test/x", ctx: t.Context()}
-	want := `TypeError: fetch to "https://nowhere.test/x" failed: no name server knows "nowhere.test"`
+	want := `Error: Network connection lost. fetch to "https://nowhere.test/x" failed: no name server knows "nowhere.test"`
 	if got := f.Error(err).Error(); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	err = &net.DNSError{Err: "server misbehaving", Name: "nowhere.test", Server: "192.0.2.53:53", IsTemporary: true}
-	want = `TypeError: fetch to "https://nowhere.test/x" failed: "nowhere.test" cannot be looked up: server misbehaving`
+	want = `Error: Network connection lost. fetch to "https://nowhere.test/x" failed: "nowhere.test" cannot be looked up: server misbehaving`
 	if got := f.Error(err).Error(); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

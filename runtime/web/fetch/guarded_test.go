@@ -381,7 +381,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		"?path=/endless&read=json": "",
 		"?path=/bomb&read=text":    "", "?path=/bomb&read=blob": "", "?path=/drip&read=abort": "TimeoutError",
 		"?path=/drip&read=first": "read", "?path=/endless&read=first": "read",
-		"?path=/heads&read=text": "TypeError",
+		"?path=/heads&read=text": "Error: Network connection lost.",
 	} {
 		t.Run(query, func(t *testing.T) {
 			_, body := w.Get("/" + query)

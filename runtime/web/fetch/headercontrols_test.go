@@ -111,7 +111,7 @@ func TestControlCharactersInHeaders(t *testing.T) {
 	})
 	const seen = `; return [r.status, r.headers.get("x-one"), r.headers.get("x-two"), await r.text()]`
 	const got = `[200,"\u0001\u001f\u007f a, \u000bb","plain",`
-	const refused = `/TypeError: fetch to .* failed: .*(malformed|buffer full|bad Content-Length|EOF)/`
+	const refused = `/Error: Network connection lost\. fetch to .* failed: .*(malformed|buffer full|bad Content-Length|EOF)/`
 	var snippets []webtest.Snippet
 	for _, c := range []struct{ name, call, want string }{
 		{
@@ -131,7 +131,7 @@ func TestControlCharactersInHeaders(t *testing.T) {
 		{"a redirect", `fetch("{H}/moved", { headers: { "x-a": "\x05" } })`, got + `"GET \"X-A: \\x05|\" "]`},
 		{"received by a POST", `fetch("{H}/", { method: "POST", body: "sent" })`, refused},
 		{"NUL", `fetch("{H}/nul")`, refused},
-		{"too many interim answers", `fetch("{H}/waiting", { headers: { "x-a": "\x05" } })`, `/TypeError: .* too many interim answers/`},
+		{"too many interim answers", `fetch("{H}/waiting", { headers: { "x-a": "\x05" } })`, `/^Error: .* too many interim answers/`},
 		{"a carriage return", `fetch("{H}/return")`, refused},
 		{"in Content-Length", `fetch("{H}/length")`, refused},
 		{"in a name", `fetch("{H}/name")`, refused},
@@ -148,7 +148,7 @@ func TestControlCharactersInHeaders(t *testing.T) {
 		"a body that fails",
 		`const body = new ReadableStream({ pull() { throw new Error("source"); } }); await fetch("http://` + host + `/plain", {
 			method: "POST", body, headers: { "x-a": "\x01" } })`,
-		`/TypeError: .*source/`,
+		`/^Error: .*source/`,
 	})
 	for _, c := range []struct{ name, path, want string }{
 		{"a Location of bytes that are no text", "/bytes", "%FF%C3%BC"},
@@ -161,7 +161,7 @@ func TestControlCharactersInHeaders(t *testing.T) {
 	// One that nobody was allowed to reach, so that no connection of before is still on its way.
 	private, hits := rawServer(t, func(string, string) string { return "" })
 	webtest.Try(t, web.Options{}, []webtest.Snippet{{"a private address", `await fetch("http://` + private + `/", {
-		headers: { "x-a": "\x05" } })`, `/TypeError: fetch to .* is refused/`}})
+		headers: { "x-a": "\x05" } })`, `/Error: fetch to .* is refused/`}})
 	if n := hits.Load(); n != 0 {
 		t.Errorf("%d connections reached a private address", n)
 	}
@@ -264,11 +264,11 @@ func TestOddStatus(t *testing.T) {
 		{"205", `[205,"Odd",true,""]`},
 		{"600", `[600,"Odd",false,"ok"]`},
 		{"999", `[999,"Odd",false,"ok"]`},
-		{"099", `/TypeError: fetch to .* failed: malformed HTTP status code 099/`},
-		{"000", `/TypeError: fetch to .* failed: malformed HTTP status code 000/`},
-		{"1000", `/TypeError: fetch to .* failed: .*malformed HTTP status code/`},
-		{"20", `/TypeError: fetch to .* failed: .*malformed HTTP status code/`},
-		{"-20", `/TypeError: fetch to .* failed: .*malformed HTTP status code/`},
+		{"099", `/Error: Network connection lost\. fetch to .* failed: malformed HTTP status code 099/`},
+		{"000", `/Error: Network connection lost\. fetch to .* failed: malformed HTTP status code 000/`},
+		{"1000", `/Error: Network connection lost\. fetch to .* failed: .*malformed HTTP status code/`},
+		{"20", `/Error: Network connection lost\. fetch to .* failed: .*malformed HTTP status code/`},
+		{"-20", `/Error: Network connection lost\. fetch to .* failed: .*malformed HTTP status code/`},
 	} {
 		snippets = append(snippets, webtest.Snippet{"status " + c.status, `const r = await fetch("http://` + host + `/` + c.status + `");
 			return [r.status, r.statusText, r.body === null, await r.text()]`, c.want})

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,8 +86,8 @@ func (f *Outbound) verify(iso *engine.Isolate, content io.Reader) (io.Reader, er
 
 func closeQuietly(c io.Closer) { _ = c.Close() }
 
-// Error returns the exception of a fetch without a response: a TypeError, as the standard has it,
-// that says what happened.
+// Error returns the exception of a fetch without a response, which says what happened: an Error, as
+// in production, where the standard has a TypeError.
 func (f *Outbound) Error(err error) error {
 	if cause := context.Cause(f.ctx); cause != nil && errors.Is(err, context.Canceled) {
 		err = cause
@@ -95,15 +96,19 @@ func (f *Outbound) Error(err error) error {
 		return thrown
 	}
 	if refused, ok := errors.AsType[*refusal](err); ok {
-		return engine.TypeError("%v", refused)
+		return &engine.Error{Name: "Error", Message: refused.Error()}
+	}
+	if malformed, ok := errors.AsType[*url.Error](err); ok && malformed.Op == "parse" {
+		return engine.TypeError("fetch to %q failed: %v", f.url, malformed.Err)
 	}
 	if name, ok := errors.AsType[*net.DNSError](err); ok {
 		if name.IsNotFound {
-			return engine.TypeError("fetch to %q failed: no name server knows %q", f.url, name.Name)
+			return engine.ConnectionLost("fetch to %q failed: no name server knows %q", f.url, name.Name)
 		}
-		return engine.TypeError("fetch to %q failed: %q cannot be looked up: %s", f.url, name.Name, name.Err) // and not by which server
+		return engine.ConnectionLost( // and not by which server
+			"fetch to %q failed: %q cannot be looked up: %s", f.url, name.Name, name.Err)
 	}
-	return engine.TypeError("fetch to %q failed: %v", f.url, err)
+	return engine.ConnectionLost("fetch to %q failed: %v", f.url, err)
 }
 
 var strayPercent = regexp.MustCompile(`%([^0-9A-Fa-f]|[0-9A-Fa-f][^0-9A-Fa-f]|[0-9A-Fa-f]?$)`)

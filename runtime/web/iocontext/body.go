@@ -154,7 +154,7 @@ func LostBody(err error) error {
 	if thrown, ok := errors.AsType[*engine.Error](err); ok {
 		return thrown
 	}
-	return engine.TypeError("the body could not be read: %v", err)
+	return engine.ConnectionLost("The body could not be read: %v", err)
 }
 
 // Funcs returns the host functions that read bodies.

@@ -167,7 +167,7 @@ const tries = (f) => { try { f(); return "ok"; } catch (e) { return e.name + ": 
 		{
 			"fetch of a refused address",
 			`await fetch("http://127.0.0.1:9/", { headers: { Upgrade: "websocket" } });`,
-			`/^TypeError: fetch to .* is refused/`,
+			`/^Error: fetch to .* is refused/`,
 		},
 	}
 	for i := range cases {

@@ -27,7 +27,7 @@ export function notFound(hostname, cause) {
 
 /** What Node.js says where fetch to a host says error; what Node.js does not know, as the guard's refusals, as it is. */
 export function lost(error, host) {
-  const text = /^fetch to ".*?" failed: (.*)$/s.exec(error?.message)?.[1];
+  const text = /^(?:Network connection lost\. )?fetch to ".*?" failed: (.*)$/s.exec(error?.message)?.[1];
   if (text === undefined) return error;
   const known = causes.find(([pattern]) => pattern.test(text));
   if (known === undefined) return /\bEOF\b|closed/.test(text) ? hangUp(error) : error;
