@@ -289,6 +289,14 @@ func TestCryptoRoundTrips(t *testing.T) {
 			await thrown(subtle.importKey("raw", short, publicKey.algorithm, true, ["verify"]))]`,
 			`[true,"DataError"]`,
 		},
+		// Whether a key may be exported is looked at before its algorithm.
+		{
+			"a key that is not extractable, of an unknown algorithm",
+			`const out = []; for (const [ext, wanted] of [[false, true], [false, false], [true, true]]) out.push(await thrown(
+				subtle.importKey("jwk", { kty: "OKP", crv: "Ed448", x: "AAAA", ext }, "Ed448", wanted, [])));
+		return out`,
+			`["DataError","NotSupportedError","NotSupportedError"]`,
+		},
 	})
 }
 

@@ -132,6 +132,7 @@ class SubtleCrypto {
     const key = bytes === undefined ? webKey(keyData) : null;
     algorithm = identifier(algorithm);
     const usages = usagesOf(keyUsages);
+    if (format === "jwk" && key !== null) checkExtractable(key, extractable);
     const target = normalize("importKey", algorithm);
     if ((format === "jwk") !== (key !== null)) {
       throw new TypeError(
@@ -266,6 +267,12 @@ function imported(format, key, { name, params }, extractable, usages) {
   const made = keyOf(host.crypto_import(format, name, params, material, usages, !!extractable), !!extractable, usages);
   needUsages(made);
   return made;
+}
+
+// Production looks at this before it looks at the algorithm.
+function checkExtractable(key, extractable) {
+  if (extractable && key.ext === false)
+    throw new DOMException("the JSON Web Key says that it is not extractable", "DataError");
 }
 
 // Bytes or a JSON Web Key.
