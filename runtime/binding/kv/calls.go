@@ -43,6 +43,9 @@ func (kv *Namespace) Open(ctx context.Context, key string, cacheTTL *int64) (*En
 	if err != nil || entry == nil {
 		return nil, nil, err
 	}
+	if err := engine.Reserve(ctx, min(stream.Len(), pieceBytes)); err != nil {
+		return nil, nil, errors.Join(err, stream.Close())
+	}
 	return entry, stream, nil
 }
 
@@ -50,6 +53,9 @@ func (kv *Namespace) Open(ctx context.Context, key string, cacheTTL *int64) (*En
 // last byte has come, as the put of a stream does in a Worker.
 func (kv *Namespace) PutStream(ctx context.Context, key string, body io.Reader, o PutOptions) error {
 	if _, err := kv.check(key, o); err != nil {
+		return err
+	}
+	if err := engine.Reserve(ctx, 2*pieceBytes); err != nil {
 		return err
 	}
 	incoming := &incomingValue{kv: kv}

@@ -13,6 +13,8 @@ import (
 	"net/http/httputil"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -36,16 +38,40 @@ type conn struct {
 
 	server *Server
 	head   *headReader
-	in     *bufio.Reader
-	out    *bufio.Writer
-	next   *arrival // of the next request
+	*buffers
+
+	hijacked bool
+	next     *arrival // of the next request
 }
 
 func (s *Server) newConn(stream net.Conn) *conn {
 	c := &conn{Conn: stream, server: s}
 	c.head = &headReader{r: stream}
-	c.in, c.out = bufio.NewReaderSize(c.head, 4<<10), bufio.NewWriterSize(stream, gathered)
+	c.buffers = pool.Get().(*buffers) //nolint:errcheck // it holds nothing else
+	c.in.Reset(c.head)
+	c.out.Reset(stream)
 	return c
+}
+
+// buffers are those of a connection.
+type buffers struct {
+	in  *bufio.Reader
+	out *bufio.Writer
+}
+
+// pool keeps buffers: most connections are for one call.
+var pool = sync.Pool{New: func() any {
+	return &buffers{bufio.NewReaderSize(nil, 4<<10), bufio.NewWriterSize(nil, gathered)}
+}}
+
+// release gives the buffers back, unless a handler has them. The connection is not used afterwards.
+func (c *conn) release() {
+	if !c.hijacked {
+		c.in.Reset(nil)
+		c.out.Reset(nil)
+		pool.Put(c.buffers)
+	}
+	c.buffers = nil
 }
 
 // headReader bounds what is read of a head.
@@ -119,6 +145,7 @@ func (c *conn) serveOne() (again bool) {
 	w.body = &requestBody{ReadCloser: r.Body, ended: r.Body == http.NoBody}
 	r.Body = w.body
 	defer func() {
+		w.ended.Store(true)
 		if p := recover(); p != nil { // http.ErrAbortHandler
 			again = false
 		}
@@ -162,6 +189,7 @@ type response struct {
 	keep     bool // the connection can be used again
 	broken   bool // the request could not be read
 	hijacked bool
+	ended    atomic.Bool // the handler has returned
 }
 
 // Header implements http.ResponseWriter.
@@ -169,7 +197,7 @@ func (w *response) Header() http.Header { return w.header }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *response) WriteHeader(status int) {
-	if w.status != 0 || w.hijacked || status < http.StatusOK && status != http.StatusSwitchingProtocols {
+	if w.ended.Load() || w.status != 0 || w.hijacked || status < http.StatusOK && status != http.StatusSwitchingProtocols {
 		return
 	}
 	w.status = status
@@ -233,6 +261,8 @@ func (w *response) drained() bool {
 func (w *response) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	switch {
+	case w.ended.Load():
+		return 0, net.ErrClosed
 	case w.hijacked:
 		return 0, http.ErrHijacked
 	case w.bodiless():
@@ -262,7 +292,7 @@ func (w *response) startChunks() {
 
 // Flush implements http.Flusher.
 func (w *response) Flush() {
-	if w.hijacked {
+	if w.hijacked || w.ended.Load() {
 		return
 	}
 	w.WriteHeader(http.StatusOK)
@@ -301,10 +331,10 @@ func (w *response) SetWriteDeadline(at time.Time) error { return w.conn.SetWrite
 
 // Hijack implements http.Hijacker. The connection is closed when the handler returns.
 func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	if w.hijacked || w.sent {
+	if w.hijacked || w.sent || w.ended.Load() {
 		return nil, nil, http.ErrHijacked
 	}
-	w.hijacked = true
+	w.hijacked, w.conn.hijacked = true, true
 	return w.conn.Conn, bufio.NewReadWriter(w.conn.in, w.conn.out), nil
 }
 

@@ -2,8 +2,12 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"strconv"
@@ -17,6 +21,8 @@ import (
 const (
 	// maxQueries is the most bytes of the JSON of a call's queries.
 	maxQueries = 64 << 20
+	// maxStatements is the most queries of a call, and maxParams the most values of one: SQLite binds no more.
+	maxStatements, maxParams = 10_000, 32_766
 	// sessionHeader has the bookmark of a session.
 	sessionHeader = "X-Cf-D1-Session-Commit-Token"
 )
@@ -30,6 +36,9 @@ func (d database) serve(ctx context.Context, c *call) error {
 	}
 	raw, err := c.whole(ctx, maxQueries, refuse(http.StatusRequestEntityTooLarge, "the queries are larger than %d MiB", maxQueries>>20))
 	if err != nil {
+		return err
+	}
+	if err := engine.Reserve(ctx, 2*int64(len(raw))); err != nil { // copies of it
 		return err
 	}
 	queries, many, err := parseQueries(raw)
@@ -71,32 +80,69 @@ func (d database) serve(ctx context.Context, c *call) error {
 // given is a query as a client sends it.
 type given struct {
 	SQL    json.RawMessage `json:"sql"`
-	Params []param         `json:"params"`
+	Params json.RawMessage `json:"params"`
 }
 
 // parseQueries reads one query or a list of them.
 func parseQueries(raw []byte) (queries []d1.Query, many bool, err error) {
-	var list []given
-	if many = bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte{'['}); many {
-		err = json.Unmarshal(raw, &list)
-	} else {
-		list = make([]given, 1)
-		err = json.Unmarshal(raw, &list[0])
-	}
-	if err != nil {
-		return nil, many, refuse(http.StatusBadRequest, "the queries are not valid: %v", err)
-	}
-	for _, one := range list {
-		q := d1.Query{}
-		if len(one.SQL) == 0 || json.Unmarshal(one.SQL, &q.SQL) != nil || one.SQL[0] != '"' {
-			return nil, many, refuse(http.StatusBadRequest, "The SQL must be a string, not of type '%s'", typeOf(one.SQL))
-		}
-		for _, p := range one.Params {
-			q.Params = append(q.Params, p.value)
-		}
+	many = bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte{'['})
+	take := func(one given) error {
+		q, err := one.query()
 		queries = append(queries, q)
+		return err
 	}
-	return queries, many, nil
+	if many {
+		err = eachOf(raw, maxStatements, take)
+	} else {
+		var one given
+		if err = json.Unmarshal(raw, &one); err == nil {
+			err = take(one)
+		}
+	}
+	if _, refused := errors.AsType[refusalError](err); err != nil && !refused {
+		err = refuse(http.StatusBadRequest, "the queries are not valid: %v", err)
+	}
+	return queries, many, err
+}
+
+// eachOf calls take for each item of a JSON array, of most items at most, so that few bytes of JSON do not become many values.
+func eachOf[T any](raw []byte, most int, take func(T) error) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if first, err := d.Token(); err != nil || first != json.Delim('[') {
+		return cmp.Or(err, errors.New("a list is none"))
+	}
+	for n := 0; d.More(); n++ {
+		if n == most {
+			return fmt.Errorf("a list has more than %d items", most)
+		}
+		var item T
+		if err := d.Decode(&item); err != nil {
+			return err
+		}
+		if err := take(item); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the list")
+	}
+	return nil
+}
+
+func (g given) query() (q d1.Query, err error) {
+	if len(g.SQL) == 0 || g.SQL[0] != '"' || json.Unmarshal(g.SQL, &q.SQL) != nil {
+		return q, refuse(http.StatusBadRequest, "The SQL must be a string, not of type '%s'", typeOf(g.SQL))
+	}
+	if len(g.Params) == 0 || string(g.Params) == "null" {
+		return q, nil
+	}
+	return q, eachOf(g.Params, maxParams, func(p param) error {
+		q.Params = append(q.Params, p.value)
+		return nil
+	})
 }
 
 // typeOf is the type of a JSON value, as JavaScript names it.

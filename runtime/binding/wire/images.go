@@ -15,7 +15,7 @@ import (
 
 const (
 	// maxField is the most bytes of a field of the form that is no image.
-	maxField = 1 << 20
+	maxField = 256 << 10
 	// maxFields is the most fields beside the images.
 	maxFields = 16
 )

@@ -269,6 +269,10 @@ func readRequest(ctx context.Context, c *call) (q *request, rest int64, err erro
 	if rest >= 0 {
 		rest -= size
 	}
+	const decoded = 12 // times its bytes JSON may become
+	if err := engine.Reserve(ctx, decoded*size); err != nil {
+		return nil, 0, err
+	}
 	q, err = parseRequest(raw.Bytes())
 	return q, rest, err
 }

@@ -12,6 +12,9 @@ import (
 	"time"
 )
 
+// idleTime is how long a goroutine waits for the next connection.
+const idleTime = 10 * time.Second
+
 // Server listens for a Handler. Close it.
 type Server struct {
 	// Address is where it listens, as workerd's configuration names it: "unix:/…" or "127.0.0.1:port".
@@ -21,6 +24,7 @@ type Server struct {
 	listener net.Listener
 	folder   string // of the socket; "" where there is none
 	slots    chan struct{}
+	next     chan *conn // for a goroutine that waits
 	closing  chan struct{}
 	work     sync.WaitGroup
 
@@ -32,7 +36,7 @@ type Server struct {
 // Start listens on a socket in a new folder that only this user may open. On Windows it listens on loopback, with a token of its
 // own if o has none.
 func Start(o Options) (*Server, error) {
-	s := &Server{slots: make(chan struct{}, maxCalls), closing: make(chan struct{}), conns: map[*conn]struct{}{}}
+	s := &Server{slots: make(chan struct{}, maxCalls), next: make(chan *conn), closing: make(chan struct{}), conns: map[*conn]struct{}{}}
 	if err := s.listen(&o); err != nil {
 		return nil, errors.Join(fmt.Errorf("serve the bindings: %w", err), s.removeFolder())
 	}
@@ -112,7 +116,7 @@ func (s *Server) accept() {
 	}
 }
 
-// start serves a connection on a goroutine of its own. It has a slot already.
+// start has a goroutine serve a connection, which has a slot already: one that has served others, whose stack has grown, or a new one.
 func (s *Server) start(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,12 +126,32 @@ func (s *Server) start(c *conn) {
 		return
 	}
 	s.conns[c] = struct{}{}
-	s.work.Go(func() {
+	select {
+	case s.next <- c:
+	default:
+		s.work.Go(func() { s.serve(c) })
+	}
+}
+
+// serve serves a connection, and then those that come while it waits.
+func (s *Server) serve(c *conn) {
+	idle := time.NewTimer(idleTime)
+	defer idle.Stop()
+	for {
 		c.serve()
 		_ = c.Close()
+		c.release()
 		s.mu.Lock()
 		delete(s.conns, c)
 		s.mu.Unlock()
 		<-s.slots
-	})
+		idle.Reset(idleTime)
+		select {
+		case c = <-s.next:
+		case <-idle.C:
+			return
+		case <-s.closing:
+			return
+		}
+	}
 }

@@ -168,7 +168,7 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"bytes of D1", post("POST /query", "d1/DB", `{"sql":"SELECT ?","params":[[1,"a"]]}`), "200 OK", "",
-			d1Error(`the queries are not valid: Type 'object' not supported for a bound value`),
+			d1Error(`Type 'object' not supported for a bound value`),
 		},
 		{
 			"no form", post("POST /info", "images/IMAGES", "x"),

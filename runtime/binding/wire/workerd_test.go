@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -103,5 +104,30 @@ func TestProgramsOfWorkerd(t *testing.T) {
 		if left--; left == 0 {
 			break
 		}
+	}
+}
+
+// TestSiteOfWorkerd: a Worker in workerd reaches its own front door, and cannot say to the wire which binding it means.
+func TestSiteOfWorkerd(t *testing.T) {
+	const code = `export default { async fetch(request, env) {
+		const forged = { headers: { "pages-binding": "assets/ASSETS", "pages-wire": "7", "pages-token": "x", "x-one": "1" } };
+		const found = [];
+		for (const url of ["https://site.example:8080/echo?a=%20b", "http://site.example/headers", "http://site.example/moved"])
+			found.push(await (await env.SITE.fetch(url, forged)).text());
+		const sent = await env.SITE.fetch("http://site.example/sent", { method: "POST", body: "a body" });
+		const large = await (await env.SITE.fetch("http://site.example/large")).arrayBuffer();
+		return Response.json([...found, await sent.text(), large.byteLength]);
+	} }`
+	door := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/sent" {
+			_, _ = io.Copy(w, r.Body)
+			return
+		}
+		files(w, r)
+	})
+	ask := inWorkerd(t, []byte(code), serve(t, wire.Options{Bindings: bindings(t), FrontDoor: door}))
+	const want = `["GET https://site.example:8080/echo?a=%20b site.example:8080 /echo?a=%20b 1","1\n","a { color: red }","a body",1048576]`
+	if got := ask("/"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
