@@ -45,7 +45,8 @@ const kinds = [(async () => {}).constructor("return 5"), (function* () {}).const
 let wrong = "";
 try { new Function("}"); } catch (error) { wrong = error.name; }
 `+webtest.Handler(`
-	const refused = [() => eval("1"), () => eval(7), () => new later("1"), () => kinds[0].constructor("1"), () => kinds[1].constructor("1")].map((f) => {
+	const refused = [() => eval("1"), () => eval(7), () => new later("1"), () => kinds[0].constructor("1"),
+		() => kinds[1].constructor("1")].map((f) => {
 		try { f(); return "run"; } catch (error) { return error.name; }
 	});
 	return Response.json([six, made(1), await kinds[0](), kinds[1]().next().value, wrong, kinds[0] instanceof Function, Function.length,

@@ -135,9 +135,9 @@ func TestLanguage(t *testing.T) {
 				for (const list of [[Promise.reject(1)], []]) await Promise.any(list).catch((e) => out.push(String(e), e.stack, e.errors,
 					Object.getOwnPropertyNames(e), Object.keys(e), e instanceof AggregateError));
 				return out`,
-			`["AggregateError: All promises were rejected","AggregateError: All promises were rejected",[1],["stack","message","errors"],[],true,
-				"AggregateError: All promises were rejected","AggregateError: All promises were rejected",[],["stack","message","errors"],[],
-				true]`,
+			`["AggregateError: All promises were rejected","AggregateError: All promises were rejected",[1],
+				["stack","message","errors"],[],true,"AggregateError: All promises were rejected",
+				"AggregateError: All promises were rejected",[],["stack","message","errors"],[],true]`,
 		},
 		{
 			"Promise.any of other kinds",
@@ -170,7 +170,8 @@ func TestLanguage(t *testing.T) {
 				c.abort();
 				return [of(made), of(c.signal.reason), of(structuredClone(made)), rest, JSON.stringify({ ...made, stack: "" }),
 					Object.keys(await crypto.subtle.digest("none", new Uint8Array()).catch((e) => e)),
-					/^AbortError: m\n    at (?!DOMException|construct)/.test(stack), new QuotaExceededError().stack.includes("at DOMException"), JSON.stringify(new DOMException()).slice(0, 40)]`,
+					/^AbortError: m\n    at (?!DOMException|construct)/.test(stack), new QuotaExceededError().stack.includes("at DOMException"),
+					JSON.stringify(new DOMException()).slice(0, 40)]`,
 			`[["code+false","name+false","message+false","stack+get"],["code+false","name+false","message+false","stack+get"],
 				["code+false","name+false","message+false","stack+true"],{"code":20,"name":"AbortError","message":"m"},
 				"{\"code\":20,\"name\":\"AbortError\",\"message\":\"m\",\"stack\":\"\"}",["code","name","message","stack"],true,false,
@@ -184,7 +185,8 @@ func TestLanguage(t *testing.T) {
 				return [x instanceof X, x.constructor.name, Object.keys(x), get.call(x), DOMException.name, DOMException.length,
 					DOMException.prototype.constructor === DOMException, DOMException.ABORT_ERR, called,
 					new QuotaExceededError("q").name, QuotaExceededError.__proto__ === DOMException, new QuotaExceededError("q").code]`,
-			`[true,"X",["code","name","message","stack","q"],"DataError","DOMException",0,true,20,"TypeError","QuotaExceededError",true,22]`,
+			`[true,"X",["code","name","message","stack","q"],"DataError","DOMException",0,true,20,"TypeError",
+				"QuotaExceededError",true,22]`,
 		},
 		{
 			"the constructor of async functions",

@@ -296,7 +296,8 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	err = &net.DNSError{Err: "server misbehaving", Name: "nowhere.test", Server: "192.0.2.53:53", IsTemporary: true}
-	want = `Error: Network connection lost. fetch to "https://nowhere.test/x" failed: "nowhere.test" cannot be looked up: server misbehaving`
+	want = `Error: Network connection lost. fetch to "https://nowhere.test/x" failed: "nowhere.test" cannot be looked up: ` +
+		"server misbehaving"
 	if got := f.Error(err).Error(); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
