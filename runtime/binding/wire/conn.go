@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -142,15 +143,19 @@ func (c *conn) serveOne() (again bool) {
 	r = r.WithContext(ctx)
 	r.RemoteAddr = "127.0.0.1:0"
 	w.r, w.keep = r, !r.Close && r.ProtoAtLeast(1, 1)
-	w.body = &requestBody{ReadCloser: r.Body, ended: r.Body == http.NoBody}
+	w.body = &requestBody{ReadCloser: r.Body}
+	w.body.ended.Store(r.Body == http.NoBody)
 	r.Body = w.body
+	w.watch = newWatch(c.in, w.body, cancel)
 	defer func() {
 		w.ended.Store(true)
+		w.stopWatch()
 		if p := recover(); p != nil { // http.ErrAbortHandler
 			again = false
 		}
 	}()
 	c.server.handler.ServeHTTP(w, r)
+	w.stopWatch()
 	if w.hijacked {
 		return false
 	}
@@ -161,14 +166,80 @@ func (c *conn) serveOne() (again bool) {
 type requestBody struct {
 	io.ReadCloser
 
-	ended bool
+	ended atomic.Bool
 }
 
 // Read implements io.Reader.
 func (b *requestBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.ended = b.ended || errors.Is(err, io.EOF)
+	if errors.Is(err, io.EOF) {
+		b.ended.Store(true)
+	}
 	return n, err
+}
+
+// watch finds out, during a call that lasts, that the peer has closed the connection.
+type watch struct {
+	in   *bufio.Reader
+	body *requestBody
+	gone func() // ends the request
+
+	mu      sync.Mutex
+	timer   *time.Timer
+	running chan struct{} // closed at the end of the look; nil before it
+	stopped bool
+}
+
+// watchAfter is after how long a call lasts.
+const watchAfter = 100 * time.Millisecond
+
+func newWatch(in *bufio.Reader, body *requestBody, gone func()) *watch {
+	w := &watch{in: in, body: body, gone: gone}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer = time.AfterFunc(watchAfter, w.look)
+	return w
+}
+
+// look waits for the end of the connection, once the body was read.
+func (w *watch) look() {
+	w.mu.Lock()
+	if w.stopped {
+		w.mu.Unlock()
+		return
+	}
+	if !w.body.ended.Load() {
+		w.timer.Reset(watchAfter)
+		w.mu.Unlock()
+		return
+	}
+	w.running = make(chan struct{})
+	w.mu.Unlock()
+	defer close(w.running)
+	if _, err := w.in.Peek(1); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		w.gone()
+	}
+}
+
+// stopWatch ends the watch, after which the connection may be read again.
+func (w *response) stopWatch() {
+	if w.watch.stop() {
+		_ = w.conn.SetReadDeadline(time.Unix(1, 0))
+		<-w.watch.running
+		_ = w.conn.SetReadDeadline(time.Time{})
+	}
+}
+
+// stop reports whether a look is under way, at its first call.
+func (w *watch) stop() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stopped {
+		return false
+	}
+	w.stopped = true
+	w.timer.Stop()
+	return w.running != nil
 }
 
 // response is an http.ResponseWriter on a connection.
@@ -176,6 +247,7 @@ type response struct {
 	conn    *conn
 	r       *http.Request
 	body    *requestBody
+	watch   *watch
 	arrival *arrival
 	header  http.Header
 	text    string // the reason of the status
@@ -249,12 +321,12 @@ func (w *response) drained() bool {
 	if w.broken || w.body == nil {
 		return false
 	}
-	if !w.body.ended {
+	if !w.body.ended.Load() {
 		_ = w.conn.SetReadDeadline(time.Now().Add(time.Second)) //nolint:forbidigo // a deadline
 		_, _ = io.CopyN(io.Discard, w.body, little)
 		_ = w.conn.SetReadDeadline(time.Time{})
 	}
-	return w.body.ended
+	return w.body.ended.Load()
 }
 
 // Write implements http.ResponseWriter.
@@ -334,6 +406,7 @@ func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if w.hijacked || w.sent || w.ended.Load() {
 		return nil, nil, http.ErrHijacked
 	}
+	w.stopWatch()
 	w.hijacked, w.conn.hijacked = true, true
 	return w.conn.Conn, bufio.NewReadWriter(w.conn.in, w.conn.out), nil
 }

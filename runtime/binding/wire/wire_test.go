@@ -305,6 +305,40 @@ func TestCalled(t *testing.T) {
 	}
 }
 
+// TestPeerThatIsGone: a call whose peer has closed the connection ends.
+func TestPeerThatIsGone(t *testing.T) {
+	begun, ended := make(chan struct{}), make(chan struct{})
+	s := serve(t, wire.Options{Token: "secret", FrontDoor: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" { // it lasts, and its connection is used again
+			time.Sleep(300 * time.Millisecond)
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		close(begun)
+		<-r.Context().Done()
+		close(ended)
+	})})
+	conn := dial(t, s)
+	for range 2 {
+		if _, err := io.WriteString(conn, post("GET /slow", "site", "")); err != nil {
+			t.Fatal(err)
+		}
+		if status, _, body := answer(t, conn); status != "200 OK" {
+			t.Fatalf("%s %s", status, body)
+		}
+	}
+	if _, err := io.WriteString(conn, post("POST /x", "site", "a body")); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	conn.Close()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the call goes on for ever")
+	}
+}
+
 // TestCloseEndsCalls: a call under way ends with the server.
 func TestCloseEndsCalls(t *testing.T) {
 	begun := make(chan struct{})
