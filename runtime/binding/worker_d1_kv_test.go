@@ -438,7 +438,10 @@ func TestKVFromWorker(t *testing.T) {
 			"await KV.put(\"o\", {})",
 			`TypeError: KV put() accepts only strings, ArrayBuffers, ArrayBufferViews, and ReadableStreams as values.`,
 		},
-		{"return await KV.get(\"a\", \"json\").catch((e) => e.name)", `"SyntaxError"`},
+		{
+			"return await KV.get(\"a\", \"json\").catch((e) => [e.name, e.message, Object.keys(e), e instanceof SyntaxError])",
+			`["SyntaxError","Unexpected token 'e', \"text é\" is not valid JSON",[],true]`,
+		},
 		{
 			"return KV.get(\"a\", \"blob\")",
 			`TypeError: Unknown response type. Possible types are "text", "arrayBuffer", "json", and "stream".`,

@@ -247,10 +247,14 @@ func (e *Entry) metadata() any {
 func (r readCall) value(ctx context.Context, entry *Entry) (any, error) {
 	switch r.kind {
 	case "json":
-		if err := json.Unmarshal(entry.Value, new(anyJSON)); err != nil {
-			return nil, &engine.Error{Name: "SyntaxError", Message: fmt.Sprintf("the value of %q is not valid JSON: %v", entry.Key, err)}
-		}
+		invalid := json.Unmarshal(entry.Value, new(anyJSON))
 		text, err := engine.DecodeOwned(ctx, entry.Value)
+		if invalid != nil && err == nil { // JavaScript has the words for it
+			return nil, &engine.Error{
+				Name: "SyntaxError", Message: fmt.Sprintf("the value of %q is not valid JSON: %v", entry.Key, invalid),
+				Props: []engine.Field{{Name: "text", Value: text}},
+			}
+		}
 		return json.RawMessage(unsafe.Slice(unsafe.StringData(text), len(text))), err
 	case "text", "":
 		return engine.DecodeOwned(ctx, entry.Value)

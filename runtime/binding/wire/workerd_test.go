@@ -16,9 +16,6 @@ import (
 
 // differences are what workerd gives over the wire where the built-in engine gives something else, each with the reason.
 var differences = map[string]struct{ workerd, why string }{
-	"kv: get json that is none": {
-		`SyntaxError: Unexpected token 'v', "value" is not valid JSON`, "the client of KV parses the value itself",
-	},
 	"d1: exec that fails later": {
 		"Error: D1_EXEC_ERROR: Error in line 1: SELECT 1: no such table: none: SQLITE_ERROR " +
 			"[Error in line 1: SELECT 1: no such table: none: SQLITE_ERROR]", "the client of D1 names the first line always",

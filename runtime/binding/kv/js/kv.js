@@ -34,7 +34,7 @@ export class KvNamespace {
     const many = Array.isArray(key);
     const method = many ? "GET_BULK" : "GET";
     const keys = many ? key.map((k) => keyOf(k, method)) : keyOf(key, method);
-    const found = await located(host.kv_get(this.#id, keys, type, cacheTtl, withMetadata));
+    const found = await located(parsed(host.kv_get(this.#id, keys, type, cacheTtl, withMetadata)));
     if (many) return mapOf(found);
     if (type !== "arrayBuffer" && type !== "stream") return found;
     if (!withMetadata) return bodyOf(found);
@@ -73,6 +73,26 @@ function keyOf(key, method) {
   if (name.includes("\ufffd") && !`${key}`.isWellFormed())
     throw new Error(`KV ${method} failed: 400 Could not URL-decode key name`);
   return name;
+}
+
+/** What the host found; it hands over a text that is no JSON, whose faults JSON.parse names. */
+async function parsed(found) {
+  try {
+    return await found;
+  } catch (error) {
+    throw typeof error.text === "string" ? faultOf(error.text, error) : error;
+  }
+}
+
+/** The error of JSON.parse, whose lines are ours; known where it finds nothing wrong. */
+function faultOf(json, known) {
+  try {
+    JSON.parse(json);
+    return known;
+  } catch (fault) {
+    fault.stack = `${fault}`;
+    return fault;
+  }
 }
 
 // null is no metadata, and undefined neither.
