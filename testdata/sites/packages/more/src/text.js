@@ -27,8 +27,9 @@ import { Decimal } from "decimal.js";
 import BigNumber from "bignumber.js";
 import Big from "big.js";
 import BN from "bn.js";
+import { answering } from "./answer.js";
 
-export const topics = {
+const topics = {
   semver: () => [semver.valid("1.2.3"), semver.valid("a.b.c"), semver.clean("  =v1.2.3   "), semver.satisfies("1.2.3", "1.x || >=2.5.0 || 5.0.0 - 7.2.3"),
     semver.gt("1.2.3", "9.8.7"), semver.minVersion(">=1.0.0").version, semver.valid(semver.coerce("v2")), semver.sort(["1.0.0", "1.0.0-rc.1", "0.9.9"]), semver.intersects("^1.2", "~1.3"), new semver.Range("^1.2.3-beta").format()],
   lodash: () => {
@@ -70,3 +71,5 @@ export const topics = {
   mathjs: () => [math.round(math.e, 3), math.atan2(3, -3) / math.pi, math.log(10000, 10), math.sqrt(math.complex(-4, 0)).toString(), math.evaluate("1.2 * (2 + 4.5)").toString(), math.evaluate("12.7 cm to inch").toString(), math.evaluate("sin(45 deg) ^ 2"), math.evaluate("det([-1, 2; 3, 1])"), math.derivative("x^2 + x", "x").toString(), math.simplify("2x + x").toString(), math.format(math.inv([[1, 2], [3, 4]]), 14), math.evaluate("f(x, y) = x ^ y; f(2, 3)").toString(), math.chain(3).add(4).multiply(2).done(), math.bignumber("0.1").plus("0.2").toString(), math.fraction(1, 3).add(math.fraction(1, 6)).toFraction()],
   decimal: () => [new Decimal("0xff.8").toString(), Decimal.sqrt(2).toString(), new Decimal(123.456).toDP(1).toString(), Decimal.exp("2.5").toString(), new Decimal("1e-7").div(3).toFixed(12), Decimal.atan2(1, 2).toPrecision(30) + "", new Decimal(5).pow(-2.5).toString(), new BigNumber("0.1").plus(0.2).toString(), new BigNumber("123456789.987654321").toFormat(3), new BigNumber("ff", 16).toString(2), BigNumber.sum("1e30", 1).toString(), new Big(1).div(3).toString(), new Big("1e21").times(3).toFixed(), new BN("dead", 16).add(new BN("101010", 2)).toString(10), new BN("123456789012345678901234567890").pow(new BN(3)).umod(new BN(97)).toString(), new BN(7).toRed(BN.red("k256")).redInvm().toString(16)],
 };
+
+export default answering(topics);
