@@ -308,7 +308,7 @@ func TestCalled(t *testing.T) {
 // TestPeerThatIsGone: a call whose peer has closed the connection ends.
 func TestPeerThatIsGone(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan struct{})
-	s := serve(t, wire.Options{Token: "secret", FrontDoor: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, wire.Options{Token: "secret", FrontDoor: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/slow" { // it lasts, and its connection is used again
 			time.Sleep(300 * time.Millisecond)
 			return
@@ -336,6 +336,39 @@ func TestPeerThatIsGone(t *testing.T) {
 	case <-ended:
 	case <-time.After(20 * time.Second):
 		t.Fatal("the call goes on for ever")
+	}
+}
+
+// TestBrokenPeers: connections that break off anywhere leave nothing behind, and the others go on.
+func TestBrokenPeers(t *testing.T) {
+	s := serve(t, wire.Options{Bindings: bindings(t), Token: "secret", FrontDoor: http.HandlerFunc(files)})
+	whole := post("PUT /key", "kv/KV", strings.Repeat("v", 100))
+	large := post("PUT /large", "kv/KV", strings.Repeat("v", 3<<20))
+	batch := post("POST /query", "d1/DB", `[{"sql":"CREATE TABLE t (x)"},{"sql":"SELECT 1"}]`)
+	for range 5 {
+		var all []net.Conn
+		for _, sent := range []string{
+			"", "GET", whole[:40], whole[:len(whole)-1], large[:1<<20], large[:len(large)-1], batch[:len(batch)-1],
+			post("GET /large", "site", ""), post("GET /large", "assets/ASSETS", ""),
+			"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+		} {
+			conn := dial(t, s)
+			if _, err := io.WriteString(conn, sent); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, conn)
+		}
+		for _, conn := range all {
+			conn.Close()
+		}
+	}
+	for _, key := range []string{"key", "large"} {
+		if status, _, _ := exchange(t, s, post("GET /"+key, "kv/KV", "")); status != "404 Not Found" {
+			t.Errorf("half a put of %s: %s", key, status)
+		}
+	}
+	if status, _, body := exchange(t, s, batch); status != "200 OK" || strings.Contains(body, "error") {
+		t.Errorf("%s %s", status, body)
 	}
 }
 
