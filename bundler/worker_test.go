@@ -133,7 +133,8 @@ func TestSources(t *testing.T) {
 
 // TestDevelopmentBuilds: packages choose their build by NODE_ENV, and a Worker names those whose build for development it has.
 func TestDevelopmentBuilds(t *testing.T) {
-	choose := "module.exports = process.env.NODE_ENV === 'production' ? require('./cjs/p.production.js') : require('./cjs/p.development.js')"
+	choose := "module.exports = process.env.NODE_ENV === 'production' ? require('./cjs/p.production.js') : " +
+		"require('./cjs/p.development.js')"
 	dir := site(
 		t, "index.js", "import 'react'; import '@scope/p'; import 'vue'; import 'plain'; import './own.development.js'; export default {}",
 		"node_modules/react/index.js", choose, "node_modules/@scope/p/index.js", choose,

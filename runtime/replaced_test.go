@@ -71,8 +71,14 @@ func TestReplacedOverMemory(t *testing.T) {
 	module := `^warn memory: .* It had \d\.\d MB in JavaScript's heap with its ArrayBuffers, 1[12]\d\.\d MB in memories of WebAssembly[.,]`
 	rows := []struct{ name, path, want, line string }{
 		{"a heap that is full", "/heap", "InternalError: out of memory", heap},
-		{"buffers", "/buffers", "RangeError: Array buffer allocation failed", `It had 1[12]\d\.\d MB in JavaScript's heap with its ArrayBuffers`},
-		{"one buffer that is larger than the limit", "/large", "RangeError: Array buffer allocation failed", `It had \d\.\d MB in JavaScript's`},
+		{
+			"buffers", "/buffers", "RangeError: Array buffer allocation failed",
+			`It had 1[12]\d\.\d MB in JavaScript's heap with its ArrayBuffers`,
+		},
+		{
+			"one buffer that is larger than the limit", "/large", "RangeError: Array buffer allocation failed",
+			`It had \d\.\d MB in JavaScript's`,
+		},
 		{"memory.grow that gives -1", "/grow", "refused", module},
 		{"a module that goes on without the memory", "/trap", "RuntimeError: memory access out of bounds", module},
 		{"memories", "/memories", "RangeError: WebAssembly.Instance(): Out of memory: the isolate would hold more than 128 MB", module},

@@ -67,8 +67,8 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 		"multiply limits.cpuMs by this `factor`: pure JavaScript is slower here than on the platform")
 	flags.StringVar(&f.Isolation, "isolation", "shared", "`mode` of isolates: shared, which live on, as on the platform, or request, "+
 		"a pristine one for each request")
-	flags.StringVar(&f.Mode, "mode", "", "`mode` of packages, as process.env.NODE_ENV, by which packages such as React choose their build: production, as a "+
-		"published page has it, or development (default: NODE_ENV, or development)")
+	flags.StringVar(&f.Mode, "mode", "", "`mode` of packages, as process.env.NODE_ENV, by which packages such as React choose their "+
+		"build: production, as a published page has it, or development (default: NODE_ENV, or development)")
 	flags.StringVar(&f.EdgeRules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
 	flags.StringVar(&f.As, "as", "", "`persona` that visitors are from the start, or an email; see .pages/members.json")
 	flags.StringArrayVar(&f.AllowFetch, "allow-fetch", nil,

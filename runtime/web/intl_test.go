@@ -112,7 +112,8 @@ func TestIntlHonest(t *testing.T) {
 		{
 			"words by dictionaries, in any locale",
 			`[...new Set([undefined, "ja", "zh", "th", "en"].map((l) => ["東京に住んでいます。", "タヌキとabc", "ภาษาไทย, และ", "ភាសាខ្មែរ",
-				"ພາສາລາວ 12", "မြန်မာဘာသာ", "e.g. 10:30"].map((s) => [...new Intl.Segmenter(l, { granularity: "word" }).segment(s)].map((s) =>
+				"ພາສາລາວ 12", "မြန်မာဘာသာ", "e.g. 10:30"].map((s) =>
+				[...new Intl.Segmenter(l, { granularity: "word" }).segment(s)].map((s) =>
 				s.segment + (s.isWordLike ? "*" : "")).join("|")).join(" / ")))].join()`,
 			"東京*|に*|住*|んで*|い*|ます*|。 / タヌキ*|と*|abc* / ภาษา*|ไทย*|,| |และ* / ភាសាខ្មែរ* / ພາສາ*|ລາວ*| |12* / " +
 				"မြန်မာဘာသာ* / e*|.|g*|.| |10*|:|30*",
@@ -126,7 +127,8 @@ func TestIntlHonest(t *testing.T) {
 		},
 		{
 			"sentences in Greek",
-			`["el", "el-GR", "en"].map((l) => [...new Intl.Segmenter(l, { granularity: "sentence" }).segment("Τι κάνεις; Καλά.")].length).join()`,
+			`["el", "el-GR", "en"].map((l) =>
+				[...new Intl.Segmenter(l, { granularity: "sentence" }).segment("Τι κάνεις; Καλά.")].length).join()`,
 			"2,2,1",
 		},
 		{"an unknown locale", `new Intl.NumberFormat("xx").resolvedOptions().locale`, "en-US"},
@@ -158,7 +160,8 @@ func TestIntlHonest(t *testing.T) {
 		{
 			"time zones",
 			`((z) => [z.length > 400, ["Asia/Calcutta", "Europe/Kiev", "Asia/Kolkata", "UTC", "Etc/GMT+5"].map((n) => +z.includes(n)),
-				new Intl.Locale("en-UA").getTimeZones(), new Intl.Locale("en-XK").getTimeZones()].join())(Intl.supportedValuesOf("timeZone"))`,
+				new Intl.Locale("en-UA").getTimeZones(), new Intl.Locale("en-XK").getTimeZones()].join())(
+				Intl.supportedValuesOf("timeZone"))`,
 			"true,1,1,0,0,0,Europe/Kiev,Europe/Simferopol,",
 		},
 		{

@@ -170,7 +170,8 @@ func TestLanguage(t *testing.T) {
 				c.abort();
 				return [of(made), of(c.signal.reason), of(structuredClone(made)), rest, JSON.stringify({ ...made, stack: "" }),
 					Object.keys(await crypto.subtle.digest("none", new Uint8Array()).catch((e) => e)),
-					/^AbortError: m\n    at (?!DOMException|construct)/.test(stack), new QuotaExceededError().stack.includes("at DOMException"),
+					/^AbortError: m\n    at (?!DOMException|construct)/.test(stack),
+					new QuotaExceededError().stack.includes("at DOMException"),
 					JSON.stringify(new DOMException()).slice(0, 40)]`,
 			`[["code+false","name+false","message+false","stack+get"],["code+false","name+false","message+false","stack+get"],
 				["code+false","name+false","message+false","stack+true"],{"code":20,"name":"AbortError","message":"m"},

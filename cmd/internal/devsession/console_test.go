@@ -68,7 +68,8 @@ func TestAdviseProduction(t *testing.T) {
 	for range 2 {
 		k.adviseProduction(site.RequestRecord{Meter: &site.Meter{CPUMs: 213.4}})
 	}
-	const want = "note: that took 213 ms of CPU time, with the development build of react, react-dom; a published page has the production build, as with:\n" +
+	const want = "note: that took 213 ms of CPU time, with the development build of react, react-dom; " +
+		"a published page has the production build, as with:\n" +
 		"      pages dev --mode production\n"
 	if got := out.String(); got != want {
 		t.Errorf("said %q, want %q", got, want)

@@ -43,7 +43,7 @@ func readList(file string) (*list, error) {
 		}
 		last := l.reasons[len(l.reasons)-1]
 		if !strings.HasPrefix(line, "test/") {
-			return nil, fmt.Errorf("%s: %q is neither a reason, which begins with \"# \", nor a test, which begins with \"test/\"", file, line)
+			return nil, fmt.Errorf("%s: %q is neither a reason (\"# …\") nor a test (\"test/…\")", file, line)
 		}
 		if l.passed[line] {
 			return nil, fmt.Errorf("%s: %s stands there twice", file, line)

@@ -65,7 +65,8 @@ func openSuite(root string) (*suite, error) {
 
 // tests are the paths of the tests below folder, which is relative to test/, in order. Files of test modules are none.
 func (s *suite) tests(folder string) (paths []string, err error) {
-	err = filepath.WalkDir(filepath.Join(s.root, "test", filepath.FromSlash(folder)), func(name string, entry fs.DirEntry, err error) error {
+	below := filepath.Join(s.root, "test", filepath.FromSlash(folder))
+	err = filepath.WalkDir(below, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(name) != ".js" || strings.HasSuffix(name, "_FIXTURE.js") {
 			return err
 		}

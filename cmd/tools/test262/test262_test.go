@@ -52,10 +52,15 @@ func TestList(t *testing.T) {
 	}{
 		{"all pass", "pass", "# Never\n", 0, []string{"8 of 8 tests pass"}},
 		{"listed", "fail", "Words.\n# Wrong\ntest/fail/\n", 0, []string{"     5  Wrong", "0 of 5 tests pass"}},
-		{"by name", "fail", "# Wrong\ntest/fail/plain.js\ntest/fail/l*\n# Other\ntest/fail/\n", 0, []string{"     3  Wrong", "     2  Other"}},
+		{
+			"by name", "fail", "# Wrong\ntest/fail/plain.js\ntest/fail/l*\n# Other\ntest/fail/\n", 0,
+			[]string{"     3  Wrong", "     2  Other"},
+		},
 		{
 			"unlisted", "elsewhere", "# Half\ntest/elsewhere/half.js\n", exitOther,
-			[]string{"fails and is not listed: test/elsewhere/unlisted.js (sloppy): RangeError: no reason", "     1  Half", "1 of 3 tests pass"},
+			[]string{
+				"fails and is not listed: test/elsewhere/unlisted.js (sloppy): RangeError: no reason", "     1  Half", "1 of 3 tests pass",
+			},
 		},
 		{"passes", "pass", "# Wrong\ntest/pass/plain.js\n", exitOther, []string{"is listed and passes: test/pass/plain.js", "8 of 8"}},
 		{"another part", "pass", "# Wrong\ntest/fail/plain.js\n", 0, []string{"8 of 8"}},
@@ -83,7 +88,9 @@ func TestList(t *testing.T) {
 
 // TestWrongUsage: a folder that is no suite is refused with the flag to mend.
 func TestWrongUsage(t *testing.T) {
-	for _, args := range [][]string{nil, {"--suite", t.TempDir()}, {"--suite", filepath.Join(t.TempDir(), "none")}, {"--suite", ".", "more"}} {
+	for _, args := range [][]string{
+		nil, {"--suite", t.TempDir()}, {"--suite", filepath.Join(t.TempDir(), "none")}, {"--suite", ".", "more"},
+	} {
 		var out strings.Builder
 		if code := run(t.Context(), args, &out, &out); code != exitUsage || !strings.Contains(out.String(), "--suite") {
 			t.Errorf("%q: exit code %d, %s", args, code, out.String())

@@ -418,7 +418,8 @@ func TestFetchIsGuarded(t *testing.T) {
 		snippets = append(snippets, webtest.Snippet{
 			host,
 			fmt.Sprintf("await fetch(%q)", "http://"+host+port+"/none"),
-			`/^(Error: fetch to .* is refused: its address (.* )?(belongs to|is on)|TypeError: Invalid URL|TypeError: .* holds a user name)/`,
+			`/^(Error: fetch to .* is refused: its address (.* )?(belongs to|is on)|TypeError: Invalid URL|` +
+				`TypeError: .* holds a user name)/`,
 		})
 	}
 	for _, port := range []string{"0", "22", "25", "6379"} {
