@@ -1,5 +1,6 @@
 // Command test262 runs a checkout of test262, the test suite of ECMA-262 and ECMA-402, in the engine as Workers have it. Tests
-// of the language run in an isolate of their own, those of built-ins and of Intl at the top level of a Worker of their own.
+// run in an isolate of their own, those of Intl and Atomics, which the engine has from JavaScript around it, at the top level of
+// a Worker of their own.
 //
 // A list says which tests fail, and why. The program prints those that fail without being listed, and those that are listed
 // and pass, and ends with 1 if there are any.

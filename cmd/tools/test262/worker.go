@@ -17,7 +17,7 @@ type workers struct {
 	suite   *suite
 }
 
-// workerCode is the module of a Worker that is a test: the code before it, its code, and whether it says when it is complete.
+// workerCode is the module of a Worker that is a test: its code, with the code before it, and whether it says when it is complete.
 const workerCode = `
 const printed = [];
 globalThis.print = (text) => { printed.push(String(text)); };
@@ -27,7 +27,6 @@ globalThis.$262 = {
 	detachArrayBuffer: (buffer) => { buffer.transfer(); return null; },
 };
 (0, eval)(%s);
-(0, eval)(%s);
 if (%t) {
 	for (let jobs = 0; jobs < 10_000 && printed.length === 0; jobs++) await null;
 	const [first = "it never completes"] = printed;
@@ -36,10 +35,9 @@ if (%t) {
 export default { fetch() { return new Response(); } };
 `
 
-// covers reports whether a test runs in a Worker: those of what globals are, and not of the language. Modules have no globals
-// of their own, and run in an isolate alone.
+// covers reports whether a test runs in a Worker: those of globals that the engine does not have.
 func (w *workers) covers(t testFile) bool {
-	return !t.flag("module") && (strings.HasPrefix(t.path, "test/built-ins/") || strings.HasPrefix(t.path, "test/intl402/"))
+	return strings.HasPrefix(t.path, "test/built-ins/Atomics/") || strings.HasPrefix(t.path, "test/intl402/")
 }
 
 // run runs the test in one mode. The first error is why it fails, the second one of this program.
@@ -48,13 +46,9 @@ func (w *workers) run(ctx context.Context, t testFile, m mode) (failed, err erro
 	if err != nil {
 		return nil, err
 	}
-	code := t.code
+	code := setup + t.code
 	if m == strict {
 		code = "\"use strict\";\n" + code
-	}
-	before, err := json.Marshal(setup)
-	if err != nil {
-		return nil, err
 	}
 	text, err := json.Marshal(code)
 	if err != nil {
@@ -62,7 +56,7 @@ func (w *workers) run(ctx context.Context, t testFile, m mode) (failed, err erro
 	}
 	async := t.flag("async") && t.Negative == nil
 	worker, thrown := w.runtime.NewWorker(ctx, pagesruntime.WorkerOptions{
-		Name: "worker.js", Code: fmt.Appendf(nil, workerCode, before, text, async), LoadCPU: longestTest,
+		Name: "worker.js", Code: fmt.Appendf(nil, workerCode, text, async), LoadCPU: longestTest,
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
