@@ -87,7 +87,11 @@ func Handler(files http.Handler) http.Handler {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 			return
 		}
-		files.ServeHTTP(&markingWriter{ResponseWriter: w, request: r}, r)
+		marking := &markingWriter{ResponseWriter: w, request: r}
+		files.ServeHTTP(marking, r)
+		if !marking.marked { // a response to HEAD
+			marking.WriteHeader(http.StatusOK)
+		}
 	})
 }
 
