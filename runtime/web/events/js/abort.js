@@ -39,7 +39,7 @@ export class AbortSignal extends EventTarget {
   }
   static timeout(milliseconds) {
     need(arguments.length, 1, "AbortSignal.timeout");
-    const ms = +milliseconds > 0 ? +milliseconds : 0; // also of NaN and what is negative, as in production
+    const ms = Math.max(+milliseconds || 0, 0); // NaN and less count as none, as in production
     const signal = new AbortSignal(token);
     setTimeout(() => abort(signal, new DOMException("The operation was aborted due to timeout", "TimeoutError")), ms);
     return signal;
