@@ -191,7 +191,7 @@ var appetites = map[string]struct {
 	"uploads at once": {
 		`const u = new Uint8Array(3e7); await Promise.all(Array.from({ length: 15 }, () => fetch("ORIGIN/slow", {
 			method: "POST", body: u }).then((r) => r.text()))); return new Response("done")`,
-		"out of memory",
+		"Array buffer allocation failed",
 	},
 	"form data": {
 		`const f = new FormData(); const u = new Blob([new Uint8Array(2e7)]); for (let i = 0; i < 6; i++) f.append("f", u);
