@@ -161,7 +161,7 @@ func (k *console) request(rec site.RequestRecord) {
 	k.adviseProduction(rec)
 }
 
-// slowCPU is the CPU time of a request, in milliseconds, from which a person is told how to make it less.
+// slowCPU is the least CPU time, in milliseconds, of a request that the console advises on.
 const slowCPU = 100
 
 // adviseProduction says once, at a slow request, that its Worker has a build for development of a package.

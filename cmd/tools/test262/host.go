@@ -16,8 +16,8 @@ import (
 // longestTest is the CPU time that a test may take.
 const longestTest = 30 * time.Second
 
-// hostCode ends the script that an isolate begins with. What it defines is what a host of test262 has to offer; a test that
-// needs another member of $262 fails.
+// hostCode ends the script that an isolate begins with. It defines the functions of a host of test262; a test that needs another
+// member of $262 fails.
 const hostCode = `
 var __printed = [];
 var print = (text) => { __printed.push(String(text)); };

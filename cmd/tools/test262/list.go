@@ -73,7 +73,7 @@ func (l *list) of(path string) (*reason, string) {
 	return nil, ""
 }
 
-// report prints what came of the tests; it reports whether that is what the list says.
+// report prints the results of the tests, and reports whether the list agrees with them.
 func (l *list) report(w io.Writer, outcomes []outcome) bool {
 	asListed := true
 	ran := map[string]bool{}

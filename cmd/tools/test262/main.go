@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// outcome is what a test came to.
+// outcome is the result of a test.
 type outcome struct {
 	path   string
 	failed []failure
@@ -84,7 +84,7 @@ type failure struct {
 	err  error
 }
 
-// all runs the tests and prints what came of them; asListed reports whether the list agrees.
+// all runs the tests and prints their results; asListed reports whether the list agrees.
 func (o options) all(ctx context.Context, stdout, stderr io.Writer) (asListed bool, err error) {
 	s, err := openSuite(o.suite)
 	if err != nil {

@@ -88,7 +88,11 @@ func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]e
 		"kv_list": func(c *engine.Call) (any, error) {
 			o := ListOptions{Prefix: c.String(1), Limit: int(c.Int(2)), Cursor: c.String(3)}
 			return on(c, "GET", list, []string{o.Prefix}, func(ctx context.Context, kv *Namespace) (any, error) {
-				return listJSON(kv.List(ctx, o))
+				entries, cursor, err := kv.List(ctx, o)
+				if err != nil {
+					return nil, err
+				}
+				return ListJSON(entries, cursor), nil
 			})
 		},
 		"kv_delete": func(c *engine.Call) (any, error) {
@@ -269,10 +273,8 @@ type anyJSON struct{}
 // UnmarshalJSON implements json.Unmarshaler.
 func (*anyJSON) UnmarshalJSON([]byte) error { return nil }
 
-func listJSON(entries []Entry, cursor string, err error) (any, error) {
-	if err != nil {
-		return nil, err
-	}
+// ListJSON is the result of a list as KV writes it.
+func ListJSON(entries []Entry, cursor string) json.RawMessage {
 	b := []byte(`{"keys":[`)
 	for i, e := range entries {
 		b = append(hostcall.AppendComma(b, i), `{"name":`...)
@@ -289,7 +291,7 @@ func listJSON(entries []Entry, cursor string, err error) (any, error) {
 	if cursor != "" {
 		b = hostcall.AppendJSONString(append(b, `,"cursor":`...), cursor)
 	}
-	return json.RawMessage(append(b, `,"cacheStatus":null}`...)), nil
+	return append(b, `,"cacheStatus":null}`...)
 }
 
 // workerError is err as a Worker sees it: a failure of this machine reads as one of the service.

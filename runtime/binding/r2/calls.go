@@ -54,6 +54,16 @@ func (t *Target) begin(s *Bucket, key string) (*Upload, error) {
 	return s.Begin(key, t.PutOptions)
 }
 
+// upload begins an upload, which do fills and finishes.
+func (t *Target) upload(s *Bucket, key string, do func(u *Upload) (Stored, error)) (Stored, error) {
+	u, err := t.begin(s, key)
+	if err != nil {
+		return Stored{}, err
+	}
+	defer u.Abort()
+	return do(u)
+}
+
 // place takes the place of the commit.
 func (u *Upload) place() *hostcall.Turn {
 	if u.part != nil {
@@ -81,15 +91,12 @@ func (s *Bucket) PutBytes(ctx context.Context, key string, content []byte, to Ta
 		return Stored{}, err
 	}
 	defer release()
-	u, err := to.begin(s, key)
-	if err != nil {
-		return Stored{}, err
-	}
-	defer u.Abort()
-	if _, err := u.Write(content); err != nil {
-		return Stored{}, err
-	}
-	return u.finish(ctx)
+	return to.upload(s, key, func(u *Upload) (Stored, error) {
+		if _, err := u.Write(content); err != nil {
+			return Stored{}, err
+		}
+		return u.finish(ctx)
+	})
 }
 
 // PutStream puts the bytes of body as they come. The call takes its place in the order of calls when the last byte has come, as
@@ -100,15 +107,12 @@ func (s *Bucket) PutStream(ctx context.Context, key string, body io.Reader, to T
 		return Stored{}, err
 	}
 	defer release()
-	u, err := to.begin(s, key)
-	if err != nil {
-		return Stored{}, err
-	}
-	defer u.Abort()
-	if _, err := io.CopyBuffer(u, body, make([]byte, 64<<10)); err != nil {
-		return Stored{}, err
-	}
-	return hostcall.Run(ctx, u.place(), func(ctx context.Context, _ *hostcall.Turn) (Stored, error) { return u.finish(ctx) })
+	return to.upload(s, key, func(u *Upload) (Stored, error) {
+		if _, err := io.CopyBuffer(u, body, make([]byte, 64<<10)); err != nil {
+			return Stored{}, err
+		}
+		return hostcall.Run(ctx, u.place(), func(ctx context.Context, _ *hostcall.Turn) (Stored, error) { return u.finish(ctx) })
+	})
 }
 
 // Status is the HTTP status of a refusal in R2's own service.

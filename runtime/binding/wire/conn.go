@@ -43,6 +43,7 @@ type conn struct {
 
 	hijacked bool
 	next     *arrival // of the next request
+	watch    atomic.Pointer[watch]
 }
 
 func (s *Server) newConn(stream net.Conn) *conn {
@@ -146,7 +147,7 @@ func (c *conn) serveOne() (again bool) {
 	w.body = &requestBody{ReadCloser: r.Body}
 	w.body.ended.Store(r.Body == http.NoBody)
 	r.Body = w.body
-	w.watch = newWatch(c.in, w.body, cancel)
+	c.watch.Store(newWatch(c.in, w.body, cancel))
 	defer func() {
 		w.ended.Store(true)
 		w.stopWatch()
@@ -223,9 +224,9 @@ func (w *watch) look() {
 
 // stopWatch ends the watch, after which the connection may be read again.
 func (w *response) stopWatch() {
-	if w.watch.stop() {
+	if watching := w.conn.watch.Load(); watching.stop() {
 		_ = w.conn.SetReadDeadline(time.Unix(1, 0))
-		<-w.watch.running
+		<-watching.running
 		_ = w.conn.SetReadDeadline(time.Time{})
 	}
 }
@@ -247,7 +248,6 @@ type response struct {
 	conn    *conn
 	r       *http.Request
 	body    *requestBody
-	watch   *watch
 	arrival *arrival
 	header  http.Header
 	text    string // the reason of the status

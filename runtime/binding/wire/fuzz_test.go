@@ -16,7 +16,7 @@ func handled(t *testing.T, h http.Handler, binding, method, target, body string,
 	t.Helper()
 	at, err := url.ParseRequestURI("/" + target)
 	if err != nil {
-		t.Skip()
+		at = &url.URL{Path: "/" + target} // which no head can hold
 	}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
 	r.Method, r.URL = method, at

@@ -63,7 +63,7 @@ func (i imaging) describe(c *call, data []byte) error {
 	return c.answer(http.StatusOK, "application/json", b)
 }
 
-// form is what the client of Images sends.
+// form is a form of the client of Images.
 type form struct {
 	inputs     [][]byte // the canvas, then what is drawn
 	transforms []byte

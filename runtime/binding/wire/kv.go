@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -169,23 +168,12 @@ func (n namespace) list(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	b := []byte(`{"keys":[`)
-	for i, e := range entries {
-		b = append(hostcall.AppendComma(b, i), `{"name":`...)
-		b = hostcall.AppendJSONString(b, e.Key)
-		if e.Expiration != 0 {
-			b = fmt.Appendf(b, `,"expiration":%d`, e.Expiration)
+	for i, e := range entries { // its client takes metadata as a string of JSON
+		if e.Metadata != nil {
+			entries[i].Metadata = hostcall.AppendJSONString(nil, string(e.Metadata))
 		}
-		if e.Metadata != nil { // a string of JSON
-			b = hostcall.AppendJSONString(append(b, `,"metadata":`...), string(e.Metadata))
-		}
-		b = append(b, '}')
 	}
-	b = fmt.Appendf(b, `],"list_complete":%t`, cursor == "")
-	if cursor != "" {
-		b = hostcall.AppendJSONString(append(b, `,"cursor":`...), cursor)
-	}
-	return c.answer(http.StatusOK, "application/json", append(b, `,"cacheStatus":null}`...))
+	return c.answer(http.StatusOK, "application/json", kv.ListJSON(entries, cursor))
 }
 
 // bulkRequest names several keys.

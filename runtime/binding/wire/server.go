@@ -15,6 +15,9 @@ import (
 // idleTime is how long a goroutine waits for the next connection.
 const idleTime = 10 * time.Second
 
+// acceptPause is how long Server waits after a connection that the system could not give.
+const acceptPause = time.Millisecond
+
 // Server listens for a Handler. Close it.
 type Server struct {
 	// Address is where it listens, as workerd's configuration names it: "unix:/…" or "127.0.0.1:port".
@@ -107,8 +110,12 @@ func (s *Server) accept() {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			time.Sleep(time.Millisecond) // out of files: some are closed soon
-			continue
+			select {
+			case <-time.After(acceptPause): // out of files: some are closed soon
+				continue
+			case <-s.closing:
+				return
+			}
 		}
 		c := s.newConn(stream)
 		c.next = s.handler.arrivals.add()

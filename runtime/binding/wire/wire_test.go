@@ -308,9 +308,12 @@ func TestCalled(t *testing.T) {
 // TestPeerThatIsGone: a call whose peer has closed the connection ends.
 func TestPeerThatIsGone(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan struct{})
-	s := serve(t, wire.Options{Token: "secret", FrontDoor: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/slow" { // it lasts, and its connection is used again
-			time.Sleep(300 * time.Millisecond)
+	var s *wire.Server
+	s = serve(t, wire.Options{Token: "secret", FrontDoor: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" { // it lasts until the connection is watched, and that is used again
+			for begun := time.Now(); !s.Watches() && time.Since(begun) < 20*time.Second; {
+				runtime.Gosched()
+			}
 			return
 		}
 		_, _ = io.Copy(io.Discard, r.Body)

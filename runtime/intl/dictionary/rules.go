@@ -36,7 +36,7 @@ const (
 	leastLike     = 100 // the least status of a word that is like one
 )
 
-// piece is what the rules keep together.
+// piece is a run of text that the rules keep together.
 type piece struct {
 	size     int
 	like     bool

@@ -21,7 +21,7 @@ type trie[U byte | uint16] struct {
 	base  rune // of the letters, in the format of bytes
 }
 
-// form is what the formats differ in.
+// form is the differences between the formats.
 type form struct {
 	kind         uint32 // in the head of the file
 	bits         int    // of a unit
