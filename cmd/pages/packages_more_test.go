@@ -26,9 +26,10 @@ func TestMorePackages(t *testing.T) {
 	if err := json.Unmarshal(text, &want); err != nil {
 		t.Fatal(err)
 	}
-	asked := map[string]bool{}
+	asked, whole := map[string]bool{}, true // whole is false where a Worker was left out
 	for _, topic := range []string{"data", "flow", "text"} {
 		t.Run(topic, func(t *testing.T) {
+			defer func() { whole = whole && !t.Skipped() }()
 			put(t, file, strings.Replace(string(manifest), "src/data.js", "src/"+topic+".js", 1))
 			d := startDev(t, dir)
 			answer := d.get("/")
@@ -45,7 +46,7 @@ func TestMorePackages(t *testing.T) {
 		})
 	}
 	for name := range want {
-		if !asked[name] {
+		if whole && !asked[name] {
 			t.Errorf("no Worker answers %s", name)
 		}
 	}
