@@ -1,6 +1,6 @@
 // Package siteworker runs the Worker of a site that is developed or published.
 //
-// In goes a started runtime.Worker with the bindings that it uses; out come answers, with the meter and the failure of
+// In goes a started Worker of an engine with the bindings that it uses; out come answers, with the meter and the failure of
 // each request told to devserver/site. A Shared Worker serves several revisions and is closed after the last of them;
 // what it logs and why it fails is shown without the values of its secrets. All of it is safe for concurrent use.
 package siteworker
@@ -26,9 +26,19 @@ import (
 // DrainTime is how long requests may go on in a Worker that was replaced, and then what the last of them left for waitUntil.
 const DrainTime = 30 * time.Second
 
+// Worker is a Worker that an engine has started: a *runtime.Worker, or one of another engine. All of it is safe for concurrent use.
+type Worker interface {
+	// Serve answers a request. An error is a *runtime.Error, and means that nothing was written.
+	Serve(w http.ResponseWriter, r *http.Request) (pagesruntime.Usage, error)
+	// Retire ends the WebSockets with the code 1012, since another Worker takes over; requests under way go on.
+	Retire()
+	// Close waits for the requests under way until ctx ends, then frees all that the Worker held.
+	Close(ctx context.Context)
+}
+
 // Shared is a Worker that several revisions may use: it is closed after the last of them.
 type Shared struct {
-	Worker *pagesruntime.Worker
+	Worker Worker
 	set    *binding.Set
 	Key    string
 	limits manifest.Limits
@@ -124,7 +134,7 @@ type Set struct {
 }
 
 // Add takes in a Worker that has started. until ends what it still does when it is closed.
-func (l *Set) Add(until context.Context, w *pagesruntime.Worker, set *binding.Set, limits manifest.Limits, mask *strings.Replacer) *Shared {
+func (l *Set) Add(until context.Context, w Worker, set *binding.Set, limits manifest.Limits, mask *strings.Replacer) *Shared {
 	s := &Shared{Worker: w, set: set, limits: limits, mask: mask, until: until, from: l}
 	l.mu.Lock()
 	defer l.mu.Unlock()
