@@ -40,7 +40,9 @@ func (c *compiler) asIs(explain explainer, meta metafile, out *compiled) {
 			worker.Code, worker.Map = text, c.ownMap(explain, name, text)
 			continue
 		}
-		worker.Modules = append(worker.Modules, Module{Specifier: specifierIn(folder, name), Kind: KindScript, Bytes: text, file: name})
+		worker.Modules = append(worker.Modules, Module{
+			Specifier: specifierIn(folder, name), Kind: KindScript, Bytes: text, Map: c.ownMap(explain, name, text), file: name,
+		})
 	}
 	if reason != "" {
 		out.diagnostics = append(out.diagnostics, warning("worker-bundled", c.target.entry,

@@ -20,8 +20,9 @@ func TestAsIs(t *testing.T) {
 			"export default { async  fetch( ) { return page((await import('./assets/late.mjs')).x) } }\n" +
 			"//# sourceMappingURL=index.js.map\n"
 		page      = "import { x } from \"./late.mjs\";   function   page(a){return new Response(String(page)+a+x)}\nexport{page}\n"
-		late      = "export const x=1,y=class{static z=2}\n"
+		late      = "export const x=1,y=class{static z=2}\n//# sourceMappingURL=late.mjs.map\n"
 		wasm      = "\x00asm\x01\x00\x00\x00"
+		lateMap   = `{"version":3,"sources":["../../../src/late.ts"],"names":[],"mappings":"AAAA"}`
 		sourceMap = `{"version":3,"sources":["../../src/app.ts"],"sourcesContent":["// the author's"],"names":[],"mappings":"AAAA"}`
 	)
 	rows := []struct {
@@ -55,7 +56,8 @@ func TestAsIs(t *testing.T) {
 			dir := t.TempDir()
 			files := map[string]string{
 				"build/server/index.js": main, "build/server/index.js.map": sourceMap, "build/server/assets/page.js": page,
-				"build/server/assets/late.mjs": late, "build/server/assets/add.wasm": wasm, "package.json": "{}",
+				"build/server/assets/late.mjs": late, "build/server/assets/late.mjs.map": lateMap,
+				"build/server/assets/add.wasm": wasm, "package.json": "{}",
 			}
 			maps.Copy(files, row.files)
 			for name, text := range files {
@@ -89,6 +91,9 @@ func TestAsIs(t *testing.T) {
 			got := map[string]string{w.Name: string(w.Code)}
 			for _, m := range w.Modules {
 				got[string(m.Kind)+" "+m.Specifier] = string(m.Bytes)
+				if isLate := m.Specifier == "./assets/late.mjs"; isLate != strings.Contains(string(m.Map), `"sources":["src/late.ts"]`) {
+					t.Errorf("%s has the map %s", m.Specifier, m.Map)
+				}
 			}
 			want := map[string]string{
 				"index.js": main, "script ./assets/page.js": page, "script ./assets/late.mjs": late, "wasm ./assets/add.wasm": wasm,

@@ -37,6 +37,7 @@ type Module struct {
 	Specifier string // its path relative to Code: "./name"; a name in a bundle changes with the bytes
 	Kind      ModuleKind
 	Bytes     []byte
+	Map       []byte // source map of a script that names one, with sources relative to the site's folder; for this machine alone
 
 	file string // relative to the site's folder, with forward slashes
 }

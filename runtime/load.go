@@ -82,7 +82,7 @@ func call(vm *engine.VM, entry string, args ...any) error {
 // readsMatches reports whether the Worker's code reads the last match from RegExp itself.
 func (w *Worker) readsMatches() bool {
 	for _, script := range w.o.Scripts {
-		if readsMatches.MatchString(script) {
+		if readsMatches.MatchString(script.Text) {
 			return true
 		}
 	}

@@ -40,7 +40,7 @@ func (w *Worker) webOptions() web.Options {
 	o.Source = func(name string) []byte {
 		if name != w.o.Name {
 			if script, ok := w.o.Scripts[name]; ok {
-				return []byte(script)
+				return []byte(script.Text)
 			}
 			return nil
 		}
@@ -60,7 +60,9 @@ func (w *Worker) newSlot() (*slot, error) {
 		funcs[name] = inHandler(f)
 	}
 	modules := web.Modules() // that Code imports and the bundler left out
-	maps.Copy(modules, w.o.Scripts)
+	for name, script := range w.o.Scripts {
+		modules[name] = script.Text
+	}
 	maps.Copy(modules, w.node)
 	maps.Copy(modules, w.wasm.Modules())
 	maps.Copy(funcs, wasm.Funcs())

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
@@ -48,39 +49,40 @@ const snippetReach = 3
 // sources maps positions of the evaluated code to the author's files. Safe for
 // concurrent use; a nil one maps nothing.
 type sources struct {
-	name     string // of the evaluated code
+	mapped map[string]*mappedCode // by the name of the evaluated code
+	own    map[string]ownFile     // modules that are the author's files, by name
+	texts  map[string]string      // their texts, by file
+}
+
+// mappedCode is code that another program made of the author's files.
+type mappedCode struct {
 	consumer *sourcemap.Consumer
-	own      map[string]ownFile // modules that are the author's files, by name
-	texts    map[string]string  // their texts, by file
-	wide     sync.Map           // the lines of each source read so far; none where every character is one UTF-16 unit
+	wide     sync.Map // the lines of each source read so far; none where every character is one UTF-16 unit
 }
 
 // ownFile is a file whose text is evaluated as it is.
 type ownFile struct{ file, text string }
 
-// newSources reads the source map of a Worker's code, of version 3; an empty one is allowed.
+// newSources reads the source maps of a Worker's code, of version 3; an empty one is allowed.
 func newSources(o WorkerOptions) (*sources, error) {
-	if len(o.Map) == 0 && o.Folder == "" {
-		return nil, nil
+	s := &sources{mapped: map[string]*mappedCode{}, own: map[string]ownFile{}, texts: map[string]string{}}
+	maps, texts := map[string][]byte{o.Name: o.Map}, map[string]string{o.Name: string(o.Code)}
+	for name, script := range o.Scripts {
+		maps[name], texts[name] = script.Map, script.Text
 	}
-	s := &sources{name: o.Name, own: map[string]ownFile{}, texts: map[string]string{}}
-	if len(o.Map) > 0 {
-		var err error
-		if s.consumer, err = sourcemap.Parse("", o.Map); err != nil {
-			return nil, fmt.Errorf("read the worker's source map: %w", err)
+	for name, text := range maps {
+		if len(text) > 0 {
+			consumer, err := sourcemap.Parse("", text)
+			if err != nil {
+				return nil, fmt.Errorf("read the source map of %s: %w", strings.TrimPrefix(name, mappedScheme), err)
+			}
+			s.mapped[name] = &mappedCode{consumer: consumer}
+			continue
 		}
-	}
-	if o.Folder == "" {
-		return s, nil
-	}
-	for name, text := range o.Scripts {
-		s.own[name] = ownFile{path.Join(o.Folder, name), text}
-	}
-	if s.consumer == nil {
-		s.own[o.Name] = ownFile{path.Join(o.Folder, strings.TrimPrefix(o.Name, mappedScheme)), string(o.Code)}
-	}
-	for _, own := range s.own {
-		s.texts[own.file] = own.text
+		if o.Folder != "" {
+			own := ownFile{path.Join(o.Folder, strings.TrimPrefix(name, mappedScheme)), texts[name]}
+			s.own[name], s.texts[own.file] = own, own.text
+		}
 	}
 	return s, nil
 }
@@ -168,26 +170,27 @@ func (s *sources) original(f Frame) Frame {
 		f.File = own.file
 		return f
 	}
-	if f.File != s.name || s.consumer == nil {
+	code := s.mapped[f.File]
+	if code == nil {
 		return f
 	}
-	file, _, line, column, ok := s.consumer.Source(f.Line, max(f.Column-1, 0))
+	file, _, line, column, ok := code.consumer.Source(f.Line, max(f.Column-1, 0))
 	if !ok || file == "" {
 		return f
 	}
-	f.File, f.Line, f.Column = fileOf(file), line, s.characters(file, line, column)+1
+	f.File, f.Line, f.Column = fileOf(file), line, code.characters(file, line, column)+1
 	return f
 }
 
 // characters returns the number of characters in a line before so many units of UTF-16, which source maps count.
-func (s *sources) characters(source string, line, units int) int {
-	found, known := s.wide.Load(source)
+func (c *mappedCode) characters(source string, line, units int) int {
+	found, known := c.wide.Load(source)
 	if !known {
 		var lines []string
-		if content := s.consumer.SourceContent(source); strings.ContainsFunc(content, beyondOneUnit) {
+		if content := c.consumer.SourceContent(source); strings.ContainsFunc(content, beyondOneUnit) {
 			lines = strings.Split(content, "\n")
 		}
-		found, _ = s.wide.LoadOrStore(source, lines)
+		found, _ = c.wide.LoadOrStore(source, lines)
 	}
 	lines, _ := found.([]string)
 	if line > len(lines) {
@@ -227,12 +230,9 @@ func (s *sources) snippet(f Frame) []SnippetLine {
 		return nil
 	}
 	content := s.texts[f.File]
-	if content == "" && s.consumer != nil {
-		content = s.consumer.SourceContent(f.File)
-	}
-	if content == "" && s.consumer != nil {
-		spelled := strings.ReplaceAll((&url.URL{Path: f.File}).String(), "%20", " ") // as esbuild does
-		content = s.consumer.SourceContent(spelled)
+	spelled := strings.ReplaceAll((&url.URL{Path: f.File}).String(), "%20", " ") // as esbuild does
+	for _, code := range s.mapped {
+		content = cmp.Or(content, code.consumer.SourceContent(f.File), code.consumer.SourceContent(spelled))
 	}
 	if content == "" {
 		return nil

@@ -43,9 +43,9 @@ type WorkerOptions struct {
 	Wasm map[string][]byte
 	// Scripts are the JavaScript modules that Code imports, by specifier: "./assets/page.js". They import each other, and Wasm,
 	// by paths relative to their own.
-	Scripts map[string]string
-	// Folder is the folder, relative to the site's, in which Code and Scripts are files of the author's; "" where Map says which
-	// files Code was made of.
+	Scripts map[string]Script
+	// Folder is the folder, relative to the site's, in which Code and Scripts are files; "" where Map says which files Code was
+	// made of, and there are no Scripts.
 	Folder string
 	// Compiling is called before Wasm is compiled, which may take half a minute where it is not in the cache, and done after
 	// that. Default: none.
@@ -75,6 +75,12 @@ type WorkerOptions struct {
 	// Web is the options of web. This package sets Console, SubRequests and LimitMode.
 	Web    web.Options
 	Logger *slog.Logger // default: discards
+}
+
+// Script is a JavaScript module.
+type Script struct {
+	Text string
+	Map  []byte // source map, version 3; empty where Text is the author's own
 }
 
 // Line is one line of a Worker's log.

@@ -286,10 +286,10 @@ func (b *builder) startWorker(
 	mask := siteworker.MaskOf(secrets)
 	o := siteworker.Options(m)
 	o.Name, o.Code, o.Map, o.Wasm, o.Bindings = w.Name, w.Code, w.Map, map[string][]byte{}, set
-	o.Scripts, o.Folder = map[string]string{}, w.Folder
+	o.Scripts, o.Folder = map[string]pagesruntime.Script{}, w.Folder
 	for _, module := range w.Modules {
 		if module.Kind == bundler.KindScript {
-			o.Scripts[module.Specifier] = string(module.Bytes)
+			o.Scripts[module.Specifier] = pagesruntime.Script{Text: string(module.Bytes), Map: module.Map}
 			continue
 		}
 		o.Wasm[module.Specifier] = module.Bytes
@@ -347,7 +347,7 @@ func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]strin
 	h.Write(w.Code)
 	h.Write(w.Map)
 	for _, module := range w.Modules {
-		_ = errors.Join(enc.Encode(module.Specifier), enc.Encode(module.Bytes))
+		_ = errors.Join(enc.Encode(module.Specifier), enc.Encode(module.Bytes), enc.Encode(module.Map))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

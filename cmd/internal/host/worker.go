@@ -88,7 +88,7 @@ func readWorker(r service.Release, o *pagesruntime.WorkerOptions) (err error) {
 			return err
 		}
 	}
-	o.Wasm, o.Scripts = map[string][]byte{}, map[string]string{}
+	o.Wasm, o.Scripts = map[string][]byte{}, map[string]pagesruntime.Script{}
 	for _, f := range r.Bundle.Files {
 		name, isWasm := bundle.WorkerModule(entry.Path, f.Path)
 		if name == "" {
@@ -101,7 +101,7 @@ func readWorker(r service.Release, o *pagesruntime.WorkerOptions) (err error) {
 		if isWasm {
 			o.Wasm[name] = text
 		} else {
-			o.Scripts[name] = string(text)
+			o.Scripts[name] = pagesruntime.Script{Text: string(text)}
 		}
 	}
 	return nil
