@@ -8,9 +8,9 @@ import (
 
 func ExampleTool() {
 	for _, tool := range []packager.Tool{packager.NPM, packager.PNPM} {
-		fmt.Println(tool.Install(), "|", tool.Add("hono"), "|", tool.Run("build"))
+		fmt.Println(tool.Install(), "|", tool.Add("hono"), "|", tool.AddForDevelopment("workerd"), "|", tool.Run("build"))
 	}
 	// Output:
-	// npm install | npm install hono | npm run build
-	// pnpm install | pnpm add hono | pnpm run build
+	// npm install | npm install hono | npm i -D workerd | npm run build
+	// pnpm install | pnpm add hono | pnpm add -D workerd | pnpm run build
 }

@@ -93,6 +93,14 @@ func (t Tool) Add(name string) string {
 	return string(t) + " add " + name
 }
 
+// AddForDevelopment returns the command that installs a package, and lists it among those that are needed for development alone.
+func (t Tool) AddForDevelopment(name string) string {
+	if t == NPM {
+		return "npm i -D " + name
+	}
+	return string(t) + " add -D " + name
+}
+
 // Run returns the command that runs a script of package.json.
 func (t Tool) Run(script string) string { return string(t) + " run " + script }
 

@@ -1,9 +1,242 @@
 package workerd
 
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Oldest is the oldest version that can run a Worker: a version is the latest compatibility date that the program knows, and Workers
+// have the date 2026-10-01.
+const Oldest = "2026-10-01"
+
+// Variable is the environment variable that names the program.
+const Variable = "PAGES_WORKERD"
+
 // Program is an executable of workerd.
 type Program struct {
 	Path    string
-	Version string
-	// Source says where it was found, for people: "node_modules of the site".
+	Version string // "2026-11-17"
+	// Source says where it was found: PAGES_WORKERD, node_modules or PATH.
 	Source string
+}
+
+// Places are where Find looks, one after the other. Empty ones are left out.
+type Places struct {
+	Given string // the path in PAGES_WORKERD: nothing else counts then
+	Site  string // the folder of a site, from which packages are looked up as Node.js does
+	Path  string // the folders of PATH
+	// Install is the command that installs a package beside the site. Default: "npm i -D workerd".
+	Install string
+}
+
+// FindError says why there is no workerd to run, and what to do.
+type FindError struct {
+	// Absent is true where nothing was found, and false for something that cannot be used.
+	Absent       bool
+	Message, Fix string
+	Err          error
+}
+
+func (e *FindError) Error() string { return e.Message }
+
+func (e *FindError) Unwrap() error { return e.Err }
+
+// Find finds the program and asks it for its version. It fetches nothing. An error is a *FindError, or that of ctx. What is found and
+// cannot be used is an error, and not passed over for what a later place has.
+func Find(ctx context.Context, at Places) (Program, error) {
+	p, err := at.look()
+	if err != nil {
+		return Program{}, err
+	}
+	if err := p.check(); err != nil {
+		return Program{}, at.unusable(p, err)
+	}
+	if p.Version, err = p.ask(ctx); err == nil && p.Version < Oldest {
+		err = &faultError{
+			fmt.Sprintf("version %s is too old: Workers have the compatibility date %s", p.Version, Oldest), "update it: " + at.install(), nil,
+		}
+	}
+	if ctx.Err() != nil {
+		return Program{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return Program{}, at.unusable(p, err)
+	}
+	return p, nil
+}
+
+func (at Places) install() string { return cmp.Or(at.Install, "npm i -D workerd") }
+
+// look returns the first file that could be the program.
+func (at Places) look() (Program, error) {
+	if at.Given != "" {
+		return Program{Path: at.Given, Source: Variable}, nil
+	}
+	pnp := ""
+	if at.Site != "" {
+		site := realPath(at.Site)
+		path, err := fromPackages(site)
+		if err != nil {
+			err.Fix = cmp.Or(err.Fix, at.install())
+			return Program{}, err
+		}
+		if path != "" {
+			return Program{Path: path, Source: "node_modules"}, nil
+		}
+		pnp = plugAndPlay(site)
+	}
+	if path := fromPath(at.Path); path != "" {
+		return Program{Path: path, Source: "PATH"}, nil
+	}
+	absent := &FindError{
+		Absent: true, Message: "workerd was found neither in the node_modules of " + at.Site + " and the folders above it, nor in PATH",
+		Fix: "install it beside the site: " + at.install() + "; or name its path in " + Variable,
+	}
+	if at.Site == "" {
+		absent.Message = "workerd was not found in PATH"
+	}
+	if pnp != "" {
+		absent.Message += ", and " + pnp + " keeps packages in archives, from which no program runs (Yarn Plug'n'Play)"
+		absent.Fix = "set nodeLinker: node-modules in .yarnrc.yml and add workerd, or name its path in " + Variable
+	}
+	return Program{}, absent
+}
+
+// faultError is a fault of a file that is to be the program.
+type faultError struct {
+	reason, fix string
+	err         error
+}
+
+func (e *faultError) Error() string { return e.reason }
+
+func (e *faultError) Unwrap() error { return e.err }
+
+// unusable says why the program that was found cannot be used.
+func (at Places) unusable(p Program, err error) error {
+	found := &FindError{
+		Message: fmt.Sprintf("%s (%s) cannot be used as workerd: %s", p.Path, p.Source, reasonOf(err)), Err: err,
+	}
+	if fault, ok := errors.AsType[*faultError](err); ok {
+		found.Fix = fault.fix
+	}
+	switch {
+	case p.Source != Variable:
+		found.Fix = cmp.Or(found.Fix, at.install())
+	case errors.Is(err, fs.ErrNotExist):
+		found.Message = fmt.Sprintf("%s is %s, and there is no such file", Variable, p.Path)
+		found.Fix = "correct the path, or unset the variable and install workerd beside the site: " + at.install()
+	default:
+		found.Fix = cmp.Or(found.Fix, "name the program itself in "+Variable+", or unset it and install workerd: "+at.install())
+	}
+	return found
+}
+
+// reasonOf is an error without the path, which the sentence around it names.
+func reasonOf(err error) string {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// check looks at the file without running it.
+func (p Program) check() error {
+	info, err := os.Stat(p.Path)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return &faultError{"it is a folder", "", nil}
+	case !info.Mode().IsRegular():
+		return &faultError{"it is no regular file", "", nil}
+	case runtime.GOOS != "windows" && info.Mode()&0o111 == 0:
+		return &faultError{"it has no permission to execute", "chmod +x " + p.Path, nil}
+	}
+	return checkExecutable(p.Path)
+}
+
+const (
+	// versionTime is how long the program may take to tell its version; the first start on a machine reads it from the disk.
+	versionTime = 20 * time.Second
+	// versionText is the most bytes of it that are read.
+	versionText = 4 << 10
+)
+
+var versionLine = regexp.MustCompile(`^workerd (\d{4}-\d{2}-\d{2})\s*$`)
+
+// ask runs the program for its version.
+func (p Program) ask(ctx context.Context) (string, error) {
+	bounded, cancel := context.WithTimeout(ctx, versionTime)
+	defer cancel()
+	out, problems := &head{}, &head{}
+	run := exec.CommandContext(bounded, p.Path, "--version")
+	run.Stdout, run.Stderr, run.WaitDelay = out, problems, time.Second
+	run.Env = environment()
+	err := run.Run()
+	if m := versionLine.FindSubmatch(out.kept); m != nil && err == nil {
+		return string(m[1]), nil
+	}
+	said := firstLine(problems.kept)
+	switch {
+	case bounded.Err() != nil:
+		return "", &faultError{fmt.Sprintf("it did not tell its version within %v", versionTime), "", err}
+	case errors.Is(err, fs.ErrNotExist): // the file is there: the system means what loads it
+		return "", &faultError{
+			"this system has not the loader that it needs, " + loaderOf(p.Path) + ": it is made for glibc",
+			"use a system with glibc 2.35 or later, such as Debian 12, or the built-in engine", err,
+		}
+	case err != nil && said != "":
+		return "", &faultError{"asked for its version, it failed: " + said, "", err}
+	case err != nil:
+		return "", &faultError{"asked for its version, it failed: " + reasonOf(err), "", err}
+	}
+	return "", &faultError{fmt.Sprintf("asked for its version, it says %q", firstLine(out.kept)), "", nil}
+}
+
+// head keeps the first bytes of what is written.
+type head struct{ kept []byte }
+
+// Write implements io.Writer.
+func (h *head) Write(b []byte) (int, error) {
+	h.kept = append(h.kept, b[:min(len(b), versionText-len(h.kept))]...)
+	return len(b), nil
+}
+
+func firstLine(text []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	const most = 200
+	return strings.ToValidUTF8(line[:min(len(line), most)], "")
+}
+
+// environment is what the program gets of this process's variables: none that may hold a secret.
+func environment() []string {
+	var kept []string
+	for _, name := range []string{
+		"PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT",
+		"WINDIR", "USERPROFILE",
+	} {
+		if value, ok := os.LookupEnv(name); ok {
+			kept = append(kept, name+"="+value)
+		}
+	}
+	return kept
+}
+
+// realPath is a path without links, where it can be told.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }

@@ -1,0 +1,298 @@
+package workerd
+
+import (
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
+)
+
+// realProgram is the workerd that the tests run.
+func realProgram(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("..", "..", "testdata", "sites", "workerd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, fault := fromPackages(realPath(dir))
+	if fault != nil || path == "" {
+		testmachine.Lacks(t, "workerd: make site", os.ErrNotExist)
+	}
+	return path
+}
+
+// tree makes files in a folder: "name: text" is a file, "name -> target" a link, and "name = real" the real program.
+func tree(t *testing.T, lines ...string) (dir string) {
+	t.Helper()
+	dir = realPath(t.TempDir())
+	for _, line := range lines {
+		name, text, link := strings.Cut(line, " -> ")
+		program := false
+		if !link {
+			if name, _, program = strings.Cut(line, " = real"); !program {
+				name, text, _ = strings.Cut(line, ": ")
+			}
+		}
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		switch {
+		case program:
+			err = os.Link(realProgram(t), path)
+			if err != nil { // on another disk
+				err = os.Symlink(realProgram(t), path)
+			}
+		case link:
+			err = os.Symlink(filepath.FromSlash(text), path)
+		default:
+			err = os.WriteFile(path, []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestFind: where the program is found, in which order.
+func TestFind(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links and programs of Linux")
+	}
+	name := platformPackages[platform()]
+	platformFiles := func(modules string) []string {
+		return []string{modules + "/" + name + "/package.json: {}", modules + "/" + name + "/bin/workerd = real"}
+	}
+	with := func(lines []string, more ...string) []string { return append(lines, more...) }
+	npm := with(platformFiles("node_modules"), "node_modules/workerd/package.json: {}",
+		`node_modules/workerd/bin/workerd: #!/usr/bin/env node\n`, "node_modules/.bin/workerd -> ../workerd/bin/workerd")
+	pnpm := with(platformFiles("node_modules/.pnpm/"+strings.ReplaceAll(name, "/", "+")+"@1/node_modules"),
+		"node_modules/.pnpm/workerd@1/node_modules/workerd/package.json: {}",
+		"node_modules/.pnpm/workerd@1/node_modules/"+name+" -> ../../../"+strings.ReplaceAll(name, "/", "+")+"@1/node_modules/"+name)
+	for _, c := range []struct {
+		name         string
+		files        []string
+		site         string
+		path         string // of PATH, after the folder of the files
+		given        string
+		source, want string // below the folder of the files
+	}{
+		{"npm", npm, "", "", "", "node_modules", "node_modules/" + name + "/bin/workerd"},
+		{"above", with(npm, "packages/a/site/pages.deploy.json: {}"), "packages/a/site", "", "", "node_modules", "node_modules/" + name + "/bin/workerd"},
+		{
+			"pnpm", with(pnpm, "node_modules/workerd -> .pnpm/workerd@1/node_modules/workerd"), "", "", "", "node_modules",
+			"node_modules/.pnpm/" + strings.ReplaceAll(name, "/", "+") + "@1/node_modules/" + name + "/bin/workerd",
+		},
+		{
+			"pnpm, through a plug-in and wrangler", with(pnpm,
+				"node_modules/.pnpm/p@1/node_modules/@cloudflare/vite-plugin/package.json: {}",
+				"node_modules/.pnpm/w@1/node_modules/wrangler/package.json: {}",
+				"node_modules/.pnpm/w@1/node_modules/workerd -> ../../workerd@1/node_modules/workerd",
+				"node_modules/.pnpm/p@1/node_modules/wrangler -> ../../w@1/node_modules/wrangler",
+				"node_modules/@cloudflare/vite-plugin -> ../.pnpm/p@1/node_modules/@cloudflare/vite-plugin"),
+			"", "", "", "node_modules", "node_modules/.pnpm/" + strings.ReplaceAll(name, "/", "+") + "@1/node_modules/" + name + "/bin/workerd",
+		},
+		{
+			"a nested one", with(platformFiles("node_modules/workerd/node_modules"), "node_modules/workerd/package.json: {}"), "", "", "",
+			"node_modules", "node_modules/workerd/node_modules/" + name + "/bin/workerd",
+		},
+		{
+			"what workerd fetched when it was installed", []string{
+				"node_modules/workerd/package.json: {}",
+				"node_modules/workerd/lib/downloaded-" + strings.Replace(name, "/", "-", 1) + "-workerd = real",
+			}, "", "", "", "node_modules", "node_modules/workerd/lib/downloaded-" + strings.Replace(name, "/", "-", 1) + "-workerd",
+		},
+		{"PATH", []string{"bin/workerd = real"}, "site", "bin", "", "PATH", "bin/workerd"},
+		{"the site before PATH", with(npm, "bin/workerd = real"), "", "bin", "", "node_modules", "node_modules/" + name + "/bin/workerd"},
+		{"the commands of a project in PATH", npm, "", "node_modules/.bin", "", "PATH", "node_modules/" + name + "/bin/workerd"},
+		{
+			"what npm has beside its commands on Windows", with(platformFiles("npm/node_modules"), "npm/workerd: #!/bin/sh\n",
+				"npm/node_modules/workerd/package.json: {}"), "", "npm", "", "PATH", "npm/node_modules/" + name + "/bin/workerd",
+		},
+		{"the variable", with(npm, "other/program = real", "bin/workerd = real"), "", "bin", "other/program", "PAGES_WORKERD", "other/program"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := tree(t, c.files...)
+			at := Places{}
+			if c.source != "PATH" || c.site != "" {
+				at.Site = filepath.Join(dir, c.site)
+			}
+			if c.path != "" {
+				at.Path = filepath.Join(dir, c.path)
+			}
+			if c.given != "" {
+				at.Given = filepath.Join(dir, c.given)
+			}
+			p, err := Find(t.Context(), at)
+			if err != nil {
+				t.Fatalf("%v; fix: %s", err, err.(*FindError).Fix)
+			}
+			if want := filepath.Join(dir, c.want); p.Path != want || p.Source != c.source || p.Version < Oldest {
+				t.Errorf("found %+v, want %s from %s", p, want, c.source)
+			}
+		})
+	}
+}
+
+// elfOf is the head of a program for Linux.
+func elfOf(machine elf.Machine) string {
+	var b strings.Builder
+	_ = binary.Write(&b, binary.LittleEndian, elf.Header64{
+		Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
+		Type:  uint16(elf.ET_EXEC), Machine: uint16(machine), Version: uint32(elf.EV_CURRENT), Ehsize: 64, Phentsize: 56, Shentsize: 64,
+	})
+	return b.String()
+}
+
+// TestFindRefused: what cannot be used is refused with the reason and the way out, and what comes later is not taken in its place.
+func TestFindRefused(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("programs of Linux")
+	}
+	other := map[string]elf.Machine{"amd64": elf.EM_AARCH64, "arm64": elf.EM_X86_64}[runtime.GOARCH]
+	const npm = "npm i -D workerd"
+	for _, c := range []struct {
+		name        string
+		files       []string
+		mode        fs.FileMode // of the file in Given
+		at          Places      // paths in the folder of the files
+		absent      bool
+		message     string
+		fixContains string
+	}{
+		{"nowhere", nil, 0, Places{Site: "site", Path: "bin"}, true, "workerd was found neither in the node_modules of DIR/site and the " +
+			"folders above it, nor in PATH", "install it beside the site: " + npm},
+		{"no site", nil, 0, Places{Path: "bin"}, true, "workerd was not found in PATH", npm},
+		{"another package manager", nil, 0, Places{Site: "site", Install: "pnpm add -D workerd"}, true, "", "pnpm add -D workerd"},
+		{
+			"Plug'n'Play", []string{".pnp.cjs: ", "site/package.json: {}"}, 0, Places{Site: "site"}, true,
+			"nor in PATH, and DIR/.pnp.cjs keeps packages in archives, from which no program runs (Yarn Plug'n'Play)",
+			"nodeLinker: node-modules",
+		},
+		{
+			"a site of another system", []string{"node_modules/workerd/package.json: {}", "bin/workerd = real"}, 0, Places{Site: ".", Path: "bin"},
+			false, "DIR/node_modules/workerd is there without its package for this system, " + platformPackages[platform()], "npm install",
+		},
+		{"no such file", nil, 0, Places{Given: "none"}, false, "PAGES_WORKERD is DIR/none, and there is no such file", "correct the path"},
+		{"a folder", []string{"a/b: "}, 0, Places{Given: "a"}, false, "DIR/a (PAGES_WORKERD) cannot be used as workerd: it is a folder", npm},
+		{
+			"no permission", []string{"a: " + elfOf(elf.EM_X86_64)}, 0o644, Places{Given: "a"}, false, "it has no permission to execute",
+			"chmod +x DIR/a",
+		},
+		{"a script", []string{`a: #!/bin/sh\necho workerd 2026-11-17\n`}, 0, Places{Given: "a"}, false, "it is a script, and not the program", npm},
+		{"a text", []string{"a: not a program at all"}, 0, Places{Given: "a"}, false, "it is no program", npm},
+		{"an empty file", []string{"a: "}, 0, Places{Given: "a"}, false, "it is no program", npm},
+		{"another processor", []string{"a: " + elfOf(other)}, 0, Places{Given: "a"}, false, "it is a program for linux/", npm},
+		{"an old processor", []string{"a: " + elfOf(elf.EM_PPC)}, 0, Places{Given: "a"}, false, "another processor (EM_PPC)", npm},
+		{
+			"macOS", []string{"a: \xcf\xfa\xed\xfe" + "\x0c\x00\x00\x01" + strings.Repeat("\x00", 24)}, 0, Places{Given: "a"}, false,
+			"it is a program for darwin/arm64, and this is " + platform(), npm,
+		},
+		{"another program", []string{"a -> /bin/ls"}, 0, Places{Given: "a"}, false, "asked for its version, it ", npm},
+		{"a script in PATH", []string{`bin/workerd: #!/bin/sh\n`}, 0, Places{Path: "bin"}, false, "(PATH) cannot be used as workerd: it is a script", npm},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := tree(t, c.files...)
+			for _, path := range []*string{&c.at.Given, &c.at.Site, &c.at.Path} {
+				if *path != "" {
+					*path = filepath.Join(dir, *path)
+				}
+			}
+			if c.mode != 0 {
+				if err := os.Chmod(c.at.Given, c.mode); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := Find(t.Context(), c.at)
+			fault, ok := errors.AsType[*FindError](err)
+			if !ok {
+				t.Fatalf("found, or failed by %v", err)
+			}
+			message, fix := strings.ReplaceAll(fault.Message, dir, "DIR"), strings.ReplaceAll(fault.Fix, dir, "DIR")
+			if fault.Absent != c.absent || !strings.Contains(message, c.message) || !strings.Contains(fix, c.fixContains) {
+				t.Errorf("absent %v: %s\nfix: %s", fault.Absent, message, fix)
+			}
+		})
+	}
+}
+
+// program compiles nothing: it is this test, which is a program of this system and says what the variable has it say.
+func TestFindAsks(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ says, want string }{
+		{"workerd 2026-11-17", ""},
+		{"workerd 2099-01-01", ""},
+		{"workerd " + Oldest, ""},
+		{"workerd 2026-09-30", "version 2026-09-30 is too old: Workers have the compatibility date 2026-10-01"},
+		{"workerd 2026-11-17 and more", `it says "workerd 2026-11-17 and more"`},
+		{"", `it says ""`},
+		{"FLOOD", `asked for its version, it says "xxxxxxxxxx`},
+		{"FAIL", "asked for its version, it failed: version GLIBC_9.99 not found"},
+	} {
+		t.Run(c.says, func(t *testing.T) {
+			// What the program is told comes by the one variable that is passed on and that nothing here reads.
+			t.Setenv("SSL_CERT_DIR", says+c.says)
+			p, err := Find(t.Context(), Places{Given: self})
+			if c.want == "" {
+				if err != nil || p.Version != strings.TrimPrefix(c.says, "workerd ") {
+					t.Errorf("found %+v, %v", p, err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("found %+v, %v", p, err)
+			}
+		})
+	}
+	t.Run("ends with its caller", func(t *testing.T) {
+		t.Setenv("SSL_CERT_DIR", says+"HANG")
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if _, err := Find(ctx, Places{Given: self}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the error is %v", err)
+		}
+	})
+	t.Run("gets no secrets", func(t *testing.T) {
+		t.Setenv("PAGES_API_KEY", "ws_secret")
+		for _, variable := range environment() {
+			if strings.Contains(variable, "ws_secret") {
+				t.Error(variable)
+			}
+		}
+	})
+}
+
+// says begins the value of the variable by which this program stands for workerd.
+const says = "says:"
+
+func TestMain(m *testing.M) {
+	if what, ok := strings.CutPrefix(os.Getenv("SSL_CERT_DIR"), says); ok && len(os.Args) == 2 && os.Args[1] == "--version" {
+		switch what {
+		case "FLOOD":
+			for range 1000 {
+				os.Stdout.WriteString(strings.Repeat("x", 10_000))
+			}
+		case "FAIL":
+			os.Stderr.WriteString("version GLIBC_9.99 not found\nand more\n")
+			os.Exit(1)
+		case "HANG":
+			time.Sleep(time.Hour)
+		default:
+			os.Stdout.WriteString(what + "\n")
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
