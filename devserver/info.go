@@ -19,6 +19,8 @@ type Info struct {
 	Limits   []Limit   `json:"limits"`
 	Forms    []Form    `json:"forms"`
 	Flags    []string  `json:"flags"`
+	// Engine is what runs the Worker: "built-in", or another one with its version.
+	Engine string `json:"engine,omitempty"`
 }
 
 // Route is one line of the route table.

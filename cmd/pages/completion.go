@@ -37,6 +37,7 @@ func (c *cli) complete(root *cobra.Command) {
 		"as":          c.personaKeys,
 		"color":       values("auto", "always", "never"),
 		"editor":      values(append(scaffold.EditorNames(), "none")...),
+		"engine":      values(engineNames()...),
 		"fail-on":     values("error", "warning"),
 		"form":        c.formNames,
 		"isolation":   values("shared", "request"),

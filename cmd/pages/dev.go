@@ -15,6 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
+	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
@@ -23,10 +24,17 @@ import (
 const defaultPort = 8788
 
 // devFlags are the flags of `pages dev`, and of `pages test`.
-type devFlags struct{ *devsession.Options }
+type devFlags struct {
+	*devsession.Options
+
+	engine engineFlag
+}
+
+// isolationRequest is the value of --isolation for an isolate of each request.
+const isolationRequest = "request"
 
 func (c *cli) newDev() *cobra.Command {
-	f := &devFlags{&devsession.Options{}}
+	f := &devFlags{Options: &devsession.Options{}}
 	cmd := &cobra.Command{
 		Use:         "dev [DIR]",
 		Short:       "Run the site on this machine, with the platform's rules enforced",
@@ -37,6 +45,9 @@ func (c *cli) newDev() *cobra.Command {
 				return err
 			}
 			dir, m, err := c.sites().LoadValid(args) // the first build prints warnings
+			if err == nil {
+				err = f.chooseEngine(cmd.Context(), c, dir)
+			}
 			if err == nil {
 				err = devsession.Serve(cmd.Context(), c.process(), dir, m, *f.Options)
 			}
@@ -67,6 +78,7 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 		"multiply limits.cpuMs by this `factor`: pure JavaScript is slower here than on the platform")
 	flags.StringVar(&f.Isolation, "isolation", "shared", "`mode` of isolates: shared, which live on, as on the platform, or request, "+
 		"a pristine one for each request")
+	f.engine.add(flags)
 	flags.StringVar(&f.Mode, "mode", "", "`mode` of packages, as process.env.NODE_ENV, by which packages such as React choose their "+
 		"build: production, as a published page has it, or development (default: NODE_ENV, or development)")
 	flags.StringVar(&f.EdgeRules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
@@ -86,13 +98,20 @@ func (f *devFlags) check() error {
 		of          []string
 	}{
 		{"limits", f.Limits, []string{"enforce", "warn", "off"}},
-		{"isolation", f.Isolation, []string{"shared", "request"}},
+		{"isolation", f.Isolation, []string{"shared", isolationRequest}},
 		{"live-reload", f.LiveReload, []string{"hot", "full", "off"}},
 		{"edge-rules", f.EdgeRules, []string{project.EdgeRulesOn, project.EdgeRulesOff}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
 			return failure.Usage("--%s is %q; it is one of %s", choice.flag, choice.value, strings.Join(choice.of, ", "))
 		}
+	}
+	if err := f.engine.check(); err != nil {
+		return err
+	}
+	if f.engine.name == siteworker.Workerd && f.Isolation == isolationRequest {
+		return failure.Usage("--isolation request gives each request an isolate of its own, and workerd has one for all requests: " +
+			"leave it out, or use --engine built-in")
 	}
 	if f.Mode != "" && f.Mode != bundler.Production && f.Mode != bundler.Development {
 		return failure.Usage("--mode is %q; it is production or development", f.Mode)

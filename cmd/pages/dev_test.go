@@ -242,16 +242,16 @@ func TestHostsOfFlags(t *testing.T) {
 		"http://localhost": false, "localhost/": false, "user@localhost": false, "a b": false, "a,b": false, "localhost?": false,
 	} {
 		t.Run(given, func(t *testing.T) {
-			if err := (&devFlags{&devsession.Options{AllowFetch: []string{given}}}).checkHosts(); (err == nil) != allowed {
+			if err := (&devFlags{Options: &devsession.Options{AllowFetch: []string{given}}}).checkHosts(); (err == nil) != allowed {
 				t.Errorf("--allow-fetch %q: %v", given, err)
 			}
 		})
 	}
-	f := &devFlags{&devsession.Options{AllowHosts: []string{"Site.Test", "::1", "[::1]"}}}
+	f := &devFlags{Options: &devsession.Options{AllowHosts: []string{"Site.Test", "::1", "[::1]"}}}
 	if err := f.checkHosts(); err != nil || !slices.Equal(f.AllowHosts, []string{"site.test", "::1", "::1"}) {
 		t.Errorf("--allow-host gives %q, %v", f.AllowHosts, err)
 	}
-	if err := (&devFlags{&devsession.Options{AllowHosts: []string{"site.test:80"}}}).checkHosts(); err == nil {
+	if err := (&devFlags{Options: &devsession.Options{AllowHosts: []string{"site.test:80"}}}).checkHosts(); err == nil {
 		t.Error("--allow-host with a port")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/host"
 	"github.com/pages-toolchain/pages/cmd/internal/platform"
+	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/toolapi/service"
@@ -25,6 +26,7 @@ type platformFlags struct {
 	port      int
 	seed      string
 	rateLimit int
+	engine    engineFlag
 }
 
 func (c *cli) newPlatform() *cobra.Command {
@@ -46,6 +48,7 @@ func (c *cli) newPlatform() *cobra.Command {
 	flags.IntVar(&f.port, "port", platformPort, "`port` to listen on; without the flag the next free one if it is taken; 0 for any")
 	flags.StringVar(&f.seed, "seed", "", "`seed` to plant in an empty service: demo")
 	flags.IntVar(&f.rateLimit, "rate-limit", platform.DefaultRate, "at most `n` calls a minute of keys without a cap of their own")
+	f.engine.add(flags)
 	cmd.AddCommand(c.newPlatformKeys(f), c.newPlatformWorkspaces(f), c.newPlatformMembers(f), c.newPlatformOpenAPI(),
 		c.newPlatformBackup(f), c.newPlatformRestore(f), c.newPlatformMail(f))
 	return cmd
@@ -60,7 +63,7 @@ func (f *platformFlags) check() error {
 	case f.rateLimit < 1 || f.rateLimit > platform.MaxRate:
 		return failure.Usage("--rate-limit is %d; it must be from 1 to %d", f.rateLimit, platform.MaxRate)
 	}
-	return nil
+	return f.engine.check()
 }
 
 // at is where the data folder is.
@@ -86,10 +89,14 @@ func serviceResult[T any](
 
 // runPlatform serves until ctx ends.
 func (c *cli) runPlatform(ctx context.Context, f *platformFlags) error {
+	engine, err := f.engine.choose(ctx, c, userfile.WorkDir(c.term.Dir).Abs("."))
+	if err != nil {
+		return err
+	}
 	return platform.Serve(ctx, platform.Options{
 		At: f.at(c), PerMinute: f.rateLimit, Seed: f.seed, Now: c.term.Now, Logger: c.platformLogger(),
 		Progress: c.term.Progress, Warn: c.term.Warn, Ready: c.printReady,
-		Host: host.Options{CompileCache: c.compileCache(), Tool: tool(), Memory: c.memory, Images: c.images},
+		Host: host.Options{CompileCache: c.compileCache(), Tool: tool(), Memory: c.memory, Images: c.images, Engine: engine},
 		Listen: func(ctx context.Context) (*devserver.Listeners, error) {
 			sockets, err := devserver.Listen(ctx, f.port, c.typed["port"])
 			return sockets, devsession.PortError(err)
@@ -118,6 +125,9 @@ func (c *cli) printReady(ready platform.Ready) {
 	fmt.Fprintf(c.term.Stdout, "ready %s\n", ready.URL)
 	if key := ready.Keys["member"]; key != "" {
 		c.term.Progress("a key of acme's owner, to try it with: %s", key)
+	}
+	if ready.Engine.Name != siteworker.BuiltIn {
+		c.term.Progress("Workers run in %s %s: %s", ready.Engine.Name, ready.Engine.Version, c.term.Shown(ready.Engine.Path))
 	}
 	if len(ready.Workspaces) == 0 {
 		c.term.Progress("there is no workspace yet: run pages platform workspaces create, or start with --seed demo")

@@ -161,7 +161,7 @@ var mayImport = map[string][]string{
 		"migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "runtime/binding", "runtime/binding/d1",
 		"runtime/binding/images", "runtime/binding/kv", "runtime/binding/r2", "runtime/web/cache",
 	},
-	"cmd/internal/siteworker": {"devserver/site", "manifest", "runtime", "runtime/binding", "runtime/web"},
+	"cmd/internal/siteworker": {"devserver/site", "manifest", "runtime", "runtime/binding", "runtime/web", "runtime/workerd"},
 	"cmd/internal/host": {
 		"cmd/internal/localstate", "cmd/internal/siteworker", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site",
 		"manifest/edgerules", "manifest/sitefile", "manifest/sitepath", "migrate", "migrate/dbfile", "migrate/restorepoint",
@@ -185,11 +185,11 @@ var mayImport = map[string][]string{
 		"cmd/internal/manual",
 		"cmd/internal/migration", "cmd/internal/misuse", "cmd/internal/platform", "cmd/internal/project", "cmd/internal/publish",
 		"cmd/internal/pullrequest", "cmd/internal/rehearsal", "cmd/internal/remote", "cmd/internal/routing", "cmd/internal/scaffold",
-		"cmd/internal/seed", "cmd/internal/snapshots",
+		"cmd/internal/seed", "cmd/internal/siteworker", "cmd/internal/snapshots",
 		"cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording",
 		"devserver", "devserver/site", "manifest", "manifest/diagnostic", "manifest/packager", "manifest/starter",
 		"manifest/workertypes", "migrate", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime",
-		"runtime/binding/d1", "runtime/binding/images", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/service",
+		"runtime/binding/d1", "runtime/binding/images", "runtime/workerd", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/service",
 		"toolapi/service/backup",
 	},
 
@@ -198,8 +198,8 @@ var mayImport = map[string][]string{
 		"devserver", "devserver/site", "migrate/statefolder", "runtime/binding/r2",
 	},
 	"cmd/internal/platform": {
-		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/localstate", "cmd/internal/userfile", "cmd/internal/wording",
-		"devserver", "migrate/dbfile", "migrate/statefolder", "toolapi", "toolapi/service", "toolapi/service/backup",
+		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/localstate", "cmd/internal/siteworker", "cmd/internal/userfile",
+		"cmd/internal/wording", "devserver", "migrate/dbfile", "migrate/statefolder", "toolapi", "toolapi/service", "toolapi/service/backup",
 		"toolapi/service/outbox",
 	},
 	"cmd/internal/migration": {

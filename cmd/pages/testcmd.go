@@ -42,6 +42,9 @@ func (c *cli) newTest() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := f.chooseEngine(cmd.Context(), c, dir); err != nil {
+				return err
+			}
 			if seed {
 				o.Seed = c.seeder(dir)
 			}

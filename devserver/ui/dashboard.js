@@ -281,6 +281,7 @@ function drawState(s) {
     ["live reload", s.live_reload],
     ["open pages", `${s.pages}`],
     ["folder", info.dir],
+    ["engine", info.engine],
   ]);
   $("routes").replaceChildren(
     ...info.routes.map((r) =>

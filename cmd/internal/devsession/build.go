@@ -133,6 +133,9 @@ func (b *builder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	b.front.SetPersonas(personas)
 	info := devserver.Describe(m)
 	info.Name, info.Dir = filepath.Base(b.run.dir), b.run.dir
+	if m.Entry != "" {
+		info.Engine = b.run.options.Engine.String()
+	}
 	b.describeSecrets(ctx, m, info.Bindings)
 	warnings := slices.Concat(checked.Diagnostics, diags, unroutedWorker(m, checked.Source))
 	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
@@ -275,10 +278,6 @@ func (b *builder) migrate(ctx context.Context, m *manifest.Manifest, src []byte)
 func (b *builder) startWorker(
 	ctx context.Context, m *manifest.Manifest, w *bundler.Worker, secrets map[string]string,
 ) (*siteworker.Shared, error) {
-	rt, err := b.run.runtimes.wait()
-	if err != nil {
-		return nil, err
-	}
 	set, err := b.stores.Bindings(ctx, m, b.site, secrets, b.front.AssetsHandler())
 	if err != nil {
 		return nil, err
@@ -303,7 +302,7 @@ func (b *builder) startWorker(
 	o.Console = func(l pagesruntime.Line) { b.console.log(siteworker.MaskLine(mask, l)) }
 	o.Web.AllowFetch, o.Web.Self, o.Web.IsSelf = b.run.options.AllowFetch, b.front, b.isSelf
 	o.Web.Caches, o.Web.Now, o.Web.Logger = b.caches, b.run.process.Terminal.Now, o.Logger
-	worker, err := rt.NewWorker(ctx, o)
+	worker, err := b.run.engine.NewWorker(ctx, o)
 	if err != nil {
 		return nil, errors.Join(siteworker.MaskError(mask, err), siteworker.CloseDatabases(set))
 	}

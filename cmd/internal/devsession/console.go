@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
@@ -31,6 +32,8 @@ type console struct {
 
 	// development are the packages of which the Worker has the build for development; nil once a person was told. Of mu.
 	development []string
+	// faster is true while a person is to be told of an engine that takes less time; of mu.
+	faster bool
 }
 
 // mostFailed bounds console.failed.
@@ -82,7 +85,7 @@ func (k *console) line(format string, args ...any) {
 // ready prints the first line on stdout: the contract with scripts.
 func (k *console) ready(r *session) {
 	if k.term.JSON {
-		k.event(ReadyEvent{"ready", r.sockets.URL})
+		k.event(ReadyEvent{"ready", r.sockets.URL, r.options.Engine.Report()})
 		return
 	}
 	k.mu.Lock()
@@ -95,6 +98,9 @@ func (k *console) ready(r *session) {
 	if !r.options.StrictPort && r.options.Port != 0 && r.sockets.Port != r.options.Port {
 		taken = fmt.Sprintf("  (port %d was taken)", r.options.Port)
 	}
+	if r.manifest.Entry != "" {
+		k.line("  engine       %s", k.engine(r.options.Engine))
+	}
 	k.line("  dashboard    %s/__pages/%s", r.sockets.URL, taken)
 	if hosts := r.options.AllowHosts; len(hosts) > 0 {
 		k.line(
@@ -102,6 +108,14 @@ func (k *console) ready(r *session) {
 			wording.Printable(strings.Join(hosts, ", ")),
 		)
 	}
+}
+
+// engine names an engine, and where its program is.
+func (k *console) engine(c siteworker.Choice) string {
+	if c.Program == nil {
+		return c.String()
+	}
+	return fmt.Sprintf("%s, %s (%s)", c, wording.Printable(k.term.Shown(c.Program.Path)), c.Program.Source)
 }
 
 // build prints one build.
@@ -158,25 +172,38 @@ func (k *console) request(rec site.RequestRecord) {
 		return
 	}
 	k.line("%s", devserver.FormatRequest(rec, k.term.Colored(k.term.Stderr)))
-	k.adviseProduction(rec)
+	k.adviseSlow(rec)
 }
 
 // slowCPU is the least CPU time, in milliseconds, of a request that the console advises on.
 const slowCPU = 100
 
-// adviseProduction says once, at a slow request, that its Worker has a build for development of a package.
-func (k *console) adviseProduction(rec site.RequestRecord) {
+// adviseSlow says at a slow request, once each, that its Worker has a build for development of a package, and that another engine
+// takes less time.
+func (k *console) adviseSlow(rec site.RequestRecord) {
 	if rec.Meter == nil || rec.Meter.CPUMs < slowCPU {
 		return
 	}
 	k.mu.Lock()
-	packages := k.development
-	k.development = nil
+	packages, faster := k.development, k.faster
+	k.development, k.faster = nil, false
 	k.mu.Unlock()
+	if len(packages) == 0 && !faster {
+		return
+	}
+	how := ""
+	if faster {
+		how = " in the built-in engine"
+	}
 	if len(packages) > 0 {
-		k.line("%s that took %.0f ms of CPU time, with the development build of %s; a published page has the production build, as with:",
-			k.term.Paint("2", "note:"), rec.Meter.CPUMs, wording.Printable(strings.Join(packages, ", ")))
-		k.line("      pages dev --mode production")
+		how += ", with the development build of " + wording.Printable(strings.Join(packages, ", "))
+	}
+	k.line("%s that took %.0f ms of CPU time%s", k.term.Paint("2", "note:"), rec.Meter.CPUMs, how)
+	if len(packages) > 0 {
+		k.line("      pages dev --mode production    the build that a published page has")
+	}
+	if faster {
+		k.line("      pages dev --engine workerd     V8, which takes less for much JavaScript")
 	}
 }
 
@@ -254,6 +281,8 @@ func (k *console) isNew(text string) bool {
 type ReadyEvent struct {
 	Type string `json:"type"`
 	URL  string `json:"url"`
+
+	Engine siteworker.EngineReport `json:"engine"` // of the Worker
 }
 
 // BuildEvent is a build among the lines of --json.

@@ -55,24 +55,50 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// TestAdviseProduction: the first slow request of a Worker with builds for development says how it has others, once.
-func TestAdviseProduction(t *testing.T) {
-	var out bytes.Buffer
-	k := newConsole(&terminal.Terminal{Stderr: &out})
-	k.setDevelopment([]string{"react", "react-dom"})
-	k.adviseProduction(site.RequestRecord{})
-	k.adviseProduction(site.RequestRecord{Meter: &site.Meter{CPUMs: slowCPU - 1}})
-	if out.Len() > 0 {
-		t.Errorf("a quick request says %q", out.String())
-	}
-	for range 2 {
-		k.adviseProduction(site.RequestRecord{Meter: &site.Meter{CPUMs: 213.4}})
-	}
-	const want = "note: that took 213 ms of CPU time, with the development build of react, react-dom; " +
-		"a published page has the production build, as with:\n" +
-		"      pages dev --mode production\n"
-	if got := out.String(); got != want {
-		t.Errorf("said %q, want %q", got, want)
+// TestAdviseSlow: the first slow request says, once, what would be faster.
+func TestAdviseSlow(t *testing.T) {
+	react := []string{"react", "react-dom"}
+	for _, c := range []struct {
+		name        string
+		development []string
+		builtIn     bool
+		want        string
+	}{
+		{
+			"the built-in engine, a development build", react, true,
+			"note: that took 213 ms of CPU time in the built-in engine, with the development build of react, react-dom\n" +
+				"      pages dev --mode production    the build that a published page has\n" +
+				"      pages dev --engine workerd     V8, which takes less for much JavaScript\n",
+		},
+		{
+			"the built-in engine", nil, true,
+			"note: that took 213 ms of CPU time in the built-in engine\n" +
+				"      pages dev --engine workerd     V8, which takes less for much JavaScript\n",
+		},
+		{
+			"workerd, a development build", react, false,
+			"note: that took 213 ms of CPU time, with the development build of react, react-dom\n" +
+				"      pages dev --mode production    the build that a published page has\n",
+		},
+		{"workerd", nil, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			k := newConsole(&terminal.Terminal{Stderr: &out})
+			k.faster = c.builtIn
+			k.setDevelopment(c.development)
+			k.adviseSlow(site.RequestRecord{})
+			k.adviseSlow(site.RequestRecord{Meter: &site.Meter{CPUMs: slowCPU - 1}})
+			if out.Len() > 0 {
+				t.Errorf("a quick request says %q", out.String())
+			}
+			for range 2 {
+				k.adviseSlow(site.RequestRecord{Meter: &site.Meter{CPUMs: 213.4}})
+			}
+			if got := out.String(); got != c.want {
+				t.Errorf("said %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 

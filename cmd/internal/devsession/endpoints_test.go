@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/project"
+	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/devserver"
@@ -121,14 +122,14 @@ func startBeyond(t *testing.T) *beyond {
 	b := &beyond{t: t, own: sockets.URL, lan: "http://" + lan.Addr().String()}
 	b.run = &session{
 		process: p, options: options, dir: dir, manifest: m, state: s, sockets: sockets, usualGC: 100,
-		runtimes: startRuntime(t.Context(), pagesruntime.Options{Now: time.Now}),
+		engine: siteworker.OpenEngine(t.Context(), siteworker.Choice{}, pagesruntime.Options{Now: time.Now}),
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- b.run.serve(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		if err := errors.Join(<-ended, b.run.runtimes.close(context.Background()), s.Close()); err != nil {
+		if err := errors.Join(<-ended, b.run.engine.Close(context.Background()), s.Close()); err != nil {
 			t.Errorf("%v\n%s", err, said.String())
 		}
 	})

@@ -12,7 +12,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -22,6 +21,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
+	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/loopback"
@@ -62,6 +62,7 @@ type Options struct {
 	As           string   // the persona that clients are from the start, or an email
 	EdgeRules    string
 	Mode         string // the value of process.env.NODE_ENV; "" for that of the environment, or development
+	Engine       siteworker.Choice
 }
 
 // session is one site that is being served.
@@ -72,7 +73,7 @@ type session struct {
 	manifest *manifest.Manifest // as it was at the start
 	state    *localstate.State
 	sockets  *devserver.Listeners
-	runtimes *runtimeStart
+	engine   *siteworker.Engine
 	usualGC  int            // percent, after the start
 	pairing  *pairing.Codes // nil where all clients are alike
 }
@@ -82,8 +83,8 @@ func Serve(ctx context.Context, p Process, dir string, m *manifest.Manifest, o O
 	// Compiling the engine, once on a machine, makes a hundred megabytes of garbage in a tenth of a second: collecting it
 	// would cost a fifth of that time.
 	usual := debug.SetGCPercent(startGCPercent)
-	runtimes := startRuntime(ctx, pagesruntime.Options{CacheDir: p.CacheDir, Now: p.Terminal.Now, Memory: p.Memory})
-	defer func() { err = errors.Join(err, runtimes.close(ctx)) }()
+	engine := p.openEngine(ctx, o)
+	defer func() { err = errors.Join(err, engine.Close(ctx)) }()
 	if o.ProjectState != "" {
 		shared, err := p.States.At(dir, p.Terminal.Path(o.ProjectState), "--project-state")
 		if err != nil {
@@ -111,7 +112,7 @@ func Serve(ctx context.Context, p Process, dir string, m *manifest.Manifest, o O
 	defer gone(nil)
 	go s.Guard(guarded, gone)
 	err = (&session{
-		process: p, options: o, dir: dir, manifest: m, state: s, sockets: sockets, runtimes: runtimes, usualGC: usual,
+		process: p, options: o, dir: dir, manifest: m, state: s, sockets: sockets, engine: engine, usualGC: usual,
 	}).serve(guarded)
 	if lost, ok := errors.AsType[*failure.Error](context.Cause(guarded)); ok && err == nil {
 		return lost
@@ -131,6 +132,7 @@ func PortError(err error) error {
 func (r *session) serve(ctx context.Context) (err error) {
 	t := r.process.Terminal
 	console := newConsole(t)
+	console.faster = r.options.Engine.Program == nil
 	r.pairing = pairing.New(pairing.Options{OnEvent: console.printPairing, Now: t.Now})
 	tools := newTools(r)
 	hub := devserver.NewHub(devserver.HubOptions{
@@ -160,7 +162,7 @@ func (r *session) serve(ctx context.Context) (err error) {
 			if build.Number == 1 {
 				debug.SetGCPercent(r.usualGC)
 				console.ready(r)
-				if err := r.runtimes.cacheError(); err != nil {
+				if err := r.engine.CacheError(); err != nil {
 					console.line(
 						"%s each start compiles the engine, which cannot be kept: %s; see pages doctor",
 						t.Paint("33", "note:"), err,
@@ -254,49 +256,9 @@ func (r *session) openLog(ctx context.Context, logger *slog.Logger) (*devserver.
 // startGCPercent lets the heap grow during the start.
 const startGCPercent = 400
 
-// runtimeStart opens the engine while the site is being read.
-type runtimeStart struct {
-	done    chan struct{}
-	runtime *pagesruntime.Runtime
-	err     error
-}
-
-func startRuntime(ctx context.Context, o pagesruntime.Options) *runtimeStart {
-	s := &runtimeStart{done: make(chan struct{})}
-	go func() {
-		defer close(s.done)
-		s.runtime, s.err = pagesruntime.Open(ctx, o)
-	}()
-	return s
-}
-
-// wait returns the runtime once it is open.
-func (s *runtimeStart) wait() (*pagesruntime.Runtime, error) {
-	<-s.done
-	return s.runtime, s.err
-}
-
-// cacheError returns why the compiled engine is not kept for the next start; nil when it is, or not known yet.
-func (s *runtimeStart) cacheError() error {
-	select {
-	case <-s.done:
-		if s.runtime != nil {
-			return s.runtime.CacheError()
-		}
-	default:
-	}
-	return nil
-}
-
-func (s *runtimeStart) close(ctx context.Context) error {
-	<-s.done
-	if s.runtime == nil {
-		return nil
-	}
-	if err := s.runtime.Close(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("close the engine: %w", err)
-	}
-	return nil
+// openEngine opens the engine while the site is being read.
+func (p Process) openEngine(ctx context.Context, o Options) *siteworker.Engine {
+	return siteworker.OpenEngine(ctx, o.Engine, pagesruntime.Options{CacheDir: p.CacheDir, Now: p.Terminal.Now, Memory: p.Memory})
 }
 
 // secretVariable holds the webhook's secret. It is no flag: flags show in the list of processes.

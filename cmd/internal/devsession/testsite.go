@@ -20,7 +20,6 @@ import (
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
-	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
 // testSite is the site of `pages test`: one instance after another, each on a state of its own that is a copy of the
@@ -58,7 +57,7 @@ func newTestSite(ctx context.Context, p Process, dir string, m *manifest.Manifes
 	own := p
 	own.Terminal, own.Sites = &quiet, &sites
 	t.run = &session{process: own, options: o.Options, dir: dir, manifest: m}
-	t.run.runtimes = startRuntime(ctx, pagesruntime.Options{CacheDir: p.CacheDir, Now: p.Terminal.Now, Memory: p.Memory})
+	t.run.engine = p.openEngine(ctx, o.Options)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.close(ctx))
@@ -128,7 +127,7 @@ func (t *testSite) close(ctx context.Context) error {
 	if l := t.current.Load(); l != nil {
 		err = l.end()
 	}
-	return errors.Join(err, t.run.runtimes.close(ctx), t.held.remove())
+	return errors.Join(err, t.run.engine.Close(ctx), t.held.remove())
 }
 
 // testInstance is an instance of a test's site.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
@@ -30,19 +31,19 @@ import (
 // service.Host.
 type Host struct {
 	o           Options
-	dir         string          // of the sites' state
-	until       context.Context // ends with the service
-	notice      func(error)     // takes errors of databases
-	arrived     func(string)    // takes the site of a new lead
-	runtime     func() (*pagesruntime.Runtime, error)
-	outside     *site.Outside   // answers where there is no site
-	files       *site.FileCache // of all sites
-	maxOpen     int             // open sites
-	maxRequests int             // of a site at a time
-	turns       int             // of a site's Worker that run at a time; 0 for as many as there are processors
-	maxMigrate  time.Duration   // for the migrations of a release
-	rehearsals  *rehearsing     // of proposals
-	judging     *rehearsing     // of releases that go live
+	dir         string                    // of the sites' state
+	until       context.Context           // ends with the service
+	notice      func(error)               // takes errors of databases
+	arrived     func(string)              // takes the site of a new lead
+	engine      func() *siteworker.Engine // opened when the first Worker starts
+	outside     *site.Outside             // answers where there is no site
+	files       *site.FileCache           // of all sites
+	maxOpen     int                       // open sites
+	maxRequests int                       // of a site at a time
+	turns       int                       // of a site's Worker that run at a time; 0 for as many as there are processors
+	maxMigrate  time.Duration             // for the migrations of a release
+	rehearsals  *rehearsing               // of proposals
+	judging     *rehearsing               // of releases that go live
 	limits      rehearsalLimits
 	bounds      localstate.Bounds
 
@@ -63,6 +64,7 @@ type Options struct {
 	MailNote     string // where people read the mails that sign them in, if they are not sent out
 	Memory       *pagesruntime.HostMemory
 	Images       *images.Queue
+	Engine       siteworker.Choice
 	Now          func() time.Time
 	Logger       *slog.Logger
 }
@@ -81,8 +83,8 @@ func New(ctx context.Context, o Options) (*Host, error) {
 		limits: rehearsalLimits{time: rehearsalTime, bytes: rehearsedBytes, spare: spareDisk},
 		notice: func(error) {}, arrived: func(string) {},
 	}
-	h.runtime = sync.OnceValues(func() (*pagesruntime.Runtime, error) {
-		return pagesruntime.Open(h.until, pagesruntime.Options{CacheDir: o.CompileCache, Now: o.Now, Memory: o.Memory})
+	h.engine = sync.OnceValue(func() *siteworker.Engine {
+		return siteworker.OpenEngine(h.until, o.Engine, pagesruntime.Options{CacheDir: o.CompileCache, Now: o.Now, Memory: o.Memory})
 	})
 	var err error
 	if h.outside, err = site.NewOutside(); err != nil {
@@ -117,9 +119,7 @@ func (h *Host) Close() error {
 		}
 	}
 	if ran {
-		if rt, err := h.runtime(); err == nil {
-			errs = append(errs, rt.Close(h.until))
-		}
+		errs = append(errs, h.engine().Close(h.until))
 	}
 	return errors.Join(errs...)
 }

@@ -25,10 +25,6 @@ func (s *hostedSite) startWorker(ctx context.Context, r service.Release) (*sitew
 	if err := readWorker(r, &o); err != nil {
 		return nil, err
 	}
-	rt, err := s.host.runtime()
-	if err != nil {
-		return nil, err
-	}
 	s.ran = true
 	set, err := s.stores.Bindings(ctx, m, s.database, r.Secrets, s.front.AssetsHandler())
 	if err != nil {
@@ -39,7 +35,7 @@ func (s *hostedSite) startWorker(ctx context.Context, r service.Release) (*sitew
 	o.Console = consoleLogger(s.host.until, o.Logger, r, mask)
 	o.Web.Self, o.Web.IsSelf, o.Web.Caches = s.front, r.Answers, s.caches
 	o.Web.Now, o.Web.Logger = s.host.o.Now, o.Logger
-	worker, err := rt.NewWorker(s.host.until, o)
+	worker, err := s.host.engine().NewWorker(s.host.until, o)
 	if err != nil {
 		err = errors.Join(siteworker.MaskError(mask, err), siteworker.CloseDatabases(set))
 		if broken, ok := errors.AsType[*pagesruntime.Error](err); ok {

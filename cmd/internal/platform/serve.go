@@ -10,6 +10,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/host"
+	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -67,7 +68,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	ready.URL, ready.MCPPath = sockets.URL, toolapi.MCPPath
+	ready.URL, ready.MCPPath, ready.Engine = sockets.URL, toolapi.MCPPath, o.Host.Engine.Report()
 	return o.serve(ctx, s, sockets, func() { o.Ready(ready) })
 }
 
@@ -162,4 +163,6 @@ type Ready struct {
 	Keys       map[string]string `json:"keys"`
 	Workspaces []string          `json:"workspaces"`
 	Demo       map[string]string `json:"demo"`
+
+	Engine siteworker.EngineReport `json:"engine"` // of the Workers
 }

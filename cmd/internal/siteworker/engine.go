@@ -1,0 +1,116 @@
+package siteworker
+
+import (
+	"context"
+	"fmt"
+
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/workerd"
+)
+
+// The names of the engines.
+const (
+	BuiltIn = "built-in"
+	Workerd = "workerd"
+)
+
+// Choice is the engine that runs Workers. The zero value is the built-in one.
+type Choice struct {
+	// Program runs them; nil for the built-in engine.
+	Program *workerd.Program
+}
+
+// EngineReport is an engine for programs.
+type EngineReport struct {
+	Name    string `json:"name"`              // built-in or workerd
+	Version string `json:"version,omitempty"` // of workerd
+	Path    string `json:"path,omitempty"`    // of workerd's program
+}
+
+// Report returns the engine for programs.
+func (c Choice) Report() EngineReport {
+	if c.Program == nil {
+		return EngineReport{Name: BuiltIn}
+	}
+	return EngineReport{Name: Workerd, Version: c.Program.Version, Path: c.Program.Path}
+}
+
+// String returns the engine for people.
+func (c Choice) String() string {
+	if c.Program == nil {
+		return BuiltIn
+	}
+	return Workerd + " " + c.Program.Version
+}
+
+// Engine makes Workers. Close it after them. It is safe for concurrent use.
+type Engine struct {
+	choice  Choice
+	opened  chan struct{} // closed when builtIn and err are set; nil without the built-in engine
+	builtIn *pagesruntime.Runtime
+	err     error
+}
+
+// OpenEngine returns an engine. The built-in one, which o is for, is opened meanwhile; for workerd it is not opened at all.
+func OpenEngine(ctx context.Context, c Choice, o pagesruntime.Options) *Engine {
+	e := &Engine{choice: c}
+	if c.Program != nil {
+		return e
+	}
+	e.opened = make(chan struct{})
+	go func() {
+		defer close(e.opened)
+		e.builtIn, e.err = pagesruntime.Open(ctx, o)
+	}()
+	return e
+}
+
+// Choice returns which engine it is.
+func (e *Engine) Choice() Choice { return e.choice }
+
+// NewWorker starts a Worker. A *runtime.Error says that its code cannot run.
+func (e *Engine) NewWorker(ctx context.Context, o pagesruntime.WorkerOptions) (Worker, error) {
+	if e.opened == nil {
+		w, err := e.choice.Program.NewWorker(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return w, nil
+	}
+	<-e.opened
+	if e.err != nil {
+		return nil, e.err
+	}
+	w, err := e.builtIn.NewWorker(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// CacheError returns why the machine code of the built-in engine is not kept for the next start; nil when it is, or not known yet.
+func (e *Engine) CacheError() error {
+	select {
+	case <-e.opened:
+		if e.builtIn != nil {
+			return e.builtIn.CacheError()
+		}
+	default:
+	}
+	return nil
+}
+
+// Close frees what the Workers shared.
+func (e *Engine) Close(ctx context.Context) error {
+	if e.opened == nil {
+		return nil
+	}
+	<-e.opened
+	if e.builtIn == nil {
+		return nil
+	}
+	if err := e.builtIn.Close(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("close the engine: %w", err)
+	}
+	return nil
+}

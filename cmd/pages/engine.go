@@ -1,0 +1,88 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
+	"github.com/pages-toolchain/pages/manifest/packager"
+	"github.com/pages-toolchain/pages/runtime/workerd"
+)
+
+// engineAuto is the value of --engine for workerd where it is, and else the built-in engine.
+const engineAuto = "auto"
+
+// engineFlag is --engine.
+type engineFlag struct{ name string }
+
+// engineNames are the values of --engine.
+func engineNames() []string { return []string{siteworker.BuiltIn, siteworker.Workerd, engineAuto} }
+
+func (f *engineFlag) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.name, "engine", siteworker.BuiltIn, "`engine` that runs Workers: built-in, workerd, which the site's node_modules "+
+		"or PATH must have, or auto, which is workerd where it is: pages help runtime")
+}
+
+func (f *engineFlag) check() error {
+	if !slices.Contains(engineNames(), f.name) {
+		return failure.Usage("--engine is %q; it is one of %s", f.name, strings.Join(engineNames(), ", "))
+	}
+	return nil
+}
+
+// places are where workerd is looked for: a site's packages are those that code in dir sees; "" for none. PAGES_WORKERD counts as a
+// variable of this process alone: no file of the site may name a program to run.
+func (c *cli) places(dir string) workerd.Places {
+	at := workerd.Places{Site: dir}
+	at.Path, _ = c.term.Lookup("PATH")
+	if given, _ := c.term.Lookup(workerd.Variable); given != "" {
+		at.Given = c.term.Path(given)
+	}
+	if dir != "" {
+		at.Install = packager.Of(dir).AddForDevelopment("workerd")
+	}
+	return at
+}
+
+// choose returns the engine that --engine asks for. With auto, what is there and cannot be used is warned of.
+func (f *engineFlag) choose(ctx context.Context, c *cli, dir string) (siteworker.Choice, error) {
+	if f.name == siteworker.BuiltIn {
+		return siteworker.Choice{}, nil
+	}
+	program, err := workerd.Find(ctx, c.places(dir))
+	if err == nil {
+		return siteworker.Choice{Program: &program}, nil
+	}
+	fault, ok := errors.AsType[*workerd.FindError](err)
+	if !ok {
+		return siteworker.Choice{}, err
+	}
+	if f.name == engineAuto {
+		if !fault.Absent {
+			c.term.Warn("the built-in engine runs the Workers, since %s; %s", fault.Message, fault.Fix)
+		}
+		return siteworker.Choice{}, nil
+	}
+	code := "workerd-unusable"
+	if fault.Absent {
+		code = "workerd-absent"
+	}
+	return siteworker.Choice{}, &failure.Error{
+		Exit: failure.ExitResource, Code: code, Message: fault.Message, Fix: cmp.Or(fault.Fix, "use the built-in engine"), Err: err,
+	}
+}
+
+// chooseEngine sets the engine of a session on the site in dir.
+func (f *devFlags) chooseEngine(ctx context.Context, c *cli, dir string) (err error) {
+	if f.engine.name == engineAuto && f.Isolation == isolationRequest {
+		return nil // which workerd has not
+	}
+	f.Engine, err = f.engine.choose(ctx, c, dir)
+	return err
+}
