@@ -268,7 +268,7 @@ var mayImport = map[string][]string{
 	"runtime/workerd":               {"runtime"},
 	"runtime/binding/wire": {
 		"runtime/binding", "runtime/binding/assets", "runtime/binding/d1", "runtime/binding/hostcall", "runtime/binding/images",
-		"runtime/binding/kv", "runtime/binding/r2", "runtime/engine",
+		"runtime/binding/kv", "runtime/binding/r2", "runtime/engine", "runtime/web/fetch",
 	},
 	"runtime/engine/quickjspatch": {"runtime/wasmbinary", "runtime/wasmbinary/op"},
 	"runtime/wasmbinary":          {"runtime/wasmbinary/op"},

@@ -19,7 +19,6 @@
 package web
 
 import (
-	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -217,13 +216,13 @@ func (h *Host) countSubRequest(x *Exchange) error {
 	if int(n) <= h.o.SubRequests || h.o.LimitMode == LimitOff {
 		return nil
 	}
-	message := fmt.Sprintf("Too many subrequests: limits.subRequests allows %d for one request, redirects counted", h.o.SubRequests)
+	err := fetch.TooMany(h.o.SubRequests)
 	if h.o.LimitMode == LimitWarn {
-		h.log(x.io.Scope, console.Entry{Level: "warn", Text: message})
+		h.log(x.io.Scope, console.Entry{Level: "warn", Text: err.Message})
 		return nil
 	}
 	x.subRequests.Add(-1)
-	return &engine.Error{Name: "Error", Message: message}
+	return err
 }
 
 // Names returns the names of all host functions of this package, sorted: what the engine's image

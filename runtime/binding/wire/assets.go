@@ -1,11 +1,14 @@
 package wire
 
 import (
+	"bufio"
 	"context"
+	"net"
 	"net/http"
 	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/binding/assets"
+	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
 // fileService serves the files of a site.
@@ -30,21 +33,45 @@ func (h *Handler) serveSite(ctx context.Context, c *call) error {
 	return c.pass(ctx, h.o.FrontDoor)
 }
 
+// serveOutbound makes a request to the world.
+func (h *Handler) serveOutbound(ctx context.Context, c *call) error {
+	c.record.Method, c.record.Request = c.r.Method, c.r.Header.Get(fetch.IDHeader)
+	at := *c.r.URL
+	at.User = nil
+	c.record.URL = at.String()
+	select {
+	case h.outbound <- struct{}{}:
+		defer func() { <-h.outbound }()
+	default:
+		return refuse(http.StatusServiceUnavailable, "fetch to %q is refused: %d requests of the site are under way", c.record.URL, maxOutbound)
+	}
+	return c.pass(ctx, h.o.Outbound)
+}
+
 // pass has a handler answer, which sees the request as a server of that host would get it.
-func (c *call) pass(ctx context.Context, handler http.Handler) error {
+func (c *call) pass(ctx context.Context, handler http.Handler) (err error) {
 	c.arrival.done()
 	c.record.Method = c.r.Method
 	r := c.r.Clone(ctx)
 	for name := range r.Header {
-		if strings.HasPrefix(name, headerPrefix) {
+		if strings.HasPrefix(name, headerPrefix) && (c.kind != "outbound" || name != fetch.IDHeader) {
 			delete(r.Header, name)
 		}
 	}
-	r.URL.Scheme, r.URL.Host = "http", r.Host
-	if c.r.Header.Get(protoHeader) == "https" {
-		r.URL.Scheme = "https"
+	if c.kind != "outbound" {
+		r.URL.Scheme, r.URL.Host = "http", r.Host
+		if c.r.Header.Get(protoHeader) == "https" {
+			r.URL.Scheme = "https"
+		}
 	}
 	r.RemoteAddr = "127.0.0.1:0"
+	defer func() {
+		if p := recover(); p == http.ErrAbortHandler { //nolint:errorlint // a value by design
+			err = errCut
+		} else if p != nil {
+			panic(p)
+		}
+	}()
 	handler.ServeHTTP(&passingWriter{ResponseWriter: c.w, c: c}, r)
 	return nil
 }
@@ -61,6 +88,9 @@ func (w *passingWriter) WriteHeader(status int) {
 	if status >= http.StatusOK {
 		w.c.wrote, w.c.record.Status = true, status
 	}
+	if refusal := w.Header().Get(fetch.RefusalHeader); refusal != "" && w.c.kind == "outbound" {
+		w.c.record.Err = fetch.Refused(refusal)
+	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
@@ -70,6 +100,15 @@ func (w *passingWriter) Write(p []byte) (int, error) {
 		w.c.wrote, w.c.record.Status = true, http.StatusOK
 	}
 	return w.c.write(p)
+}
+
+// Hijack implements http.Hijacker.
+func (w *passingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := w.c.control.Hijack()
+	if err == nil {
+		w.c.wrote, w.c.record.Status = true, http.StatusSwitchingProtocols
+	}
+	return conn, buffered, err
 }
 
 // Unwrap is for http.ResponseController.

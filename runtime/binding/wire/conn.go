@@ -260,6 +260,7 @@ type response struct {
 	chunked  io.WriteCloser
 	keep     bool // the connection can be used again
 	broken   bool // the request could not be read
+	duplex   bool // the request may be read while the response is written
 	hijacked bool
 	ended    atomic.Bool // the handler has returned
 }
@@ -321,7 +322,7 @@ func (w *response) drained() bool {
 	if w.broken || w.body == nil {
 		return false
 	}
-	if !w.body.ended.Load() {
+	if !w.duplex && !w.body.ended.Load() {
 		_ = w.conn.SetReadDeadline(time.Now().Add(time.Second)) //nolint:forbidigo // a deadline
 		_, _ = io.CopyN(io.Discard, w.body, little)
 		_ = w.conn.SetReadDeadline(time.Time{})
@@ -401,6 +402,12 @@ func (w *response) SetReadDeadline(at time.Time) error { return w.conn.SetReadDe
 // SetWriteDeadline is that of the connection.
 func (w *response) SetWriteDeadline(at time.Time) error { return w.conn.SetWriteDeadline(at) }
 
+// EnableFullDuplex is for http.ResponseController: the handler goes on to read the request.
+func (w *response) EnableFullDuplex() error {
+	w.duplex = true
+	return nil
+}
+
 // Hijack implements http.Hijacker. The connection is closed when the handler returns.
 func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if w.hijacked || w.sent || w.ended.Load() {
@@ -411,5 +418,5 @@ func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return w.conn.Conn, bufio.NewReadWriter(w.conn.in, w.conn.out), nil
 }
 
-// reason sets the reason of the status.
-func (w *response) reason(text string) { w.text = strings.TrimSpace(text) }
+// WriteReason sets the reason of the status.
+func (w *response) WriteReason(text string) { w.text = strings.TrimSpace(text) }

@@ -160,6 +160,14 @@ func inWorkerd(t testing.TB, code []byte, s *wire.Server) (ask func(target strin
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	services, bound := s.Workerd()
+	worker := "bindings = [" + bound
+	if strings.Contains(services, `"wire:site"`) {
+		worker += `(name = "SITE", service = "wire:site")`
+	}
+	worker += "]"
+	if strings.Contains(services, `"wire:outbound"`) {
+		worker += `, globalOutbound = "wire:outbound"`
+	}
 	socket := filepath.Join(dir, "front")
 	config := `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -167,7 +175,7 @@ const config :Workerd.Config = (
     (name = "main", worker = (
       modules = [(name = "worker.js", esModule = embed "worker.js")],
       compatibilityDate = "2026-10-01", compatibilityFlags = ["global_fetch_strictly_public"],
-      bindings = [` + bound + `(name = "SITE", service = "wire:site")])),
+      ` + worker + `)),
 ` + services + `  ],
   sockets = [(name = "front", address = "unix:` + socket + `", http = (), service = "main")]
 );`

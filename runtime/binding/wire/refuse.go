@@ -16,12 +16,18 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/kv"
 	"github.com/pages-toolchain/pages/runtime/binding/r2"
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
 // This file writes failures in the forms in which the clients of each kind read them.
 
 // refuse answers with err, after the rest of the request: a client that still writes sees no answer.
 func (c *call) refuse(err error) {
+	if c.kind == "outbound" {
+		c.wrote, c.record.Status = true, http.StatusBadGateway
+		fetch.Refuse(c.w, err)
+		return
+	}
 	_, _ = io.CopyN(io.Discard, c.body(), maxDrained)
 	status := http.StatusInternalServerError
 	if refusal, ok := errors.AsType[refusalError](err); ok {
@@ -58,7 +64,7 @@ func (c *call) refuseKV(status int, err error) {
 // reason answers with a reason in the status line.
 func (c *call) reason(status int, text string) {
 	if w, ok := c.w.(*response); ok {
-		w.reason(text)
+		w.WriteReason(text)
 		c.w.Header().Set("Content-Length", "0")
 		c.head(status)
 		return

@@ -123,6 +123,9 @@ func (s *Server) accept() {
 	}
 }
 
+// crowded reports whether connections are to be closed after their call, so that new ones find room.
+func (s *Server) crowded() bool { return len(s.slots) > maxCalls/2 }
+
 // start has a goroutine serve a connection, which has a slot already: one that has served others, whose stack has grown, or a new one.
 func (s *Server) start(c *conn) {
 	s.mu.Lock()

@@ -12,12 +12,13 @@
 //
 //	Pages-Wire: 1
 //	Pages-Token: …
-//	Pages-Binding: kv/NAME, r2/NAME, d1/NAME, images/NAME, assets/NAME, or site for the front door
+//	Pages-Binding: kv/NAME, r2/NAME, d1/NAME, images/NAME, assets/NAME, site for the front door, or outbound
 //	Pages-Proto: http or https, as the Worker wrote its URL (assets and site)
 //
 // The rest is what the client of that kind sends to its service: GET, PUT and DELETE of /key, GET / for a list and POST /bulk/get
 // (KV); GET and PUT of / with CF-R2-Request or CF-R2-Metadata-Size (R2); POST /query and /execute (D1); POST /info and /transform
-// (Images); any request (assets, site). A request of another version, without the token, or for a binding that is not there, is
+// (Images); any request (assets, site); any request as a proxy gets it, with the whole URL in its first line (outbound, of workerd's
+// globalOutbound; the package fetch describes what it adds). A request of another version, without the token, or for a binding that is not there, is
 // refused in the form of its kind, so that the Worker's call fails with the reason. GET / without a binding answers
 // {"wire": 1}.
 //
@@ -36,7 +37,8 @@
 // # Bounds
 //
 // Every byte of a request is hostile. Heads, bodies and JSON are bounded; what is held for calls counts in Options.Memory; a peer
-// that neither reads nor writes for [silence] is cut off. A panic ends one call. Everything is safe for concurrent use. The package
+// that neither reads nor writes for [silence] is cut off, but for outbound requests, which last as long as both ends have it. Of
+// [maxCalls] connections these take [maxOutbound] at most, so that calls of bindings find one. A panic ends one call. Everything is safe for concurrent use. The package
 // decides nothing about access: a guest reaches what the Set holds.
 package wire
 
@@ -85,6 +87,9 @@ type Options struct {
 	FrontDoor http.Handler
 	// Subrequest is called for each request to the front door, and may refuse it. Nil allows all.
 	Subrequest func(ctx context.Context) error
+	// Outbound makes the Worker's requests to the world, as a fetch.Gateway does; nil: they are refused. Its requests name the whole
+	// URL, and those of the Worker on whose behalf they are made by fetch.IDHeader.
+	Outbound http.Handler
 	// Called gets each call when it is over, from several goroutines. Nil: not told.
 	Called func(Call)
 	// Token, if not "", must come with each request.
@@ -95,9 +100,11 @@ type Options struct {
 
 // Call is one call on a binding.
 type Call struct {
-	Kind    string // "kv", "r2", "d1", "images", "assets", "site"; "" where the request names none
+	Kind    string // "kv", "r2", "d1", "images", "assets", "site", "outbound"; "" where the request names none
 	Binding string
-	// Method is that of the binding: "get", "put", "query" … For assets and the site it is that of HTTP.
+	// Request is the id of the Worker's request on whose behalf it was, and URL where it went; of outbound requests.
+	Request, URL string
+	// Method is that of the binding: "get", "put", "query" … For assets, the site and outbound requests it is that of HTTP.
 	Method   string
 	Status   int    // of HTTP
 	Err      string // the sentence of a refusal, or why the call broke off
@@ -110,7 +117,8 @@ type Handler struct {
 	o     Options
 	guest *engine.Guest
 	bound map[string]*bound
-	site  chan struct{} // an item for each request to the front door under way
+	// An item for each request under way to the front door, and to the world.
+	site, outbound chan struct{}
 
 	arrivals arrivals
 }
@@ -124,8 +132,12 @@ type bound struct {
 // ordered reports whether the calls have an order.
 func (b *bound) ordered() bool { return b.kind == "kv" || b.kind == "r2" || b.kind == "d1" }
 
-// maxSite is the most requests to the front door under way: a site that fetches itself for ever stops there.
-const maxSite = 64
+const (
+	// maxSite is the most requests to the front door under way: a site that fetches itself for ever stops there.
+	maxSite = 64
+	// maxOutbound is the most outbound requests under way, of maxCalls connections.
+	maxOutbound = 400
+)
 
 // New returns a handler.
 func New(o Options) *Handler {
@@ -135,7 +147,10 @@ func New(o Options) *Handler {
 	if o.Memory == nil {
 		o.Memory = engine.NewHostMemory(0)
 	}
-	h := &Handler{o: o, guest: engine.NewGuest(o.Memory), bound: map[string]*bound{}, site: make(chan struct{}, maxSite)}
+	h := &Handler{
+		o: o, guest: engine.NewGuest(o.Memory), bound: map[string]*bound{},
+		site: make(chan struct{}, maxSite), outbound: make(chan struct{}, maxOutbound),
+	}
 	for name, store := range o.Bindings.KV {
 		h.add("kv", name, namespace{store}.serve)
 	}
@@ -154,6 +169,9 @@ func New(o Options) *Handler {
 	if o.FrontDoor != nil {
 		h.add("site", "", h.serveSite)
 	}
+	if o.Outbound != nil {
+		h.add("outbound", "", h.serveOutbound)
+	}
 	return h
 }
 
@@ -163,7 +181,7 @@ func (h *Handler) add(kind, name string, serve func(context.Context, *call) erro
 
 // id is the value of the header that names a binding.
 func id(kind, name string) string {
-	if kind == "site" {
+	if name == "" {
 		return kind
 	}
 	return kind + "/" + name
@@ -245,7 +263,7 @@ func (h *Handler) serve(c *call) error {
 	c.bound = found
 	if ours, ok := c.w.(*response); ok {
 		c.arrival = ours.arrival
-		ours.keep = ours.keep && !found.ordered()
+		ours.keep = ours.keep && !found.ordered() && !ours.conn.server.crowded()
 	} else {
 		c.arrival = h.arrivals.add()
 	}
@@ -289,10 +307,17 @@ func (c *call) whole(ctx context.Context, limit int64, over error) ([]byte, erro
 	return b.Bytes(), err
 }
 
+// expectWrite gives the peer [silence] to take what is written next.
+func (c *call) expectWrite() {
+	if c.kind != "outbound" {
+		_ = c.control.SetWriteDeadline(time.Now().Add(silence)) //nolint:forbidigo // a deadline
+	}
+}
+
 // head writes the head of the response.
 func (c *call) head(status int) {
 	c.wrote, c.record.Status = true, status
-	_ = c.control.SetWriteDeadline(time.Now().Add(silence)) //nolint:forbidigo // a deadline
+	c.expectWrite()
 	c.w.WriteHeader(status)
 }
 
@@ -312,7 +337,7 @@ func (c *call) write(p []byte) (written int, err error) {
 	for len(p) > 0 && err == nil {
 		n := min(len(p), piece)
 		if written > 0 {
-			_ = c.control.SetWriteDeadline(time.Now().Add(silence)) //nolint:forbidigo // a deadline
+			c.expectWrite()
 		}
 		n, err = c.w.Write(p[:n])
 		written, p = written+n, p[n:]
@@ -330,7 +355,7 @@ func (c *call) send(b hostcall.Body) error {
 	for {
 		n, err := b.Read(chunk)
 		if n > 0 {
-			_ = c.control.SetWriteDeadline(time.Now().Add(silence)) //nolint:forbidigo // a deadline
+			c.expectWrite()
 			if _, err := c.write(chunk[:n]); err != nil {
 				return err
 			}

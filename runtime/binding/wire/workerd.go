@@ -12,7 +12,8 @@ import (
 
 // Workerd returns two lists of workerd's text configuration: the services that reach the bindings over s, named "wire:" and the
 // value of the header Pages-Binding, and the bindings of a Worker to them. Secrets are bindings with their values: what is written
-// there must be as secret as they are. The front door is the service "wire:site", if it is offered.
+// there must be as secret as they are. The front door is the service "wire:site", and "wire:outbound" is for globalOutbound, if they
+// are offered.
 func (s *Server) Workerd() (services, bindings string) {
 	var all, bound strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(s.handler.bound)) {
@@ -26,8 +27,12 @@ func (s *Server) Workerd() (services, bindings string) {
 			inject = append(inject, fmt.Sprintf("(name = %s, value = %s)", capnp(header[0]), capnp(header[1])))
 		}
 		service := capnp("wire:" + key)
-		fmt.Fprintf(&all, "(name = %s, external = (address = %s, http = (forwardedProtoHeader = %s, injectRequestHeaders = [%s]))),\n",
-			service, capnp(s.Address), capnp(protoHeader), strings.Join(inject, ", "))
+		style := "forwardedProtoHeader = " + capnp(protoHeader)
+		if b.kind == "outbound" {
+			style = "style = proxy"
+		}
+		fmt.Fprintf(&all, "(name = %s, external = (address = %s, http = (%s, injectRequestHeaders = [%s]))),\n",
+			service, capnp(s.Address), style, strings.Join(inject, ", "))
 		if value := workerdBinding(b.kind, service); value != "" {
 			fmt.Fprintf(&bound, "(name = %s, %s),\n", capnp(b.name), value)
 		}

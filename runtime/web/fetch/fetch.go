@@ -6,7 +6,10 @@
 // [iocontext.Context]. Errors: exceptions for JavaScript that say what happened, and never which
 // addresses this machine has.
 //
-// A Client and a Session are safe for concurrent use. The package keeps nothing between requests
+// A [Gateway] makes the requests of a Worker that runs elsewhere, in workerd, in the same way. In and
+// out: HTTP, as gateway.go describes.
+//
+// A Client, a Session and a Gateway are safe for concurrent use. The package keeps nothing between requests
 // but the connections of its transport, and reads no proxy settings and no credentials of this
 // machine.
 package fetch
@@ -81,16 +84,24 @@ func (c *Client) Close() {
 	}
 }
 
-// IsSelf reports whether u is on the site itself, a dot at the end of its host or not: one that
+// isSelf reports whether u is on the site itself, a dot at the end of its host or not: one that
 // passed for another host would be fetched without end.
-func (c *Client) IsSelf(u *url.URL) bool {
+func (c *Client) isSelf(u *url.URL) bool {
 	name, port := splitHost(u.Host)
 	return c.o.IsSelf(strings.TrimSuffix(name, ".") + port)
 }
 
-// UpgradeTransport is the transport of fetch, for HTTP/1.1 alone: no other version of HTTP takes an
+// Upgrade makes a request that asks for another protocol.
+func (c *Client) Upgrade(r *http.Request) (*http.Response, error) {
+	if c.isSelf(r.URL) { // a front door that is a handler has no socket to hand over
+		return nil, engine.TypeError("a WebSocket from the site to itself (%q) is not supported", r.URL.Host)
+	}
+	return c.upgradeTransport().RoundTrip(r)
+}
+
+// upgradeTransport is the transport of fetch, for HTTP/1.1 alone: no other version of HTTP takes an
 // upgrade everywhere.
-func (c *Client) UpgradeTransport() http.RoundTripper {
+func (c *Client) upgradeTransport() http.RoundTripper {
 	t, ok := c.transport.(*http.Transport)
 	if !ok {
 		return c.transport
@@ -156,10 +167,6 @@ func (s *Session) start(f *Outbound, c *engine.Call) {
 
 // Response returns the response to a fetch as JavaScript takes it. Its body gets a handle.
 func (s *Session) Response(f *Outbound, resp *http.Response, redirected bool) ([]any, error) {
-	if resp.StatusCode < http.StatusContinue { // net/http takes any three digits
-		closeQuietly(resp.Body)
-		return nil, engine.ConnectionLost("fetch to %q failed: malformed HTTP status code %03d", f.url, resp.StatusCode)
-	}
 	if !BodyAllowed(f.method, resp.StatusCode) {
 		closeQuietly(resp.Body)
 		f.Stop(nil)

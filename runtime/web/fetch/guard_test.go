@@ -278,7 +278,7 @@ func TestTransportHasNoProxy(t *testing.T) {
 	t.Setenv("ALL_PROXY", "http://127.0.0.1:1")
 	h := New(Options{})
 	t.Cleanup(h.Close)
-	for _, r := range []http.RoundTripper{h.transport, h.UpgradeTransport()} {
+	for _, r := range []http.RoundTripper{h.transport, h.upgradeTransport()} {
 		if transport, ok := r.(*http.Transport); !ok || transport.Proxy != nil {
 			t.Error("the transport asks for a proxy")
 		}

@@ -42,6 +42,23 @@ func HeaderList(r *http.Request) []string {
 	return list
 }
 
+// RequestHeader is what a request of a Worker sends of the headers that the Worker gave it: names and values in turn. Framing, the
+// connection and the host are not the Worker's.
+func RequestHeader(list []string) http.Header {
+	header := http.Header{}
+	for i := 0; i+1 < len(list); i += 2 {
+		switch name := http.CanonicalHeaderKey(list[i]); {
+		case IsHopByHop(name), name == "Host", name == "Content-Length", name == "Expect", name == ClientAddress:
+		default:
+			header[name] = append(header[name], list[i+1])
+		}
+	}
+	if header["User-Agent"] == nil {
+		header["User-Agent"] = []string{""} // none, rather than net/http's
+	}
+	return header
+}
+
 // flatten is a header as JavaScript takes it: names in lower case and values in turn, without those
 // of one name.
 func flatten(header http.Header, without string) []string {

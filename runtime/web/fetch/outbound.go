@@ -27,6 +27,7 @@ type Outbound struct {
 	redirect    string   // follow, manual or error
 	integrity   string   // of the response's body; empty for none
 	manual      bool     // the response's body stays encoded
+	upgrade     bool     // asks for a WebSocket, by the headers of a client
 	// The body: at most one of whole and stream. A stream is sent once only.
 	whole  []byte
 	stream io.Reader
@@ -132,22 +133,13 @@ func (f *Outbound) newRequest() (*http.Request, error) {
 	if f.stream != nil {
 		r.ContentLength = f.length
 	}
-	for i := 0; i+1 < len(f.header); i += 2 {
-		switch name := http.CanonicalHeaderKey(f.header[i]); {
-		case IsHopByHop(name), name == "Host", name == "Content-Length", name == "Expect", name == ClientAddress:
-		default:
-			r.Header[name] = append(r.Header[name], f.header[i+1])
-		}
-	}
+	r.Header = RequestHeader(f.header)
 	if r.Header["Accept-Encoding"] == nil {
 		accept := "br, gzip"
 		if r.Header["Range"] != nil {
 			accept = "identity" // a part of something compressed could not be read
 		}
 		r.Header.Set("Accept-Encoding", accept)
-	}
-	if r.Header["User-Agent"] == nil {
-		r.Header["User-Agent"] = []string{""} // none, rather than net/http's
 	}
 	if (f.method == http.MethodPut || f.method == http.MethodDelete) && r.Header["X-Idempotency-Key"] == nil {
 		// Says to net/http alone that it may ask again when a kept connection turns out to be

@@ -38,6 +38,10 @@ func (s *Session) Follow(f *Outbound, hop func(*Outbound) (*http.Response, error
 		if err != nil {
 			return nil, false, err
 		}
+		if resp.StatusCode < http.StatusContinue { // net/http takes any three digits
+			closeQuietly(resp.Body)
+			return nil, false, engine.ConnectionLost("fetch to %q failed: malformed HTTP status code %03d", f.url, resp.StatusCode)
+		}
 		locations := resp.Header["Location"] // without one, a redirect status is like any other
 		if !slices.Contains(redirectStatus, resp.StatusCode) || len(locations) == 0 || f.redirect == "manual" {
 			return resp, hops > 0, nil
@@ -81,7 +85,7 @@ func (s *Session) hop(f *Outbound) (*http.Response, error) {
 	default:
 		return nil, engine.TypeError("Fetch API cannot load: %s (only http: and https: URLs can be fetched)", f.url)
 	}
-	if s.client.IsSelf(r.URL) {
+	if s.client.isSelf(r.URL) {
 		return s.fetchSelf(r)
 	}
 	return s.client.send(r)

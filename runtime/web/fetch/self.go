@@ -56,6 +56,12 @@ func (s *Session) fetchSelf(r *http.Request) (*http.Response, error) {
 	}
 }
 
+// TooMany is the error of an outbound request over the limit of one request.
+func TooMany(limit int) *engine.Error {
+	message := fmt.Sprintf("Too many subrequests: limits.subRequests allows %d for one request, redirects counted", limit)
+	return &engine.Error{Name: "Error", Message: message}
+}
+
 // pipeWriter is an http.ResponseWriter whose response is read while it is written.
 type pipeWriter struct {
 	header http.Header

@@ -1,12 +1,12 @@
 package socket
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 
 	"github.com/coder/websocket"
 
-	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
@@ -42,25 +42,11 @@ func (d *dialer) run(f *fetch.Outbound) (any, error) {
 // hop makes one handshake. A response that is none comes as it is: the package would keep the first
 // 1,024 bytes of its body alone.
 func (d *dialer) hop(f *fetch.Outbound) (*http.Response, error) {
-	header, flat := http.Header{}, f.Header() // what the author adds
-	for i := 0; i+1 < len(flat); i += 2 {
-		switch name := http.CanonicalHeaderKey(flat[i]); {
-		case fetch.IsHopByHop(name), strings.HasPrefix(name, "Sec-Websocket-"),
-			name == "Host", name == "Content-Length", name == "Expect", name == fetch.ClientAddress:
-		default:
-			header[name] = append(header[name], flat[i+1])
-		}
-	}
-	if header["User-Agent"] == nil {
-		header["User-Agent"] = []string{""}
-	}
+	header := fetch.RequestHeader(f.Header())
+	maps.DeleteFunc(header, func(name string, _ []string) bool { return strings.HasPrefix(name, "Sec-Websocket-") })
 	var other *http.Response // switches no protocols; the package sees it without its body
-	upgrade := d.client.UpgradeTransport()
 	transport := roundTripFunc(func(r *http.Request) (*http.Response, error) {
-		if d.client.IsSelf(r.URL) { // a front door that is a handler has no socket to hand over
-			return nil, engine.TypeError("a WebSocket from the site to itself (%q) is not supported", r.URL.Host)
-		}
-		resp, err := upgrade.RoundTrip(r)
+		resp, err := d.client.Upgrade(r)
 		if err != nil || resp.StatusCode == http.StatusSwitchingProtocols {
 			return resp, err
 		}

@@ -1,0 +1,370 @@
+package fetch
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/iocontext"
+)
+
+// This file makes the requests of a Worker in a process of workerd. workerd sends each to its globalOutbound as to a proxy of
+// HTTP/1.1, with the whole URL in the request line, and follows redirects itself: each hop is a request here, and counts.
+//
+// The module that wraps the Worker's code replaces fetch by a function that
+//
+//   - gives each request the header [IDHeader] with the id of the Worker's request on whose behalf the call is made, in place of
+//     what the caller gave under this name. It stays on the request through redirects, and goes no further than to here.
+//     What comes without it is a request of a WebSocket's or EventSource's constructor, of a module of workerd's own, or of code
+//     that found another way.
+//   - throws where the response has the header [RefusalHeader]. Its value is JSON in ASCII, {"name": …, "message": …}: of an
+//     Error, a TypeError or a RangeError; another name is that of a DOMException. The status is 502 and there is no body. No
+//     server can send this header: it is taken off.
+//
+// CONNECT, which workerd sends for connect() of cloudflare:sockets and for node:net, is always refused.
+
+const (
+	// IDHeader names the Worker's request that a request is made for.
+	IDHeader = "Pages-Request"
+	// RefusalHeader is that of a response which stands for an exception.
+	RefusalHeader = "Pages-Refusal"
+
+	// maxRefusal is the most bytes of an exception's message: a URL in it may be long.
+	maxRefusal = 8 << 10
+	// maxDrained is the most bytes of an upload that are read after the response, and drainTime how long.
+	maxDrained = 128 << 20
+	drainTime  = 10 * time.Second
+)
+
+// GatewayOptions says what a Gateway may reach, and for whom.
+type GatewayOptions struct {
+	Options
+
+	// Of returns the request of the Worker that has an id: the context that ends with it, its waitUntil included, and the values
+	// of which tell how the site came to it; and what counts an outbound request, and may refuse it. ok is false for one that is
+	// over, and for an id that was never given. It is asked for the id "", too, which stands for all requests that name none.
+	// These never reach the site itself, since nothing tells how often it fetched itself. Default: every request is allowed, as
+	// if it named none.
+	Of func(id string) (ctx context.Context, count func() error, ok bool)
+}
+
+// Gateway is an http.Handler for the outbound requests of one Worker in another process. It takes requests as a proxy does, and
+// passes bodies on as they are. Close it.
+type Gateway struct {
+	client *Client
+	of     func(id string) (ctx context.Context, count func() error, ok bool)
+}
+
+// NewGateway returns a Gateway.
+func NewGateway(o GatewayOptions) *Gateway {
+	g := &Gateway{client: New(o.Options), of: o.Of}
+	if g.of == nil {
+		g.of = func(id string) (context.Context, func() error, bool) {
+			return context.Background(), func() error { return nil }, id == "" //nolint:forbidigo // of no request
+		}
+	}
+	return g
+}
+
+// Close waits for what still runs and drops the idle connections. No request may be under way.
+func (g *Gateway) Close() { g.client.Close() }
+
+// ServeHTTP implements http.Handler. It panics with http.ErrAbortHandler to cut off a response that has begun.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	control := http.NewResponseController(w)
+	_ = control.EnableFullDuplex() // what cannot do it sends the request first
+	sent := &upload{r: r.Body, ended: r.Body == nil || r.Body == http.NoBody}
+	defer sent.end(control)
+	f := newForwarded(r, sent)
+	defer f.Stop(nil)
+	resp, err := g.answer(f, r)
+	if err == nil {
+		err = respond(w, control, f, resp)
+		closeQuietly(resp.Body)
+	}
+	if err != nil {
+		Refuse(w, f.Error(err))
+	}
+	sent.drain(control)
+}
+
+// newForwarded is a request of a client as the fetch of a Worker.
+func newForwarded(r *http.Request, sent *upload) *Outbound {
+	f := &Outbound{method: r.Method, url: r.RequestURI, redirect: "manual", upgrade: IsUpgrade(r)}
+	if !strings.Contains(f.url, "://") {
+		f.url = r.URL.String()
+	}
+	for name, values := range r.Header {
+		for _, value := range values {
+			if name != IDHeader {
+				f.header = append(f.header, name, value)
+			}
+		}
+	}
+	if !sent.ended {
+		f.stream, f.length = sent, r.ContentLength
+	}
+	f.ctx, f.Stop = context.WithCancelCause(r.Context())
+	return f
+}
+
+// answer makes the request of f.
+func (g *Gateway) answer(f *Outbound, r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodConnect {
+		return nil, &engine.Error{Name: "Error", Message: "connect() is not available: sites have no raw sockets here; use fetch"}
+	}
+	if r.URL.Host == "" {
+		return nil, engine.TypeError("Fetch API cannot load: %s (a request names the whole URL)", f.url)
+	}
+	id := strings.Join(r.Header.Values(IDHeader), ",") // two are the id of none
+	ctx, count, ok := g.of(id)
+	switch {
+	case !ok && id == "":
+		return nil, &engine.Error{Name: "Error", Message: fmt.Sprintf("fetch to %q is refused: it is of no request of the site", f.url)}
+	case !ok:
+		return nil, thrown(iocontext.ErrRequestOver)
+	}
+	over := context.AfterFunc(ctx, func() { f.Stop(iocontext.ErrRequestOver) })
+	defer context.AfterFunc(f.ctx, func() { over() })
+	s := g.client.NewSession(ctx, nil, func() error { return thrown(count()) })
+	hop := s.hop
+	switch {
+	case f.upgrade:
+		hop = func(f *Outbound) (*http.Response, error) { return g.client.upgrade(f, r) }
+	case id == "" && g.client.isSelf(r.URL):
+		hop = func(*Outbound) (*http.Response, error) {
+			return nil, engine.TypeError("fetch to %q is the site itself, which is reached by fetch in a request alone", r.URL.Host)
+		}
+	}
+	resp, _, err := s.Follow(f, hop)
+	return resp, err
+}
+
+// thrown is err as an exception with its own words.
+func thrown(err error) error {
+	if _, ok := errors.AsType[*engine.Error](err); ok || err == nil {
+		return err
+	}
+	return &engine.Error{Name: "Error", Message: err.Error()}
+}
+
+// upgrade makes the handshake of a WebSocket, whose own headers are the client's.
+func (c *Client) upgrade(f *Outbound, from *http.Request) (*http.Response, error) {
+	r, err := f.newRequest()
+	if err != nil {
+		return nil, err
+	}
+	if from.Header["Accept-Encoding"] == nil {
+		r.Header.Del("Accept-Encoding")
+	}
+	r.Header.Set("Connection", "Upgrade")
+	r.Header.Set("Upgrade", "websocket")
+	return c.Upgrade(r)
+}
+
+// respond writes a response, or says why there is none.
+func respond(w http.ResponseWriter, control *http.ResponseController, f *Outbound, resp *http.Response) error {
+	header := http.Header{}
+	for list := flatten(resp.Header, RefusalHeader); len(list) > 1; list = list[2:] {
+		header.Add(list[0], list[1])
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		if !f.upgrade {
+			return engine.ConnectionLost("fetch to %q failed: the answer has switched protocols, unasked", f.url)
+		}
+		return tunnel(control, f, resp, header)
+	}
+	if resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusResetContent {
+		header.Del("Content-Length") // some servers announce content that there is none of
+	}
+	maps.Copy(w.Header(), header)
+	_, text, _ := strings.Cut(resp.Status, " ")
+	writeReason(w, wireText(text))
+	w.WriteHeader(resp.StatusCode)
+	if !BodyAllowed(f.method, resp.StatusCode) {
+		return nil
+	}
+	_ = control.Flush() // the head may be long before the body
+	piece := make([]byte, 32<<10)
+	for {
+		n, err := resp.Body.Read(piece)
+		if n > 0 {
+			if _, err := w.Write(piece[:n]); err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			if err == nil {
+				_ = control.Flush()
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+// ReasonWriter is an http.ResponseWriter that can write the reason of a status, too.
+type ReasonWriter interface {
+	// WriteReason sets the reason of the status that is written next.
+	WriteReason(text string)
+}
+
+func writeReason(w http.ResponseWriter, text string) {
+	for {
+		if into, ok := w.(ReasonWriter); ok {
+			into.WriteReason(text)
+			return
+		}
+		wrapped, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return
+		}
+		w = wrapped.Unwrap()
+	}
+}
+
+// Refuse writes a response that stands for an exception.
+func Refuse(w http.ResponseWriter, err error) {
+	exception, ok := errors.AsType[*engine.Error](err)
+	if !ok {
+		exception = &engine.Error{Name: "Error", Message: err.Error()}
+	}
+	message := strings.ToValidUTF8(exception.Message, string(utf8.RuneError))
+	if len(message) > maxRefusal {
+		message = strings.ToValidUTF8(message[:maxRefusal], "") + " …"
+	}
+	text, failed := json.Marshal(map[string]string{"name": exception.Name, "message": message})
+	if failed != nil {
+		text = []byte(`{"name":"Error","message":"fetch failed"}`)
+	}
+	w.Header().Set(RefusalHeader, inASCII(string(text)))
+	w.Header().Set("Content-Length", "0")
+	w.WriteHeader(http.StatusBadGateway)
+}
+
+// Refused is the text of a value of [RefusalHeader].
+func Refused(value string) string {
+	var thrown engine.Error
+	if err := json.Unmarshal([]byte(value), &thrown); err != nil {
+		return value
+	}
+	return thrown.Error()
+}
+
+// inASCII is JSON without characters beyond ASCII.
+func inASCII(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf:
+			out.WriteRune(r)
+		case r > 0xffff:
+			r -= 0x10000
+			fmt.Fprintf(&out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.String()
+}
+
+// tunnel passes what both ends say after they have switched protocols.
+func tunnel(control *http.ResponseController, f *Outbound, resp *http.Response, header http.Header) error {
+	remote, ok := resp.Body.(io.ReadWriteCloser)
+	if !ok {
+		return engine.ConnectionLost("fetch to %q failed: the answer has no connection", f.url)
+	}
+	conn, buffered, err := control.Hijack()
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(f.ctx, func() {
+		closeQuietly(conn)
+		closeQuietly(remote)
+	})()
+	defer closeQuietly(conn)
+	if err := writeSwitch(buffered, header); err != nil {
+		return nil //nolint:nilerr // the client is gone
+	}
+	var back sync.WaitGroup
+	back.Go(func() {
+		_, _ = io.Copy(conn, remote)
+		closeQuietly(conn)
+	})
+	_, _ = io.Copy(remote, buffered.Reader)
+	closeQuietly(remote)
+	back.Wait()
+	return nil
+}
+
+func writeSwitch(to *bufio.ReadWriter, header http.Header) error {
+	header.Set("Connection", "Upgrade")
+	header.Set("Upgrade", "websocket")
+	_, _ = to.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
+	_ = header.Write(to)
+	_, _ = to.WriteString("\r\n")
+	return to.Flush()
+}
+
+// upload is the body of a client's request, which a transport may read after its response has come.
+type upload struct {
+	mu    sync.Mutex
+	r     io.Reader
+	ended bool // all of it was read
+	over  bool // nothing more may be
+}
+
+// Read implements io.Reader.
+func (u *upload) Read(p []byte) (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.over {
+		return 0, errUploadOver
+	}
+	n, err := u.r.Read(p)
+	if errors.Is(err, io.EOF) {
+		u.ended = true
+	}
+	return n, err
+}
+
+// drain reads what the client still sends, for a while: a client that sends may not see the response else.
+func (u *upload) drain(control *http.ResponseController) {
+	if u.isEnded() {
+		return
+	}
+	_ = control.Flush()
+	_ = control.SetReadDeadline(time.Now().Add(drainTime)) //nolint:forbidigo // a deadline
+	_, _ = io.CopyN(io.Discard, u, maxDrained)
+}
+
+func (u *upload) isEnded() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.ended
+}
+
+// end ends the reads: after it the body is not touched.
+func (u *upload) end(control *http.ResponseController) {
+	if !u.mu.TryLock() {
+		_ = control.SetReadDeadline(time.Unix(1, 0)) // ends the read that waits
+		u.mu.Lock()
+	}
+	defer u.mu.Unlock()
+	u.over = true
+	if !u.ended {
+		_ = control.SetReadDeadline(time.Time{})
+	}
+}
