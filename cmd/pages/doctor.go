@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/doctor"
@@ -23,7 +25,7 @@ func (c *cli) newDoctor() *cobra.Command {
 				return err
 			}
 			o.Term, o.Sites, o.States, o.Tool, o.Version = &c.term, c.sites(), c.states(), tool(), version
-			o.EngineCache, o.Port = c.compileCache(), defaultPort
+			o.EngineCache, o.Port, o.Workerd = c.compileCache(), defaultPort, c.places(cmp.Or(o.Dir, c.term.Path(".")))
 			r := c.newRemote()
 			r.given.BaseURL, _ = c.term.Lookup("PAGES_BASE_URL")
 			r.given.KeyFile, _ = c.term.Lookup("PAGES_API_KEY_FILE")

@@ -152,7 +152,7 @@ var mayImport = map[string][]string{
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/migration", "cmd/internal/platform", "cmd/internal/project",
 		"cmd/internal/projectfile", "cmd/internal/remote", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording",
 		"devserver", "devserver/site", "manifest", "manifest/packager", "manifest/starter", "manifest/workertypes", "migrate",
-		"migrate/statefolder", "runtime", "runtime/binding/r2", "toolapi/service",
+		"migrate/statefolder", "runtime", "runtime/binding/r2", "runtime/workerd", "toolapi/service",
 	},
 	"cmd/internal/terminal": {"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "manifest/diagnostic"},
 	"cmd/internal/userfile": nil,

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -242,6 +243,9 @@ func Test(ctx context.Context, p Process, dir string, m *manifest.Manifest, args
 				Message: "the site does not build, so the command was not run",
 			}
 		} else {
+			if o.Engine.Program != nil {
+				p.Terminal.Progress("the Worker runs in %s", t.console.engine(o.Engine))
+			}
 			err = t.runCommand(ctx, p.Terminal, path, args)
 		}
 	case err = <-done:
@@ -258,6 +262,7 @@ func Test(ctx context.Context, p Process, dir string, m *manifest.Manifest, args
 		p.Terminal.PrintJSON(TestDocument{
 			OK: err == nil, ExitCode: int(status), URL: t.run.sockets.URL,
 			MS: float64(p.Terminal.Now().Sub(began).Microseconds()) / 1000, Requests: t.requests.Load(),
+			Engine: t.options.Engine.Report(),
 		})
 	}
 	return err
@@ -270,6 +275,8 @@ type TestDocument struct {
 	URL      string  `json:"url"`
 	MS       float64 `json:"ms"`
 	Requests int64   `json:"requests"` // that the site answered
+
+	Engine siteworker.EngineReport `json:"engine"` // of the Worker
 }
 
 // runCommand runs the command with the site's address in its environment.

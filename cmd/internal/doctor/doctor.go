@@ -18,6 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
 // Options say what is examined, and with what.
@@ -34,6 +35,7 @@ type Options struct {
 	Version     string
 	EngineCache string // folder of compiled code; "" for none
 	Port        int    // where pages dev listens by default
+	Workerd     workerd.Places
 }
 
 // Run examines and prints the report. The error is failure.ErrShown when something is broken.
@@ -88,7 +90,7 @@ type Document struct {
 
 // examine makes the checks, one after the other.
 func (d *examination) examine(ctx context.Context) error {
-	checks := []func(context.Context) []Finding{d.checkBinary, d.checkEngine, d.checkPort}
+	checks := []func(context.Context) []Finding{d.checkBinary, d.checkEngine, d.checkWorkerd, d.checkPort}
 	if d.options.Dir != "" {
 		checks = append(checks, d.checkManifest, d.checkPackages, d.checkTypes, d.checkSecrets, d.checkIgnore, d.checkWatching,
 			d.checkDisk, d.checkState, d.checkDatabases, d.checkMigrations, d.checkObjects)

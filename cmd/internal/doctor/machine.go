@@ -1,19 +1,24 @@
 package doctor
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
 // scarceDisk is as little free space as is warned of.
@@ -57,6 +62,74 @@ func (d *examination) checkEngine(ctx context.Context) []Finding {
 		})
 	}
 	return append(engine, well("cache", "%s", cache)...)
+}
+
+// workerdTime is how long workerd may take to start and to answer.
+const workerdTime = 30 * time.Second
+
+// checkWorkerd runs a Worker in the workerd that pages dev --engine workerd would take. A machine without it lacks nothing.
+func (d *examination) checkWorkerd(ctx context.Context) []Finding {
+	program, err := workerd.Find(ctx, d.options.Workerd)
+	if fault, ok := errors.AsType[*workerd.FindError](err); ok && fault.Absent {
+		return notLooked("workerd", "none is there, which --engine workerd runs; "+fault.Fix)
+	} else if ok {
+		return warns("workerd", fault.Fix, "%s", fault.Message)
+	}
+	if err != nil {
+		return nil // the examination was ended
+	}
+	began := d.options.Term.Now()
+	if err := tryWorkerd(ctx, program); err != nil {
+		return warns("workerd", "install another version, or use the built-in engine", "%s (%s), version %s, runs no Worker: %s",
+			program.Path, program.Source, program.Version, err)
+	}
+	return well("workerd", "%s starts in %d ms: %s (%s)", program.Version, d.options.Term.Now().Sub(began).Milliseconds(),
+		d.options.Term.Shown(program.Path), program.Source)
+}
+
+// tryWorkerd runs a Worker that answers one request.
+func tryWorkerd(ctx context.Context, program workerd.Program) error {
+	ctx, cancel := context.WithTimeout(ctx, workerdTime)
+	defer cancel()
+	const answer = "well"
+	worker, err := program.NewWorker(ctx, pagesruntime.WorkerOptions{
+		Name: "worker.js", Code: []byte(`export default { fetch() { return new Response("` + answer + `") } }`),
+	})
+	if err != nil {
+		return err
+	}
+	defer worker.Close(ctx)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://site.localhost/", http.NoBody)
+	if err != nil {
+		return err
+	}
+	got := &answered{header: http.Header{}}
+	if _, err := worker.Serve(got, r); err != nil {
+		return err
+	}
+	if got.status != http.StatusOK || got.body.String() != answer {
+		return fmt.Errorf("it answered %d %q", got.status, got.body.String())
+	}
+	return nil
+}
+
+// answered is a small response, kept.
+type answered struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (a *answered) Header() http.Header { return a.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answered) WriteHeader(status int) { a.status = status }
+
+// Write implements http.ResponseWriter.
+func (a *answered) Write(b []byte) (int, error) {
+	a.status = cmp.Or(a.status, http.StatusOK)
+	return a.body.Write(b)
 }
 
 func (d *examination) checkPort(ctx context.Context) []Finding {
