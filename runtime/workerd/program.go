@@ -182,7 +182,7 @@ func (p Program) ask(ctx context.Context) (string, error) {
 	out, problems := &head{}, &head{}
 	run := exec.CommandContext(bounded, p.Path, "--version")
 	run.Stdout, run.Stderr, run.WaitDelay = out, problems, time.Second
-	run.Env = environment()
+	run.Env = askEnvironment()
 	err := run.Run()
 	if m := versionLine.FindSubmatch(out.kept); m != nil && err == nil {
 		return string(m[1]), nil
@@ -219,8 +219,8 @@ func firstLine(text []byte) string {
 	return strings.ToValidUTF8(line[:min(len(line), most)], "")
 }
 
-// environment is what the program gets of this process's variables: none that may hold a secret.
-func environment() []string {
+// askEnvironment is what the program gets of this process's variables: none that may hold a secret.
+func askEnvironment() []string {
 	var kept []string
 	for _, name := range []string{
 		"PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT",

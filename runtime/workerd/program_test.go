@@ -266,7 +266,7 @@ func TestFindAsks(t *testing.T) {
 	})
 	t.Run("gets no secrets", func(t *testing.T) {
 		t.Setenv("PAGES_API_KEY", "ws_secret")
-		for _, variable := range environment() {
+		for _, variable := range askEnvironment() {
 			if strings.Contains(variable, "ws_secret") {
 				t.Error(variable)
 			}
