@@ -43,7 +43,8 @@ func (h *Handler) serveOutbound(ctx context.Context, c *call) error {
 	case h.outbound <- struct{}{}:
 		defer func() { <-h.outbound }()
 	default:
-		return refuse(http.StatusServiceUnavailable, "fetch to %q is refused: %d requests of the site are under way", c.record.URL, maxOutbound)
+		return refuse(http.StatusServiceUnavailable,
+			"fetch to %q is refused: %d requests of the site are under way", c.record.URL, maxOutbound)
 	}
 	return c.pass(ctx, h.o.Outbound)
 }

@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// This file is the HTTP/1.1 of one connection. net/http parses requests; its server is not used, for it reads the heads of
-// requests in whichever order its goroutines run, and writes no reasons.
+// This file is the HTTP/1.1 of one connection. The server of net/http is not used, for it reads the heads of requests in whichever
+// order its goroutines run, and writes no reasons.
 //
 // A connection whose request has an order is closed after it. With a connection that is used again a call would arrive as bytes,
 // with a new one as a connection, and no system tells which of the two came first.
@@ -38,7 +38,6 @@ type conn struct {
 	net.Conn
 
 	server *Server
-	head   *headReader
 	*buffers
 
 	hijacked bool
@@ -48,9 +47,8 @@ type conn struct {
 
 func (s *Server) newConn(stream net.Conn) *conn {
 	c := &conn{Conn: stream, server: s}
-	c.head = &headReader{r: stream}
 	c.buffers = pool.Get().(*buffers) //nolint:errcheck // it holds nothing else
-	c.in.Reset(c.head)
+	c.in.Reset(stream)
 	c.out.Reset(stream)
 	return c
 }
@@ -74,28 +72,6 @@ func (c *conn) release() {
 		pool.Put(c.buffers)
 	}
 	c.buffers = nil
-}
-
-// headReader bounds what is read of a head.
-type headReader struct {
-	r       io.Reader
-	bounded bool
-	left    int
-}
-
-var errHead = errors.New("the head of the request is too long")
-
-// Read implements io.Reader.
-func (h *headReader) Read(p []byte) (int, error) {
-	if !h.bounded {
-		return h.r.Read(p)
-	}
-	if h.left <= 0 {
-		return 0, errHead
-	}
-	n, err := h.r.Read(p[:min(len(p), h.left)])
-	h.left -= n
-	return n, err
 }
 
 func (c *conn) serve() {
@@ -128,9 +104,7 @@ func (c *conn) serveOne() (again bool) {
 	c.next = nil
 	defer arrival.done()
 	_ = c.SetReadDeadline(time.Now().Add(headTime)) //nolint:forbidigo // a deadline
-	c.head.bounded, c.head.left = true, maxHead
-	r, err := http.ReadRequest(c.in)
-	c.head.bounded = false
+	r, body, err := nextRequest(c.in)
 	w := &response{conn: c, header: http.Header{}, arrival: arrival, length: -1}
 	if err != nil {
 		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -144,9 +118,7 @@ func (c *conn) serveOne() (again bool) {
 	r = r.WithContext(ctx)
 	r.RemoteAddr = "127.0.0.1:0"
 	w.r, w.keep = r, !r.Close && r.ProtoAtLeast(1, 1)
-	w.body = &requestBody{ReadCloser: r.Body}
-	w.body.ended.Store(r.Body == http.NoBody)
-	r.Body = w.body
+	w.body = body
 	c.watch.Store(newWatch(c.in, w.body, cancel))
 	defer func() {
 		w.ended.Store(true)
@@ -161,22 +133,6 @@ func (c *conn) serveOne() (again bool) {
 		return false
 	}
 	return w.finish() && w.keep
-}
-
-// requestBody notes that all of it was read.
-type requestBody struct {
-	io.ReadCloser
-
-	ended atomic.Bool
-}
-
-// Read implements io.Reader.
-func (b *requestBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		b.ended.Store(true)
-	}
-	return n, err
 }
 
 // watch finds out, during a call that lasts, that the peer has closed the connection.

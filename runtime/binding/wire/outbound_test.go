@@ -1,12 +1,14 @@
 package wire_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -58,7 +60,8 @@ func world(t testing.TB) (address string, hits *atomic.Int64) {
 				names = append(names, fmt.Sprintf("%s=%q", name, values))
 			}
 			slices.Sort(names)
-			fmt.Fprintf(w, "%s %s %s %d %v %q %v %v", r.Method, r.RequestURI, r.Host, r.ContentLength, r.TransferEncoding, content, names, err)
+			fmt.Fprintf(w, "%s %s %s %d %v %q %v %v",
+				r.Method, r.RequestURI, r.Host, r.ContentLength, r.TransferEncoding, content, names, err)
 		case "/gzip":
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
@@ -92,10 +95,13 @@ func world(t testing.TB) (address string, hits *atomic.Int64) {
 		case "/early": // before the request is read
 			w.WriteHeader(http.StatusTeapot)
 			_, _ = io.WriteString(w, "enough")
+		case "/long":
 		case "/socket":
 			talk(w, r)
 		case "/large":
 			_, _ = io.Copy(w, bytes.NewReader(make([]byte, 5<<20)))
+		case "/100%/%zz/A":
+			_, _ = io.WriteString(w, r.RequestURI)
 		default:
 			http.Error(w, "nothing", http.StatusNotFound)
 		}
@@ -104,12 +110,41 @@ func world(t testing.TB) (address string, hits *atomic.Int64) {
 	return server.URL, hits
 }
 
+// rawServer answers over bare connections, with the headers X-A and X-B that it was sent.
+func rawServer(t testing.TB) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			seen := ""
+			for lines := bufio.NewScanner(conn); lines.Scan() && lines.Text() != ""; {
+				if strings.HasPrefix(lines.Text(), "X-") {
+					seen += lines.Text() + "|"
+				}
+			}
+			fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nX-Latin: \xe9\r\nX-Control: a\x01b\r\nContent-Length: %d\r\n\r\n%s", len(seen), seen)
+			conn.Close()
+		}
+	}()
+	return listener.Addr().String()
+}
+
 func talk(w http.ResponseWriter, r *http.Request) {
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"b"}, CompressionMode: websocket.CompressionContextTakeover})
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols: []string{"b"}, CompressionMode: websocket.CompressionContextTakeover,
+	})
 	if err != nil {
 		return
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }()
 	for {
 		kind, message, err := conn.Read(r.Context())
 		if err != nil {
@@ -167,7 +202,8 @@ func TestOutboundOfWorkerd(t *testing.T) {
 				`Content-Type=[\"text/plain;charset=UTF-8\"]] <nil>"`,
 		},
 		{
-			"an upload of a stream", `const { readable, writable } = new TransformStream(), w = writable.getWriter(), bytes = new TextEncoder();
+			"an upload of a stream", `const { readable, writable } = new TransformStream(), w = writable.getWriter();
+			const bytes = new TextEncoder();
 			const answer = fetch("{B}/duplex", { method: "POST", body: readable }), got = [];
 			w.write(bytes.encode("one"));
 			const reader = (await answer).body.pipeThrough(new TextDecoderStream()).getReader();
@@ -192,10 +228,21 @@ func TestOutboundOfWorkerd(t *testing.T) {
 		{
 			"headers of the connection, and a host",
 			`return (await fetch("{B}/echo", { headers: { host: "evil.test", connection: "close, x-kept", te: "trailers", trailer: "x",
-				"keep-alive": "1", "proxy-authorization": "p", "proxy-connection": "q", expect: "100-continue", "cf-connecting-ip": "1.2.3.4",
-				"pages-token": "x", "user-agent": "mine", "x-kept": "1" } })).text()`,
+				"keep-alive": "1", "proxy-authorization": "p", "proxy-connection": "q", expect: "100-continue",
+				"cf-connecting-ip": "1.2.3.4", "pages-token": "x", "user-agent": "mine", "x-kept": "1" } })).text()`,
 			`"GET /echo {H} 0 [] \"\" [Accept-Encoding=[\"br, gzip\"] User-Agent=[\"mine\"] X-Kept=[\"1\"]] <nil>"`,
 		},
+		{
+			"a % that begins no escape", `return (await (await fetch("{B}/100%/%zz/%41?q=%zz&p=%")).text())`,
+			`"/100%25/%25zz/%41?q=%zz&p=%"`,
+		},
+		{
+			"control characters and other text in headers",
+			`const r = await fetch("http://{R}/", { headers: { "x-a": "a\x01b", "x-b": "é☃" } });
+			return [r.headers.get("x-latin"), r.headers.get("x-control"), await r.text()]`,
+			`["é","a\u0001b","X-A: a\u0001b|X-B: é☃|"]`,
+		},
+		{"a long URL", `return (await fetch("{B}/long?" + "x".repeat(30000))).status`, `200`},
 		{"HEAD", `const r = await fetch("{B}/large", { method: "HEAD" }); return [r.status, await r.text()]`, `[200,""]`},
 		{"gzip", `const r = await fetch("{B}/gzip"); return [r.headers.get("content-encoding"), await r.text()]`, `["gzip","inflated"]`},
 		{"a redirect", `const r = await fetch("{B}/moved"); return [r.redirected, r.url]`, `[true,"{B}/echo"]`},
@@ -209,8 +256,10 @@ func TestOutboundOfWorkerd(t *testing.T) {
 			"a server's refusal", `const r = await fetch("{B}/refusal"); return [await r.text(), r.headers.has("pages-refusal")]`,
 			`["a server's",false]`,
 		},
-		{"a body that is cut", `const r = await fetch("{B}/cut"); return [r.status, await r.text().catch(String)]`,
-			`[200,"Error: Network connection lost."]`},
+		{
+			"a body that is cut", `const r = await fetch("{B}/cut"); return [r.status, await r.text().catch(String)]`,
+			`[200,"Error: Network connection lost."]`,
+		},
 		{"a status of no content", `const r = await fetch("{B}/status?204"); return [r.status, await r.text()]`, `[204,""]`},
 		{"a status without content", `const r = await fetch("{B}/status?205"); return [r.status, await r.text()]`, `[205,""]`},
 		{"a status of none", `const r = await fetch("{B}/status?999"); return [r.status, await r.text()]`, `[999,"x"]`},
@@ -254,7 +303,10 @@ func TestOutboundOfWorkerd(t *testing.T) {
 			"connect", `await connect("127.0.0.1:" + new URL("{B}").port).opened`,
 			`/^Error: proxy request failed, cannot connect to the specified address/`,
 		},
-		{"the site itself", `return (await fetch("http://site.localhost/leaf", { method: "POST", body: "sent" })).text()`, `"POST leaf sent"`},
+		{
+			"the site itself", `return (await fetch("http://site.localhost/leaf", { method: "POST", body: "sent" })).text()`,
+			`"POST leaf sent"`,
+		},
 		{
 			"the site itself, over and over", `return (await fetch("http://site.localhost/deep")).text()`,
 			`"Error: Subrequest depth limit exceeded: the site fetched itself 16 times over"`,
@@ -265,7 +317,8 @@ func TestOutboundOfWorkerd(t *testing.T) {
 		},
 	}
 	var code strings.Builder
-	fill := strings.NewReplacer("{B}", address, "{H}", host).Replace
+	raw := rawServer(t)
+	fill := strings.NewReplacer("{B}", address, "{H}", host, "{R}", raw).Replace
 	code.WriteString("import { connect } from \"cloudflare:sockets\";\nconst rows = {\n")
 	for _, row := range rows {
 		fmt.Fprintf(&code, "%q: async () => { %s },\n", row[0], fill(row[1]))
@@ -298,7 +351,7 @@ export default { fetch(request) {
 	}
 	s := serve(t, wire.Options{
 		Outbound: gateway(t, fetch.GatewayOptions{Of: under.of, Options: fetch.Options{
-			AllowFetch: []string{host, "127.0.0.1:4"}, Self: http.HandlerFunc(door), StrictlyPublic: true,
+			AllowFetch: []string{host, raw, "127.0.0.1:4"}, Self: http.HandlerFunc(door), StrictlyPublic: true,
 			IsSelf: func(host string) bool { return host == "site.localhost" },
 		}}),
 		Called: last.add,

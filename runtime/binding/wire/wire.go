@@ -18,8 +18,8 @@
 // The rest is what the client of that kind sends to its service: GET, PUT and DELETE of /key, GET / for a list and POST /bulk/get
 // (KV); GET and PUT of / with CF-R2-Request or CF-R2-Metadata-Size (R2); POST /query and /execute (D1); POST /info and /transform
 // (Images); any request (assets, site); any request as a proxy gets it, with the whole URL in its first line (outbound, of workerd's
-// globalOutbound; the package fetch describes what it adds). A request of another version, without the token, or for a binding that is not there, is
-// refused in the form of its kind, so that the Worker's call fails with the reason. GET / without a binding answers
+// globalOutbound; the package fetch describes what it adds). A request of another version, without the token, or for a binding that
+// is not there, is refused in the form of its kind, so that the Worker's call fails with the reason. GET / without a binding answers
 // {"wire": 1}.
 //
 // KV's client takes the reason of a failure from the status line. A Server writes it; under another one, whose status lines have
@@ -38,8 +38,8 @@
 //
 // Every byte of a request is hostile. Heads, bodies and JSON are bounded; what is held for calls counts in Options.Memory; a peer
 // that neither reads nor writes for [silence] is cut off, but for outbound requests, which last as long as both ends have it. Of
-// [maxCalls] connections these take [maxOutbound] at most, so that calls of bindings find one. A panic ends one call. Everything is safe for concurrent use. The package
-// decides nothing about access: a guest reaches what the Set holds.
+// [maxCalls] connections these take [maxOutbound] at most, so that calls of bindings find one. A panic ends one call. Everything is
+// safe for concurrent use. The package decides nothing about access: a guest reaches what the Set holds.
 package wire
 
 import (

@@ -294,12 +294,13 @@ func TestCalled(t *testing.T) {
 	}
 	const want = `[{"Kind":"kv","Binding":"KV","Request":"","URL":"","Method":"put","Status":200,"Err":"","Warnings":null,"Duration":0},` +
 		`{"Kind":"d1","Binding":"DB","Request":"","URL":"","Method":"exec","Status":200,"Err":"","Warnings":null,"Duration":0},` +
-		`{"Kind":"d1","Binding":"DB","Request":"","URL":"","Method":"query","Status":200,"Err":"near \"SELEC\": syntax error at offset 0: ` +
-		`SQLITE_ERROR","Warnings":null,"Duration":0},` +
+		`{"Kind":"d1","Binding":"DB","Request":"","URL":"","Method":"query","Status":200,"Err":"near \"SELEC\": ` +
+		`syntax error at offset 0: SQLITE_ERROR","Warnings":null,"Duration":0},` +
 		`{"Kind":"site","Binding":"","Request":"","URL":"","Method":"GET","Status":200,"Err":"","Warnings":null,"Duration":0},` +
 		`{"Kind":"site","Binding":"","Request":"","URL":"","Method":"GET","Status":500,"Err":"host function panicked: ` +
 		`of the handler","Warnings":null,"Duration":0},` +
-		`{"Kind":"site","Binding":"","Request":"","URL":"","Method":"","Status":500,"Err":"too many subrequests","Warnings":null,"Duration":0}]`
+		`{"Kind":"site","Binding":"","Request":"","URL":"","Method":"","Status":500,"Err":"too many subrequests",` +
+		`"Warnings":null,"Duration":0}]`
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -87,7 +87,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer sent.end(control)
 	f := newForwarded(r, sent)
 	defer f.Stop(nil)
-	resp, err := g.answer(f, r)
+	resp, err := g.answer(f, r) //nolint:bodyclose // it is closed
 	if err == nil {
 		err = respond(w, control, f, resp)
 		closeQuietly(resp.Body)
@@ -135,7 +135,7 @@ func (g *Gateway) answer(f *Outbound, r *http.Request) (*http.Response, error) {
 		return nil, thrown(iocontext.ErrRequestOver)
 	}
 	over := context.AfterFunc(ctx, func() { f.Stop(iocontext.ErrRequestOver) })
-	defer context.AfterFunc(f.ctx, func() { over() })
+	context.AfterFunc(f.ctx, func() { over() })
 	s := g.client.NewSession(ctx, nil, func() error { return thrown(count()) })
 	hop := s.hop
 	switch {
@@ -296,7 +296,7 @@ func tunnel(control *http.ResponseController, f *Outbound, resp *http.Response, 
 	})()
 	defer closeQuietly(conn)
 	if err := writeSwitch(buffered, header); err != nil {
-		return nil //nolint:nilerr // the client is gone
+		return nil // the client is gone
 	}
 	var back sync.WaitGroup
 	back.Go(func() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync/atomic"
@@ -300,5 +301,52 @@ func TestUnreachable(t *testing.T) {
 		"server misbehaving"
 	if got := f.Error(err).Error(); got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestGatewayNames: a name is looked at when a connection is made, whatever it meant before, and however a client names it.
+func TestGatewayNames(t *testing.T) {
+	port, hits := counter(t, "127.0.0.1:0")
+	var asked atomic.Int64
+	guard := newGuard(nil)
+	guard.resolver = nameServer(t, func(name string) []string {
+		if name == "rebind.test" && asked.Add(1) <= 2 { // the first look-up: of A and AAAA
+			return []string{"1.1.1.1"}
+		}
+		return []string{"127.0.0.1"}
+	})
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if asked.Load() == 0 {
+			_, _ = guard.resolver.LookupHost(ctx, "rebind.test")
+		}
+		return guard.dial(ctx, network, address)
+	}}
+	g := NewGateway(GatewayOptions{Options: Options{Transport: transport}})
+	t.Cleanup(g.Close)
+	for _, c := range []struct{ method, url, host, want string }{
+		{"GET", "http://rebind.test:" + port + "/", "", "belongs to this machine"},
+		{"GET", "http://inside.test:" + port + "/", "public.test", "belongs to this machine"},
+		{"POST", "https://inside.test:" + port + "/", "", "belongs to this machine"},
+		{"GET", "http://localhost.:" + port + "/", "", "belongs to this machine"},
+		{"GET", "ftp://inside.test/", "", "only http: and https:"},
+		{"GET", "/relative", "inside.test:" + port, "names the whole URL"},
+		{"CONNECT", "inside.test:" + port, "", "no raw sockets"},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), c.method, c.url, nil)
+		if c.host != "" {
+			r.Host = c.host
+			r.Header.Set("Host", c.host)
+		}
+		if c.url[0] == '/' {
+			r.URL.Host = ""
+		}
+		w := httptest.NewRecorder()
+		g.ServeHTTP(w, r)
+		if got := Refused(w.Header().Get(RefusalHeader)); !strings.Contains(got, c.want) || w.Code != http.StatusBadGateway {
+			t.Errorf("%s %s: %d %q", c.method, c.url, w.Code, got)
+		}
+	}
+	if n := hits.Load(); n != 0 {
+		t.Errorf("%d connections were made", n)
 	}
 }

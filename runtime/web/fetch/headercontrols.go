@@ -22,9 +22,8 @@ import (
 // connection of HTTP/1.1 of its own.
 
 const (
-	maxHeadLine = 64 << 10  // bytes
-	maxHead     = 256 << 10 // bytes, as of the transport
-	maxInterim  = 100       // responses of 1xx before the one that counts
+	maxHead    = 256 << 10 // bytes, as of the transport
+	maxInterim = 100       // responses of 1xx before the one that counts
 )
 
 func (c *Client) send(r *http.Request) (*http.Response, error) {
@@ -125,9 +124,9 @@ func (b aloneBody) Close() error {
 }
 
 func readResponse(conn io.Reader, r *http.Request) (*http.Response, error) {
-	from := bufio.NewReaderSize(conn, maxHeadLine)
+	from := bufio.NewReader(conn)
 	for range maxInterim {
-		head, odd, err := readHead(from)
+		head, odd, err := ReadHead(from, maxHead)
 		if err != nil {
 			return nil, err
 		}
@@ -148,32 +147,45 @@ func readResponse(conn io.Reader, r *http.Request) (*http.Response, error) {
 	return nil, errors.New("too many interim answers")
 }
 
-// readHead reads a head to its empty line, and removes the fields whose values have control
+// ErrLongHead is the error of a head of more bytes than it may have.
+var ErrLongHead = errors.New("the head is too long")
+
+// ReadHead reads a head of HTTP/1.1 to its empty line, of limit bytes at most, and removes the fields whose values have control
 // characters: odd is their names and values in turn.
-func readHead(from *bufio.Reader) (head []byte, odd []string, err error) {
-	for size, isOdd := 0, false; ; {
-		line, err := from.ReadSlice('\n')
-		if err != nil {
+func ReadHead(from *bufio.Reader, limit int) (head []byte, odd []string, err error) {
+	for start, isOdd := 0, false; ; start = len(head) {
+		if head, err = appendLine(head, from, limit); err != nil {
 			return nil, nil, err
 		}
-		if size += len(line); size > maxHead {
-			return nil, nil, bufio.ErrBufferFull
-		}
-		text := strings.TrimRight(string(line), "\r\n")
-		name, value, _ := strings.Cut(text, ":")
-		folded := strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t")
+		limit -= len(head) - start
+		text := bytes.TrimRight(head[start:], "\r\n")
+		name, value, _ := bytes.Cut(text, []byte(":"))
+		folded := len(text) > 0 && (text[0] == ' ' || text[0] == '\t')
 		if folded && isOdd {
-			return nil, nil, textproto.ProtocolError("malformed MIME header line: " + text)
+			return nil, nil, textproto.ProtocolError("malformed MIME header line: " + string(text))
 		}
-		isOdd = len(head) > 0 && strings.ContainsFunc(value, isControl) && !strings.ContainsAny(value, "\x00\r") &&
-			mimetype.IsToken(name) && !isFraming(name)
+		isOdd = start > 0 && bytes.ContainsFunc(value, isControl) && !bytes.ContainsAny(value, "\x00\r") &&
+			mimetype.IsToken(string(name)) && !isFraming(string(name))
 		if isOdd {
-			odd = append(odd, http.CanonicalHeaderKey(name), strings.Trim(value, " \t"))
-		} else {
-			head = append(head, line...)
+			odd = append(odd, http.CanonicalHeaderKey(string(name)), strings.Trim(string(value), " \t"))
+			head = head[:start]
 		}
-		if text == "" {
+		if len(text) == 0 {
 			return head, odd, nil
+		}
+	}
+}
+
+// appendLine appends a line, with its end, of limit bytes at most.
+func appendLine(to []byte, from *bufio.Reader, limit int) ([]byte, error) {
+	for {
+		line, err := from.ReadSlice('\n')
+		if limit -= len(line); limit < 0 {
+			return nil, ErrLongHead
+		}
+		to = append(to, line...)
+		if err == nil || !errors.Is(err, bufio.ErrBufferFull) {
+			return to, err
 		}
 	}
 }

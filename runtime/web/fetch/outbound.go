@@ -112,6 +112,16 @@ func (f *Outbound) Error(err error) error {
 	return engine.ConnectionLost("fetch to %q failed: %v", f.url, err)
 }
 
+// EscapePercent escapes each % of a URL's path that begins no escape: it is a part of a URL for the web, but not for net/url.
+func EscapePercent(url string) string {
+	path, query, found := strings.Cut(url, "?")
+	path = strayPercent.ReplaceAllString(path, "%25$1")
+	if found {
+		path += "?" + query
+	}
+	return path
+}
+
 var strayPercent = regexp.MustCompile(`%([^0-9A-Fa-f]|[0-9A-Fa-f][^0-9A-Fa-f]|[0-9A-Fa-f]?$)`)
 
 func (f *Outbound) newRequest() (*http.Request, error) {
@@ -124,8 +134,7 @@ func (f *Outbound) newRequest() (*http.Request, error) {
 	}
 	r, err := http.NewRequestWithContext(f.ctx, f.method, f.url, body)
 	if err != nil {
-		// A stray % is a part of a URL for the web, but not for net/url.
-		r, err = http.NewRequestWithContext(f.ctx, f.method, strayPercent.ReplaceAllString(f.url, "%25$1"), body)
+		r, err = http.NewRequestWithContext(f.ctx, f.method, EscapePercent(f.url), body)
 	}
 	if err != nil {
 		return nil, err
