@@ -202,7 +202,7 @@ func (p *pagesCall) storeImport(t tx, b *bundle.Bundle, sum []byte) (reply store
 	if reply, found, err := p.storedResponse(t, fingerprint); found || err != nil {
 		return reply, err
 	}
-	packed, err := pack(b)
+	packed, err := pack(b, blobsOfFiles(b.Files))
 	if err != nil {
 		return reply, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
 // loaded is a revision with its bundle.
@@ -193,14 +194,14 @@ func (p *pagesCall) finalize() error {
 		}
 	}
 	var u uploadRow
-	var all []blobRow
+	var all []blob.Blob
 	var text []byte
 	var files []checkedFile
 	err := p.service.db.read(p.x.r.Context(), func(t tx) (err error) {
 		if u, err = p.findUpload(t); err != nil || u.revision.Valid {
 			return err
 		}
-		var missing []blobRow
+		var missing []blob.Blob
 		if missing, all, err = t.missingFromWorkspace(p.service, u.workspace, u.bundle.Int64); err != nil {
 			return err
 		}
@@ -234,7 +235,7 @@ func (p *pagesCall) finalize() error {
 	}
 	sums := make([]string, len(all))
 	for i, b := range all {
-		sums[i] = b.sum
+		sums[i] = b.SHA256
 	}
 	if err := space.Sync(sums); err != nil {
 		return err

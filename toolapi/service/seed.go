@@ -321,7 +321,7 @@ func (g *seeder) revision(workspace int, site, page string, n int) (string, erro
 	if err := space.Sync(sums); err != nil {
 		return "", err
 	}
-	p, err := pack(b)
+	p, err := pack(b, blobsOfFiles(b.Files))
 	if err != nil {
 		return "", err
 	}

@@ -3,7 +3,6 @@ package service
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -14,11 +13,10 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sort"
-	"sync"
-	"sync/atomic"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
@@ -55,16 +53,16 @@ type packed struct {
 	blobs blobList
 }
 
-func pack(b *bundle.Bundle) (p packed, err error) {
+// pack packs a bundle with the blobs of its files.
+func pack(b *bundle.Bundle, rows []blob.Blob) (p packed, err error) {
 	p.Bundle = b
-	rows := blobRows(b.Files)
 	p.blobs = make(blobList, 0, len(rows)*blobLength)
 	for _, r := range rows {
-		sum, err := hex.DecodeString(r.sum)
+		sum, err := hex.DecodeString(r.SHA256)
 		if err != nil {
 			return p, err
 		}
-		p.blobs = binary.BigEndian.AppendUint64(append(p.blobs, sum...), uint64(r.size)) //nolint:gosec // a size is not negative
+		p.blobs = binary.BigEndian.AppendUint64(append(p.blobs, sum...), uint64(r.Size)) //nolint:gosec // a size is not negative
 	}
 	p.files, err = packFiles(b.Files)
 	return p, err
@@ -202,47 +200,20 @@ func storedFiles(packed []byte) iter.Seq2[toolapi.UploadFile, error] {
 	}
 }
 
-// blobRow is a blob of a bundle.
-type blobRow struct {
-	sum  string
-	size int64
-}
-
 // blobList is the blobs of a bundle, sorted: the SHA-256 and the size of each. As rows of a table they took 0.15 of the
 // 0.44 seconds of processor time of a declare with 10,000 files.
 type blobList []byte
 
 const blobLength = sha256.Size + 8
 
-// blobRows returns the blobs of files, each once, sorted.
-func blobRows(files []sitefile.File) []blobRow {
-	rows := make([]blobRow, len(files))
+// blobsOfFiles returns the blobs of files, each once, sorted.
+func blobsOfFiles(files []sitefile.File) []blob.Blob {
+	rows := make([]blob.Blob, len(files))
 	for i, f := range files {
-		rows[i] = blobRow{f.SHA256, f.Size}
+		rows[i] = blob.Blob{SHA256: f.SHA256, Size: f.Size}
 	}
-	slices.SortFunc(rows, func(a, b blobRow) int { return cmp.Compare(a.sum, b.sum) })
+	slices.SortFunc(rows, func(a, b blob.Blob) int { return cmp.Compare(a.SHA256, b.SHA256) })
 	return slices.Compact(rows)
-}
-
-// missingBlobs returns the blobs that a space lacks. It looks for several at once.
-func missingBlobs(space *blob.Space, all []blobRow) (missing []blobRow) {
-	parts := slices.Collect(slices.Chunk(all, 1000))
-	found := make([][]blobRow, len(parts))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(len(parts), runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
-				for _, b := range parts[i] {
-					if !space.Has(b.sum, b.size) {
-						found[i] = append(found[i], b)
-					}
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return slices.Concat(found...)
 }
 
 func (l blobList) len() int { return len(l) / blobLength }
@@ -252,11 +223,11 @@ func (l blobList) at(i int) (sum []byte, size int64) {
 	return entry[:sha256.Size], int64(binary.BigEndian.Uint64(entry[sha256.Size:])) //nolint:gosec // as it was packed
 }
 
-func (l blobList) rows() []blobRow {
-	rows := make([]blobRow, l.len())
+func (l blobList) rows() []blob.Blob {
+	rows := make([]blob.Blob, l.len())
 	for i := range rows {
 		sum, size := l.at(i)
-		rows[i] = blobRow{hex.EncodeToString(sum), size}
+		rows[i] = blob.Blob{SHA256: hex.EncodeToString(sum), Size: size}
 	}
 	return rows
 }
@@ -290,7 +261,7 @@ func (s *Service) blobsOf(ctx context.Context, bundle int64) (blobList, error) {
 }
 
 // missingFromWorkspace returns the blobs of a bundle that the workspace lacks, and all of them.
-func (t tx) missingFromWorkspace(s *Service, workspace, bundle int64) (missing, all []blobRow, err error) {
+func (t tx) missingFromWorkspace(s *Service, workspace, bundle int64) (missing, all []blob.Blob, err error) {
 	store, err := s.store()
 	if err != nil {
 		return nil, nil, err
@@ -300,5 +271,5 @@ func (t tx) missingFromWorkspace(s *Service, workspace, bundle int64) (missing, 
 		return nil, nil, err
 	}
 	all = packed.rows()
-	return missingBlobs(store.Space(workspace), all), all, nil
+	return store.Space(workspace).Missing(all), all, nil
 }

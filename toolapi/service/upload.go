@@ -16,6 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
 // uploadRow is an upload with its bundle.
@@ -68,18 +69,6 @@ func (p *pagesCall) declare() error {
 	for i, f := range args.Files {
 		files[i] = siteFile(f)
 	}
-	b, err := bundle.New(args.Manifest, files)
-	if err != nil {
-		return err
-	}
-	// The fingerprint is the same in every workspace. The digest stands for the manifest and the files.
-	same := args
-	same.Manifest, same.Files, same.Scope = json.RawMessage(`"`+b.Digest+`"`), nil, toolapi.Scope{}
-	text, err := json.Marshal(same)
-	if err != nil {
-		return err
-	}
-	fingerprint := sha256.Sum256(text)
 	store, err := p.service.store()
 	if err != nil {
 		return err
@@ -87,20 +76,20 @@ func (p *pagesCall) declare() error {
 	var reply storedReply
 	err = store.Use(func() error {
 		// What takes long comes before the transaction, which is the only one that writes.
-		made := &preparedBundle{workspace: p.in.id}
-		var err error
-		var packing sync.WaitGroup
-		packing.Go(func() { made.packed, err = pack(b) })
-		made.missing = missingBlobs(store.Space(p.in.id), blobRows(b.Files))
-		packing.Wait()
+		made, err := prepareBundle(args.Manifest, files, store.Space(p.in.id))
+		if err != nil {
+			return err
+		}
+		made.workspace = p.in.id
+		fingerprint, err := fingerprintOf(args, made.Digest)
 		if err != nil {
 			return err
 		}
 		reply, err = writeTx(p.x.r.Context(), p.service.db, func(t tx) (storedReply, error) {
-			return p.storeUpload(t, args, made, fingerprint[:])
+			return p.storeUpload(t, args, made, fingerprint)
 		})
 		if err == nil && made.id != 0 {
-			p.service.db.bundles.put(made.id, b)
+			p.service.db.bundles.put(made.id, made.Bundle)
 		}
 		return err
 	})
@@ -111,13 +100,37 @@ func (p *pagesCall) declare() error {
 	return nil
 }
 
+// fingerprintOf is the same in every workspace. The digest of the bundle stands for the manifest and the files.
+func fingerprintOf(args toolapi.DeclareArgs, digest string) ([]byte, error) {
+	args.Manifest, args.Files, args.Scope = json.RawMessage(`"`+digest+`"`), nil, toolapi.Scope{}
+	text, err := json.Marshal(args)
+	fingerprint := sha256.Sum256(text)
+	return fingerprint[:], err
+}
+
 // preparedBundle is a packed bundle, and the blobs of it that a workspace lacks.
 type preparedBundle struct {
 	packed
 
 	workspace int64
-	missing   []blobRow
+	missing   []blob.Blob
 	id        int64 // once it is stored
+}
+
+// prepareBundle holds declared files to the rules, and looks meanwhile which blobs of them there are.
+func prepareBundle(text []byte, files []sitefile.File, space *blob.Space) (*preparedBundle, error) {
+	made := &preparedBundle{}
+	blobs := blobsOfFiles(files)
+	var looking sync.WaitGroup
+	if len(files) <= toolapi.MaxFiles { // else the bundle is refused
+		looking.Go(func() { made.missing = space.Missing(blobs) })
+	}
+	b, err := bundle.New(text, files)
+	if err == nil {
+		made.packed, err = pack(b, blobs)
+	}
+	looking.Wait()
+	return made, err
 }
 
 // storeUpload finds or makes the upload of a bundle.
@@ -187,7 +200,7 @@ func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *prepare
 }
 
 // describe makes the result of declare and of status.
-func (p *pagesCall) describe(u uploadRow, missing []blobRow) *toolapi.Upload {
+func (p *pagesCall) describe(u uploadRow, missing []blob.Blob) *toolapi.Upload {
 	result := &toolapi.Upload{
 		UploadID: u.id, State: toolapi.UploadOpen, BundleDigest: "sha256:" + u.digest.String, Required: []string{},
 		Files: int(u.count.Int64), Bytes: u.bytes.Int64, ExpiresAt: formatTime(u.touched + uploadIdle.Milliseconds()),
@@ -199,8 +212,8 @@ func (p *pagesCall) describe(u uploadRow, missing []blobRow) *toolapi.Upload {
 		return result
 	}
 	for _, b := range missing {
-		result.Required = append(result.Required, b.sum)
-		result.MissingBytes += b.size
+		result.Required = append(result.Required, b.SHA256)
+		result.MissingBytes += b.Size
 	}
 	if len(missing) == 0 {
 		result.State = toolapi.UploadComplete
@@ -265,7 +278,7 @@ func (p *pagesCall) uploadStatus() error {
 			return err
 		}
 		u.touched = max(u.touched, p.now.UnixMilli())
-		var missing []blobRow
+		var missing []blob.Blob
 		if !u.revision.Valid {
 			if missing, _, err = t.missingFromWorkspace(p.service, u.workspace, u.bundle.Int64); err != nil {
 				return err

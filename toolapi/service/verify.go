@@ -116,9 +116,9 @@ func (s *Service) heldBlobs(ctx context.Context) (
 			"bundles b ON b.id = r.bundle_id ORDER BY s.name, r.number")
 		for _, x := range rows {
 			for _, b := range blobList(x.blobs).rows() {
-				h := workspaceBlob{x.workspace, b.sum}
+				h := workspaceBlob{x.workspace, b.SHA256}
 				shown[h] = append(shown[h], x.shown)
-				sizes[h] = b.size
+				sizes[h] = b.Size
 			}
 		}
 		revisions = len(rows)

@@ -1,0 +1,61 @@
+package blob
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Blob names a blob: by the SHA-256 of its bytes, in hexadecimal digits, and their number.
+type Blob struct {
+	SHA256 string
+	Size   int64
+}
+
+// Missing returns those of a list, sorted by their hashes, that do not exist (see [Space.Has]). It looks folder by folder, at
+// several at once.
+func (w *Space) Missing(all []Blob) []Blob {
+	folders := byFolder(all)
+	missing := make([][]Blob, len(folders))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(len(folders), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(folders); i = int(next.Add(1)) - 1 {
+				missing[i] = w.missingOf(folders[i])
+			}
+		})
+	}
+	wg.Wait()
+	var found []Blob
+	for _, some := range missing {
+		found = append(found, some...)
+	}
+	return found
+}
+
+// byFolder cuts a sorted list of blobs into those of one folder each. Hashes that have no form of one are alone.
+func byFolder(all []Blob) (folders [][]Blob) {
+	for len(all) > 0 {
+		n := 1
+		if validSum(all[0].SHA256) {
+			folder := all[0].SHA256[:2]
+			for n < len(all) && strings.HasPrefix(all[n].SHA256, folder) && validSum(all[n].SHA256) {
+				n++
+			}
+		}
+		folders, all = append(folders, all[:n]), all[n:]
+	}
+	return folders
+}
+
+// lookAtEach is the way of missingOf that needs nothing of the system.
+func (w *Space) lookAtEach(some []Blob) (missing []Blob) {
+	for _, b := range some {
+		if !w.Has(b.SHA256, b.Size) {
+			missing = append(missing, b)
+		}
+	}
+	return missing
+}

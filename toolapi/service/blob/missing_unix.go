@@ -1,0 +1,33 @@
+//go:build unix
+
+package blob
+
+import (
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// missingOf returns those of the blobs of one folder that do not exist. From the open folder the kernel has one name to look
+// up and not the whole path, which saves a third of the time.
+func (w *Space) missingOf(some []Blob) (missing []Blob) {
+	if !validSum(some[0].SHA256) {
+		return some
+	}
+	folder, err := unix.Open(filepath.Dir(w.Path(some[0].SHA256)), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil { // there is none, or no file may be opened now
+		return w.lookAtEach(some)
+	}
+	defer func() { _ = unix.Close(folder) }() // it was only read
+	for _, b := range some {
+		var info unix.Stat_t
+		err := unix.Fstatat(folder, b.SHA256[2:], &info, unix.AT_SYMLINK_NOFOLLOW)
+		switch {
+		case err != nil: // ask once more, in the way that waits where this one was interrupted
+			missing = append(missing, w.lookAtEach([]Blob{b})...)
+		case info.Mode&unix.S_IFMT != unix.S_IFREG || info.Size != b.Size:
+			missing = append(missing, b)
+		}
+	}
+	return missing
+}
