@@ -39,6 +39,7 @@ type assetWalk struct {
 	left        []sitefile.LeftOut
 	diagnostics diagnostic.List
 	unlimited   bool // the ceilings of an upload only warn
+	named       bool // the names of the files passed already
 }
 
 // When files are removed between listing and reading a folder, as by a checkout, walkAssets retries, each time later.
@@ -47,10 +48,10 @@ const (
 	walkDelay = 20 * time.Millisecond
 )
 
-// walkAssets lists the assets folder of the site in dir; links do not lead out of root. fill sets the hashes of the files;
-// nil sets none.
+// walkAssets lists the assets folder of the site in dir, but for what is listed already; links do not lead out of root. fill
+// sets the hashes of the files; nil sets none.
 func walkAssets(
-	ctx context.Context, dir string, root *os.Root, m *manifest.Manifest, reads *reads,
+	ctx context.Context, dir string, root *os.Root, m *manifest.Manifest, listed *publicfiles.Listing, reads *reads,
 	fill func(context.Context, reading, []candidate) error,
 ) assetWalk {
 	w := assetWalk{dir: dir}
@@ -72,8 +73,11 @@ func walkAssets(
 		case <-time.After(time.Duration(try) * walkDelay):
 		case <-ctx.Done():
 		}
-		w = assetWalk{dir: dir}
-		if err = w.visit(ctx, root, folder, reads, fill); !errors.Is(err, fs.ErrNotExist) {
+		if try > 0 || listed != nil && listed.Folder != folder {
+			listed = nil
+		}
+		w = assetWalk{dir: dir, named: listed != nil && listed.NamesPass}
+		if err = w.visit(ctx, root, folder, listed, reads, fill); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
@@ -85,11 +89,17 @@ func walkAssets(
 	return w
 }
 
-// visit lists the folder once, and calls fill with the files.
+// visit lists the folder once, or takes what is listed, and calls fill with the files.
 func (w *assetWalk) visit(
-	ctx context.Context, root *os.Root, folder publicfiles.Folder, reads *reads, fill func(context.Context, reading, []candidate) error,
+	ctx context.Context, root *os.Root, folder publicfiles.Folder, listed *publicfiles.Listing, reads *reads,
+	fill func(context.Context, reading, []candidate) error,
 ) error {
-	for e, err := range folder.Walk(root.FS()) {
+	entries := folder.Walk(root.FS())
+	if listed != nil {
+		entries = listed.All()
+		w.files = make([]candidate, 0, len(listed.Entries))
+	}
+	for e, err := range entries {
 		if err := cmp.Or(ctx.Err(), err); err != nil {
 			return err
 		}
@@ -103,7 +113,7 @@ func (w *assetWalk) visit(
 			}
 			w.left = append(w.left, sitefile.LeftOut{Path: name, Reason: e.Kind.String()})
 		case publicfiles.AssetRefused:
-			w.diagnostics = append(w.diagnostics, e.Fault)
+			w.diagnostics = append(w.diagnostics, *e.Fault)
 		case publicfiles.AssetPublic:
 			info, err := e.Entry.Info()
 			if errors.Is(err, fs.ErrNotExist) { // removed since the folder was read
@@ -127,15 +137,18 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 	var names publicfiles.Names
 	var decomposed, large, unreachable tally
 	var total int64
-	copies := make([]manifest.ServedFile, 0, len(w.files))
+	var copies []manifest.ServedFile
+	members := manifest.NewRouteTable(m.Routes).HasMembers()
 	for _, c := range w.files {
 		if isCode(c.file) {
 			w.left = append(w.left, sitefile.LeftOut{Path: c.file, Reason: "source"})
 			continue
 		}
-		if d, refused := names.Check(c.file, c.path); refused {
-			found = append(found, d)
-			continue
+		if !w.named {
+			if d, refused := names.Check(c.file, c.path); refused {
+				found = append(found, d)
+				continue
+			}
 		}
 		if c.key {
 			found = append(found, m.AssetsFolder().KeyFault(c.file))
@@ -144,7 +157,7 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 		large.addIf(c.info.Size() > limits.MaxFileBytes, c.file)
 		unreachable.addIf(strings.Contains(c.path, "%"), c.file)
 		total += c.info.Size()
-		if c.info.Size() > 0 {
+		if members && c.info.Size() > 0 {
 			copies = append(copies, manifest.ServedFile{File: c.file, Path: "/" + c.path, Key: c.sum, Link: c.link})
 		}
 		assets = append(assets, sitefile.Asset{
@@ -263,7 +276,7 @@ func List(ctx context.Context, dir string, m *manifest.Manifest) (Listing, diagn
 		return Listing{}, diagnostic.List{failure("site-unreadable", "the site's folder cannot be read", err)}
 	}
 	defer root.Close()
-	files := walkAssets(ctx, dir, root, m, newReads(dir), nil)
+	files := walkAssets(ctx, dir, root, m, nil, newReads(dir), nil)
 	files.unlimited = true // nothing is uploaded
 	assets, found := files.serve(m, nil)
 	found = append(found, files.diagnostics...)

@@ -184,7 +184,7 @@ func TestSwapped(t *testing.T) {
 			defer root.Close()
 			cache := hashCache{now: time.Now}
 			var before map[string]os.FileInfo
-			w := walkAssets(t.Context(), dir, root, m, newReads(dir), func(ctx context.Context, from reading, files []candidate) error {
+			w := walkAssets(t.Context(), dir, root, m, nil, newReads(dir), func(ctx context.Context, from reading, files []candidate) error {
 				before = (&assetWalk{files: files}).infos()
 				change()
 				return cache.fill(ctx, from, files)
@@ -412,12 +412,12 @@ func TestCheckout(t *testing.T) {
 		}
 		return hashes.fill(ctx, from, files)
 	}
-	w := walkAssets(t.Context(), dir, root, &m, newReads(dir), removing)
+	w := walkAssets(t.Context(), dir, root, &m, nil, newReads(dir), removing)
 	if fills != 2 || len(w.diagnostics) != 0 || len(w.files) != 1 || w.files[0].path != "index.html" || len(w.files[0].sum) != 64 {
 		t.Errorf("after %d times: %+v", fills, w)
 	}
 	fills = 0
-	w = walkAssets(t.Context(), dir, root, &m, newReads(dir), func(context.Context, reading, []candidate) error {
+	w = walkAssets(t.Context(), dir, root, &m, nil, newReads(dir), func(context.Context, reading, []candidate) error {
 		fills++
 		return fs.ErrNotExist
 	})

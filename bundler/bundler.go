@@ -32,6 +32,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/migrationfiles"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
@@ -103,6 +104,23 @@ func realDir(dir string) string {
 // Build reads the folder as it is now. With any error among the diagnostics there is no Bundle. It stops early when ctx ends,
 // with an error diagnostic. m is not changed or kept.
 func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, diagnostic.List) {
+	return b.BuildListed(ctx, m, nil)
+}
+
+// maxListingAge is the age up to which a listing counts as the folder's present state: a command may ask a person something
+// between its check of a site and the build.
+const maxListingAge = 5 * time.Second
+
+// BuildListed is Build with the files of the assets folder as they were listed a moment ago, which saves looking at each once
+// more. Of an old listing, of one of another folder and of nil it makes no use.
+func (b *Builder) BuildListed(
+	ctx context.Context, m *manifest.Manifest, listed *publicfiles.Listing,
+) (*Bundle, diagnostic.List) {
+	if listed != nil {
+		if age := b.options.Now().Sub(listed.Taken); age < 0 || age > maxListingAge {
+			listed = nil
+		}
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
@@ -126,7 +144,7 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, dia
 	}
 	b.hashes.begin(b.options, secrets)
 	wg.Go(func() { code = b.compile(ctx, m, reads) })
-	wg.Go(func() { files = walkAssets(ctx, b.dir, root, m, reads, b.hashes.fill) })
+	wg.Go(func() { files = walkAssets(ctx, b.dir, root, m, listed, reads, b.hashes.fill) })
 	migrations, faults = readMigrations(root, m.Bindings.Database, reads)
 	wg.Wait()
 

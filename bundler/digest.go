@@ -22,25 +22,36 @@ import (
 // The source map counts: two Workers that differ in a comment respond alike, but point at other lines when they throw. The
 // folder does not count.
 func digest(b *Bundle) string {
-	list := []byte("pages bundle 1\nmanifest " + sum(b.Manifest) + "\n")
+	listing := sha256.New()
+	line := make([]byte, 0, 1<<10)
+	end := func() {
+		_, _ = listing.Write(append(line, '\n')) // never fails
+		line = line[:0]
+	}
+	line = append(line, "pages bundle 1\nmanifest "+sum(b.Manifest)...)
+	end()
 	if w := b.Worker; w != nil {
-		list = append(list, "worker "+sum(w.Code)+" "+sum(w.Map)+"\n"...)
+		line = append(line, "worker "+sum(w.Code)+" "+sum(w.Map)...)
+		end()
 		for _, m := range w.Modules {
-			list = appendString(append(list, "module "...), m.Specifier)
-			list = append(list, " "+string(m.Kind)+" "+sum(m.Bytes)+"\n"...)
+			line = appendString(append(line, "module "...), m.Specifier)
+			line = append(line, " "+string(m.Kind)+" "+sum(m.Bytes)...)
+			end()
 		}
 	}
 	for _, a := range b.Assets {
-		list = appendString(append(list, "asset "...), a.Path)
-		list = strconv.AppendInt(append(list, ' '), a.Size, 10)
-		list = appendString(append(list, " "+a.SHA256+" "...), a.ContentType)
-		list = append(list, '\n')
+		line = appendString(append(line, "asset "...), a.Path)
+		line = strconv.AppendInt(append(line, ' '), a.Size, 10)
+		line = append(append(append(line, ' '), a.SHA256...), ' ')
+		line = appendString(line, a.ContentType)
+		end()
 	}
 	for _, m := range b.Migrations {
-		list = appendString(append(list, "migration "...), m.Name)
-		list = append(list, " "+m.SHA256+"\n"...)
+		line = appendString(append(line, "migration "...), m.Name)
+		line = append(line, " "+m.SHA256...)
+		end()
 	}
-	return sum(list)
+	return hex.EncodeToString(listing.Sum(nil))
 }
 
 func sum(b []byte) string {

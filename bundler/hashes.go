@@ -27,12 +27,33 @@ import (
 type hashCache struct {
 	now     func() time.Time
 	secrets *secretscan.Set // that files are searched for
-	known   map[string]hashed
+	known   knownHashes
 	file    *hashfile.File  // nil for none
 	devices map[uint64]bool // whether hashes are kept of a file system, by its device
 }
 
+// knownHashes are those of an earlier build, in the order of its files.
+type knownHashes struct {
+	files []hashed
+	index map[string]int // by name; made when it is first asked, which a process that builds once never does
+}
+
+func (k *knownHashes) get(file string) (h hashed, ok bool) {
+	if k.index == nil && len(k.files) > 0 {
+		k.index = make(map[string]int, len(k.files))
+		for i, h := range k.files {
+			k.index[h.file] = i
+		}
+	}
+	at, ok := k.index[file]
+	if !ok {
+		return h, false
+	}
+	return k.files[at], true
+}
+
 type hashed struct {
+	file   string
 	info   fs.FileInfo
 	sum    string
 	key    bool
@@ -43,7 +64,7 @@ type hashed struct {
 func (c *hashCache) begin(o Options, secrets *secretscan.Set) {
 	key := secrets.Key()
 	if c.secrets.Key() != key {
-		c.known, c.file = nil, nil // other secrets were searched
+		c.known, c.file = knownHashes{}, nil // other secrets were searched
 	}
 	c.secrets = secrets
 	depends := append(key[:], o.Program...)
@@ -62,36 +83,36 @@ func (h hashed) clean() bool { return !h.key && len(h.leaked.found) == 0 && !h.l
 // fill sets the sum, and the info it belongs to, of every file, and finds the private keys and secrets among them. It forgets
 // other files.
 func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) error {
-	next := make(map[string]hashed, len(files))
 	var misses []*candidate
 	for i := range files {
 		f := &files[i]
-		if old, ok := c.known[f.file]; ok && sameFile(old.info, f.info) {
+		if old, ok := c.known.get(f.file); ok && sameFile(old.info, f.info) {
 			f.sum, f.key, f.leaked = old.sum, old.key, old.leaked
-			next[f.file] = old
-			continue
-		}
-		if sum, ok := c.lookup(from.root, f); ok {
+		} else if sum, ok := c.lookup(from.root, f); ok {
 			f.sum = sum
-			next[f.file] = hashed{info: f.info, sum: f.sum}
-			continue
+		} else {
+			misses = append(misses, f)
 		}
-		misses = append(misses, f)
 	}
 	start := c.now()
-	err := hashAll(ctx, from, c.secrets, misses)
-	if err != nil {
+	if err := hashAll(ctx, from, c.secrets, misses); err != nil {
 		return err
 	}
-	for _, f := range misses {
-		if start.Sub(f.info.ModTime()) > hashfile.TrustAfter {
-			next[f.file] = hashed{info: f.info, sum: f.sum, key: f.key, leaked: f.leaked}
+	next := make([]hashed, 0, len(files))
+	missed := misses
+	for i := range files {
+		f := &files[i]
+		if len(missed) > 0 && missed[0] == f {
+			if missed = missed[1:]; start.Sub(f.info.ModTime()) <= hashfile.TrustAfter {
+				continue
+			}
 		}
+		next = append(next, hashed{f.file, f.info, f.sum, f.key, f.leaked})
 	}
 	if c.file != nil && (len(misses) > 0 || len(next) != c.file.Len()) {
 		c.save(from.root, start, next)
 	}
-	c.known = next
+	c.known = knownHashes{files: next}
 	return nil
 }
 
@@ -112,16 +133,16 @@ func (c *hashCache) lookup(root *os.Root, f *candidate) (sum string, ok bool) {
 }
 
 // save leaves hashes for the next process. That one hashes the files where they cannot be written.
-func (c *hashCache) save(root *os.Root, start time.Time, files map[string]hashed) {
-	entries := make(map[string]hashfile.Entry, len(files))
-	for name, h := range files {
+func (c *hashCache) save(root *os.Root, start time.Time, files []hashed) {
+	entries := make([]hashfile.Entry, 0, len(files))
+	for _, h := range files {
 		stamp, ok := hashfile.StampOf(h.info)
-		if !ok || !h.clean() || !stamp.Settled(start) || !c.reliable(root, name, stamp.Device) {
+		if !ok || !h.clean() || !stamp.Settled(start) || !c.reliable(root, h.file, stamp.Device) {
 			continue
 		}
-		e := hashfile.Entry{Stamp: stamp}
+		e := hashfile.Entry{Name: h.file, Stamp: stamp}
 		if _, err := hex.Decode(e.SHA256[:], []byte(h.sum)); err == nil {
-			entries[name] = e
+			entries = append(entries, e)
 		}
 	}
 	_ = c.file.Save(entries)
@@ -215,7 +236,10 @@ func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 	}
 	if !os.SameFile(before, f.info) {
 		// It was replaced since the walk, maybe by a link.
-		f.info, err = h.reopen(f.file)
+		judged, err := h.reopen(f.file)
+		if err == nil {
+			f.info = judged
+		}
 		return false, err
 	}
 	if err := h.read(f, file, before.Size()); err != nil {

@@ -21,7 +21,7 @@ func later() time.Time { return time.Now().Add(time.Minute) }
 func poison(t *testing.T, path string, secrets *secretscan.Set, dir string) int {
 	t.Helper()
 	key := secrets.Key()
-	entries := map[string]hashfile.Entry{}
+	var entries []hashfile.Entry
 	f := hashfile.Open(path, key[:])
 	for _, name := range []string{"public/a.txt", "public/sub/b.txt", "public/id.pem"} {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -30,7 +30,7 @@ func poison(t *testing.T, path string, secrets *secretscan.Set, dir string) int 
 		}
 		stamp, _ := hashfile.StampOf(info)
 		if _, ok := f.Lookup(name, stamp); ok {
-			entries[name] = hashfile.Entry{Stamp: stamp}
+			entries = append(entries, hashfile.Entry{Name: name, Stamp: stamp})
 		}
 	}
 	if err := f.Save(entries); err != nil {
@@ -161,7 +161,8 @@ func TestHashesNotKept(t *testing.T) {
 			} else if stamp, ok := hashfile.StampOf(info); ok && !c.on {
 				cache.devices = map[uint64]bool{stamp.Device: false}
 			}
-			if w := walkAssets(t.Context(), dir, root, &manifest.Manifest{Assets: "public"}, newReads(dir), cache.fill); len(w.files) < 2 {
+			m := &manifest.Manifest{Assets: "public"}
+			if w := walkAssets(t.Context(), dir, root, m, nil, newReads(dir), cache.fill); len(w.files) < 2 {
 				t.Fatal(w.files)
 			}
 			var key [32]byte

@@ -34,7 +34,7 @@ func (r reading) reopen(file string) (os.FileInfo, error) {
 	case err != nil:
 		return nil, err
 	case e.Kind == publicfiles.AssetRefused:
-		return nil, &refusedError{e.Fault}
+		return nil, &refusedError{*e.Fault}
 	}
 	return e.Entry.Info()
 }

@@ -579,7 +579,7 @@ func TestMembersLink(t *testing.T) {
 	if got := found(diags); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if _, diags := validate.LoadForBuild(site, manifest.FileName); len(diags) != 0 { // which hashes the files itself
+	if _, _, diags := validate.LoadForBuild(site, nil, manifest.FileName); len(diags) != 0 { // which hashes the files itself
 		t.Errorf("got\n%s", found(diags))
 	}
 }

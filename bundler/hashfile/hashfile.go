@@ -4,6 +4,8 @@
 // nanosecond, and its last change was older than the clock of a file system is coarse. A file changes its change time
 // (ctime) whenever its bytes or its times are written, and no program can set it. Where a file system has no inodes or no
 // such time of its own (FAT, network and FUSE file systems, Windows), nothing holds, and every file is hashed.
+//
+// The file is one table, in which a hash is found without reading the others (see record.go).
 package hashfile
 
 import (
@@ -11,7 +13,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/gob"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -26,7 +27,6 @@ import (
 const TrustAfter = 2 * time.Second
 
 const (
-	version  = 1
 	maxBytes = 64 << 20 // of a file of hashes
 	// unused is the age at which the hashes of a site that is not deployed any more are removed.
 	unused = 60 * 24 * time.Hour
@@ -46,23 +46,17 @@ func (s Stamp) Settled(at time.Time) bool {
 
 // Entry is the hash of one file in one state.
 type Entry struct {
+	Name   string // its path in the folder
 	Stamp  Stamp
 	SHA256 [sha256.Size]byte
 }
 
-// File is the hashes of the files of one folder.
+// File is the hashes of the files of one folder. It is not safe for concurrent use.
 type File struct {
 	path    string
 	key     []byte
-	entries map[string]Entry // by path in the folder
-}
-
-// content is the file as it is stored, followed by its own SHA-256.
-type content struct {
-	Version int
-	Salt    []byte
-	Key     []byte // the salted hash of the key
-	Entries map[string]Entry
+	records table
+	next    int // the record behind the one that was found last
 }
 
 // Name returns the path of the file of hashes of a folder, given by its absolute path, in a folder for those of all.
@@ -78,13 +72,24 @@ func New(path string, key []byte) *File { return &File{path: path, key: key} }
 // Open reads a file of hashes. One that is missing, damaged, or of another key has none.
 func Open(path string, key []byte) *File {
 	f := New(path, key)
-	if c, err := read(path); err == nil && subtle.ConstantTimeCompare(c.Key, salted(c.Salt, key)) == 1 {
-		f.entries = c.Entries
+	if c, err := read(path); err == nil && subtle.ConstantTimeCompare(c.key, salted(c.salt, key)) == 1 {
+		f.records = c.records
 	}
 	return f
 }
 
 var errDamaged = errors.New("the file of hashes is damaged")
+
+// content is a file of hashes: what it begins with, a salt, the salted hash of its key, the records, and its own SHA-256.
+type content struct {
+	salt, key []byte
+	records   table
+}
+
+const (
+	begin      = "pages hashes 2\n"
+	saltLength = 16
+)
 
 func read(path string) (c content, err error) {
 	file, err := os.Open(path)
@@ -92,24 +97,30 @@ func read(path string) (c content, err error) {
 		return c, err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxBytes))
+	info, err := file.Stat()
 	if err != nil {
 		return c, err
 	}
+	text := bytes.NewBuffer(make([]byte, 0, min(max(info.Size(), 0), maxBytes)+bytes.MinRead))
+	if _, err := text.ReadFrom(io.LimitReader(file, maxBytes)); err != nil {
+		return c, err
+	}
+	return parse(text.Bytes())
+}
+
+func parse(text []byte) (c content, err error) {
 	at := len(text) - sha256.Size
-	if at < 0 {
+	if at < len(begin)+saltLength+sha256.Size || !bytes.HasPrefix(text, []byte(begin)) {
 		return c, errDamaged
 	}
 	if sum := sha256.Sum256(text[:at]); !bytes.Equal(sum[:], text[at:]) {
 		return c, errDamaged
 	}
-	if err := gob.NewDecoder(bytes.NewReader(text[:at])).Decode(&c); err != nil {
-		return c, err
-	}
-	if c.Version != version {
-		return c, errDamaged
-	}
-	return c, nil
+	rest := text[len(begin):at]
+	c.salt, rest = rest[:saltLength], rest[saltLength:]
+	c.key, rest = rest[:sha256.Size], rest[sha256.Size:]
+	c.records, err = parseTable(rest)
+	return c, err
 }
 
 func salted(salt, key []byte) []byte {
@@ -120,28 +131,34 @@ func salted(salt, key []byte) []byte {
 }
 
 // Len returns the number of hashes.
-func (f *File) Len() int { return len(f.entries) }
+func (f *File) Len() int { return f.records.len() }
 
-// Lookup returns the hash of a file that is in the state of a stamp.
+// Lookup returns the hash of a file that is in the state of a stamp. It is quickest in the order of the names.
 func (f *File) Lookup(name string, s Stamp) (sum [sha256.Size]byte, ok bool) {
-	e, ok := f.entries[name]
-	if !ok || e.Stamp != s {
+	at, ok := f.records.find(name, f.next)
+	if !ok {
 		return sum, false
 	}
-	return e.SHA256, true
+	f.next = at + 1
+	stamp, sum := f.records.at(at)
+	return sum, stamp == s
 }
 
-// Save replaces the hashes. Other files of hashes beside it that have not been written for two months go.
-func (f *File) Save(entries map[string]Entry) error {
-	salt := make([]byte, 16)
+// Save replaces the hashes by those of entries, which it sorts; each name is there once. Other files of hashes beside it that
+// have not been written for two months go.
+func (f *File) Save(entries []Entry) error {
+	salt := make([]byte, saltLength)
 	_, _ = rand.Read(salt) // never fails
-	var text bytes.Buffer
-	err := gob.NewEncoder(&text).Encode(content{version, salt, salted(salt, f.key), entries})
+	text := make([]byte, 0, tableSize(entries)+len(begin)+saltLength+2*sha256.Size)
+	text = append(append(append(text, begin...), salt...), salted(salt, f.key)...)
+	from := len(text)
+	text = appendTable(text, entries)
+	records, err := parseTable(text[from:])
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(text.Bytes())
-	text.Write(sum[:])
+	sum := sha256.Sum256(text)
+	text = append(text, sum[:]...)
 	folder := filepath.Dir(f.path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -150,14 +167,14 @@ func (f *File) Save(entries map[string]Entry) error {
 	if err != nil {
 		return err
 	}
-	_, err = made.Write(text.Bytes())
+	_, err = made.Write(text)
 	if err = errors.Join(err, made.Close()); err == nil {
 		err = os.Rename(made.Name(), f.path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(made.Name()))
 	}
-	f.entries = entries
+	f.records, f.next = records, 0
 	removeUnused(folder)
 	return nil
 }

@@ -1,9 +1,12 @@
 package hashfile_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +15,8 @@ import (
 
 var (
 	stamp = hashfile.Stamp{Size: 3, Modified: 1_700_000_000_000_000_001, Changed: 1_700_000_000_000_000_002, Inode: 7, Device: 8}
-	entry = hashfile.Entry{Stamp: stamp, SHA256: [32]byte{1, 2, 3}}
+	other = hashfile.Entry{Name: "public/b.txt", Stamp: stamp, SHA256: [32]byte{4, 5, 6}}
+	entry = hashfile.Entry{Name: "public/a.txt", Stamp: stamp, SHA256: [32]byte{1, 2, 3}}
 )
 
 func TestFile(t *testing.T) {
@@ -21,7 +25,7 @@ func TestFile(t *testing.T) {
 	if f := hashfile.Open(path, []byte("key")); f.Len() != 0 {
 		t.Errorf("a missing file has %d hashes", f.Len())
 	}
-	if err := hashfile.New(path, []byte("key")).Save(map[string]hashfile.Entry{"public/a.txt": entry}); err != nil {
+	if err := hashfile.New(path, []byte("key")).Save([]hashfile.Entry{entry}); err != nil {
 		t.Fatal(err)
 	}
 	f := hashfile.Open(path, []byte("key"))
@@ -58,7 +62,7 @@ func TestFile(t *testing.T) {
 // A file that was cut or changed anywhere has no hashes.
 func TestDamagedFile(t *testing.T) {
 	path := hashfile.Name(t.TempDir(), "/site")
-	if err := hashfile.New(path, nil).Save(map[string]hashfile.Entry{"a": entry}); err != nil {
+	if err := hashfile.New(path, nil).Save([]hashfile.Entry{entry, other}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -82,8 +86,40 @@ func TestDamagedFile(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := hashfile.Open(path, nil); f.Len() != 1 {
+	if f := hashfile.Open(path, nil); f.Len() != 2 {
 		t.Errorf("the whole file has %d hashes", f.Len())
+	}
+}
+
+// TestOrder finds each of many hashes in any order of the questions, and no name that is not there.
+func TestOrder(t *testing.T) {
+	path := hashfile.Name(t.TempDir(), "/site")
+	var entries []hashfile.Entry
+	for i := range 1000 {
+		n := i * 7919 % 1000 // in no order
+		entries = append(entries, hashfile.Entry{
+			Name: fmt.Sprint("public/", n), Stamp: hashfile.Stamp{Size: int64(n)}, SHA256: [32]byte{byte(n), byte(n >> 8)},
+		})
+	}
+	if err := hashfile.New(path, nil).Save(slices.Clone(entries)); err != nil {
+		t.Fatal(err)
+	}
+	f := hashfile.Open(path, nil)
+	if f.Len() != len(entries) {
+		t.Fatalf("%d hashes", f.Len())
+	}
+	for range 3 {
+		for _, e := range entries {
+			if sum, ok := f.Lookup(e.Name, e.Stamp); !ok || sum != e.SHA256 {
+				t.Fatalf("%s: %x, %v", e.Name, sum, ok)
+			}
+			for _, name := range []string{e.Name + "0000", e.Name[:len(e.Name)-1] + "x", "", "z"} {
+				if _, ok := f.Lookup(name, e.Stamp); ok {
+					t.Fatalf("%q is there", name)
+				}
+			}
+		}
+		slices.SortFunc(entries, func(a, b hashfile.Entry) int { return strings.Compare(a.Name, b.Name) })
 	}
 }
 

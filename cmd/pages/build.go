@@ -53,7 +53,7 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 	if err := terminal.NotStdout("a bundle", f.out); err != nil {
 		return err
 	}
-	dir, m, err := c.sites().LoadToBuild(args)
+	dir, m, public, err := c.sites().LoadToBuild(args)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 		return err
 	}
 	defer b.Close()
-	bundle, diags := b.Build(ctx, m)
+	bundle, diags := b.BuildListed(ctx, m, public)
 	if bundle != nil {
 		diags = append(diags, rehearsal.Run(ctx, dir, m)...)
 	}

@@ -41,11 +41,11 @@ func (c *cli) newDeploy() *cobra.Command {
 				return err
 			}
 			debug.SetGCPercent(sendGCPercent)
-			dir, m, err := c.sites().LoadToBuild(args)
+			dir, m, public, err := c.sites().LoadToBuild(args)
 			if err != nil {
 				return err
 			}
-			o.Remote, o.NearestDir, o.Manifest = r.options(dir), c.nearestDir(), m
+			o.Remote, o.NearestDir, o.Manifest, o.Public = r.options(dir), c.nearestDir(), m, public
 			o.NewBuilder = func(ctx context.Context) (*bundler.Builder, error) {
 				options := c.sites().BundlerOptions(f.allowImport)
 				options.Minify, options.Rehash = f.minify, f.rehash

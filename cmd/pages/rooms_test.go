@@ -138,7 +138,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/project": {
 		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/rehearsal", "cmd/internal/terminal",
 		"cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "manifest/diagnostic", "manifest/edgerules",
-		"manifest/packager", "manifest/secretscan", "manifest/validate", "manifest/wrangler", "runtime/node",
+		"manifest/packager", "manifest/publicfiles", "manifest/secretscan", "manifest/validate", "manifest/wrangler", "runtime/node",
 	},
 	"cmd/internal/devsession": {
 		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/migration",
@@ -214,8 +214,8 @@ var mayImport = map[string][]string{
 	"cmd/internal/publish": {
 		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/pullrequest",
 		"cmd/internal/rehearsal", "cmd/internal/remote", "cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile",
-		"cmd/internal/wording", "manifest", "manifest/diagnostic", "manifest/sitefile", "migrate", "migrate/sqltext", "toolapi",
-		"toolapi/client", "toolapi/deploy",
+		"cmd/internal/wording", "manifest", "manifest/diagnostic", "manifest/publicfiles", "manifest/sitefile", "migrate",
+		"migrate/sqltext", "toolapi", "toolapi/client", "toolapi/deploy",
 	},
 	"cmd/internal/pullrequest": {"cmd/internal/failure"},
 	"cmd/internal/remote": {

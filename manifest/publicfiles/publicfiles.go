@@ -10,7 +10,6 @@ package publicfiles
 import (
 	"errors"
 	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -59,37 +58,7 @@ type Entry struct {
 	Entry fs.DirEntry // its directory entry; of a public file that is a link, the target's
 	// Target is the file that a public file which is a link leads to, relative to the bundle root; "" for no link.
 	Target string
-	Fault  diagnostic.Diagnostic // the error of an AssetRefused
-}
-
-// Walk visits the assets folder in bytewise order of each folder's names. It skips the entries of private, hidden or ignored
-// folders, and files that are removed meanwhile. It follows links to files inside the bundle, and no others. An error belongs
-// to its entry, which cannot be read; the walk continues behind it. When ".assetsignore" cannot be read there is only its
-// error.
-func (a Folder) Walk(fsys fs.FS) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		rules, err := a.readIgnore(fsys)
-		if err != nil {
-			yield(Entry{File: a.IgnoreFile()}, err)
-			return
-		}
-		// The function returns no error of its own but SkipAll.
-		_ = fs.WalkDir(fsys, a.Dir, func(file string, d fs.DirEntry, err error) error {
-			e := Entry{File: file, Entry: d}
-			if err == nil {
-				e = a.entry(fsys, file, d, rules)
-			}
-			switch {
-			case file != a.Dir && (err != nil || e.Kind == AssetRefused) && sitepath.Vanished(fsys, file):
-				return nil // as by a checkout of another branch
-			case !yield(e, err):
-				return fs.SkipAll
-			case err == nil && d.IsDir() && e.Kind != AssetFolder:
-				return fs.SkipDir
-			}
-			return nil
-		})
-	}
+	Fault  *diagnostic.Diagnostic // the error of an AssetRefused
 }
 
 // entry judges one entry of the folder.
@@ -217,7 +186,8 @@ func (a Folder) link(fsys fs.FS, e *Entry) {
 }
 
 func (e *Entry) refuse(code, fix, format string) {
-	e.Kind, e.Fault = AssetRefused, diagnostic.FileError(code, e.File, fix, format, e.File)
+	fault := diagnostic.FileError(code, e.File, fix, format, e.File)
+	e.Kind, e.Fault = AssetRefused, &fault
 }
 
 // rel returns a file's name relative to the folder.

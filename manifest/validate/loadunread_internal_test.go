@@ -29,7 +29,7 @@ func TestLoadUnread(t *testing.T) {
 		"pages.deploy.json": {Data: []byte("{\n  \"assets\": \"p\"}")}, "p/old.txt": {Data: []byte("-----BEGIN PRIVATE KEY-----\n")},
 		"p/a.html": {Data: []byte("<form method=post action=/__pages/forms/a>")},
 	}, map[string]int{}}
-	m, diags := LoadForBuild(files, manifest.FileName)
+	m, _, diags := LoadForBuild(files, nil, manifest.FileName)
 	if m == nil || files.opened["p/old.txt"] != 0 || files.opened["p/a.html"] == 0 || len(diags) != 1 ||
 		diags[0].Code != diagnostic.CodeFormUndeclared {
 		t.Fatalf("%v, opened %v", diags, files.opened)

@@ -20,7 +20,8 @@ import (
 // bundle is a document together with the files it is about.
 type bundle struct {
 	*manifest.Document
-	purpose
+	*purpose
+
 	fsys fs.FS
 }
 

@@ -25,8 +25,8 @@ const (
 type assets struct {
 	dir     string
 	names   publicfiles.Names
-	files   []string // paths on the site, relative to dir, in walking order
-	entries []publicfiles.Entry
+	files   []string            // paths on the site, relative to dir, in walking order
+	entries []publicfiles.Entry // of them; see checkCopies
 	pages   pageSearch
 	refused int // files
 	keyRead int // files whose first line was read
@@ -50,20 +50,32 @@ func (b *bundle) checkAssets(dir string) {
 	if migrations, ok := b.Str("/bindings/database/migrations"); ok {
 		folder.Migrations = sitepath.CleanPath(migrations)
 	}
-	for e, err := range folder.Walk(b.fsys) {
+	walked := b.fsys
+	if b.listed != nil {
+		walked, b.listing = b.listed, &publicfiles.Listing{Folder: folder}
+	}
+	for e, err := range folder.Walk(walked) {
 		if seen++; seen > maxAssetEntries {
+			b.listing = nil
 			b.Warn(diagnostic.CodeAssetCount, "/assets",
 				fmt.Sprintf("there are more than %d public files and folders; the rest were not looked at", maxAssetEntries),
 				"keep generated files out of "+sourcetext.Quote(dir))
 			break
 		}
 		if err != nil {
+			b.listing = nil
 			b.Refuse(diagnostic.CodePathUnreadable, "/assets",
 				fmt.Sprintf("the public file %s cannot be read: %s", sourcetext.Quote(e.File), sitepath.Reason(err)),
 				"let the user who runs this read it, or move it out of "+sourcetext.Quote(dir))
 			continue
 		}
 		b.checkAsset(a, e)
+		if b.listing != nil {
+			b.listing.Entries = append(b.listing.Entries, e)
+		}
+	}
+	if b.listing != nil {
+		b.listing.NamesPass = a.refused == 0
 	}
 	if more := a.refused - maxAssetFaults; more > 0 {
 		b.Refuse(diagnostic.CodeAssetCount, "/assets", diagnostic.Plural(more, "more public file")+" cannot be served",
@@ -91,13 +103,16 @@ func (b *bundle) checkAsset(a *assets, e publicfiles.Entry) {
 	case publicfiles.AssetPrivate, publicfiles.AssetHidden:
 		b.checkSecret(a, e)
 	case publicfiles.AssetRefused:
-		b.refuseAsset(a, e.Fault)
+		b.refuseAsset(a, *e.Fault)
 	case publicfiles.AssetPublic:
 		if d, refused := a.names.Check(e.File, e.Path); refused {
 			b.refuseAsset(a, d)
 			return
 		}
-		a.files, a.entries = append(a.files, e.Path), append(a.entries, e)
+		a.files = append(a.files, e.Path)
+		if !b.unread {
+			a.entries = append(a.entries, e)
+		}
 		b.checkSize(a, e)
 		b.checkKey(a, e)
 		if ext := strings.ToLower(path.Ext(e.Path)); ext == ".html" || ext == ".htm" {
@@ -180,6 +195,9 @@ func (b *bundle) checkCoverage(a *assets) {
 			folded := sitepath.FoldPath(r.Pattern)
 			trees[folded] = manifest.Specificity(folded + "/*")
 		}
+	}
+	if len(trees) == 0 {
+		return
 	}
 	below := map[string]int{} // files that such a route would guard
 	for _, f := range a.files {

@@ -18,6 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/jsontree"
 	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
@@ -27,28 +28,38 @@ import (
 // and migrations agree with the files. The bundle root is the manifest's own folder. The manifest is nil when any
 // diagnostic is an error. It has the compatibility flags of a JSON runtime config, if the bundle ships one with flags.
 func Load(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List) {
-	return load(fsys, name, purpose{})
+	return load(fsys, name, &purpose{})
 }
 
 // LoadForBuild is [Load] before a build: it leaves the search for private keys ([publicfiles.HoldsKey]) to the build, which
-// reads every public file. It reads pages for their forms all the same.
-func LoadForBuild(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List) {
-	return load(fsys, name, purpose{unread: true})
+// reads every public file. It reads pages for their forms all the same. It returns what it met of the public files as well, for
+// the build; nil for a site without a folder of them, one that is refused, or one of which not all was looked at. listed is the
+// manifest's own folder as an [os.Root] has it, which looks at files as it lists them.
+func LoadForBuild(fsys, listed fs.FS, name string) (*manifest.Manifest, *publicfiles.Listing, diagnostic.List) {
+	to := purpose{unread: true, listed: listed}
+	m, diags := load(fsys, name, &to)
+	if m == nil {
+		return nil, nil, diags
+	}
+	return m, to.listing, diags
 }
 
 // LoadForUpload is [Load] before publishing: more public files than an upload takes are an error. On this machine such a site
 // runs.
 func LoadForUpload(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List) {
-	return load(fsys, name, purpose{upload: true})
+	return load(fsys, name, &purpose{upload: true})
 }
 
 // purpose has the options of a check.
 type purpose struct {
 	unread bool // see LoadForBuild
 	upload bool // see LoadForUpload
+	listed fs.FS
+	// listing is what was met of the public files, if listed is given.
+	listing *publicfiles.Listing
 }
 
-func load(fsys fs.FS, name string, to purpose) (*manifest.Manifest, diagnostic.List) {
+func load(fsys fs.FS, name string, to *purpose) (*manifest.Manifest, diagnostic.List) {
 	src, err := sitepath.ReadFile(fsys, name, limits.MaxManifestBytes+1)
 	if err != nil {
 		d := manifest.NewDocument("")

@@ -113,7 +113,7 @@ func (b *builder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	if err := b.readPrivate(ctx, m); err != nil {
 		return devserver.Outcome{Problems: []devserver.Problem{secretsProblem(err)}, Watch: append(watch, b.bundler.Inputs()...)}
 	}
-	bundle, diags := b.bundler.Build(ctx, m)
+	bundle, diags := b.bundler.BuildListed(ctx, m, checked.Public)
 	watch = append(watch, b.bundler.Inputs()...)
 	if bundle == nil || diags.HasErrors() {
 		diagnostic.Locate(checked.Source, diags)

@@ -26,6 +26,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/packager"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 	"github.com/pages-toolchain/pages/manifest/validate"
 	"github.com/pages-toolchain/pages/manifest/wrangler"
@@ -138,8 +139,24 @@ func (s *Sites) Load(dir string) (*manifest.Manifest, Checked) {
 }
 
 // LoadUnread is Load without reading the public files, for a site that is built next: the build reads each.
+// Checked has the listing of those files for it.
 func (s *Sites) LoadUnread(dir string) (*manifest.Manifest, Checked) {
-	return s.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName), validate.LoadForBuild)
+	var listed fs.FS
+	if root, err := os.OpenRoot(dir); err == nil { // else there is no listing
+		defer root.Close()
+		listed = root.FS()
+	}
+	var listing *publicfiles.Listing
+	m, checked := s.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName),
+		func(fsys fs.FS, name string) (m *manifest.Manifest, found diagnostic.List) {
+			m, listing, found = validate.LoadForBuild(fsys, listed, name)
+			return m, found
+		})
+	if listing != nil {
+		listing.Taken = s.Terminal.Now()
+	}
+	checked.Public = listing
+	return m, checked
 }
 
 // loadFrom has load read and check the manifest at path, whose folder is fsys.
@@ -153,34 +170,36 @@ func (s *Sites) loadFrom(
 
 // LoadSite finds a command's site and its manifest, which must be valid. Warnings are printed.
 func (s *Sites) LoadSite(args []string) (string, *manifest.Manifest, error) {
-	return s.findSite(args, s.Load, true)
+	dir, m, _, err := s.findSite(args, s.Load, true)
+	return dir, m, err
 }
 
 // LoadValid is LoadSite without the warnings: pages validate prints them.
 func (s *Sites) LoadValid(args []string) (string, *manifest.Manifest, error) {
-	return s.findSite(args, s.Load, false)
+	dir, m, _, err := s.findSite(args, s.Load, false)
+	return dir, m, err
 }
 
-// LoadToBuild is LoadSite for a site that is built next.
-func (s *Sites) LoadToBuild(args []string) (string, *manifest.Manifest, error) {
+// LoadToBuild is LoadSite for a site that is built next, with the listing of its public files; nil for none.
+func (s *Sites) LoadToBuild(args []string) (dir string, m *manifest.Manifest, public *publicfiles.Listing, err error) {
 	return s.findSite(args, s.LoadUnread, true)
 }
 
 func (s *Sites) findSite(
 	args []string, load func(dir string) (*manifest.Manifest, Checked), warn bool,
-) (string, *manifest.Manifest, error) {
+) (string, *manifest.Manifest, *publicfiles.Listing, error) {
 	dir, err := s.Find(args)
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	m, r := load(dir)
 	if m == nil {
-		return "", nil, &failure.RefusedError{Report: r.Report, Source: r.Source}
+		return "", nil, nil, &failure.RefusedError{Report: r.Report, Source: r.Source}
 	}
 	if warn && len(r.Report.Diagnostics) > 0 && !s.Terminal.Quiet && !s.Terminal.JSON {
 		s.Terminal.PrintDiagnostics(r.Report, r.Source)
 	}
-	return dir, m, nil
+	return dir, m, r.Public, nil
 }
 
 // Checked is one manifest and the diagnostics of it.
@@ -188,6 +207,7 @@ type Checked struct {
 	Report      diagnostic.Report // files as the user would name them
 	Diagnostics diagnostic.List   // files relative to the site's folder
 	Source      []byte
+	Public      *publicfiles.Listing
 	Looked      []string // absolute paths that the rules looked at, where the checker records them
 }
 

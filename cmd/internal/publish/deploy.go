@@ -17,6 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/publicfiles"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -27,6 +28,7 @@ type DeployOptions struct {
 	Remote     remote.Options // Dir is the site that is deployed
 	NearestDir string
 	Manifest   *manifest.Manifest
+	Public     *publicfiles.Listing // the files of its assets folder, if they were listed
 	NewBuilder func(context.Context) (*bundler.Builder, error)
 
 	Create      string // make a site of this name, and deploy there

@@ -53,7 +53,7 @@ func (o DeployOptions) build(ctx context.Context) (*upload, error) {
 	}
 	defer b.Close()
 	t, dir, m := o.Remote.Term, o.Remote.Dir, o.Manifest
-	bundle, diags := b.Build(ctx, m)
+	bundle, diags := b.BuildListed(ctx, m, o.Public)
 	if bundle != nil {
 		diags = append(diags, rehearsal.Run(ctx, dir, m)...)
 	}
@@ -85,10 +85,15 @@ func (o DeployOptions) build(ctx context.Context) (*upload, error) {
 func (s *upload) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, maps bool) error {
 	assets := path.Clean(m.Assets) // "." for the whole folder
 	s.opener = b.Opener(s.root, m.AssetsFolder())
+	s.Files = make([]deploy.File, 0, len(b.Assets)+len(b.Migrations))
+	inside := strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator)
 	for _, a := range b.Assets {
-		name, err := filepath.Rel(folder, a.File)
-		if err != nil {
-			return err
+		name, ok := strings.CutPrefix(a.File, inside)
+		if !ok {
+			var err error
+			if name, err = filepath.Rel(folder, a.File); err != nil {
+				return err
+			}
 		}
 		s.Files = append(s.Files, deploy.File{
 			File: sitefile.File{Path: path.Join(assets, a.Path), Size: a.Size, SHA256: a.SHA256, ContentType: a.ContentType},
