@@ -39,7 +39,7 @@ type Contract struct {
 // Tools lists the tools in the order of their definition.
 func (c *Contract) Tools() []*Tool { return c.tools }
 
-// NewContract makes the definitions. It takes a few milliseconds: keep the result.
+// NewContract makes the definitions. Their schemas take a few milliseconds, when they are first asked for: keep the result.
 func NewContract() *Contract {
 	c := &Contract{}
 	c.defineDocumented()

@@ -84,7 +84,7 @@ func (o Object) Has(name string) bool {
 }
 
 // Check lists everything that is wrong with the arguments of a tool, in the order of their paths.
-func (o Object) Check(t *Tool) []Issue { return check(t.arguments, o.fields, "") }
+func (o Object) Check(t *Tool) []Issue { return check(t.arguments(), o.fields, "") }
 
 // Decode stores the arguments in a pointer to the tool's Go type. They must have passed Check.
 func (o Object) Decode(into any) error { return json.Unmarshal(o.canonical, into) }

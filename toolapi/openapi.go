@@ -17,7 +17,7 @@ import (
 func (c *Contract) OpenAPI() ([]byte, error) {
 	d := description{schemas: object{"ToolRefusal": schemaOf[ToolRefusal]()}, responses: object{}, paths: object{}}
 	for _, t := range c.tools {
-		d.schemas[t.Name+".arguments"], d.schemas[t.Name+".result"] = t.arguments, t.result
+		d.schemas[t.Name+".arguments"], d.schemas[t.Name+".result"] = t.arguments(), t.result()
 		d.paths[ToolsPath+t.Name] = object{"post": d.toolOperation(t)}
 	}
 	for _, e := range append(PagesEndpoints(), otherEndpoints()...) {
@@ -86,7 +86,7 @@ func (d description) toolOperation(t *Tool) object {
 		"operationId": t.Name, "summary": t.Title, "description": t.Description, "tags": []any{strings.SplitN(t.Name, ".", 2)[0]},
 		"parameters": parameters, "responses": responses,
 		"requestBody": object{
-			"required": len(t.arguments.Required) > 0 || t.Replays,
+			"required": len(t.arguments().Required) > 0 || t.Replays,
 			"content":  object{"application/json": object{"schema": reference("schemas", t.Name+".arguments")}},
 		},
 	}

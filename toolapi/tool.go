@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -36,26 +37,27 @@ type Tool struct {
 	Replays     bool // the tool takes an idempotency key, and needs one
 	Rehearses   bool // the tool runs migrations on a copy, which may take a while
 
-	arguments *jsonschema.Schema
-	result    *jsonschema.Schema
+	// The schemas are made when they are first asked for: a client needs those of few tools.
+	arguments func() *jsonschema.Schema
+	result    func() *jsonschema.Schema
 	mistyped  func(response []byte) string
 }
 
 // ArgumentsSchema returns the JSON Schema (2020-12) of the request body.
-func (t *Tool) ArgumentsSchema() json.RawMessage { return encode(t.arguments) }
+func (t *Tool) ArgumentsSchema() json.RawMessage { return encode(t.arguments()) }
 
 // ResultSchema returns the JSON Schema (2020-12) of the response when ok is true.
-func (t *Tool) ResultSchema() json.RawMessage { return encode(t.result) }
+func (t *Tool) ResultSchema() json.RawMessage { return encode(t.result()) }
 
 // ResponseSchema returns the JSON Schema (2020-12) of every response of the tool: its result or a refusal.
 func (t *Tool) ResponseSchema() json.RawMessage {
-	return encode(&jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{t.result, schemaOf[ToolRefusal]()}})
+	return encode(&jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{t.result(), schemaOf[ToolRefusal]()}})
 }
 
 // Lacks returns a property of every result of the tool that a response lacks, or has with another type; ""
 // when there is none. A service may add properties.
 func (t *Tool) Lacks(response []byte) string {
-	return cmp.Or(missingProperty(t.result, response), t.mistyped(response))
+	return cmp.Or(missingProperty(t.result(), response), t.mistyped(response))
 }
 
 // Lacks is [Tool.Lacks] for a result of an endpoint that is no tool.
@@ -109,15 +111,23 @@ type Typed[Args, Result any] struct{ *Tool }
 
 // define adds a tool to the list, and gives it the schemas of its types.
 func define[Args, Result any](all *[]*Tool, t Tool) Typed[Args, Result] {
-	t.arguments, t.result, t.mistyped = schemaOf[Args](), schemaOf[Result](), mistypedProperty[Result]
-	for _, property := range t.arguments.Properties {
-		if len(property.Types) > 0 { // of a pointer, whose nil is an absent argument
-			property.Type, property.Types = property.Types[len(property.Types)-1], nil
+	t.mistyped = mistypedProperty[Result]
+	t.arguments = sync.OnceValue(func() *jsonschema.Schema {
+		arguments := schemaOf[Args]()
+		for _, property := range arguments.Properties {
+			if len(property.Types) > 0 { // of a pointer, whose nil is an absent argument
+				property.Type, property.Types = property.Types[len(property.Types)-1], nil
+			}
 		}
-	}
-	if t.Effect == Proposes {
-		t.result = twoCallResult(t.result)
-	}
+		return arguments
+	})
+	proposes := t.Effect == Proposes
+	t.result = sync.OnceValue(func() *jsonschema.Schema {
+		if proposes {
+			return twoCallResult(schemaOf[Result]())
+		}
+		return schemaOf[Result]()
+	})
 	*all = append(*all, &t)
 	return Typed[Args, Result]{&t}
 }

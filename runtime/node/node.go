@@ -125,24 +125,47 @@ var unpacked = sync.OnceValues(unpack) //nolint:gochecknoglobals // one archive 
 // an error means a damaged archive.
 func Modules() (map[string]string, error) { return unpacked() }
 
-// Specifiers returns the specifiers that a Worker may import, sorted.
+// Specifiers returns the specifiers that a Worker may import, sorted. It unpacks no module.
 func Specifiers() []string {
-	modules, err := unpacked()
-	if err != nil {
+	archive, err := openArchive()
+	if err != nil || archive == nil {
 		return nil
 	}
-	names := slices.Sorted(maps.Keys(modules))
-	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, internal) })
+	var names []string
+	for _, file := range archive.File {
+		if name := specifierOf(file.Name); !strings.HasPrefix(name, internal) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
-func unpack() (map[string]string, error) {
+// openArchive returns the archive of the modules; nil in a binary that was built without it.
+func openArchive() (*zip.Reader, error) {
 	packed, err := artifacts.ReadFile("artifact/modules.zip")
 	if err != nil {
-		return nil, nil //nolint:nilerr // no archive is no error: the flag then provides nothing
+		return nil, nil //nolint:nilerr,nilnil // no archive is no error: the flag then provides nothing
 	}
 	archive, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
 		return nil, fmt.Errorf("the archive of the modules of Node.js: %w", err)
+	}
+	return archive, nil
+}
+
+func specifierOf(file string) string {
+	specifier := "node:" + strings.TrimSuffix(file, ".js")
+	if name, ok := strings.CutPrefix(specifier, "node:cloudflare/"); ok {
+		return "cloudflare:" + name
+	}
+	return specifier
+}
+
+func unpack() (map[string]string, error) {
+	archive, err := openArchive()
+	if err != nil || archive == nil {
+		return nil, err
 	}
 	modules := make(map[string]string, len(archive.File))
 	for _, file := range archive.File {
@@ -150,11 +173,7 @@ func unpack() (map[string]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the archive of the modules of Node.js: %w", err)
 		}
-		specifier := "node:" + strings.TrimSuffix(file.Name, ".js")
-		if name, ok := strings.CutPrefix(specifier, "node:cloudflare/"); ok {
-			specifier = "cloudflare:" + name
-		}
-		modules[specifier] = string(text)
+		modules[specifierOf(file.Name)] = string(text)
 	}
 	return modules, nil
 }
