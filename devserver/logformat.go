@@ -27,6 +27,9 @@ func FormatRequest(rec site.RequestRecord, colour bool) string {
 	)
 	if m := rec.Meter; m != nil {
 		cpu := "cpu " + upTo(formatMillis(m.CPUMs), m.CPULimitMs) + " ms"
+		if m.CPUShared {
+			cpu += " (shared)"
+		}
 		sub := "sub " + upTo(strconv.Itoa(m.SubRequests), m.SubRequestsMax)
 		fmt.Fprintf(
 			&b, " · %s · %s", paint(meterColour(m.CPUMs, m.CPULimitMs), cpu),

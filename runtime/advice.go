@@ -100,7 +100,7 @@ var wordings = []struct {
 var hashing = regexp.MustCompile(`\bnode_modules/.*(scrypt|bcrypt|argon2|pbkdf2)`)
 
 // advice returns advice on an exception, or "".
-func (w *Worker) advice(f *Error) string {
+func (s *Sources) advice(f *Error) string {
 	var b strings.Builder // the line of the exception and those after it: a chain of calls may go on there
 	for _, l := range f.Snippet {
 		if l.Number >= f.Frames[0].Line {
@@ -124,14 +124,14 @@ func (w *Worker) advice(f *Error) string {
 			return string(known.message.ExpandString(nil, known.advice, f.Message, m))
 		}
 	}
-	set := cmp.Or(w.o.Bindings, &binding.Set{})
+	set := cmp.Or(s.o.Bindings, &binding.Set{})
 	if m := ofUndefined.FindStringSubmatch(f.Message); m != nil {
 		return adviceOnUndefined(set, m[1], code)
 	}
 	if m := noMethod.FindStringSubmatch(f.Message); m != nil {
 		return methodsOf(set, m[1])
 	}
-	return adviceOnSQL(w.ctx, set, f.Message)
+	return adviceOnSQL(s.ctx, set, f.Message)
 }
 
 var (

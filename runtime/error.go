@@ -2,15 +2,9 @@ package runtime
 
 import (
 	"errors"
-	"fmt"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/pages-toolchain/pages/manifest/limits"
 	"github.com/pages-toolchain/pages/runtime/engine"
-	"github.com/pages-toolchain/pages/runtime/expression"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -113,16 +107,16 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 	case errors.Is(err, engine.ErrReset), errors.Is(err, engine.ErrClosed):
 		return resetError(err)
 	case errors.As(err, &killed):
-		return w.cpuError(killed)
+		return w.sources.OverCPU(killed)
 	case errors.As(err, &failed) && failed.Err != nil:
 		switch k := Kind(failed.Kind); k {
 		case KindNotResponse, KindHung, KindResponseSize:
 			kind = k
 		default:
 		}
-		return w.thrownError(kind, failed.Err)
+		return w.sources.Thrown(kind, failed.Err)
 	case errors.As(err, &thrown):
-		return w.thrownError(kind, thrown)
+		return w.sources.Thrown(kind, thrown)
 	}
 	return &Error{Kind: KindInternal, Message: err.Error(), err: err}
 }
@@ -147,32 +141,6 @@ func addressSpaceError(err *engine.AddressSpaceError) *Error {
 		Kind: KindSystemMemory, Message: err.Error(), err: err,
 		Fix: "allow the process more addresses (ulimit -v), or the system (sysctl vm.overcommit_memory), or stop other programs",
 	}
-}
-
-func (w *Worker) thrownError(kind Kind, e *engine.Error) *Error {
-	f := &Error{Kind: kind, Name: e.Name, Message: e.Message, Frames: w.sources.trace(e.Stack), err: e}
-	if e.OutOfMemory() {
-		f.Kind, f.Limit = KindMemory, fmt.Sprintf("memory %d MB", engine.DefaultMemoryLimit>>20)
-		f.Message = fmt.Sprintf("the Worker used more than %d MB of memory", engine.DefaultMemoryLimit>>20)
-		f.Name = ""
-		f.Fix = "keep less at a time: stream bodies, page through results, drop what is done with"
-	}
-	if name := web.AbsentIn(e); name != "" {
-		f.Fix = "pages does not provide " + name + " yet: do without it, or test this part on the platform"
-	}
-	if kind == KindResponseSize {
-		f.Limit = fmt.Sprintf("answer %d MiB", w.responseBytes()>>20)
-		f.Fix = "send less, or in parts: pages of a list, ranges of a file"
-	}
-	if f.Name == "" && f.Kind == KindException {
-		f.Fix = "throw an Error: only that tells where it comes from"
-	}
-	f.Causes = slices.DeleteFunc(w.sources.causes(e), f.repeats)
-	f.show(w.sources)
-	if f.Fix == "" {
-		f.Fix = w.advice(f)
-	}
-	return f
 }
 
 // repeats reports whether a cause adds nothing to its error: D1 prefixes SQLite's message with a code, and adds the message
@@ -215,46 +183,6 @@ func (s *sources) cause(e *engine.Error, part bool) Cause {
 		text = e.Error()
 	}
 	return Cause{Part: part, Text: text, Frames: s.trace(e.Stack)}
-}
-
-func (w *Worker) cpuError(k *engine.KilledError) *Error {
-	f := &Error{
-		Kind: KindCPU, Limit: fmt.Sprintf("cpuMs %d", w.o.Limits.CPU.Milliseconds()),
-		Message: fmt.Sprintf("the Worker used more than %d ms of CPU time (limits.cpuMs)", w.o.Limits.CPU.Milliseconds()),
-		Frames:  w.sources.trace(w.inLoop(k.Stack)),
-		Fix:     "do less per request, or " + limits.CPUMs.Raise(),
-		err:     k,
-	}
-	if scale := w.o.Limits.scale(); scale != 1 {
-		f.Message += fmt.Sprintf("; this machine's --cpu-scale makes that %v", k.Budget.Round(time.Millisecond))
-	}
-	if k.Watched {
-		f.Fix = "the clock stands still while code runs, as in production: a loop that waits for it never ends; " +
-			"await scheduler.wait(ms) instead"
-	}
-	if slices.ContainsFunc(f.Frames, func(at Frame) bool { return hashing.MatchString(at.File) }) {
-		f.Fix = "hash passwords with scrypt of node:crypto or PBKDF2 of crypto.subtle, which are native: JavaScript " +
-			"is much slower here than in production (--cpu-scale of pages dev allows for it)"
-	}
-	f.show(w.sources)
-	return f
-}
-
-// inLoop returns the trace of a killed Worker with the position of the loop in its innermost line: the engine knows no position
-// in a loop without calls.
-func (w *Worker) inLoop(stack string) string {
-	innermost, callers, _ := strings.Cut(stack, "\n")
-	m := traceLine.FindStringSubmatchIndex(innermost)
-	if m == nil || m[6] < 0 || m[8] < 0 || innermost[m[4]:m[5]] != w.o.Name {
-		return stack
-	}
-	line, _ := strconv.Atoi(innermost[m[6]:m[7]])   // a number that is too great is no line
-	column, _ := strconv.Atoi(innermost[m[8]:m[9]]) // likewise
-	line, column, ok := expression.Loop(w.o.Code, line, column)
-	if !ok {
-		return stack
-	}
-	return fmt.Sprintf("%s%d:%d%s\n%s", innermost[:m[6]], line, column, innermost[m[9]:], callers)
 }
 
 // show adds the source text around the innermost frame.

@@ -23,11 +23,11 @@ func (w *Worker) load(s *slot) error {
 	defer w.host.Loaded()
 	err = s.isolate.Do(scope, func(vm *engine.VM) error { return w.evaluate(vm, string(env)) })
 	if err != nil {
-		return w.loadError(err)
+		return w.sources.Loading(w.errorOf(KindLoad, err))
 	}
 	w.image, err = s.isolate.Snapshot(scope)
 	if _, ended := errors.AsType[*engine.KilledError](err); ended {
-		return w.loadError(err)
+		return w.sources.Loading(w.errorOf(KindLoad, err))
 	}
 	if err != nil {
 		return errStart(err)

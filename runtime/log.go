@@ -1,9 +1,8 @@
 package runtime
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
+	"net/http"
 	"sync"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -16,16 +15,8 @@ func (w *Worker) console(s *engine.Scope, e console.Entry) {
 	if w.o.Console == nil || !w.mayLog(s, len(e.Text)) {
 		return
 	}
-	l := w.line(s, e.Level, w.sources.text(e.Text))
-	l.Frames = w.sources.trace(e.Stack)
-	if e.Called {
-		l.Called, l.Args = true, json.RawMessage(e.Args)
-		if len(l.Frames) > 0 && isAuthored(l.Frames[0]) {
-			l.Frames = l.Frames[:1] // that called console
-		} else {
-			l.Frames = nil
-		}
-	}
+	l := w.sources.Line(e)
+	l.Time, l.Request = w.runtime.now(), requestOf(s)
 	w.o.Console(l)
 }
 
@@ -44,7 +35,7 @@ const lostText = "a promise was settled that a request awaited which has ended: 
 func (w *Worker) mayLog(s *engine.Scope, size int) bool {
 	ok, last := w.logs.admit(s, size)
 	if last {
-		w.o.Console(w.line(s, "warn", overLogs))
+		w.o.Console(w.line(s, "warn", OverLogs))
 	}
 	return ok
 }
@@ -54,16 +45,11 @@ func (w *Worker) logRejection(s *engine.Scope, e *engine.Error) {
 	if w.o.Console == nil {
 		return
 	}
-	lines := []string{"unhandled rejection: " + e.Error()}
-	for _, c := range w.sources.causes(e) {
-		lines = append(lines, c.String())
-	}
-	text := strings.Join(lines, "\n  ")
-	if !w.mayLog(s, len(text)) {
+	l := w.sources.Rejection(e)
+	if !w.mayLog(s, len(l.Text)) {
 		return
 	}
-	l := w.line(s, "error", text)
-	l.Frames = w.sources.trace(e.Stack)
+	l.Time, l.Request = w.runtime.now(), requestOf(s)
 	w.o.Console(l)
 }
 
@@ -78,29 +64,15 @@ func (w *Worker) logError(s *engine.Scope, what string, f *Error) {
 }
 
 func (w *Worker) line(s *engine.Scope, level, text string) Line {
-	l := Line{Time: w.runtime.now(), Level: level, Text: text}
-	if x, ok := s.Value.(*web.Exchange); ok && x != nil {
-		l.Request = x.Request()
-	}
-	return l
+	return Line{Time: w.runtime.now(), Level: level, Text: text, Request: requestOf(s)}
 }
 
-// loadError is the Error of a module that could not be loaded.
-func (w *Worker) loadError(err error) *Error {
-	f := w.errorOf(KindLoad, err)
-	switch f.Kind { //nolint:exhaustive // the others are as they are at any time
-	case KindCPU:
-		f.Kind = KindLoad
-		f.Message = "the Worker did not finish loading: its top level used more than " + w.o.LoadCPU.String() + " of CPU time"
-		f.Fix = "move the work from the top level of the module into the handler"
-	case KindMemory:
-		f.Message += fmt.Sprintf(" while it was loaded; its code alone is %.1f MiB", float64(len(w.o.Code))/(1<<20))
-		if packages := biggestPackages(w.o.Map); packages != "" {
-			f.Message += ". The biggest packages in it: " + packages
-		}
-		f.Fix = "import less, and keep data in a file of the assets, a database or a bucket"
+// requestOf is the request of a scope; nil for none.
+func requestOf(s *engine.Scope) *http.Request {
+	if x, ok := s.Value.(*web.Exchange); ok && x != nil {
+		return x.Request()
 	}
-	return f
+	return nil
 }
 
 // The most that one request may log. The platform's own figures are not shown; these are those of Workers, with a bound for
@@ -113,10 +85,8 @@ const (
 // logQuota counts what requests have logged. The zero value is ready.
 type logQuota struct {
 	mu   sync.Mutex
-	used map[*engine.Scope]*logged
+	used map[*engine.Scope]*LogQuota
 }
-
-type logged struct{ lines, bytes int }
 
 // admit reports whether a line of size bytes may be logged; last is true once for each scope, for the first line over the
 // quota.
@@ -127,20 +97,14 @@ func (q *logQuota) admit(s *engine.Scope, size int) (ok, last bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.used == nil {
-		q.used = map[*engine.Scope]*logged{}
+		q.used = map[*engine.Scope]*LogQuota{}
 	}
 	l := q.used[s]
 	if l == nil {
-		l = &logged{}
+		l = &LogQuota{}
 		q.used[s] = l
 	}
-	if l.lines > maxLogLines || l.bytes > maxLogBytes {
-		return false, false
-	}
-	l.lines++
-	l.bytes += size
-	over := l.lines > maxLogLines || l.bytes > maxLogBytes
-	return !over, over
+	return l.Admit(size)
 }
 
 // forget is called at the end of a scope.
@@ -150,5 +114,20 @@ func (q *logQuota) forget(s *engine.Scope) {
 	delete(q.used, s)
 }
 
-// overLogs is logged instead of all further lines.
-var overLogs = fmt.Sprintf("the log of this request ends here: it is over the limit of %d lines or %d KB", maxLogLines, maxLogBytes>>10)
+// OverLogs is logged instead of all further lines.
+var OverLogs = fmt.Sprintf("the log of this request ends here: it is over the limit of %d lines or %d KB", maxLogLines, maxLogBytes>>10)
+
+// LogQuota counts what one request has logged. The zero value is ready; it is not safe for concurrent use.
+type LogQuota struct{ lines, bytes int }
+
+// Admit reports whether a line of size bytes may be logged; last is true once, for the first line over the quota, in place of
+// which [OverLogs] is logged.
+func (q *LogQuota) Admit(size int) (ok, last bool) {
+	if q.lines > maxLogLines || q.bytes > maxLogBytes {
+		return false, false
+	}
+	q.lines++
+	q.bytes += size
+	over := q.lines > maxLogLines || q.bytes > maxLogBytes
+	return !over, over
+}

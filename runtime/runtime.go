@@ -118,16 +118,16 @@ func (l Limits) scale() float64 {
 	return l.CPUScale
 }
 
-// budget is the CPU time after which a request is ended; 0 for never.
-func (l Limits) budget() time.Duration {
+// Budget is the CPU time after which a request is ended; 0 for never.
+func (l Limits) Budget() time.Duration {
 	if l.Mode == Warn || l.Mode == Off {
 		return 0
 	}
-	return l.cpuTime()
+	return l.CPUTime()
 }
 
-// cpuTime is the CPU time that a request may use on this machine.
-func (l Limits) cpuTime() time.Duration { return time.Duration(float64(l.CPU) * l.scale()) }
+// CPUTime is the CPU time that a request may use on this machine.
+func (l Limits) CPUTime() time.Duration { return time.Duration(float64(l.CPU) * l.scale()) }
 
 // errStart is the error of a Worker that could not be started.
 func errStart(err error) error {

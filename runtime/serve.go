@@ -25,7 +25,7 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	if err != nil {
 		return Usage{}, w.errorOf(KindInternal, err)
 	}
-	scope := engine.NewScope(context.WithoutCancel(r.Context()), w.o.Limits.budget(), x)
+	scope := engine.NewScope(context.WithoutCancel(r.Context()), w.o.Limits.Budget(), x)
 	m.scope, m.exchange = scope, x
 	headDone := w.headDone(s)
 	if !w.o.Pristine {
@@ -113,7 +113,7 @@ func (w *Worker) onReset(s *slot, scope *engine.Scope, cause error) {
 		w.mu.Unlock()
 	}
 	if ok {
-		w.logError(killed.Scope, where, w.cpuError(killed))
+		w.logError(killed.Scope, where, w.sources.OverCPU(killed))
 	}
 	w.host.Reset(s.isolate, scope, cause)
 }
@@ -159,7 +159,7 @@ func (w *Worker) warnOver(r *http.Request, u Usage) {
 	if w.o.Limits.Mode != Warn || w.o.Console == nil {
 		return
 	}
-	if u.CPU > w.o.Limits.cpuTime() {
+	if u.CPU > w.o.Limits.CPUTime() {
 		w.o.Console(Line{
 			Time: w.runtime.now(), Level: "warn", Request: r,
 			Text: "this request used " + u.CPU.Round(time.Millisecond).String() + " of CPU time, over limits.cpuMs",
@@ -195,9 +195,17 @@ func (m *metered) addTiming() {
 	if m.hidden {
 		return
 	}
-	cpu := float64(m.scope.CPU()) / float64(time.Millisecond)
-	m.Header().Add("Server-Timing", fmt.Sprintf(`cpu;dur=%.2f;desc="of %d ms", sub;desc="%d of %d"`,
-		cpu, m.limits.cpuTime().Milliseconds(), m.exchange.SubRequests(), m.limits.SubRequests))
+	m.Header().Add("Server-Timing", m.limits.ServerTiming(Usage{CPU: m.scope.CPU(), SubRequests: m.exchange.SubRequests()}))
+}
+
+// ServerTiming is the meter of a request as a value of the header Server-Timing.
+func (l Limits) ServerTiming(u Usage) string {
+	shared := ""
+	if u.Shared {
+		shared = ", shared"
+	}
+	return fmt.Sprintf(`cpu;dur=%.2f;desc="of %d ms%s", sub;desc="%d of %d"`,
+		float64(u.CPU)/float64(time.Millisecond), l.CPUTime().Milliseconds(), shared, u.SubRequests, l.SubRequests)
 }
 
 // Write implements http.ResponseWriter.

@@ -26,14 +26,14 @@ type slot struct {
 }
 
 // responseBytes is the most bytes of an answer's body.
-func (w *Worker) responseBytes() int64 {
-	return cmp.Or(max(w.o.Limits.ResponseBytes, 0), web.DefaultResponseBytes)
+func (o WorkerOptions) responseBytes() int64 {
+	return cmp.Or(max(o.Limits.ResponseBytes, 0), web.DefaultResponseBytes)
 }
 
 func (w *Worker) webOptions() web.Options {
 	o := w.o.Web
 	o.SubRequests, o.LimitMode = w.o.Limits.SubRequests, w.o.Limits.Mode
-	o.ResponseBytes = w.responseBytes()
+	o.ResponseBytes = w.o.responseBytes()
 	o.Console = w.console
 	o.NodeJS = w.o.NodeJS
 	o.Memory = w.share
@@ -104,7 +104,7 @@ func (w *Worker) finalizerScope() func() (*engine.Scope, func()) {
 		return nil
 	}
 	return func() (*engine.Scope, func()) {
-		scope := engine.NewScope(w.ctx, w.o.Limits.budget(), finalizers{})
+		scope := engine.NewScope(w.ctx, w.o.Limits.Budget(), finalizers{})
 		return scope, func() { w.endScope(scope) }
 	}
 }

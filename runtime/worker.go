@@ -99,7 +99,9 @@ type Line struct {
 
 // Usage is the meter of one request.
 type Usage struct {
-	CPU         time.Duration
+	CPU time.Duration
+	// Shared says that CPU is a share: other requests ran in the same process meanwhile, and nothing tells whose the time was.
+	Shared      bool
 	SubRequests int
 	// Isolate is the number of the isolate that ran it, from 1; 0 for none.
 	Isolate int
@@ -112,7 +114,7 @@ type Usage struct {
 type Worker struct {
 	runtime *Runtime
 	o       WorkerOptions
-	sources *sources
+	sources *Sources
 	node    map[string]string // the modules of Node.js, under the flag
 	host    *web.Host
 	ctx     context.Context
@@ -140,10 +142,6 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	if o.MapStacks {
 		o.Name = mappedScheme + o.Name
 	}
-	maps, err := newSources(o)
-	if err != nil {
-		return nil, errStart(err)
-	}
 	switch {
 	case o.Isolates > 0:
 	case o.Pristine:
@@ -158,17 +156,23 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	w := &Worker{
-		runtime: r, o: o, sources: maps, image: r.image, share: r.engine.Share(), freed: make(chan struct{}),
+		runtime: r, o: o, image: r.image, share: r.engine.Share(), freed: make(chan struct{}),
 		turns: make(chan struct{}, goruntime.GOMAXPROCS(0)), answered: map[*engine.Scope]struct{}{},
+	}
+	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	var err error
+	if w.sources, err = NewSources(w.ctx, o); err != nil {
+		w.cancel()
+		return nil, errStart(err)
 	}
 	if o.NodeJS {
 		if w.node, err = node.Modules(); err != nil {
+			w.cancel()
 			return nil, errStart(err)
 		}
 	}
 	w.host = web.New(w.webOptions())
 	w.wasm = w.compileWasm(ctx)
-	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	first, err := w.newSlot()
 	if err == nil {
 		// A module may take its time: the caller need not wait for it.

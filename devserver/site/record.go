@@ -22,10 +22,12 @@ const (
 
 // Meter measures the cost of one request of a [Worker].
 type Meter struct {
-	CPUMs          float64 `json:"cpu_ms"`           // engine time, not waiting
-	CPULimitMs     int     `json:"cpu_limit_ms"`     // 0: no limit
-	SubRequests    int     `json:"subrequests"`      // outbound fetches and redirect hops
-	SubRequestsMax int     `json:"subrequest_limit"` // 0: no limit
+	CPUMs      float64 `json:"cpu_ms"`       // engine time, not waiting
+	CPULimitMs int     `json:"cpu_limit_ms"` // 0: no limit
+	// CPUShared says that CPUMs is a share of the time of several requests that ran at once.
+	CPUShared      bool `json:"cpu_shared,omitempty"`
+	SubRequests    int  `json:"subrequests"`      // outbound fetches and redirect hops
+	SubRequestsMax int  `json:"subrequest_limit"` // 0: no limit
 	// Isolate is the number of the isolate that ran it, from 1.
 	Isolate int `json:"isolate,omitempty"`
 }

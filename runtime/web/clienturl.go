@@ -4,18 +4,25 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/pages-toolchain/pages/runtime/web/weburl"
 )
 
 const maxOrigins = 64 // Host headers that are remembered
 
-// clientURL is the URL of a client's request, as the URL standard writes it. Nearly all are written
-// that way already: then it is put together, not parsed.
-func (h *Host) clientURL(r *http.Request) string {
+// Origins makes the URLs of clients' requests. The zero value is ready; it is safe for concurrent use.
+type Origins struct {
+	mu    sync.Mutex
+	known map[string]string // by scheme and Host header
+}
+
+// URL is the URL of a client's request, as the URL standard writes it. Nearly all are written that way already: then it is put
+// together, not parsed.
+func (o *Origins) URL(r *http.Request) string {
 	u := url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery}
 	path := u.EscapedPath()
-	origin := h.origin(r)
+	origin := o.of(r)
 	hasDots := strings.Contains(path, "/.") || strings.Contains(strings.ToLower(path), "%2e")
 	if origin == "" || !strings.HasPrefix(path, "/") || !isPlain(path, true) || hasDots || !isPlain(u.RawQuery, false) || u.ForceQuery {
 		return parsedURL(r, u)
@@ -26,13 +33,13 @@ func (h *Host) clientURL(r *http.Request) string {
 	return origin + path + "?" + u.RawQuery
 }
 
-// origin is the origin that a request came to; "" when its host is not a name or an address with or
+// of is the origin that a request came to; "" when its host is not a name or an address with or
 // without a port: a parser could take it for more.
-func (h *Host) origin(r *http.Request) string {
+func (o *Origins) of(r *http.Request) string {
 	key := schemeOf(r) + "://" + r.Host
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	origin, ok := h.origins[key]
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	origin, ok := o.known[key]
 	if ok {
 		return origin
 	}
@@ -44,10 +51,13 @@ func (h *Host) origin(r *http.Request) string {
 			origin = weburl.Origin(u)
 		}
 	}
-	if len(h.origins) == maxOrigins { // the usual ones are soon back
-		clear(h.origins)
+	if o.known == nil {
+		o.known = map[string]string{}
 	}
-	h.origins[key] = origin
+	if len(o.known) == maxOrigins { // the usual ones are soon back
+		clear(o.known)
+	}
+	o.known[key] = origin
 	return origin
 }
 

@@ -27,7 +27,7 @@ func FuzzVisitorURL(f *testing.F) {
 		u.Scheme, u.Host, u.Fragment, u.RawFragment = "", "", "", ""
 		r.URL, r.Host = u, host
 		h := New(Options{})
-		first, again, want := h.clientURL(r), h.clientURL(r), parsedURL(r, *u)
+		first, again, want := h.origins.URL(r), h.origins.URL(r), parsedURL(r, *u)
 		if first != want || again != want {
 			t.Fatalf("host %q, target %q: %q, %q, parsed %q", host, target, first, again, want)
 		}

@@ -71,7 +71,7 @@ func (h *Host) begin(x *Exchange, body int64) error {
 				return errRetired
 			}
 			x.begun.Store(true)
-			return callVoid(vm, "dispatch", x.id, x.r.Method, h.clientURL(x.r), fetch.HeaderList(x.r), body, x.member())
+			return callVoid(vm, "dispatch", x.id, x.r.Method, h.origins.URL(x.r), fetch.HeaderList(x.r), body, x.member())
 		})
 		if !errors.Is(err, errRetired) || x.Elsewhere == nil {
 			return err

@@ -107,7 +107,7 @@ type Host struct {
 	newID     func() int64 // nextID, made once
 	mu        sync.Mutex
 	exchanges map[int64]*Exchange
-	origins   map[string]string // of requests, by scheme and Host header
+	origins   Origins // of requests
 
 	work sync.WaitGroup // what was started beside the requests
 }
@@ -135,7 +135,7 @@ func New(o Options) *Host {
 	if o.Memory == nil {
 		o.Memory = engine.NewHostMemory(0).Share()
 	}
-	h := &Host{o: o, funcs: map[string]engine.Func{}, exchanges: map[int64]*Exchange{}, origins: map[string]string{}}
+	h := &Host{o: o, funcs: map[string]engine.Func{}, exchanges: map[int64]*Exchange{}}
 	h.newID = h.nextID
 	h.client = fetch.New(fetch.Options{
 		AllowFetch: o.AllowFetch, Self: o.Self, IsSelf: o.IsSelf, StrictlyPublic: o.StrictlyPublic, Transport: o.Transport,

@@ -34,7 +34,7 @@ func (h *Host) write(x *Exchange, r *response) error {
 		if r.isWhole() {
 			err = h.countBody(x, r.size())
 		} else if declaredLength(x.w.Header()) > h.o.ResponseBytes && h.o.LimitMode == LimitEnforce {
-			err = h.tooLarge()
+			err = TooLarge(h.o.ResponseBytes)
 		}
 		if err != nil {
 			x.stopReading()
@@ -231,18 +231,18 @@ func (h *Host) countBody(x *Exchange, n int) error {
 		return nil
 	}
 	if h.o.LimitMode == LimitEnforce {
-		return h.tooLarge()
+		return TooLarge(h.o.ResponseBytes)
 	}
 	if before <= h.o.ResponseBytes {
-		h.log(x.io.Scope, console.Entry{Level: "warn", Text: h.tooLarge().Err.Message})
+		h.log(x.io.Scope, console.Entry{Level: "warn", Text: TooLarge(h.o.ResponseBytes).Err.Message})
 	}
 	return nil
 }
 
-// tooLarge names the limit in the largest unit that it is a multiple of.
-func (h *Host) tooLarge() *Failure {
+// TooLarge is the Failure of a response of more bytes than it may have. It names the limit in the largest unit that it is a multiple of.
+func TooLarge(most int64) *Failure {
 	const kilo = 1 << 10
-	n, units := h.o.ResponseBytes, []string{"bytes", "KiB", "MiB", "GiB"}
+	n, units := most, []string{"bytes", "KiB", "MiB", "GiB"}
 	for n >= kilo && n%kilo == 0 && len(units) > 1 {
 		n, units = n/kilo, units[1:]
 	}

@@ -67,6 +67,7 @@ func (s *Shared) Serve(w http.ResponseWriter, r *http.Request) error {
 	site.SetMeter(r.Context(), site.Meter{
 		CPUMs: float64(usage.CPU) / float64(time.Millisecond), CPULimitMs: s.limits.CPUMs,
 		SubRequests: usage.SubRequests, SubRequestsMax: s.limits.SubRequests, Isolate: usage.Isolate,
+		CPUShared: usage.Shared,
 	})
 	if f, ok := errors.AsType[*pagesruntime.Error](err); ok {
 		f = MaskFailure(s.mask, f)

@@ -35,7 +35,7 @@ func Funcs(log func(*engine.Scope, Entry)) map[string]engine.Func {
 	return map[string]engine.Func{
 		// console_log(level, text, stack, JSON of the arguments or nothing)
 		"console_log": func(c *engine.Call) (any, error) {
-			e := Entry{Level: c.String(0), Text: truncate(c.String(1)), Stack: truncate(c.String(2))}
+			e := Entry{Level: c.String(0), Text: Truncate(c.String(1)), Stack: Truncate(c.String(2))}
 			if !c.IsNullish(3) {
 				e.Called, e.Args = true, c.String(3)
 			}
@@ -50,7 +50,8 @@ func Funcs(log func(*engine.Scope, Entry)) map[string]engine.Func {
 	}
 }
 
-func truncate(text string) string {
+// Truncate cuts a text that is too long for a line.
+func Truncate(text string) string {
 	if len(text) <= maxText {
 		return text
 	}

@@ -12,6 +12,7 @@ import { head, isResponse } from "../fetch/js/response.js";
 import { asText, lengthOf, pump } from "../streams/js/streams.js";
 import { forgetTimers } from "../timers/js/timers.js";
 import { guard, unguard } from "../language/js/finalization.js";
+import { noResponse, subjectOf, warningOf, workerOf } from "./exports.js";
 import { lastTrace } from "../language/js/trace.js";
 import { couple, refusal } from "../socket/js/websocket.js";
 import * as classes from "./workers.js";
@@ -53,35 +54,19 @@ export function provide(makeEnv, spec) {
 
 /** Checks the module's default export and keeps its fetch handler. */
 export function begin(namespace) {
-  handler = handlerOf(namespace);
-  warnOfOthers(namespace.default);
+  const worker = workerOf(namespace, classes.WorkerEntrypoint);
+  subject = subjectOf(worker);
+  handler =
+    typeof worker === "function"
+      ? (request, ctx) => new worker(ctx, env).fetch(request)
+      : (request, ctx) => worker.fetch(request, env, ctx);
+  const others = warningOf(worker);
+  if (others !== "") host.console_log("warn", others, "");
   warnOfValues(namespace);
   serve();
 }
 
-let subject = "the fetch handler of the default export"; // what is to return a Response
-
-// What Workers may also export, and no manifest can ask for.
-const UNCALLED = ["scheduled", "queue", "email", "tail", "trace", "alarm"];
-
-/** The handlers that nothing calls, as "scheduled and queue"; "" for none. */
-function uncalledOf(worker) {
-  const members = typeof worker === "function" ? worker.prototype : worker;
-  return UNCALLED.filter((name) => typeof members[name] === "function")
-    .join(", ")
-    .replace(/, (\w+)$/, " and $1");
-}
-
-function warnOfOthers(worker) {
-  const list = uncalledOf(worker);
-  if (list === "") return;
-  const [handlers, are] = list.includes(" ") ? ["the handlers", "are"] : ["a handler", "is"];
-  host.console_log(
-    "warn",
-    `the default export has ${handlers} ${list}, which ${are} never called on this platform: it has no triggers`,
-    "",
-  );
-}
+let subject; // what is to return a Response
 
 // workerd maps the exports of the entry to handlers and classes, and takes no value for one.
 function warnOfValues(namespace) {
@@ -95,38 +80,6 @@ function warnOfValues(namespace) {
       "",
     );
   }
-}
-
-function handlerOf(namespace) {
-  if (!("default" in namespace)) {
-    throw new TypeError(
-      "the entry module has no default export; write: export default { fetch(request, env, ctx) { … } }",
-    );
-  }
-  const worker = namespace.default;
-  if (typeof worker === "function") {
-    if (!(worker.prototype instanceof classes.WorkerEntrypoint)) {
-      throw new TypeError(
-        "the default export is a function; it must be an object with a fetch handler, or a class that extends WorkerEntrypoint",
-      );
-    }
-    if (typeof worker.prototype.fetch !== "function")
-      throw new TypeError(`the default export's class ${worker.name} has no fetch method`);
-    subject = `the method fetch of the default export's class ${worker.name}`;
-    return (request, ctx) => new worker(ctx, env).fetch(request);
-  }
-  if (typeof worker !== "object" || worker === null) {
-    throw new TypeError(
-      `the default export is ${worker === null ? "null" : `of type ${typeof worker}`}; it must be an object with a fetch handler`,
-    );
-  }
-  if (typeof worker.fetch !== "function") {
-    const list = uncalledOf(worker);
-    throw new TypeError(
-      `the default export has no fetch handler${list === "" ? "" : `, only ${list}: the platform has no triggers`}`,
-    );
-  }
-  return (request, ctx) => worker.fetch(request, env, ctx);
 }
 
 /** Runs the handler for one request; its answer goes to the host's respond functions. */
@@ -176,7 +129,7 @@ const COMPLETE = 0,
 
 function answer(id, response) {
   if (!isResponse(response)) {
-    host.respond_fail(id, "not-response", "TypeError", `${subject} returned ${kind(response)}, not a Response`, "", []);
+    host.respond_fail(id, "not-response", "TypeError", noResponse(subject, response), "", []);
     return close(id);
   }
   const state = head(response),
@@ -228,13 +181,6 @@ function upgrade(id, { text, list, extra }) {
 // The headers of an answer of so many bytes; null is unknown.
 function withLength(list, length) {
   return length === null || get(list, "content-length") !== null ? list : [...list, "content-length", `${length}`];
-}
-
-function kind(value) {
-  if (value === undefined) return "undefined";
-  if (value === null) return "null";
-  const name = typeof value === "object" ? value.constructor?.name : undefined;
-  return name ? `a value of class ${name}` : `a value of type ${typeof value}`;
 }
 
 function wait(id, promise) {
