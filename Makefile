@@ -172,5 +172,6 @@ clean:
 		$(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(WORKERD)/node_modules \
 		$(DRIVER)/node_modules $(MCP)/node_modules $(SCRIPTS)/node_modules
 	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image runtime/node/artifact/modules.zip \
+		runtime/workerd/artifact/prelude.js \
 		runtime/intl/dictionary/artifact/words.zip
 	find runtime -name '*.stamp' -delete

@@ -1,30 +1,317 @@
-// Package workerd runs a site's Worker in a process of workerd, the server of Cloudflare Workers.
 package workerd
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
+	"regexp"
+	"sync"
+	"time"
 
 	"github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/wire"
+	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/fetch"
+)
+
+const (
+	// defaultLoadCPU is the CPU time for evaluating the module, as in the built-in engine.
+	defaultLoadCPU = 10 * time.Second
+	// waitUntilTime is how long a request may go on after its answer, as in the built-in engine.
+	waitUntilTime = 30 * time.Second
+	stallTime     = 10 * time.Second
 )
 
 // Worker is one Worker in a process of its own. Close it. It is safe for concurrent use.
-type Worker struct{}
+type Worker struct {
+	program Program
+	o       runtime.WorkerOptions
+	sources *runtime.Sources
+	wire    *wire.Server
+	gateway *fetch.Gateway
+	urls    web.Origins
+	prelude []byte
+	// stall is how long a process may neither answer nor use CPU time while requests are under way.
+	stall time.Duration
+	// unclaimed is of what is logged for no request.
+	unclaimed quota
+	ownFrame  *regexp.Regexp // matches a frame in our own modules
+	// token begins the lines of the process that are our script's, front the ids of requests that we send.
+	token, front string
 
-// NewWorker starts a process with the Worker and returns when it answers. A *runtime.Error of KindLoad says that the module threw
-// or has no handler.
-func (p Program) NewWorker(_ context.Context, _ runtime.WorkerOptions) (*Worker, error) {
-	return nil, errors.New("workerd cannot run a Worker yet")
+	ctx    context.Context //nolint:containedctx // ends what Close does not wait for
+	cancel context.CancelFunc
+	closed sync.Once
+	work   sync.WaitGroup // goroutines of the Worker
+	under  sync.WaitGroup // requests under way
+
+	mu       sync.Mutex
+	current  *process      // that answers; nil while none does
+	changed  chan struct{} // closed and replaced when current or starting changes
+	starting bool
+	attempt  attempt // the last start
+	closing  bool
+	retired  bool
+	restarts restarts
+	numbers  int // of processes so far
+	requests requests
 }
 
-// Serve answers r through rw. An error is a *runtime.Error, and means that nothing was written.
-func (w *Worker) Serve(_ http.ResponseWriter, _ *http.Request) (runtime.Usage, error) {
-	return runtime.Usage{}, &runtime.Error{Kind: runtime.KindInternal, Message: "workerd cannot run a Worker yet"}
+// attempt is a start of a process.
+type attempt struct {
+	number int
+	err    error
 }
 
-// Retire prepares for a Worker that takes over: WebSockets end with the code 1012; requests under way go on until Close.
-func (w *Worker) Retire() {}
+// NewWorker starts a process with the Worker and returns when it answers. A *runtime.Error of KindLoad says that the module threw,
+// has no handler, or never finished loading.
+func (p Program) NewWorker(ctx context.Context, o runtime.WorkerOptions) (*Worker, error) {
+	if o.LoadCPU <= 0 {
+		o.LoadCPU = defaultLoadCPU
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Bindings == nil {
+		o.Bindings = &binding.Set{}
+	}
+	w := &Worker{program: p, o: o, token: rand.Text(), front: rand.Text(), changed: make(chan struct{}), stall: stallTime}
+	w.ownFrame = regexp.MustCompile(`(?m)(^\s+at ).*` + ownFolder + w.front + `/\w+\.js.*$`)
+	var err error
+	if w.prelude, err = artifacts.ReadFile("artifact/prelude.js"); err != nil {
+		return nil, errors.New("start the worker: this binary was built without the script for workerd (make artifacts)")
+	}
+	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if w.sources, err = runtime.NewSources(w.ctx, o); err == nil {
+		w.wire, err = wire.Start(w.wireOptions())
+	}
+	if err != nil {
+		w.cancel()
+		return nil, fmt.Errorf("start the worker: %w", err)
+	}
+	first, err := w.start(ctx)
+	if err != nil {
+		w.cancel()
+		w.work.Wait()
+		err = errors.Join(err, w.wire.Close())
+		w.gateway.Close()
+		return nil, err
+	}
+	w.mu.Lock()
+	w.current = first
+	w.mu.Unlock()
+	w.work.Go(func() { w.keep(first) })
+	return w, nil
+}
 
-// Close waits for the requests under way until ctx ends, then ends the process.
-func (w *Worker) Close(_ context.Context) {}
+func (w *Worker) wireOptions() wire.Options {
+	o := w.o.Web
+	w.gateway = fetch.NewGateway(fetch.GatewayOptions{
+		Options: fetch.Options{
+			AllowFetch: o.AllowFetch, Self: o.Self, IsSelf: o.IsSelf, StrictlyPublic: o.StrictlyPublic, Transport: o.Transport,
+		},
+		Of: w.requests.outbound,
+	})
+	return wire.Options{Bindings: w.o.Bindings, Outbound: w.gateway, Memory: w.o.Web.Memory}
+}
+
+// Retire prepares for a Worker that takes over: WebSockets end with the code 1012, so that their clients reconnect to that one;
+// requests under way go on until Close.
+func (w *Worker) Retire() {
+	w.mu.Lock()
+	w.retired = true
+	w.mu.Unlock()
+	for _, x := range w.requests.all() {
+		x.restart()
+	}
+}
+
+// Close waits for the requests under way and their waitUntil until ctx ends, then ends the process. Every call returns when that
+// is done.
+func (w *Worker) Close(ctx context.Context) {
+	w.closed.Do(func() {
+		w.mu.Lock()
+		w.closing = true
+		w.announceLocked()
+		w.mu.Unlock()
+		w.Retire()
+		done := make(chan struct{})
+		go func() { w.under.Wait(); close(done) }()
+		select {
+		case <-done:
+			w.awaitWaits(ctx)
+		case <-ctx.Done():
+		}
+		w.cancel()
+		w.mu.Lock()
+		p := w.current
+		w.mu.Unlock()
+		if p != nil {
+			p.end(&ending{cause: byClose})
+		}
+		w.work.Wait()
+		<-done
+		if err := w.wire.Close(); err != nil {
+			w.o.Logger.Debug("close the wire", "error", err)
+		}
+		w.gateway.Close()
+	})
+}
+
+// awaitWaits waits until what the Worker has written is read: it may tell of a waitUntil that goes on.
+func (w *Worker) awaitWaits(ctx context.Context) {
+	w.mu.Lock()
+	p := w.current
+	w.mu.Unlock()
+	if p == nil || p.ping(ctx) != nil {
+		return
+	}
+	w.requests.awaitWaits(ctx)
+}
+
+// announceLocked wakes up what waits for a process. The caller holds w.mu.
+func (w *Worker) announceLocked() {
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// errClosed is the error of a request to a Worker that is closed.
+var errClosed = &runtime.Error{
+	Kind: runtime.KindReset, Message: "the Worker was replaced or stopped, and this request did not end in the time that was left",
+	Fix: "send the request again",
+}
+
+// acquire returns a process that answers, and counts the request in.
+func (w *Worker) acquire(ctx context.Context) (*process, error) {
+	first := -1
+	for {
+		w.mu.Lock()
+		if w.closing {
+			w.mu.Unlock()
+			return nil, errClosed
+		}
+		if p := w.current; p != nil {
+			w.under.Add(1)
+			w.mu.Unlock()
+			return p, nil
+		}
+		if first >= 0 && w.attempt.number > first && w.attempt.err != nil {
+			err := w.attempt.err
+			w.mu.Unlock()
+			return nil, err
+		}
+		if first < 0 {
+			first = w.attempt.number
+		}
+		if !w.starting {
+			w.starting = true
+			w.work.Go(w.startAgain)
+		}
+		changed := w.changed
+		w.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, web.ErrClientGone
+		}
+	}
+}
+
+// startAgain starts a process in place of one that ended. w.starting is set.
+func (w *Worker) startAgain() {
+	wait := time.NewTimer(w.restarts.delay())
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-w.ctx.Done():
+	}
+	p, err := w.start(w.ctx)
+	w.mu.Lock()
+	w.starting = false
+	w.attempt = attempt{w.attempt.number + 1, err}
+	closing := w.closing && w.ctx.Err() != nil
+	if err == nil && !closing {
+		w.current = p
+		w.work.Go(func() { w.keep(p) })
+	}
+	w.announceLocked()
+	w.mu.Unlock()
+	if err != nil {
+		w.restarts.failed()
+		w.o.Logger.Warn("workerd could not be started again", "error", err)
+	} else if closing {
+		p.end(&ending{cause: byClose})
+		<-p.done
+	}
+}
+
+// keep starts another process when p has ended.
+func (w *Worker) keep(p *process) {
+	select {
+	case <-p.done:
+	case <-w.ctx.Done():
+		p.end(&ending{cause: byClose})
+		<-p.done
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.current == p {
+		w.current = nil
+	}
+	if w.ctx.Err() != nil {
+		return
+	}
+	w.restarts.ended(time.Since(p.started)) //nolint:forbidigo // a duration
+	w.o.Logger.Info("workerd ended and is started again", "why", p.ended().String(), "wait", w.restarts.delay())
+	if !w.starting && !w.closing {
+		w.starting = true
+		w.work.Go(w.startAgain)
+	}
+	w.announceLocked()
+}
+
+// The waits before workerd is started again: none, unless it ended soon after its start, again and again.
+const (
+	soon     = 5 * time.Second
+	minDelay = 50 * time.Millisecond
+	maxDelay = 5 * time.Second
+)
+
+// restarts counts the processes that ended soon.
+type restarts struct {
+	mu   sync.Mutex
+	last time.Duration
+}
+
+func (r *restarts) delay() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
+}
+
+// ended tells of a process that has run for so long.
+func (r *restarts) ended(after time.Duration) {
+	if after < soon {
+		r.failed()
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = 0
+}
+
+func (r *restarts) failed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = min(max(2*r.last, minDelay), maxDelay)
+}
+
+var _ interface {
+	Serve(rw http.ResponseWriter, r *http.Request) (runtime.Usage, error)
+	Retire()
+	Close(ctx context.Context)
+} = (*Worker)(nil)

@@ -3,6 +3,7 @@
 //
 //	runtime/engine/artifact/quickjs.wasm   QuickJS-NG from npm, with the fuel counter put in
 //	runtime/artifact/prelude.js            the web globals and bindings, as one script
+//	runtime/workerd/artifact/prelude.js    what is around a Worker in workerd, as one module
 //	runtime/node/artifact/modules.zip      the modules of Node.js for nodejs_compat
 //	runtime/intl/dictionary/artifact/words.zip
 //	                                       rules and dictionaries for words and sentences, of ICU
@@ -12,7 +13,7 @@
 // go command, and npm when a package is missing. Progress and errors go to standard error. Two runs at once wait for each
 // other.
 //
-//	go run ./cmd/tools/artifacts [-C dir] [-f] [quickjs] [prelude] [node] [words]
+//	go run ./cmd/tools/artifacts [-C dir] [-f] [quickjs] [prelude] [workerd] [node] [words]
 package main
 
 import (

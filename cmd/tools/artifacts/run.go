@@ -47,6 +47,13 @@ var artifacts = []artifact{
 		build:    buildPrelude,
 	},
 	{
+		name:     "workerd",
+		out:      "runtime/workerd/artifact/prelude.js",
+		stamp:    "runtime/workerd/prelude.js.stamp",
+		packages: "runtime/web",
+		build:    buildWorkerdPrelude,
+	},
+	{
 		name:     "node",
 		out:      "runtime/node/artifact/modules.zip",
 		stamp:    "runtime/node/modules.zip.stamp",
@@ -95,7 +102,7 @@ func choose(names []string) ([]artifact, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(artifacts, func(a artifact) bool { return a.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no artifact %q: give quickjs, prelude, node, words or nothing for all", name)
+			return nil, fmt.Errorf("there is no artifact %q: give quickjs, prelude, workerd, node, words or nothing for all", name)
 		}
 		chosen = append(chosen, artifacts[i])
 	}

@@ -24,22 +24,22 @@ func (s *Server) Workerd() (services, bindings string) {
 		}
 		var inject []string
 		for _, header := range headers {
-			inject = append(inject, fmt.Sprintf("(name = %s, value = %s)", capnp(header[0]), capnp(header[1])))
+			inject = append(inject, fmt.Sprintf("(name = %s, value = %s)", Text(header[0]), Text(header[1])))
 		}
-		service := capnp("wire:" + key)
-		style := "forwardedProtoHeader = " + capnp(protoHeader)
+		service := Text("wire:" + key)
+		style := "forwardedProtoHeader = " + Text(protoHeader)
 		if b.kind == "outbound" {
 			style = "style = proxy"
 		}
 		fmt.Fprintf(&all, "(name = %s, external = (address = %s, http = (%s, injectRequestHeaders = [%s]))),\n",
-			service, capnp(s.Address), style, strings.Join(inject, ", "))
+			service, Text(s.Address), style, strings.Join(inject, ", "))
 		if value := workerdBinding(b.kind, service); value != "" {
-			fmt.Fprintf(&bound, "(name = %s, %s),\n", capnp(b.name), value)
+			fmt.Fprintf(&bound, "(name = %s, %s),\n", Text(b.name), value)
 		}
 	}
 	secrets := s.handler.o.Bindings.Secrets
 	for _, name := range slices.Sorted(maps.Keys(secrets)) {
-		fmt.Fprintf(&bound, "(name = %s, text = %s),\n", capnp(name), capnp(secrets[name]))
+		fmt.Fprintf(&bound, "(name = %s, text = %s),\n", Text(name), Text(secrets[name]))
 	}
 	return all.String(), bound.String()
 }
@@ -65,8 +65,8 @@ func workerdBinding(kind, service string) string {
 	return ""
 }
 
-// capnp is text as a literal of Cap'n Proto's text format, in ASCII: its bytes beyond are escaped one by one.
-func capnp(text string) string {
+// Text is text as a literal of Cap'n Proto's text format, in ASCII: its bytes beyond are escaped one by one.
+func Text(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i := range len(text) {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+const workerdScripts = "runtime/workerd/js/"
+
+// standIns are files of the built-in engine's JavaScript that are others in workerd.
+var standIns = map[string]string{
+	"runtime/web/webidl/js/host.js":    workerdScripts + "host.js",
+	"runtime/web/language/js/trace.js": workerdScripts + "trace.js",
+}
+
+// buildWorkerdPrelude bundles what is around a Worker in workerd into one module.
+func buildWorkerdPrelude(_ context.Context, root string) ([]byte, []string, error) {
+	dir, err := filepath.Abs(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	result := api.Build(api.BuildOptions{
+		AbsWorkingDir: dir,
+		EntryPoints:   []string{workerdScripts + "prelude.js"},
+		Bundle:        true,
+		Format:        api.FormatESModule,
+		Platform:      api.PlatformNeutral,
+		Target:        api.ES2024,
+		External:      []string{"node:*", "cloudflare:*"},
+		KeepNames:     true,
+		Charset:       api.CharsetUTF8,
+		Metafile:      true,
+		Plugins:       []api.Plugin{inWorkerd(dir)},
+		LogLevel:      api.LogLevelSilent,
+	})
+	if err := buildErrors(result.Errors); err != nil {
+		return nil, nil, err
+	}
+	inputs, err := bundleInputs(result.Metafile)
+	if err != nil {
+		return nil, nil, err
+	}
+	code, err := minify(result.OutputFiles[0].Contents, api.ES2024)
+	return code, inputs, err
+}
+
+// inWorkerd puts the stand-ins in their places.
+func inWorkerd(dir string) api.Plugin {
+	return api.Plugin{Name: "in workerd", Setup: func(build api.PluginBuild) {
+		build.OnResolve(api.OnResolveOptions{Filter: `/(host|trace)\.js$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			file, err := filepath.Rel(dir, filepath.Join(a.ResolveDir, filepath.FromSlash(a.Path)))
+			if err != nil || !strings.HasPrefix(a.Path, ".") {
+				return api.OnResolveResult{}, err
+			}
+			if other, ok := standIns[filepath.ToSlash(file)]; ok {
+				return api.OnResolveResult{Path: filepath.Join(dir, filepath.FromSlash(other))}, nil
+			}
+			return api.OnResolveResult{}, nil
+		})
+	}}
+}

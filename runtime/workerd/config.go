@@ -1,0 +1,124 @@
+package workerd
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/binding/wire"
+)
+
+// This file writes workerd's configuration: the modules of a Worker with our script around them, and its bindings.
+
+// artifacts holds prelude.js once cmd/tools/artifacts has bundled it; before that only a README, so that the module compiles.
+//
+//go:embed artifact
+var artifacts embed.FS
+
+const (
+	compatibilityDate = "2026-10-01" // of the platform
+	// heapMB bounds V8's heap as the platform's isolate is bounded.
+	heapMB = 128
+	// cfHeader is the header of workerd's own in which request.cf comes.
+	cfHeader = "Pages-Cf"
+	// frontName is the name of our socket, for the command line.
+	frontName = "front"
+)
+
+// entryScript is evaluated before the author's module: %s are its own secrets and the path of that module.
+const entryScript = `import { failed, install, wrap } from "./prelude.js";
+%s
+install(%s, %s, util);
+let module;
+try {
+  module = await import(%s);
+} catch (error) {
+  failed(error);
+  throw error;
+}
+let worker;
+try {
+  worker = wrap(module);
+} catch (error) {
+  failed(error);
+  throw error;
+}
+export default worker;
+`
+
+// mainScript exports what workerd is to find.
+const mainScript = `import "./entry.js";
+export * from %s;
+export { default } from "./entry.js";
+`
+
+// writeConfig writes the configuration and the modules into a folder, and returns the name of the file to start with.
+func (w *Worker) writeConfig(folder string) (name string, err error) {
+	var modules strings.Builder
+	add := func(kind, name string, content []byte) {
+		if err != nil {
+			return
+		}
+		file := "module" + strconv.Itoa(strings.Count(modules.String(), "\n"))
+		err = os.WriteFile(filepath.Join(folder, file), content, 0o600)
+		fmt.Fprintf(&modules, "(name = %s, %s = embed %s),\n", wire.Text(name), kind, wire.Text(file))
+	}
+	own := ownFolder + w.front + "/" // that no import of the author's names
+	author := quoteModule("../" + w.o.Name)
+	util := "const util = undefined;"
+	if w.o.NodeJS {
+		util = `import util from "node:util";`
+	}
+	add("esModule", own+"main.js", fmt.Appendf(nil, mainScript, author))
+	add("esModule", own+"entry.js", fmt.Appendf(nil, entryScript, util, strconv.Quote(w.token), strconv.Quote(w.front), author))
+	add("esModule", own+"prelude.js", w.prelude)
+	add("esModule", w.o.Name, w.o.Code)
+	for _, specifier := range slices.Sorted(maps.Keys(w.o.Scripts)) {
+		add("esModule", strings.TrimPrefix(specifier, "./"), []byte(w.o.Scripts[specifier].Text))
+	}
+	for _, specifier := range slices.Sorted(maps.Keys(w.o.Wasm)) {
+		add("wasm", strings.TrimPrefix(specifier, "./"), w.o.Wasm[specifier])
+	}
+	if err != nil {
+		return "", err
+	}
+	const file = "config.capnp"
+	return file, os.WriteFile(filepath.Join(folder, file), []byte(w.config(modules.String())), 0o600)
+}
+
+// ownFolder begins the names of our modules.
+const ownFolder = "pages-"
+
+func quoteModule(path string) string { return strconv.Quote(path) }
+
+func (w *Worker) config(modules string) string {
+	services, bindings := w.wire.Workerd()
+	flags := []string{`"no_nodejs_compat"`, `"nodejs_als"`}
+	if w.o.NodeJS {
+		flags = nil // the default of the date
+	}
+	if w.o.Web.StrictlyPublic {
+		flags = append(flags, `"global_fetch_strictly_public"`)
+	}
+	return fmt.Sprintf(`using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  v8Flags = ["--max-heap-size=%d"],
+  logging = (stdoutPrefix = "", stderrPrefix = ""),
+  services = [
+    (name = "main", worker = (
+      modules = [
+%s],
+      compatibilityDate = %q, compatibilityFlags = [%s],
+      globalOutbound = "wire:outbound",
+      bindings = [%s])),
+%s  ],
+  sockets = [(name = %q, http = (style = proxy, cfBlobHeader = %q), service = "main")]
+);
+`, heapMB, modules, compatibilityDate, strings.Join(flags, ", "), bindings, services,
+		frontName, cfHeader)
+}

@@ -1,0 +1,504 @@
+package workerd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pages-toolchain/pages/manifest/limits"
+	"github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/fetch"
+)
+
+// This file gives one request to the Worker and writes its answer.
+
+// statusClientGone is the status in logs of a response whose client has gone, as in the built-in engine.
+const statusClientGone = 499
+
+// exchange is one request with its answer. It lives until its waitUntil is done.
+type exchange struct {
+	id string
+	w  *Worker
+	p  *process
+	r  *http.Request
+	rw http.ResponseWriter
+
+	ctx         context.Context //nolint:containedctx // ends with the exchange
+	cancel      context.CancelCauseFunc
+	subRequests atomic.Int64
+	share       share // of the CPU time, guarded by the meter
+
+	wrote bool  // the head
+	sent  int64 // bytes of the body
+
+	logs   quota
+	mu     sync.Mutex
+	waits  bool // waitUntil was called
+	done   bool // nothing of the handler or waitUntil is open
+	ended  chan struct{}
+	tunnel *tunnel // of a WebSocket
+}
+
+// requests are those of a Worker that its process may name, by their ids.
+type requests struct {
+	mu   sync.Mutex
+	last uint64
+	live map[string]*exchange
+	past []*exchange // that are over, the oldest first: what they logged may still come
+}
+
+const maxPast = 256
+
+func (q *requests) add(w *Worker, p *process, rw http.ResponseWriter, r *http.Request) *exchange {
+	x := &exchange{w: w, p: p, r: r, rw: rw, ended: make(chan struct{})}
+	x.ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(r.Context()))
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.last++
+	x.id = w.front + "-" + strconv.FormatUint(q.last, 10)
+	if q.live == nil {
+		q.live = map[string]*exchange{}
+	}
+	q.live[x.id] = x
+	return x
+}
+
+// end is for an exchange that is over.
+func (q *requests) end(x *exchange) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.live, x.id)
+	q.past = append(q.past, x)
+	if len(q.past) > maxPast {
+		q.past = q.past[len(q.past)-maxPast/2:]
+	}
+}
+
+// outbound is fetch.GatewayOptions.Of. A request that names none is one that a WebSocket or a module of workerd makes: it counts for
+// the only request that is under way.
+func (q *requests) outbound(id string) (ctx context.Context, count func() error, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	x := q.live[id]
+	if id == "" && len(q.live) > 0 {
+		if len(q.live) > 1 {
+			return context.Background(), func() error { return nil }, true //nolint:forbidigo // of no request that is known
+		}
+		for _, x = range q.live { // the only one
+		}
+	}
+	if x == nil {
+		return nil, nil, false
+	}
+	return x.ctx, x.countSubRequest, true
+}
+
+// of returns the exchange of an id; nil if it was long ago, or never.
+func (q *requests) of(id string) *exchange {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if x := q.live[id]; x != nil {
+		return x
+	}
+	for _, x := range q.past {
+		if x.id == id {
+			return x
+		}
+	}
+	return nil
+}
+
+// awaitWaits waits for those of the past of which waitUntil was told after they had ended.
+func (q *requests) awaitWaits(ctx context.Context) {
+	q.mu.Lock()
+	past := append([]*exchange(nil), q.past...)
+	q.mu.Unlock()
+	for _, x := range past {
+		x.mu.Lock()
+		open := x.waits && !x.done && x.p.ended() == nil
+		x.mu.Unlock()
+		if open {
+			select {
+			case <-x.ended:
+			case <-x.p.done:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func (q *requests) all() (all []*exchange) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, x := range q.live {
+		all = append(all, x)
+	}
+	return all
+}
+
+// Serve answers r through rw. An error is a *runtime.Error, and means that nothing was written. The Worker's Request has r's
+// method, URL, headers and body as they are.
+func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (runtime.Usage, error) {
+	p, err := w.acquire(r.Context())
+	if errors.Is(err, web.ErrClientGone) {
+		rw.WriteHeader(statusClientGone)
+		return runtime.Usage{}, nil
+	}
+	if err != nil {
+		return runtime.Usage{}, asError(err)
+	}
+	x := w.requests.add(w, p, rw, r)
+	p.meter.begin(x)
+	err = x.serve()
+	usage := x.usage()
+	usage.Broke, err = x.brokeOff(err)
+	x.answered()
+	if errors.Is(err, web.ErrClientGone) {
+		if !x.wrote {
+			rw.WriteHeader(statusClientGone)
+		}
+		return usage, nil
+	}
+	if err != nil {
+		f := asError(err)
+		x.addTiming()
+		return usage, f
+	}
+	x.warnOver(usage)
+	return usage, nil
+}
+
+// asError is an error as Serve returns it.
+func asError(err error) *runtime.Error {
+	if f, ok := errors.AsType[*runtime.Error](err); ok {
+		return f
+	}
+	return &runtime.Error{Kind: runtime.KindInternal, Message: err.Error()}
+}
+
+func (x *exchange) usage() runtime.Usage {
+	cpu, shared := x.p.meter.of(x)
+	return runtime.Usage{CPU: cpu, Shared: shared, SubRequests: int(x.subRequests.Load()), Isolate: x.p.number}
+}
+
+// addTiming adds the meter to the head of the response, also to a page about a failure of the Worker.
+func (x *exchange) addTiming() {
+	if hide := x.w.o.HideMeter; hide == nil || !hide(x.r) {
+		x.rw.Header().Add("Server-Timing", x.w.o.Limits.ServerTiming(x.usage()))
+	}
+}
+
+// errBroke is around the error of a response whose head was written.
+type brokeError struct{ err error }
+
+func (b *brokeError) Error() string { return b.err.Error() }
+
+func (b *brokeError) Unwrap() error { return b.err }
+
+// brokeOff takes the errors that came after the response had begun: no page can show them.
+func (x *exchange) brokeOff(err error) (broke *runtime.Error, other error) {
+	if b, ok := errors.AsType[*brokeError](err); ok {
+		broke = asError(b.err)
+		x.logError("the answer broke off: ", broke)
+		return broke, nil
+	}
+	return nil, err
+}
+
+// answered is for the end of the response: waitUntil may go on.
+func (x *exchange) answered() {
+	x.mu.Lock()
+	over := !x.waits || x.done
+	tunnel := x.tunnel
+	x.mu.Unlock()
+	if tunnel == nil && over {
+		x.end()
+		return
+	}
+	go func() {
+		defer x.end()
+		if tunnel != nil {
+			tunnel.run()
+			return
+		}
+		timer := time.NewTimer(waitUntilTime)
+		defer timer.Stop()
+		select {
+		case <-x.ended:
+		case <-x.p.done:
+			x.lostWaits()
+		case <-timer.C:
+			x.log("warn", overWaitUntil)
+		case <-x.w.ctx.Done():
+		}
+	}()
+}
+
+const overWaitUntil = "waitUntil was ended 30 s after the answer: what it still waited for is not done"
+
+// end forgets the exchange.
+func (x *exchange) end() {
+	x.p.meter.end(x)
+	x.cancel(context.Canceled)
+	x.w.requests.end(x)
+	x.w.under.Done()
+}
+
+// lostWaits logs why the process ended that waitUntil was under way in.
+func (x *exchange) lostWaits() {
+	switch why := x.p.ended(); {
+	case why.cause == byClose:
+	case why.blamed == x:
+		x.logError("after the answer, in waitUntil: ", x.endingError(why))
+	default:
+		x.log("warn", "waitUntil is not done: workerd was restarted ("+why.String()+")")
+	}
+}
+
+// body is the body of the request on its way to workerd.
+type body struct {
+	done chan struct{}
+	err  error
+}
+
+func (b *body) isDone() bool {
+	select {
+	case <-b.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// serve sends the request and writes the answer.
+func (x *exchange) serve() error {
+	r := x.r
+	length := r.ContentLength
+	if r.Body == nil || r.Body == http.NoBody {
+		length = 0
+	}
+	resp, c, err := x.send(length)
+	if err != nil {
+		return x.failure(err)
+	}
+	var upload *body
+	if length != 0 {
+		upload = &body{done: make(chan struct{})}
+		go func() {
+			defer close(upload.done)
+			upload.err = c.writeBody(r.Body, length)
+		}()
+	}
+	// A client that goes away ends the request in workerd, too, as far as waitUntil does not keep it.
+	stop := context.AfterFunc(r.Context(), func() { _ = c.Close() })
+	defer stop()
+	if resp == nil {
+		if resp, err = c.readHead(r); err != nil {
+			x.stopUpload(c, upload, false)
+			return x.failure(err)
+		}
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		stop()
+		return x.upgrade(c, resp)
+	}
+	err = x.write(resp, upload)
+	whole := err == nil && !resp.Close
+	x.stopUpload(c, upload, whole)
+	if whole = whole && stop() && (upload == nil || upload.err == nil); whole {
+		c.release(true)
+	} else {
+		_ = c.Close()
+	}
+	return err
+}
+
+// send writes the head of the request. A request without a body is sent again where workerd has just closed the connection; its
+// answer is then read already.
+func (x *exchange) send(length int64) (*http.Response, *conn, error) {
+	c, err := x.p.conn(x.r.Context())
+	if err != nil {
+		return nil, nil, err
+	}
+	err = c.writeHead(x.r, x.w.urls.URL(x.r), x.id, visitor, length)
+	if err != nil {
+		_ = c.Close()
+		return nil, nil, err
+	}
+	return nil, c, nil
+}
+
+// stopUpload ends what is left of the request's body, as net/http wants it of a handler that reads while it writes.
+func (x *exchange) stopUpload(c *conn, upload *body, whole bool) {
+	if upload == nil {
+		return
+	}
+	if !upload.isDone() {
+		rc := http.NewResponseController(x.rw)
+		if whole {
+			_ = rc.Flush() // before the rest of the body is waited for
+		}
+		_ = c.Close()                           // ends the write that waits
+		_ = rc.SetReadDeadline(time.Unix(1, 0)) // and the read
+		upload.err = errors.Join(upload.err, nil)
+		_ = x.r.Body.Close()
+	}
+	<-upload.done
+}
+
+// answerHeader is that of our script, see js/prelude.js.
+const answerHeader = "Pages-Answer"
+
+// write writes the answer.
+func (x *exchange) write(resp *http.Response, upload *body) error {
+	said := resp.Header.Get(answerHeader)
+	delete(resp.Header, answerHeader)
+	switch {
+	case said == x.w.token+" failed":
+		return x.thrown(resp)
+	case resp.StatusCode == http.StatusInternalServerError && said != x.w.token+" given":
+		_ = resp.Body.Close()
+		return x.refusedByWorkerd()
+	}
+	declared := resp.ContentLength
+	if x.r.Method == http.MethodHead {
+		declared = 0
+	}
+	if most := x.mostBytes(); declared > most {
+		if x.w.o.Limits.Mode == runtime.Warn {
+			x.log("warn", web.TooLarge(most).Err.Message)
+		} else if x.w.o.Limits.Mode != runtime.Off {
+			return x.w.sources.TooLarge()
+		}
+	}
+	header := x.rw.Header()
+	maps.Copy(header, answerHeaders(resp))
+	if upload != nil && !upload.isDone() && http.NewResponseController(x.rw).EnableFullDuplex() == nil {
+		header.Set("Connection", "close")
+	}
+	x.addTiming()
+	x.wrote = true
+	x.rw.WriteHeader(resp.StatusCode)
+	if !fetch.BodyAllowed(x.r.Method, resp.StatusCode) {
+		return nil
+	}
+	return x.copyBody(resp)
+}
+
+func (x *exchange) mostBytes() int64 {
+	if n := x.w.o.Limits.ResponseBytes; n > 0 {
+		return n
+	}
+	return web.DefaultResponseBytes
+}
+
+// answerHeaders are the headers of an answer as they go to the client.
+func answerHeaders(resp *http.Response) http.Header {
+	header := make(http.Header, len(resp.Header)+1)
+	for name, values := range resp.Header {
+		switch {
+		case fetch.IsHopByHop(name):
+		case len(values) > 1 && name != "Set-Cookie":
+			joined := values[0]
+			for _, value := range values[1:] {
+				joined += ", " + value
+			}
+			header[name] = []string{joined}
+		default:
+			header[name] = values
+		}
+	}
+	if header["Content-Type"] == nil {
+		header["Content-Type"] = nil // net/http would guess one
+	}
+	return header
+}
+
+// copyBody writes the body as it comes.
+func (x *exchange) copyBody(resp *http.Response) error {
+	most := x.mostBytes()
+	control := http.NewResponseController(x.rw)
+	streamed := resp.ContentLength < 0
+	if streamed {
+		_ = control.Flush() // the head may be long before the body
+	}
+	buffer, _ := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	for {
+		n, err := resp.Body.Read(*buffer)
+		if n > 0 {
+			before := x.sent
+			if x.sent += int64(n); x.sent > most && x.w.o.Limits.Mode != runtime.Off {
+				if x.w.o.Limits.Mode != runtime.Warn {
+					return x.cut(x.w.sources.TooLarge())
+				}
+				if before <= most {
+					x.log("warn", web.TooLarge(most).Err.Message)
+				}
+			}
+			_, writeErr := x.rw.Write((*buffer)[:n])
+			if writeErr == nil && streamed {
+				writeErr = control.Flush()
+			}
+			if writeErr != nil {
+				return web.ErrClientGone
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return x.cut(x.failure(err))
+		}
+	}
+}
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, ioSize); return &b }}
+
+// cut breaks off a response that has begun.
+func (x *exchange) cut(err error) error {
+	if errors.Is(err, web.ErrClientGone) {
+		return err
+	}
+	if conn, _, hijackErr := http.NewResponseController(x.rw).Hijack(); hijackErr == nil {
+		_ = conn.Close()
+	}
+	return &brokeError{err}
+}
+
+// countSubRequest counts one outbound request; the one over the limit is refused. The sentence is that of the built-in engine.
+func (x *exchange) countSubRequest() error {
+	most := x.w.o.Limits.SubRequests
+	if most <= 0 {
+		most = limits.SubRequests.Default
+	}
+	n := x.subRequests.Add(1)
+	if int(n) <= most || x.w.o.Limits.Mode == runtime.Off {
+		return nil
+	}
+	message := fmt.Sprintf("Too many subrequests: limits.subRequests allows %d for one request, redirects counted", most)
+	if x.w.o.Limits.Mode == runtime.Warn {
+		x.log("warn", message)
+		return nil
+	}
+	x.subRequests.Add(-1)
+	return &engine.Error{Name: "Error", Message: message}
+}
+
+// warnOver logs limits that were exceeded while they are not enforced.
+func (x *exchange) warnOver(u runtime.Usage) {
+	l := x.w.o.Limits
+	if l.Mode == runtime.Warn && u.CPU > l.CPUTime() {
+		x.log("warn", "this request used "+u.CPU.Round(time.Millisecond).String()+" of CPU time, over limits.cpuMs")
+	}
+}

@@ -1,0 +1,157 @@
+package workerd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// This file says why a request got no answer.
+
+// envelope is why the handler failed, as js/prelude.js tells it.
+type envelope struct {
+	Kind        string   `json:"kind"`
+	PassThrough bool     `json:"passThrough"`
+	Name        string   `json:"name"`
+	Message     string   `json:"message"`
+	Stack       string   `json:"stack"`
+	Causes      []string `json:"causes"`
+}
+
+// maxEnvelope is the most bytes of an envelope that are read.
+const maxEnvelope = 4 << 20
+
+// thrown is the error of a handler that failed.
+func (x *exchange) thrown(resp *http.Response) error {
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxEnvelope))
+	if err != nil {
+		return x.failure(err)
+	}
+	var e envelope
+	if err := json.Unmarshal(text, &e); err != nil {
+		return &runtime.Error{Kind: runtime.KindInternal, Message: "read why the handler failed: " + err.Error()}
+	}
+	kind := runtime.KindException
+	if e.Kind == web.KindNotResponse {
+		kind = runtime.KindNotResponse
+	}
+	f := x.w.sources.Thrown(kind, x.p.thrown(e.Name, e.Message, e.Stack, e.Causes))
+	if e.PassThrough && x.passThrough(f) {
+		return nil
+	}
+	return f
+}
+
+// passThrough answers as if there were no Worker, after ctx.passThroughOnException(). It reports whether it answered.
+func (x *exchange) passThrough(f *runtime.Error) bool {
+	for _, assets := range x.w.o.Bindings.Assets { // there is at most one
+		x.logError("passThroughOnException: the static answer was given, because of ", f)
+		x.wrote = true
+		assets.ServeHTTP(x.rw, x.r)
+		return true
+	}
+	return false
+}
+
+// refusedByWorkerd is the error of an answer that is workerd's own: it has said why on its standard error.
+func (x *exchange) refusedByWorkerd() error {
+	said := x.p.output.awaitException()
+	if said.hung() {
+		return x.w.sources.Thrown(runtime.KindHung, &engine.Error{
+			Name: "Error",
+			Message: "the handler will never answer: its promise is pending and nothing is under way that could settle it " +
+				"(a promise that is never resolved, or I/O that belongs to another request)",
+		})
+	}
+	if said.message == "" {
+		return &runtime.Error{Kind: runtime.KindInternal, Message: "workerd refused the request without a reason that is known here"}
+	}
+	return x.w.sources.Thrown(runtime.KindException, &engine.Error{Name: said.name, Message: said.message})
+}
+
+// endWait is how long the end of a process may take to be known after its connections broke off.
+const endWait = time.Second
+
+// failure is the error of a request whose connection to workerd failed.
+func (x *exchange) failure(err error) error {
+	if x.r.Context().Err() != nil {
+		return web.ErrClientGone
+	}
+	if errors.Is(err, errHead) {
+		return &runtime.Error{Kind: runtime.KindException, Message: err.Error(), Fix: "send fewer or shorter headers"}
+	}
+	if why := x.p.ended(); why != nil {
+		return x.endingError(why)
+	}
+	// Either the process is about to end, or the answer broke off in it.
+	if said := x.p.output.awaitException(); said.message != "" && x.p.ended() == nil {
+		return x.w.sources.Thrown(runtime.KindException, &engine.Error{Name: said.name, Message: said.message})
+	}
+	select {
+	case <-x.p.done:
+	case <-time.After(endWait):
+	}
+	if why := x.p.ended(); why != nil {
+		return x.endingError(why)
+	}
+	return &runtime.Error{Kind: runtime.KindInternal, Message: "the connection to workerd broke off: " + err.Error()}
+}
+
+// endingError is the error of a request that was under way when its process ended.
+func (x *exchange) endingError(why *ending) *runtime.Error {
+	s := x.w.sources
+	if why.blamed == x || why.blamed == nil && why.among == 1 {
+		switch why.cause { //nolint:exhaustive // the others blame no request
+		case byCPU:
+			return s.OverCPU(&engine.KilledError{Budget: x.w.o.Limits.Budget()})
+		case byMemory:
+			return s.Thrown(runtime.KindMemory, engine.OutOfMemory())
+		}
+	}
+	f := &runtime.Error{Kind: runtime.KindReset, Fix: "send the request again"}
+	oneOf := "another request"
+	if why.blamed == nil && why.among > 1 {
+		oneOf = fmt.Sprintf("one of %d requests that ran at the same time", why.among)
+	}
+	switch why.cause { //nolint:exhaustive // byLoad has no requests
+	case byCPU:
+		f.Message = oneOf + " ran over limits.cpuMs, and the process of workerd that they shared was restarted"
+	case byMemory:
+		f.Message = fmt.Sprintf("%s used more than %d MB of memory, and the process of workerd that they shared was restarted", oneOf, heapMB)
+	case byStall:
+		f.Message = "workerd did not answer any more, and was restarted"
+	case byClose:
+		f.Message = errClosed.Message
+	default:
+		f.Message = "the Worker was restarted while this request was under way (" + why.state + ")"
+	}
+	return f
+}
+
+// thrown is an error of our script as the engine's, with the names of frames as they are told here.
+func (p *process) thrown(name, message, stack string, causes []string) *engine.Error {
+	const fields = 4 // of each cause: its role, name, message and stack
+	e := &engine.Error{Name: name, Message: message, Stack: p.frames(stack)}
+	var parts []any
+	last := e
+	for ; len(causes) >= fields; causes = causes[fields:] {
+		further := &engine.Error{Name: causes[1], Message: causes[2], Stack: p.frames(causes[3])}
+		if causes[0] == "errors" {
+			parts = append(parts, further)
+			continue
+		}
+		last.Props = append(last.Props, engine.Field{Name: "cause", Value: further})
+		last = further
+	}
+	if parts != nil {
+		e.Props = append(e.Props, engine.Field{Name: "errors", Value: parts})
+	}
+	return e
+}

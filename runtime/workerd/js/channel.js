@@ -1,0 +1,55 @@
+// What the process that started workerd is told: lines of JSON behind a token on standard output, which workerd writes
+// at once, so that they survive its end.
+import { AsyncLocalStorage } from "node:async_hooks";
+
+const { stringify } = JSON;
+const write = console.log.bind(console);
+const requests = new AsyncLocalStorage();
+const { run, getStore } = AsyncLocalStorage.prototype;
+const { apply } = Reflect;
+
+let token = "";
+
+/** Sets the token that no code of the author's knows. */
+export function open(secret) {
+  token = secret;
+}
+
+/** Calls f on behalf of a request. */
+export function onBehalf(request, f) {
+  return apply(run, requests, [request, f]);
+}
+
+/** The request that the code runs for; undefined for none. */
+export function current() {
+  return apply(getStore, requests, []);
+}
+
+const MAX_TEXT = 64 << 10; // of one text: Go cuts it there, too
+
+function cut(text) {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… ${text.length - MAX_TEXT} more characters` : text;
+}
+
+// The most that one request may log, as in Go, where the quota is kept: what is over it is not sent at all.
+const MAX_LINES = 1001;
+const MAX_CHARACTERS = (256 + 64) << 10;
+let unclaimed = { lines: 0, characters: 0 }; // of no request
+
+/** Forgets what was logged for no request: the module is evaluated. */
+export function loaded() {
+  unclaimed = { lines: 0, characters: 0 };
+}
+
+/** Sends an event of a request; by default of that which the code runs for. */
+export function emit(event, request = current()) {
+  const quota = request ?? unclaimed;
+  if (event.kind === "line" || event.kind === "rejection") {
+    if (quota.lines > MAX_LINES || quota.characters > MAX_CHARACTERS) return;
+    for (const key of ["text", "stack"]) if (typeof event[key] === "string") event[key] = cut(event[key]);
+    quota.lines++;
+    quota.characters += event.text?.length ?? 0;
+  }
+  const id = request?.id;
+  write(token + stringify({ __proto__: null, id, ...event })); // no toJSON of the author's
+}

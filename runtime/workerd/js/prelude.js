@@ -1,0 +1,195 @@
+// The script around a Worker in workerd: it says for whom code runs, what is logged and why a handler failed.
+import { WorkerEntrypoint } from "cloudflare:workers";
+import { install as installConsole, forgetGroups } from "../../web/console/js/console.js";
+import { describe, report } from "../../web/console/js/report.js";
+import { noResponse, subjectOf, warningOf, workerOf } from "../../web/js/exports.js";
+import { current, emit, loaded, onBehalf, open } from "./channel.js";
+import { useNode } from "./host.js";
+import { install as installFetch } from "./fetch.js";
+import { install as installTimers } from "./timers.js";
+
+const NativeResponse = Response;
+const { apply } = Reflect;
+const { defineProperty, setPrototypeOf } = Object;
+const getterOf = (cls, name) => {
+  let holder = cls.prototype;
+  while (!Object.hasOwn(holder, name)) holder = Object.getPrototypeOf(holder);
+  const { get } = Object.getOwnPropertyDescriptor(holder, name);
+  return (value) => apply(get, value, []);
+};
+const cfOf = getterOf(Request, "cf");
+const headersOf = getterOf(Request, "headers");
+const statusOf = getterOf(Response, "status");
+const responseHeaders = getterOf(Response, "headers");
+const bodyOf = getterOf(Response, "body");
+const { get: getHeader, set: setHeader } = Headers.prototype;
+const { stringify } = JSON;
+const { resolve } = Promise;
+const { then } = Promise.prototype;
+
+// The header of a response that says more than its status.
+const ANSWER = "pages-answer";
+
+let secret = "";
+let front = "";
+
+/**
+ * Takes the place of what the author's code is to find, before it is evaluated. The token begins what Go is told, and
+ * name the ids of the requests that Go sends.
+ */
+export function install(token, name, nodeUtil) {
+  secret = token;
+  front = name;
+  open(token);
+  if (nodeUtil !== undefined) useNode(nodeUtil);
+  installConsole();
+  installFetch();
+  installTimers();
+  addEventListener("unhandledrejection", (event) => {
+    const request = current();
+    // The author's own listeners come later.
+    queueMicrotask(() => {
+      if (!event.defaultPrevented) emit({ kind: "rejection", ...described(event.reason) }, request);
+    });
+  });
+}
+
+// An error as Go is told.
+function described(error) {
+  const { name, message, stack, causes } = describe(error);
+  return { name, message, stack, causes: setPrototypeOf(causes, null) };
+}
+
+/** Tells why the author's module could not be evaluated. */
+export function failed(error) {
+  emit({ kind: "load", ...described(error) });
+}
+
+/** The default export of the Worker around that of the author's module. */
+export function wrap(namespace) {
+  const worker = workerOf(namespace, WorkerEntrypoint);
+  const others = warningOf(worker);
+  if (others !== "") emit({ kind: "line", level: "warn", text: others, stack: "" });
+  loaded();
+  const subject = subjectOf(worker);
+  if (typeof worker !== "function") {
+    return {
+      fetch: (request, env, ctx) => serve(request, ctx, subject, (given) => worker.fetch(given, env, ctx)),
+    };
+  }
+  return class extends worker {
+    fetch(request) {
+      return serve(request, this.ctx, subject, (given) => super.fetch(given));
+    }
+  };
+}
+
+// Serves one request: call is the author's handler.
+function serve(request, ctx, subject, call) {
+  const id = cfOf(request)?.tlsClientRandom ?? "";
+  if (!id.startsWith(`${front}-`)) return new NativeResponse(null, { status: 403 }); // not from Go
+  if (id.startsWith(`${front}-p`)) {
+    emit({ kind: "pong", id }, undefined);
+    return new NativeResponse(null, { status: 204 });
+  }
+  // open: the answer, and each promise of waitUntil
+  const state = { id, open: 1, waits: false, passThrough: false, lines: 0, characters: 0 };
+  dress(ctx, state, request);
+  return onBehalf(state, () => {
+    let result;
+    try {
+      result = call(request);
+    } catch (error) {
+      return refuse(state, "exception", described(error));
+    }
+    if (isResponse(result)) return answer(state, subject, result);
+    return apply(then, resolve.call(Promise, result), [
+      (response) => answer(state, subject, response),
+      (error) => refuse(state, "exception", described(error)),
+    ]);
+  });
+}
+
+function isResponse(value) {
+  try {
+    return statusOf(value) > 0;
+  } catch {
+    return false;
+  }
+}
+
+// What Go answers with in place of the author's handler.
+function refuse(state, kind, error) {
+  close(state);
+  const { passThrough } = state;
+  return new NativeResponse(stringify({ __proto__: null, kind, passThrough, ...error }), {
+    status: 500,
+    headers: { [ANSWER]: `${secret} failed` },
+  });
+}
+
+function answer(state, subject, response) {
+  if (!isResponse(response)) {
+    const message = noResponse(subject, response);
+    return refuse(state, "not-response", { name: "TypeError", message, stack: "", causes: setPrototypeOf([], null) });
+  }
+  close(state);
+  // workerd answers by itself with this status, too: Go is told that this is the author's.
+  if (statusOf(response) !== 500) return response;
+  const mark = `${secret} given`;
+  try {
+    apply(setHeader, responseHeaders(response), [ANSWER, mark]);
+    return response;
+  } catch {
+    // its headers cannot be changed
+    const copy = new NativeResponse(bodyOf(response), response);
+    apply(setHeader, responseHeaders(copy), [ANSWER, mark]);
+    return copy;
+  }
+}
+
+// The parts of ctx that are the platform's own, or of which Go has to know.
+function dress(ctx, state, request) {
+  const { waitUntil, passThroughOnException } = ctx;
+  put(ctx, "member", memberOf(request), true);
+  put(ctx, "waitUntil", function (promise) {
+    if (arguments.length === 0 || this !== ctx) return apply(waitUntil, this, arguments);
+    apply(waitUntil, ctx, [wait(state, promise)]);
+  });
+  put(ctx, "passThroughOnException", function () {
+    if (this !== ctx) return apply(passThroughOnException, this, arguments);
+    state.passThrough = true;
+  });
+}
+
+function put(object, name, value, enumerable = false) {
+  defineProperty(object, name, { value, writable: true, configurable: true, enumerable });
+}
+
+function memberOf(request) {
+  const headers = headersOf(request);
+  const read = (name) => apply(getHeader, headers, [`x-pages-member-${name}`]) ?? "";
+  const id = read("id");
+  return id === "" ? null : { id, email: read("email"), name: read("name") };
+}
+
+function wait(state, promise) {
+  state.open++;
+  if (!state.waits) {
+    state.waits = true;
+    emit({ kind: "waits" }, state);
+  }
+  return apply(then, resolve.call(Promise, promise), [
+    () => close(state),
+    (error) => {
+      onBehalf(state, () => report(error, "waitUntil:"));
+      close(state);
+    },
+  ]);
+}
+
+function close(state) {
+  if (--state.open > 0) return;
+  forgetGroups(state.id);
+  if (state.waits) emit({ kind: "done" }, state);
+}

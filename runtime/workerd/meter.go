@@ -1,0 +1,282 @@
+package workerd
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// This file measures and bounds the CPU time of requests by the clock of their process.
+//
+// What the process uses while one request is under way is that request's. Of several, each gets an equal share, and the figure says
+// so. While the process is busy a ping is on its way: it is answered between turns, after all turns that were to run before. As long
+// as it is not, the time is of the requests that were there when it was sent; if that was one, it is known to be at fault.
+
+// share is the CPU time of one request.
+type share struct {
+	alone, shared time.Duration
+	over          bool // the request has ended
+	quiet         bool // a WebSocket on which nothing has come for a while
+}
+
+// ping is one that is on its way.
+type ping struct {
+	used  time.Duration // of the process when it was sent, or when it was last seen to go on
+	among []*exchange   // that were under way
+}
+
+// meter is the CPU time of one process.
+type meter struct {
+	p     *process
+	woken chan struct{} // a request is under way
+	signs atomic.Int64  // of life: reads that brought something
+	base  int64         // memory of the process at its start
+
+	mu      sync.Mutex
+	started bool
+	last    time.Duration
+	running []*exchange
+	ping    *ping
+}
+
+const (
+	// shortest and longest bound how long the watch sleeps.
+	shortest = time.Millisecond
+	longest  = 50 * time.Millisecond
+	// busy is the CPU time after which a ping is sent.
+	busy = 2 * time.Millisecond
+	// quietPing is how often a process is asked that uses no CPU time while requests are under way.
+	quietPing = time.Second
+	// turnTime is the CPU time after which a turn counts as one without end, where it could be several turns within their budgets.
+	turnTime = time.Second
+	// quietSocket is how long after a message a WebSocket takes part.
+	quietSocket = 200 * time.Millisecond
+	// roomMB is the memory of a process above its start: that of V8's heap is bounded by V8 itself, that of buffers is not.
+	roomMB = 512
+)
+
+func (m *meter) init(p *process) { m.p, m.woken = p, make(chan struct{}, 1) }
+
+// start begins to watch; the Worker is loaded.
+func (m *meter) start() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.started = true
+	m.last, _ = m.p.clock.read()
+	m.base = m.p.clock.memory()
+	m.p.w.work.Go(m.watch)
+}
+
+// stop is for the end of the process, which nothing of ours has caused: it returns the requests that were under way.
+func (m *meter) stop() []*exchange {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.amongLocked()
+}
+
+// alive is for a sign of life.
+func (m *meter) alive() { m.signs.Add(1) }
+
+func (m *meter) begin(x *exchange) {
+	m.mu.Lock()
+	m.advanceLocked()
+	m.running = append(m.running, x)
+	m.mu.Unlock()
+	select {
+	case m.woken <- struct{}{}:
+	default:
+	}
+}
+
+func (m *meter) end(x *exchange) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.advanceLocked()
+	x.share.over = true
+	for i, other := range m.running {
+		if other == x {
+			m.running = append(m.running[:i], m.running[i+1:]...)
+			break
+		}
+	}
+}
+
+// of returns the CPU time of a request so far.
+func (m *meter) of(x *exchange) (used time.Duration, shared bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.advanceLocked()
+	return x.share.alone + x.share.shared, x.share.shared > 0
+}
+
+// message is for a message on a WebSocket: its request takes part again, with a budget of its own.
+func (m *meter) message(x *exchange, quiet bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.advanceLocked()
+	if x.share.quiet = quiet; !quiet {
+		x.share.alone, x.share.shared = 0, 0
+	}
+	select {
+	case m.woken <- struct{}{}:
+	default:
+	}
+}
+
+// amongLocked are the requests that the process works for.
+func (m *meter) amongLocked() []*exchange {
+	from := m.running
+	if m.ping != nil {
+		from = m.ping.among
+	}
+	var among []*exchange
+	for _, x := range from {
+		if !x.share.over && !x.share.quiet {
+			among = append(among, x)
+		}
+	}
+	if len(among) == 0 && m.ping != nil {
+		m.ping = nil
+		return m.amongLocked()
+	}
+	return among
+}
+
+// advanceLocked divides what was used since the last time.
+func (m *meter) advanceLocked() {
+	now, err := m.p.clock.read()
+	if err != nil || now <= m.last {
+		return
+	}
+	used := now - m.last
+	m.last = now
+	switch among := m.amongLocked(); len(among) {
+	case 0:
+	case 1:
+		among[0].share.alone += used
+	default:
+		for _, x := range among {
+			x.share.shared += used / time.Duration(len(among))
+		}
+	}
+}
+
+// watch ends the process when a request is over its budget, until it ends.
+func (m *meter) watch() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var before look
+	for {
+		select {
+		case <-timer.C:
+		case <-m.p.done:
+			return
+		}
+		next, why := m.look(&before)
+		if why != nil {
+			m.p.end(why)
+			return
+		}
+		if next == 0 {
+			select {
+			case <-m.woken:
+				next = shortest
+			case <-m.p.done:
+				return
+			}
+		}
+		timer.Reset(next)
+	}
+}
+
+// look is what the watch saw last.
+type look struct {
+	at    time.Time
+	used  time.Duration
+	signs int64
+	since time.Time // nothing was seen since
+}
+
+// look returns when to look again, 0 for when there is a request; or why the process is to be ended.
+func (m *meter) look(before *look) (next time.Duration, why *ending) {
+	now := time.Now() //nolint:forbidigo // durations are made of it
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.advanceLocked()
+	among := m.amongLocked()
+	if len(m.running) == 0 || len(among) == 0 {
+		before.since = now
+		return 0, nil
+	}
+	signs := m.signs.Load()
+	if signs != before.signs || m.last-before.used > busy/4 {
+		before.since = now
+	}
+	works := m.last-before.used >= busy
+	if m.ping != nil && signs != before.signs {
+		m.ping.used = m.last
+	}
+	before.used, before.signs = m.last, signs
+	if m.p.clock.memory()-m.base > roomMB<<20 {
+		return 0, &ending{cause: byMemory, blamed: only(among), among: len(among)}
+	}
+	if now.Sub(before.since) > m.p.w.stall {
+		return 0, &ending{cause: byStall, among: len(among)}
+	}
+	if m.ping == nil && (works || now.Sub(before.since) > quietPing) {
+		m.sendLocked()
+	}
+	budget := m.p.w.o.Limits.Budget()
+	if budget == 0 {
+		return longest, nil
+	}
+	left := budget
+	for _, x := range among {
+		left = min(left, budget-x.share.alone)
+	}
+	if len(among) > 1 && m.ping != nil {
+		turn := min(budget*time.Duration(len(among)), max(budget, turnTime))
+		left = min(left, turn-(m.last-m.ping.used))
+	}
+	if left <= 0 {
+		why = &ending{cause: byCPU, among: len(among)}
+		for _, x := range among {
+			if x.share.alone >= budget {
+				why.blamed = x
+			}
+		}
+		if why.blamed == nil {
+			why.blamed = only(among)
+		}
+		return 0, why
+	}
+	return min(max(left/2, shortest), longest), nil
+}
+
+// only returns the single request; nil of several.
+func only(among []*exchange) *exchange {
+	if len(among) == 1 {
+		return among[0]
+	}
+	return nil
+}
+
+// sendLocked sends a ping.
+func (m *meter) sendLocked() {
+	sent := &ping{used: m.last, among: append([]*exchange(nil), m.running...)}
+	m.ping = sent
+	m.p.w.work.Go(func() {
+		ctx, cancel := context.WithCancel(m.p.w.ctx)
+		defer cancel()
+		if err := m.p.ping(ctx); err != nil && m.p.ended() == nil {
+			m.p.w.o.Logger.Debug("ping workerd", "error", err)
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.advanceLocked()
+		if m.ping == sent {
+			m.ping = nil
+		}
+	})
+}

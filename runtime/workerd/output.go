@@ -1,0 +1,331 @@
+package workerd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/console"
+)
+
+// This file reads what a process writes: events of our script behind the token, what the Worker writes itself, and what workerd
+// says of its own.
+
+const (
+	// maxLine is the most bytes of one line that are kept.
+	maxLine = 1 << 20
+	// maxTail is the most bytes of workerd's own last words.
+	maxTail = 8 << 10
+)
+
+// lines is an io.Writer that gives whole lines to a function, without their ends. What is too long of one is left out.
+type lines struct {
+	line func([]byte)
+	rest []byte
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(b []byte) (int, error) {
+	n := len(b)
+	for {
+		line, rest, ended := bytes.Cut(b, []byte("\n"))
+		if room := maxLine - len(l.rest); len(line) > room {
+			line = line[:max(room, 0)]
+		}
+		if !ended {
+			l.rest = append(l.rest, line...)
+			return n, nil
+		}
+		if len(l.rest) > 0 {
+			line = append(l.rest, line...)
+		}
+		l.line(line)
+		l.rest = l.rest[:0]
+		b = rest
+	}
+}
+
+// exception is what workerd says of one that reached it.
+type exception struct {
+	name, message string
+	at            time.Time
+}
+
+func (e exception) hung() bool { return strings.Contains(e.message, "your Worker's code had hung") }
+
+// output is what a process has written.
+type output struct {
+	p *process
+
+	mu     sync.Mutex
+	last   []byte        // of standard error
+	full   bool          // the heap
+	thrown *engine.Error // why the module could not be evaluated, as our script tells it
+	read   *engine.Error // and as workerd does
+	// said are exceptions that no request has taken yet.
+	said []exception
+	more chan struct{} // closed and replaced when there is one more
+}
+
+// event is a line of our script.
+type event struct {
+	ID    string  `json:"id"`
+	Kind  string  `json:"kind"`
+	Level string  `json:"level"`
+	Text  string  `json:"text"`
+	Args  *string `json:"args"`
+	envelopeError
+}
+
+type envelopeError struct {
+	Name    string   `json:"name"`
+	Message string   `json:"message"`
+	Stack   string   `json:"stack"`
+	Causes  []string `json:"causes"`
+}
+
+// stdout takes a line of standard output.
+func (o *output) stdout(line []byte) {
+	o.p.meter.alive()
+	w := o.p.w
+	text, ours := bytes.CutPrefix(line, []byte(w.token))
+	if !ours {
+		w.o.Logger.Debug("workerd says", "line", string(line))
+		return
+	}
+	var e event
+	if err := json.Unmarshal(text, &e); err != nil {
+		w.o.Logger.Debug("a line of workerd's that cannot be read", "error", err)
+		return
+	}
+	o.take(&e)
+}
+
+func (o *output) take(e *event) {
+	w := o.p.w
+	x := w.requests.of(e.ID)
+	switch e.Kind {
+	case "line":
+		entry := console.Entry{Level: e.Level, Text: o.p.frames(console.Truncate(e.Text)), Stack: o.p.frames(console.Truncate(e.Stack))}
+		if e.Args != nil {
+			entry.Called, entry.Args = true, *e.Args
+		}
+		w.console(x, w.sources.Line(entry))
+	case "rejection":
+		w.console(x, w.sources.Rejection(o.p.thrown(e.Name, e.Message, e.Stack, e.Causes)))
+	case "load":
+		o.mu.Lock()
+		o.thrown = o.p.thrown(e.Name, e.Message, e.Stack, e.Causes)
+		o.mu.Unlock()
+	case "pong":
+		o.p.mu.Lock()
+		if pong := o.p.pongs[e.ID]; pong != nil {
+			close(pong)
+			delete(o.p.pongs, e.ID)
+		}
+		o.p.mu.Unlock()
+	case "waits", "done":
+		if x == nil {
+			return
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.waits = true
+		if e.Kind == "done" && !x.done {
+			x.done = true
+			close(x.ended)
+		}
+	}
+}
+
+// Lines of workerd's own.
+var (
+	// uncaught begins why a module could not be evaluated.
+	uncaught = regexp.MustCompile(`^service main: Uncaught (?:([\w$.]*(?:Error|Exception)): )?(.*)$`)
+	// place is a frame after it.
+	place = regexp.MustCompile(`^\s+at (\S+:\d+:\d+)(?: in (.*))?$`)
+	// reached is an exception that a handler did not catch.
+	reached = regexp.MustCompile(`error: Uncaught exception: .*?remote\.(?:jsg|dom)\.(?:DOMException\()?([\w$]+)\)?: (.*)$`)
+)
+
+// stderr takes a line of standard error.
+func (o *output) stderr(line []byte) {
+	w := o.p.w
+	text := string(line)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last = append(append(o.last, line...), '\n')
+	if len(o.last) > maxTail {
+		o.last = append(o.last[:0], o.last[len(o.last)-maxTail/2:]...)
+	}
+	if strings.Contains(text, "JavaScript heap out of memory") {
+		o.full = true
+	}
+	if m := reached.FindStringSubmatch(text); m != nil {
+		o.say(exception{m[1], m[2], time.Now()}) //nolint:forbidigo // a duration is made of it
+		return
+	}
+	if m := uncaught.FindStringSubmatch(text); m != nil {
+		o.read = &engine.Error{Name: m[1], Message: m[2]}
+		return
+	}
+	if m := place.FindStringSubmatch(text); m != nil && o.read != nil {
+		o.read.Stack += o.p.frames(placeOf(o.read, m)) + "\n"
+		return
+	}
+	if !strings.HasPrefix(text, "stack: ") {
+		w.o.Logger.Debug("workerd says", "line", text)
+	}
+}
+
+// maxSaid is the most exceptions that are kept for the requests that they are of.
+const maxSaid = 100
+
+// say keeps an exception. The caller holds o.mu.
+func (o *output) say(e exception) {
+	if len(o.said) == maxSaid {
+		o.said = o.said[1:]
+	}
+	o.said = append(o.said, e)
+	if o.more != nil {
+		close(o.more)
+		o.more = nil
+	}
+}
+
+// saidWait is how long workerd may take to say why it refused a request, which it does before.
+const saidWait = 200 * time.Millisecond
+
+// awaitException returns an exception that no request has taken, the oldest first; an empty one when there is none.
+func (o *output) awaitException() exception {
+	timer := time.NewTimer(saidWait)
+	defer timer.Stop()
+	for {
+		o.mu.Lock()
+		for len(o.said) > 0 {
+			e := o.said[0]
+			o.said = o.said[1:]
+			if time.Since(e.at) < 2*saidWait { //nolint:forbidigo // a duration
+				o.mu.Unlock()
+				return e
+			}
+		}
+		if o.more == nil {
+			o.more = make(chan struct{})
+		}
+		more := o.more
+		o.mu.Unlock()
+		select {
+		case <-more:
+		case <-timer.C:
+			return exception{}
+		case <-o.p.done:
+			return exception{}
+		}
+	}
+}
+
+func (o *output) heapFull() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.full
+}
+
+// loadFailure is the exception of a module that could not be evaluated; nil if none was told.
+func (o *output) loadFailure() *engine.Error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.thrown == nil {
+		return o.read
+	}
+	return o.thrown
+}
+
+// placeOf is a place that workerd tells, as a frame. It counts the columns of what cannot be parsed from 0.
+func placeOf(e *engine.Error, m []string) string {
+	at := m[1]
+	if i := strings.LastIndexByte(at, ':'); e.Name == "SyntaxError" {
+		column, _ := strconv.Atoi(at[i+1:]) // digits
+		at = at[:i+1] + strconv.Itoa(column+1)
+	}
+	if m[2] != "" {
+		return fmt.Sprintf("    at %s (%s)", m[2], at)
+	}
+	return "    at " + at
+}
+
+// tail is the end of what workerd wrote to standard error, on lines of their own.
+func (o *output) tail() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if text := strings.TrimSpace(string(o.last)); text != "" {
+		return "\n" + text
+	}
+	return ""
+}
+
+// console logs a line of a request; nil for none.
+func (w *Worker) console(x *exchange, l runtime.Line) {
+	if w.o.Console == nil {
+		return
+	}
+	l.Time = time.Now() //nolint:forbidigo // the time of the line
+	quota := &w.unclaimed
+	if x != nil {
+		l.Request = x.r
+		quota = &x.logs
+	}
+	switch ok, last := quota.admit(len(l.Text)); {
+	case last:
+		w.o.Console(runtime.Line{Time: l.Time, Level: "warn", Text: runtime.OverLogs, Request: l.Request})
+	case ok:
+		w.o.Console(l)
+	}
+}
+
+// quota is a LogQuota that several goroutines use.
+type quota struct {
+	mu   sync.Mutex
+	used runtime.LogQuota
+}
+
+func (q *quota) admit(size int) (ok, last bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.used.Admit(size)
+}
+
+// log logs a line of the runtime's own for a request.
+func (x *exchange) log(level, text string) { x.w.console(x, runtime.Line{Level: level, Text: text}) }
+
+// logError logs an Error that no response can show.
+func (x *exchange) logError(what string, f *runtime.Error) {
+	x.w.console(x, runtime.Line{Level: "error", Text: what + f.Headline(), Frames: f.Frames})
+}
+
+var (
+	// v8Frame is what V8 writes before the name of a function and behind it.
+	v8Frame = regexp.MustCompile(`(?m)^(\s+at )(?:async )?(?:new )?(?:(?:Object|Module|Function)\.)?([^\n(]*?)(?: \[as [^\]\n]*\])?( \(|$)`)
+	// indexFrame is a frame that is in no code.
+	indexFrame = regexp.MustCompile(`(?m)^\s+at (?:async )?Promise\.\w+ \(index \d+\)\n?`)
+	// internalFrame is a module of workerd's own.
+	internalFrame = regexp.MustCompile(`(?m)(^\s+at .*?)(cloudflare|node)-internal:`)
+)
+
+// frames rewrites the traces in a text as the built-in engine writes them.
+func (p *process) frames(text string) string {
+	if !strings.Contains(text, " at ") {
+		return text
+	}
+	text = indexFrame.ReplaceAllString(text, "")
+	text = v8Frame.ReplaceAllString(text, "$1$2$3")
+	text = internalFrame.ReplaceAllString(text, "${1}${2}:internal/")
+	return p.w.ownFrame.ReplaceAllString(text, "${1}native")
+}

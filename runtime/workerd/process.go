@@ -1,0 +1,344 @@
+package workerd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	goruntime "runtime"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// process is one process of workerd with the Worker in it.
+type process struct {
+	w       *Worker
+	number  int // from 1
+	started time.Time
+	cmd     *exec.Cmd
+	guard   io.Closer // keeps it alive where the system ties it to us by a pipe; nil elsewhere
+	front   front
+	clock   clock
+	output  output
+	meter   meter
+	done    chan struct{} // closed when it has ended and all that it wrote is read
+
+	mu    sync.Mutex
+	why   *ending
+	idle  []*conn
+	pongs map[string]chan struct{}
+	pings int
+}
+
+// cause is why a process ended.
+type cause int
+
+const (
+	byItself cause = iota
+	byClose        // the Worker was closed
+	byCPU          // a request was over its CPU time
+	byMemory       // the heap was full, or the process too large
+	byStall        // it did not answer, and used no CPU time
+	byLoad         // it did not finish loading
+)
+
+// ending says why a process ended.
+type ending struct {
+	cause  cause
+	blamed *exchange // the request at fault; nil where that is not known
+	among  int       // the requests of which one is at fault
+	state  string    // of the process, where it ended by itself
+}
+
+func (e *ending) String() string {
+	switch e.cause {
+	case byClose:
+		return "the Worker was closed"
+	case byCPU:
+		return "a request was over limits.cpuMs"
+	case byMemory:
+		return "out of memory"
+	case byStall:
+		return "it did not answer any more"
+	case byLoad:
+		return "it did not finish loading"
+	default:
+		return e.state
+	}
+}
+
+const (
+	// exitWait is how long output may be read after the end of the process: a program that it left behind may hold it open.
+	exitWait = 2 * time.Second
+	// maxIdle is the most connections that are kept for further requests.
+	maxIdle = 64
+)
+
+// start starts a process and returns when the Worker answers in it. An error is a *runtime.Error where the module is at fault.
+func (w *Worker) start(ctx context.Context) (*process, error) {
+	w.mu.Lock()
+	w.numbers++
+	p := &process{w: w, number: w.numbers, done: make(chan struct{}), pongs: map[string]chan struct{}{}}
+	w.mu.Unlock()
+	p.output.p = p
+	p.meter.init(p)
+	folder, err := os.MkdirTemp("", "pages-workerd-") // of mode 0700
+	if err != nil {
+		return nil, fmt.Errorf("start workerd: %w", err)
+	}
+	err = p.run(folder)
+	if err == nil {
+		err = p.load(ctx)
+	}
+	// The secrets of the site are in there. The socket stays, under its name of its own.
+	return p, errors.Join(err, p.front.keep(folder, err == nil))
+}
+
+// run starts the program.
+func (p *process) run(folder string) error {
+	config, err := p.w.writeConfig(folder)
+	if err != nil {
+		return fmt.Errorf("write the configuration of workerd: %w", err)
+	}
+	args, files, err := p.front.listen(folder)
+	if err != nil {
+		return fmt.Errorf("open a socket for workerd: %w", err)
+	}
+	p.cmd = exec.Command(p.w.program.Path, append(append([]string{"serve"}, args...), config)...) //nolint:gosec,noctx // it is ours to end
+	p.cmd.Dir, p.cmd.ExtraFiles, p.cmd.Env = folder, files, environment()
+	p.cmd.Stdout, p.cmd.Stderr = &lines{line: p.output.stdout}, &lines{line: p.output.stderr}
+	p.cmd.WaitDelay = exitWait
+	tie(p.cmd)
+	begun := make(chan error)
+	go p.watch(begun)
+	err = <-begun
+	for _, f := range files {
+		_ = f.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("start workerd: %w", err)
+	}
+	return nil
+}
+
+// environment is that of workerd: nothing of ours, since a Worker does not see it.
+func environment() []string {
+	env := []string{"TZ=UTC"}
+	for _, name := range []string{"SystemRoot", "TEMP", "LD_LIBRARY_PATH"} {
+		if value := os.Getenv(name); value != "" { //nolint:forbidigo // the system's own, which a program needs to start
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// watch starts the program and waits for its end, on one thread: with that the system ends the program, if we end first.
+func (p *process) watch(begun chan<- error) {
+	goruntime.LockOSThread() // and the thread ends with the goroutine
+	p.started = time.Now()   //nolint:forbidigo // a duration is made of it
+	err := p.cmd.Start()
+	if err == nil {
+		err = p.follow()
+	}
+	if err != nil {
+		begun <- err
+		close(p.done)
+		return
+	}
+	begun <- nil
+	err = p.cmd.Wait()
+	if p.guard != nil {
+		_ = p.guard.Close()
+	}
+	itself := p.endedItself(err)
+	p.mu.Lock()
+	if p.why == nil {
+		p.why = itself
+	}
+	for _, c := range p.idle {
+		_ = c.Close()
+	}
+	p.idle = nil
+	p.mu.Unlock()
+	p.clock.close()
+	p.front.close()
+	close(p.done)
+}
+
+// endedItself says why the process ended if we did not end it; err is that of Wait.
+func (p *process) endedItself(err error) *ending {
+	among := p.meter.stop()
+	why := &ending{cause: byItself, blamed: only(among), among: len(among), state: "workerd ended by itself"}
+	if err != nil {
+		why.state += ": " + err.Error()
+	}
+	if p.output.heapFull() {
+		why.cause = byMemory
+	}
+	return why
+}
+
+// follow opens the clock of the program that has started.
+func (p *process) follow() error {
+	err := p.clock.open(p.cmd.Process)
+	if err == nil {
+		p.guard, err = guard(p.cmd.Process)
+	}
+	if err != nil {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+		return err
+	}
+	return nil
+}
+
+// end ends the process, for the first reason that is given.
+func (p *process) end(why *ending) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why != nil {
+		return
+	}
+	p.why = why
+	_ = p.cmd.Process.Kill()
+}
+
+// ended is why the process ended or is about to; nil while it runs.
+func (p *process) ended() *ending {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.why
+}
+
+const (
+	// loadTick is how often the CPU time of a process that loads is read.
+	loadTick = 20 * time.Millisecond
+	// listenTick is how often it is tried whether workerd listens, where it opens its socket itself.
+	listenTick = 5 * time.Millisecond
+)
+
+// load waits until the Worker answers.
+func (p *process) load(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answered := make(chan error, 1)
+	go func() { answered <- p.firstPing(ctx) }()
+	tick := time.NewTicker(loadTick)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-answered:
+			if err == nil {
+				p.meter.start()
+				return nil
+			}
+			// Why there is no answer is known at its end, if it ends.
+			select {
+			case <-p.done:
+			case <-time.After(exitWait):
+				p.end(&ending{cause: byLoad})
+			case <-ctx.Done():
+			}
+		case <-p.done:
+			return p.loadError()
+		case <-tick.C:
+			if used, err := p.clock.read(); err == nil && used > p.w.o.LoadCPU {
+				p.end(&ending{cause: byLoad})
+			}
+			continue
+		case <-ctx.Done():
+		}
+		if err := ctx.Err(); err != nil {
+			p.end(&ending{cause: byClose})
+			<-p.done
+			return fmt.Errorf("start workerd: %w", err)
+		}
+	}
+}
+
+// firstPing is the ping of a process that may not listen yet.
+func (p *process) firstPing(ctx context.Context) error {
+	for {
+		err := p.ping(ctx)
+		dialled, ok := errors.AsType[*net.OpError](err)
+		if !ok || dialled.Op != "dial" {
+			return err
+		}
+		select {
+		case <-time.After(listenTick):
+		case <-p.done:
+			return err
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// loadError is why the process ended before the Worker answered.
+func (p *process) loadError() error {
+	s := p.w.sources
+	switch why := p.ended(); why.cause {
+	case byMemory:
+		return s.Loading(s.Thrown(runtime.KindLoad, engine.OutOfMemory()))
+	case byLoad:
+		return s.Loading(&runtime.Error{Kind: runtime.KindCPU})
+	default:
+		if thrown := p.output.loadFailure(); thrown != nil {
+			return s.Loading(s.Thrown(runtime.KindLoad, thrown))
+		}
+		return fmt.Errorf("start workerd (%s): %s%s", p.w.program.Path, why, p.output.tail())
+	}
+}
+
+// ping returns nil when the Worker's isolate has answered a request of ours: it runs no turn then, and what it wrote before is
+// read.
+func (p *process) ping(ctx context.Context) error {
+	p.mu.Lock()
+	p.pings++
+	id := fmt.Sprintf("%s-p%d", p.w.front, p.pings)
+	pong := make(chan struct{})
+	p.pongs[id] = pong
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.pongs, id)
+	}()
+	c, err := p.conn(ctx)
+	if err != nil {
+		return err
+	}
+	whole := false
+	defer func() { c.release(whole) }()
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://ping.invalid/", nil)
+	if err != nil {
+		return err
+	}
+	if err := c.writeHead(r, "http://ping.invalid/", id, "{}", 0); err != nil {
+		return err
+	}
+	resp, err := c.readHead(r)
+	if err != nil {
+		return err
+	}
+	_ = resp.Body.Close()
+	whole = stop() && !resp.Close
+	if resp.StatusCode != http.StatusNoContent {
+		return fmt.Errorf("workerd answered %s", resp.Status)
+	}
+	select {
+	case <-pong:
+		return nil
+	case <-p.done:
+	case <-ctx.Done():
+	}
+	return net.ErrClosed
+}
