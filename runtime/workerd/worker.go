@@ -1,3 +1,31 @@
+// Package workerd runs a site's Worker in a process of workerd, the server of Cloudflare Workers, where it is installed.
+//
+// [Find] finds the program. [Program.NewWorker] starts a process with the Worker in it; [Worker.Serve] answers one request. In: what a
+// Worker of the built-in engine is made of, [runtime.WorkerOptions]. Out: HTTP responses, log lines, or a [runtime.Error] in terms of
+// the author's own files, with the kinds, texts and statuses of that engine where the same happened. Everything is safe for
+// concurrent use.
+//
+// # The process
+//
+// workerd gets a folder of mode 0700 with its configuration and the modules, which is removed once the Worker answers: secrets are in
+// it. It listens on one socket that only this package speaks to. Bindings, outbound requests and caches are services of the wire
+// (runtime/binding/wire), so that the stores outlive it. A script of ours (js/) is evaluated before the author's module and wraps its
+// default export. It tells for which request code runs, what is logged, what is thrown and what waitUntil keeps, by lines of JSON
+// behind a token on standard output and by a response with a token. No process outlives us: on Linux the system ends it with the
+// thread that started it, on Windows with a job object, elsewhere a small shell script waits on a pipe.
+//
+// # The end of a process
+//
+// A process that ends, for whatever reason, is started again, at once, and later each time if it ends again soon. Of the requests that
+// were under way, the one at fault gets KindCPU or KindMemory where it is known; the others get KindReset with the reason.
+//
+// # CPU time
+//
+// V8 has no clock for one request: meter.go says how the time of the process is divided among requests, and when one of several is
+// known to be at fault. [runtime.Usage.Shared] says of a figure that it is a share. On Linux the clock is read in nanoseconds, on
+// macOS from the task (not tried on a machine), on Windows in ticks of up to 16 ms (not tried either).
+//
+// The package does not listen for visitors, watch files or know of routes, and fetches no program.
 package workerd
 
 import (
