@@ -1,6 +1,7 @@
 package workerd_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -108,7 +109,7 @@ func startOf(t testing.TB, o runtime.WorkerOptions) (*workerd.Worker, error) {
 	if o.Limits.CPU == 0 {
 		o.Limits.CPU = 10 * time.Second
 	}
-	o.Limits.SubRequests = 20
+	o.Limits.SubRequests = cmp.Or(o.Limits.SubRequests, 20)
 	o.NodeJS = true
 	w, err := program(t).NewWorker(t.Context(), o)
 	if err != nil {
