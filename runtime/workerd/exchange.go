@@ -149,7 +149,7 @@ func (q *requests) all() (all []*exchange) {
 // Serve answers r through rw. An error is a *runtime.Error, and means that nothing was written. The Worker's Request has r's
 // method, URL, headers and body as they are.
 func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (runtime.Usage, error) {
-	p, err := w.acquire(r.Context())
+	p, c, err := w.connect(r.Context())
 	if errors.Is(err, web.ErrClientGone) {
 		rw.WriteHeader(statusClientGone)
 		return runtime.Usage{}, nil
@@ -159,7 +159,7 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (runtime.Usage, 
 	}
 	x := w.requests.add(w, p, rw, r)
 	p.meter.begin(x)
-	err = x.serve()
+	err = x.serve(c)
 	usage := x.usage()
 	usage.Broke, err = x.brokeOff(err)
 	x.answered()
@@ -176,6 +176,35 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (runtime.Usage, 
 	}
 	x.warnOver(usage)
 	return usage, nil
+}
+
+// connect returns a process that answers, with a connection to it; the request is counted in. One that ends just now is passed over:
+// nothing was sent to it.
+func (w *Worker) connect(ctx context.Context) (*process, *conn, error) {
+	const tries = 3
+	for try := 1; ; try++ {
+		p, err := w.acquire(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		c, err := p.conn(ctx)
+		if err == nil {
+			return p, c, nil
+		}
+		w.under.Done()
+		if ctx.Err() != nil {
+			return nil, nil, web.ErrClientGone
+		}
+		select {
+		case <-p.done:
+		case <-time.After(endWait):
+		case <-ctx.Done():
+			return nil, nil, web.ErrClientGone
+		}
+		if try == tries {
+			return nil, nil, fmt.Errorf("connect to workerd: %w", err)
+		}
+	}
 }
 
 // asError is an error as Serve returns it.
@@ -281,14 +310,17 @@ func (b *body) isDone() bool {
 }
 
 // serve sends the request and writes the answer.
-func (x *exchange) serve() error {
+func (x *exchange) serve(c *conn) error {
 	r := x.r
 	length := r.ContentLength
 	if r.Body == nil || r.Body == http.NoBody {
 		length = 0
 	}
-	resp, c, err := x.send(length)
-	if err != nil {
+	// A client that goes away ends the request in workerd, too, as far as waitUntil does not keep it.
+	stop := context.AfterFunc(r.Context(), func() { _ = c.Close() })
+	defer stop()
+	if err := c.writeHead(r, x.w.urls.URL(r), x.id, visitor, length); err != nil {
+		_ = c.Close()
 		return x.failure(err)
 	}
 	var upload *body
@@ -299,14 +331,11 @@ func (x *exchange) serve() error {
 			upload.err = c.writeBody(r.Body, length)
 		}()
 	}
-	// A client that goes away ends the request in workerd, too, as far as waitUntil does not keep it.
-	stop := context.AfterFunc(r.Context(), func() { _ = c.Close() })
-	defer stop()
-	if resp == nil {
-		if resp, err = c.readHead(r); err != nil {
-			x.stopUpload(c, upload, false)
-			return x.failure(err)
-		}
+	resp, err := c.readHead(r)
+	if err != nil {
+		_ = c.Close()
+		x.stopUpload(c, upload, false)
+		return x.failure(err)
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		stop()
@@ -323,21 +352,6 @@ func (x *exchange) serve() error {
 	return err
 }
 
-// send writes the head of the request. A request without a body is sent again where workerd has just closed the connection; its
-// answer is then read already.
-func (x *exchange) send(length int64) (*http.Response, *conn, error) {
-	c, err := x.p.conn(x.r.Context())
-	if err != nil {
-		return nil, nil, err
-	}
-	err = c.writeHead(x.r, x.w.urls.URL(x.r), x.id, visitor, length)
-	if err != nil {
-		_ = c.Close()
-		return nil, nil, err
-	}
-	return nil, c, nil
-}
-
 // stopUpload ends what is left of the request's body, as net/http wants it of a handler that reads while it writes.
 func (x *exchange) stopUpload(c *conn, upload *body, whole bool) {
 	if upload == nil {
@@ -350,7 +364,6 @@ func (x *exchange) stopUpload(c *conn, upload *body, whole bool) {
 		}
 		_ = c.Close()                           // ends the write that waits
 		_ = rc.SetReadDeadline(time.Unix(1, 0)) // and the read
-		upload.err = errors.Join(upload.err, nil)
 		_ = x.r.Body.Close()
 	}
 	<-upload.done

@@ -222,7 +222,7 @@ func (w *Worker) acquire(ctx context.Context) (*process, error) {
 			w.mu.Unlock()
 			return nil, errClosed
 		}
-		if p := w.current; p != nil {
+		if p := w.current; p != nil && p.ended() == nil {
 			w.under.Add(1)
 			w.mu.Unlock()
 			return p, nil
@@ -235,7 +235,7 @@ func (w *Worker) acquire(ctx context.Context) (*process, error) {
 		if first < 0 {
 			first = w.attempt.number
 		}
-		if !w.starting {
+		if !w.starting && w.current == nil {
 			w.starting = true
 			w.work.Go(w.startAgain)
 		}

@@ -1,0 +1,129 @@
+package workerd_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime"
+)
+
+// asked is the outcome of a request.
+type asked struct {
+	rec   *httptest.ResponseRecorder
+	usage runtime.Usage
+	f     *runtime.Error
+	took  time.Duration
+}
+
+// askAll sends requests at once, each a little after the one before it, and returns their outcomes.
+func askAll(t *testing.T, w engine, targets ...string) []asked {
+	t.Helper()
+	all := make([]asked, len(targets))
+	done := make(chan int)
+	for i, target := range targets {
+		go func() {
+			begun := time.Now()
+			rec := httptest.NewRecorder()
+			usage, err := w.Serve(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://site.localhost"+target, nil))
+			f, _ := errors.AsType[*runtime.Error](err)
+			all[i] = asked{rec, usage, f, time.Since(begun)}
+			done <- i
+		}()
+		time.Sleep(30 * time.Millisecond) // its turn has begun
+	}
+	for range targets {
+		<-done
+	}
+	return all
+}
+
+// TestCPU: a request over its budget is ended, the others are told why, and the Worker goes on.
+func TestCPU(t *testing.T) {
+	t.Parallel()
+	var c console
+	o := options(&c)
+	o.Limits.CPU = 50 * time.Millisecond
+	w := start(t, o)
+	fine := func() {
+		t.Helper()
+		if rec, _, err := ask(t, w, "/url"); err != nil || rec.Code != http.StatusOK {
+			t.Fatalf("it does not go on: %d %v", rec.Code, err)
+		}
+	}
+	t.Run("alone", func(t *testing.T) {
+		got := askAll(t, w, "/loop")[0]
+		if got.f == nil || got.f.Kind != runtime.KindCPU || got.f.Status() != http.StatusServiceUnavailable {
+			t.Fatalf("%+v", got.f)
+		}
+		const want = "the Worker used more than 50 ms of CPU time (limits.cpuMs)"
+		if got.f.Message != want || got.f.Limit != "cpuMs 50" {
+			t.Errorf("%q, %q", got.f.Message, got.f.Limit)
+		}
+		if got.usage.Shared || got.usage.CPU < 50*time.Millisecond || got.usage.CPU > 100*time.Millisecond {
+			t.Errorf("%v", got.usage)
+		}
+		t.Logf("ended with %v, after %v", got.usage.CPU, got.took)
+		fine()
+	})
+	t.Run("others come while it runs", func(t *testing.T) {
+		o := askAll(t, w, "/loop", "/url")
+		if o[0].f == nil || o[0].f.Kind != runtime.KindCPU {
+			t.Errorf("the loop: %+v", o[0].f)
+		}
+		if o[1].f != nil && (o[1].f.Kind != runtime.KindReset || !strings.HasPrefix(o[1].f.Message, "another request ran over limits.cpuMs")) {
+			t.Errorf("the other: %+v", o[1].f)
+		}
+		fine()
+	})
+	t.Run("others wait while it runs", func(t *testing.T) {
+		o := askAll(t, w, "/slow?ms=60000", "/slow?ms=60000", "/loop")
+		for i, got := range o {
+			const want = "one of 3 requests that ran at the same time ran over limits.cpuMs, and the process of workerd that they shared was restarted"
+			if got.f == nil || got.f.Kind != runtime.KindReset || got.f.Message != want {
+				t.Errorf("request %d: %+v", i, got.f)
+			}
+			if !got.f.Retriable() {
+				t.Errorf("request %d cannot be sent again", i)
+			}
+		}
+		t.Logf("ended after %v", o[2].took)
+		fine()
+	})
+	t.Run("in waitUntil", func(t *testing.T) {
+		if got := askAll(t, w, "/waitloop")[0]; got.f != nil || got.rec.Body.String() != "answered" {
+			t.Errorf("%+v", got)
+		}
+		l := c.await(t, "after the answer, in waitUntil: the Worker used more than 50 ms")
+		if l.Request == nil || l.Request.URL.Path != "/waitloop" {
+			t.Errorf("%+v", l)
+		}
+		fine()
+	})
+	t.Run("not over it", func(t *testing.T) {
+		got := askAll(t, w, "/busy?n=2")[0]
+		if got.f != nil || got.usage.CPU <= 0 || got.usage.Shared {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestCPUModes: a limit that is not enforced ends nothing.
+func TestCPUModes(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []runtime.LimitMode{runtime.Warn, runtime.Off} {
+		var c console
+		o := options(&c)
+		o.Limits.CPU, o.Limits.Mode = time.Millisecond, mode
+		w := start(t, o)
+		if rec, usage, err := ask(t, w, "/busy?n=60"); err != nil || rec.Code != http.StatusOK || usage.CPU < time.Millisecond {
+			t.Errorf("%s: %d %v %v", mode, rec.Code, usage, err)
+		}
+		if mode == runtime.Warn {
+			c.await(t, "of CPU time, over limits.cpuMs")
+		}
+	}
+}
