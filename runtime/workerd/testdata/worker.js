@@ -140,6 +140,15 @@ const cases = {
     await env.KV.put(key, "1");
     return new Response("stored");
   },
+  "/keys": async (request, env) => {
+    const found = [];
+    for (let cursor; ; ) {
+      const page = await env.KV.list({ cursor });
+      found.push(...page.keys.map(({ name }) => name));
+      if (page.list_complete) return new Response(found.join("\n"));
+      cursor = page.cursor;
+    }
+  },
   "/socket": () => {
     const { 0: client, 1: server } = new WebSocketPair();
     server.accept();
