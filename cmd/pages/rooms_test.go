@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 		"runtime/web/socket",
 		"runtime/web/textcodec", "runtime/web/timers", "runtime/web/urlpattern", "runtime/web/webcrypto", "runtime/web/weburl",
 	},
-	"runtime/web/cache":       {"runtime/engine", "runtime/web/compression", "runtime/web/iocontext"},
+	"runtime/web/cache":       {"runtime/engine", "runtime/web/compression", "runtime/web/fetch", "runtime/web/iocontext"},
 	"runtime/web/compression": {"runtime/deflate", "runtime/engine", "runtime/web/iocontext"},
 	"runtime/web/console":     {"runtime/engine"},
 	"runtime/web/fetch": {
@@ -271,7 +271,8 @@ var mayImport = map[string][]string{
 	},
 	"runtime/binding/wire": {
 		"runtime/binding", "runtime/binding/assets", "runtime/binding/d1", "runtime/binding/hostcall", "runtime/binding/images",
-		"runtime/binding/kv", "runtime/binding/r2", "runtime/engine", "runtime/web/fetch",
+		"runtime/binding/kv", "runtime/binding/r2", "runtime/engine", "runtime/web/cache",
+		"runtime/web/fetch",
 	},
 	"runtime/engine/quickjspatch": {"runtime/wasmbinary", "runtime/wasmbinary/op"},
 	"runtime/wasmbinary":          {"runtime/wasmbinary/op"},

@@ -3,11 +3,14 @@ package wire
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/binding/assets"
+	"github.com/pages-toolchain/pages/runtime/web/cache"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
@@ -49,6 +52,29 @@ func (h *Handler) serveOutbound(ctx context.Context, c *call) error {
 	return c.pass(ctx, h.o.Outbound)
 }
 
+// serveCache serves a call of a cache.
+func (h *Handler) serveCache(ctx context.Context, c *call) error {
+	c.record.URL = c.r.RequestURI
+	if name, err := url.PathUnescape(c.r.Header.Get("Cf-Cache-Namespace")); err == nil {
+		c.name = name
+	}
+	select {
+	case h.caching <- struct{}{}:
+		defer func() { <-h.caching }()
+	default:
+		return refuse(http.StatusServiceUnavailable, "%d calls of caches are under way", maxCaching)
+	}
+	err := c.pass(ctx, h.o.Caches)
+	if method, ok := cacheMethods[c.r.Method]; ok {
+		c.record.Method = method
+	}
+	return err
+}
+
+var cacheMethods = map[string]string{ //nolint:gochecknoglobals // a table
+	http.MethodGet: "match", http.MethodPut: "put", "PURGE": "delete",
+}
+
 // pass has a handler answer, which sees the request as a server of that host would get it.
 func (c *call) pass(ctx context.Context, handler http.Handler) (err error) {
 	c.arrival.done()
@@ -59,7 +85,7 @@ func (c *call) pass(ctx context.Context, handler http.Handler) (err error) {
 			delete(r.Header, name)
 		}
 	}
-	if c.kind != "outbound" {
+	if c.kind != "outbound" && c.kind != "cache" {
 		r.URL.Scheme, r.URL.Host = "http", r.Host
 		if c.r.Header.Get(protoHeader) == "https" {
 			r.URL.Scheme = "https"
@@ -91,6 +117,9 @@ func (w *passingWriter) WriteHeader(status int) {
 	}
 	if refusal := w.Header().Get(fetch.RefusalHeader); refusal != "" && w.c.kind == "outbound" {
 		w.c.record.Err = fetch.Refused(refusal)
+	}
+	if reason := w.Header().Get(cache.ReasonHeader); reason != "" && w.c.kind == "cache" {
+		w.c.record.Warnings = append(w.c.record.Warnings, fmt.Sprintf("the answer for %s is not kept: %s", w.c.record.URL, reason))
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

@@ -1,25 +1,35 @@
 package wire_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pages-toolchain/pages/runtime/binding/wire"
+	"github.com/pages-toolchain/pages/runtime/web/cache"
+	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
 // handled is the answer to a request, whose target and headers are hostile.
 func handled(t *testing.T, h http.Handler, binding, method, target, body string, headers map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
-	at, err := url.ParseRequestURI("/" + target)
+	if binding != "outbound" && binding != "cache" {
+		target = "/" + target
+	}
+	at, err := url.ParseRequestURI(target)
 	if err != nil {
-		at = &url.URL{Path: "/" + target} // which no head can hold
+		at = &url.URL{Path: target} // which no head can hold
 	}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
-	r.Method, r.URL = method, at
+	r.Method, r.URL, r.RequestURI = method, at, target
 	r.Header.Set("Pages-Wire", wire.Version)
 	r.Header.Set("Pages-Binding", binding)
 	for name, value := range headers {
@@ -118,4 +128,83 @@ func FuzzD1(f *testing.F) {
 			t.Errorf("%d: %s", w.Code, w.Body)
 		}
 	})
+}
+
+func FuzzRequest(f *testing.F) {
+	for _, head := range []string{
+		"GET http://a.test/100%?%zz HTTP/1.1\r\nHost: b\r\n\r\n", "POST /a%2 HTTP/1.1\r\nContent-Length: 3\r\n\r\nabcd",
+		"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX: y\r\n\r\n", "GET / HTTP/1.1\r\nX: a\x01b\r\n c\r\n\r\n",
+		"CONNECT a.test:80 HTTP/1.1\r\n\r\n", "GET % HTTP/1.1\n\n", "GET\r\n\r\n", "\r\n\r\n", "GET / HTTP/1.1\r\nX: \xff\x7f\r\n\r\n",
+		"POST / HTTP/1.1\r\nContent-Length: 9223372036854775807\r\n\r\nx", "POST / HTTP/1.1\r\nContent-Length: \x011\r\n\r\nx",
+		"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", "GET /\x01 HTTP/1.1\r\n\r\n",
+	} {
+		f.Add(head)
+	}
+	f.Fuzz(func(t *testing.T, sent string) {
+		from := strings.NewReader(sent)
+		r, err := wire.ReadRequest(from)
+		if err != nil {
+			return
+		}
+		for name, values := range r.Header {
+			for _, value := range values {
+				if strings.ContainsAny(name+value, "\x00\r\n") {
+					t.Errorf("%q: %q", name, value)
+				}
+			}
+		}
+		body, err := io.ReadAll(r.Body)
+		if len(body) > len(sent) || err == nil && r.ContentLength >= 0 && int64(len(body)) != r.ContentLength {
+			t.Errorf("%d bytes of %d: %v", len(body), r.ContentLength, err)
+		}
+	})
+}
+
+func FuzzCache(f *testing.F) {
+	for _, c := range [][4]string{
+		{"PUT", "http://c.test/", "HTTP/1.1 200 OK\r\nCache-Control: max-age=9\r\n\r\nbody", ""},
+		{"PUT", "http://c.test/", "HTTP/1.1 200 OK\r\nCache-Control: max-age=9\r\nContent-Encoding: gzip, br\r\n\r\n\x1f\x8b", "n"},
+		{"PUT", "http://c.test/", "HTTP/1.1 99999 \r\nTransfer-Encoding: gzip\r\nX: a\x01\r\n\r\n", "%"},
+		{"PUT", "http://c.test/", "HTTP/1.1 204 OK\r\nExpires: 0\r\nAge: -1\r\nVary: *\r\n\r\n", "%00"},
+		{"GET", "http://c.test/", "", ""}, {"GET", "a", "", "n"}, {"PURGE", "http://c.test/", "", ""},
+	} {
+		f.Add(c[0], c[1], c[2], c[3])
+	}
+	store := cache.New(cache.Options{})
+	f.Cleanup(func() { store.Close() })
+	h := wire.New(wire.Options{Caches: cache.Handler(store, time.Now)})
+	f.Cleanup(h.Close)
+	f.Fuzz(func(t *testing.T, method, target, body, name string) {
+		w := handled(t, h, "cache", method, target, body, map[string]string{"CF-Cache-Namespace": name, "Range": "bytes=1-"})
+		if w.Code == http.StatusInternalServerError {
+			t.Errorf("%d: %s", w.Code, w.Body)
+		}
+	})
+}
+
+func FuzzOutbound(f *testing.F) {
+	for _, c := range [][3]string{
+		{"GET", "http://127.0.0.1/", ""}, {"POST", "https://[::1]:1/%", "body"}, {"CONNECT", "127.0.0.1:80", ""}, {"GET", "http:///", ""},
+		{"GET", "ftp://127.0.0.1/", ""}, {"GET", "http://localhost:99999/", ""}, {"GET", "http://u:p@127.0.0.1/", ""},
+	} {
+		f.Add(c[0], c[1], c[2])
+	}
+	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("nothing is reached")
+	}}
+	g := fetch.NewGateway(fetch.GatewayOptions{Options: fetch.Options{Transport: transport}})
+	f.Cleanup(g.Close)
+	h := wire.New(wire.Options{Outbound: g})
+	f.Cleanup(h.Close)
+	f.Fuzz(func(t *testing.T, method, target, body string) {
+		w := handled(t, h, "outbound", method, target, body, nil)
+		refusal := w.Header().Get(fetch.RefusalHeader)
+		if w.Code != http.StatusBadGateway || !json.Valid([]byte(refusal)) || !isVisible(refusal) {
+			t.Errorf("%d: %q", w.Code, refusal)
+		}
+	})
+}
+
+func isVisible(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -168,6 +168,9 @@ func inWorkerd(t testing.TB, code []byte, s *wire.Server) (ask func(target strin
 	if strings.Contains(services, `"wire:outbound"`) {
 		worker += `, globalOutbound = "wire:outbound"`
 	}
+	if strings.Contains(services, `"wire:cache"`) {
+		worker += `, cacheApiOutbound = "wire:cache"`
+	}
 	socket := filepath.Join(dir, "front")
 	config := `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (

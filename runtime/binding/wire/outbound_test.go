@@ -384,12 +384,19 @@ func (r *recorder) add(c wire.Call) {
 	r.calls = append(r.calls, c)
 }
 
+// last is the last call.
+func (r *recorder) last() wire.Call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.calls[len(r.calls)-1]
+}
+
 // find describes the first call of a URL with a part.
 func (r *recorder) find(part string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range r.calls {
-		if c.Kind == "outbound" && strings.Contains(c.URL, part) {
+		if strings.Contains(c.URL, part) {
 			return fmt.Sprintf("%s %d %s %q", c.Method, c.Status, c.Request, c.Err)
 		}
 	}
@@ -401,4 +408,48 @@ func fits(got, want string) bool {
 		return regexp.MustCompile(strings.TrimSuffix(pattern, "/")).MatchString(got)
 	}
 	return got == want
+}
+
+// TestOutboundLeavesRoom: however many requests of a Worker are under way, calls of its bindings find a connection.
+func TestOutboundLeavesRoom(t *testing.T) {
+	const more = 5
+	begun, end := make(chan struct{}, 1000), make(chan struct{})
+	s := serve(t, wire.Options{
+		Bindings: bindings(t), Token: "secret",
+		Outbound: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			begun <- struct{}{}
+			select {
+			case <-end:
+			case <-r.Context().Done():
+			}
+		}),
+	})
+	request := post("GET http://a.test/", "outbound", "")
+	var waiting []net.Conn
+	for range wire.MaxOutbound {
+		conn := dial(t, s)
+		if _, err := io.WriteString(conn, request); err != nil {
+			t.Fatal(err)
+		}
+		waiting = append(waiting, conn)
+	}
+	for range wire.MaxOutbound {
+		<-begun
+	}
+	for range more {
+		status, header, _ := exchange(t, s, request)
+		want := fmt.Sprintf(`Error: fetch to "http://a.test/" is refused: %d requests of the site are under way`, wire.MaxOutbound)
+		if got := fetch.Refused(header.Get(fetch.RefusalHeader)); got != want || status != "502 Bad Gateway" {
+			t.Errorf("%s %s", status, got)
+		}
+	}
+	if status, _, _ := exchange(t, s, post("PUT /a?urlencoded=true", "kv/KV", "x")); status != "200 OK" {
+		t.Errorf("a put: %s", status)
+	}
+	close(end)
+	for _, conn := range waiting {
+		if status, _, _ := answer(t, conn); status != "200 OK" {
+			t.Fatal(status)
+		}
+	}
 }

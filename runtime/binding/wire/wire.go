@@ -12,15 +12,15 @@
 //
 //	Pages-Wire: 1
 //	Pages-Token: …
-//	Pages-Binding: kv/NAME, r2/NAME, d1/NAME, images/NAME, assets/NAME, site for the front door, or outbound
+//	Pages-Binding: kv/NAME, r2/NAME, d1/NAME, images/NAME, assets/NAME, site for the front door, outbound, or cache
 //	Pages-Proto: http or https, as the Worker wrote its URL (assets and site)
 //
 // The rest is what the client of that kind sends to its service: GET, PUT and DELETE of /key, GET / for a list and POST /bulk/get
 // (KV); GET and PUT of / with CF-R2-Request or CF-R2-Metadata-Size (R2); POST /query and /execute (D1); POST /info and /transform
 // (Images); any request (assets, site); any request as a proxy gets it, with the whole URL in its first line (outbound, of workerd's
-// globalOutbound; the package fetch describes what it adds). A request of another version, without the token, or for a binding that
-// is not there, is refused in the form of its kind, so that the Worker's call fails with the reason. GET / without a binding answers
-// {"wire": 1}.
+// globalOutbound; the package fetch describes what it adds); GET, PUT and PURGE of a URL (cache, of cacheApiOutbound; the package cache
+// describes them). A request of another version, without the token, or for a binding that is not there, is refused in the form of its
+// kind, so that the Worker's call fails with the reason. GET / without a binding answers {"wire": 1}.
 //
 // KV's client takes the reason of a failure from the status line. A Server writes it; under another one, whose status lines have
 // words of their own, such an answer ends its connection.
@@ -38,7 +38,7 @@
 //
 // Every byte of a request is hostile. Heads, bodies and JSON are bounded; what is held for calls counts in Options.Memory; a peer
 // that neither reads nor writes for [silence] is cut off, but for outbound requests, which last as long as both ends have it. Of
-// [maxCalls] connections these take [maxOutbound] at most, so that calls of bindings find one. A panic ends one call. Everything is
+// [maxCalls] connections these take [maxOutbound] at most, and caches [maxCaching], so that calls of bindings find one. A panic ends one call. Everything is
 // safe for concurrent use. The package decides nothing about access: a guest reaches what the Set holds.
 package wire
 
@@ -90,6 +90,8 @@ type Options struct {
 	// Outbound makes the Worker's requests to the world, as a fetch.Gateway does; nil: they are refused. Its requests name the whole
 	// URL, and those of the Worker on whose behalf they are made by fetch.IDHeader.
 	Outbound http.Handler
+	// Caches serves the caches of the Worker, as cache.Handler does; nil: they are empty.
+	Caches http.Handler
 	// Called gets each call when it is over, from several goroutines. Nil: not told.
 	Called func(Call)
 	// Token, if not "", must come with each request.
@@ -100,9 +102,10 @@ type Options struct {
 
 // Call is one call on a binding.
 type Call struct {
-	Kind    string // "kv", "r2", "d1", "images", "assets", "site", "outbound"; "" where the request names none
+	Kind    string // "kv", "r2", "d1", "images", "assets", "site", "outbound", "cache"; "" where the request names none
 	Binding string
-	// Request is the id of the Worker's request on whose behalf it was, and URL where it went; of outbound requests.
+	// Request is the id of the Worker's request on whose behalf it was, of outbound requests; URL where these went, or what a cache
+	// has it for. Binding is the name of that cache, "" of the default one.
 	Request, URL string
 	// Method is that of the binding: "get", "put", "query" … For assets, the site and outbound requests it is that of HTTP.
 	Method   string
@@ -117,8 +120,8 @@ type Handler struct {
 	o     Options
 	guest *engine.Guest
 	bound map[string]*bound
-	// An item for each request under way to the front door, and to the world.
-	site, outbound chan struct{}
+	// An item for each request under way to the front door, to the world, and to the caches.
+	site, outbound, caching chan struct{}
 
 	arrivals arrivals
 }
@@ -137,6 +140,8 @@ const (
 	maxSite = 64
 	// maxOutbound is the most outbound requests under way, of maxCalls connections.
 	maxOutbound = 400
+	// maxCaching is the most calls of caches under way: a put lasts as long as its stream.
+	maxCaching = 200
 )
 
 // New returns a handler.
@@ -149,7 +154,7 @@ func New(o Options) *Handler {
 	}
 	h := &Handler{
 		o: o, guest: engine.NewGuest(o.Memory), bound: map[string]*bound{},
-		site: make(chan struct{}, maxSite), outbound: make(chan struct{}, maxOutbound),
+		site: make(chan struct{}, maxSite), outbound: make(chan struct{}, maxOutbound), caching: make(chan struct{}, maxCaching),
 	}
 	for name, store := range o.Bindings.KV {
 		h.add("kv", name, namespace{store}.serve)
@@ -171,6 +176,9 @@ func New(o Options) *Handler {
 	}
 	if o.Outbound != nil {
 		h.add("outbound", "", h.serveOutbound)
+	}
+	if o.Caches != nil {
+		h.add("cache", "", h.serveCache)
 	}
 	return h
 }

@@ -12,8 +12,8 @@ import (
 
 // Workerd returns two lists of workerd's text configuration: the services that reach the bindings over s, named "wire:" and the
 // value of the header Pages-Binding, and the bindings of a Worker to them. Secrets are bindings with their values: what is written
-// there must be as secret as they are. The front door is the service "wire:site", and "wire:outbound" is for globalOutbound, if they
-// are offered.
+// there must be as secret as they are. The front door is the service "wire:site"; "wire:outbound" is for globalOutbound, and
+// "wire:cache" for cacheApiOutbound, if they are offered.
 func (s *Server) Workerd() (services, bindings string) {
 	var all, bound strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(s.handler.bound)) {
@@ -28,7 +28,7 @@ func (s *Server) Workerd() (services, bindings string) {
 		}
 		service := Text("wire:" + key)
 		style := "forwardedProtoHeader = " + Text(protoHeader)
-		if b.kind == "outbound" {
+		if b.kind == "outbound" || b.kind == "cache" {
 			style = "style = proxy"
 		}
 		fmt.Fprintf(&all, "(name = %s, external = (address = %s, http = (%s, injectRequestHeaders = [%s]))),\n",

@@ -54,30 +54,42 @@ func keyOf(c *engine.Call) entryKey {
 	return entryKey{cache: c.String(0), url: url}
 }
 
-// respond returns the whole response, a part of it (206), or that it has not changed (304).
+// respond returns the response to a request, as cache_match gives it.
 func (e *cached) respond(x *iocontext.Context, request http.Header, now time.Time) (any, error) {
-	header := append(slices.Clone(e.header), "cf-cache-status", "HIT",
+	status, header, body := e.answer(request, now)
+	if body == nil {
+		return []any{status, header, -1}, nil
+	}
+	handle, err := x.KeepBody(iocontext.NewBody(bytes.NewReader(body), nil))
+	if err != nil {
+		return nil, err
+	}
+	return []any{status, append(header, "content-length", strconv.Itoa(len(body))), handle}, nil
+}
+
+// answer is the whole response, a part of it (206), that it has not changed (304), or that there is no such part (416). body is nil
+// if it has none.
+func (e *cached) answer(request http.Header, now time.Time) (status int, header []string, body []byte) {
+	header = append(slices.Clone(e.header), "cf-cache-status", "HIT",
 		"age", strconv.Itoa(int((e.age + now.Sub(e.stored)).Seconds())))
 	if e.status/100 == 2 && isUnchanged(request, headerOf(e.header)) { // RFC 9110, 13.2.1
-		return []any{http.StatusNotModified, header, -1}, nil
+		return http.StatusNotModified, header, nil
 	}
-	status, part := e.status, e.body
+	if status, body = e.status, e.body; body == nil {
+		body = []byte{}
+	}
 	if wanted := request.Get("Range"); wanted != "" && status == http.StatusOK {
 		from, to, ok := oneRange(wanted, len(e.body))
 		if !ok {
 			header = append(header, "content-range", fmt.Sprintf("bytes */%d", len(e.body)))
-			return []any{http.StatusRequestedRangeNotSatisfiable, header, -1}, nil
+			return http.StatusRequestedRangeNotSatisfiable, header, nil
 		}
 		if from >= 0 {
-			status, part = http.StatusPartialContent, e.body[from:to]
+			status, body = http.StatusPartialContent, e.body[from:to]
 			header = append(header, "content-range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, len(e.body)))
 		}
 	}
-	handle, err := x.KeepBody(iocontext.NewBody(bytes.NewReader(part), nil))
-	if err != nil {
-		return nil, err
-	}
-	return []any{status, append(header, "content-length", strconv.Itoa(len(part))), handle}, nil
+	return status, header, body
 }
 
 // isUnchanged reports whether a conditional request has what is stored (RFC 9110, 13.2.2).
@@ -137,12 +149,7 @@ func (s *Store) putCall(c *engine.Call, now time.Time) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &cached{key: keyOf(c), status: int(c.Int(3)), header: withoutHeader(c.Strings(4), "content-length"), stored: now}
-	fresh, reason := freshness(headerOf(c.Strings(2)), e, now)
-	e.expires = now.Add(fresh)
-	if headerOf(e.header).Get("Date") == "" {
-		e.header = append(e.header, "date", now.UTC().Format(http.TimeFormat)) // RFC 9110, 6.6.1
-	}
+	e, reason := newCached(keyOf(c), int(c.Int(3)), c.Strings(4), headerOf(c.Strings(2)), now)
 	encoded := c.Bool(7)
 	var source *iocontext.Body
 	if handle := c.Int(6); handle >= 0 {
@@ -160,19 +167,48 @@ func (s *Store) putCall(c *engine.Call, now time.Time) (any, error) {
 			}
 		}
 		if encoded { // a cached body is encoded when it is sent
-			body := compression.Decode(bytes.NewReader(e.body), strings.Join(headerOf(e.header).Values("Content-Encoding"), ","))
 			var err error
-			if e.body, err = io.ReadAll(io.LimitReader(iocontext.Reserved(ctx, body), maxCached+1)); err != nil {
+			if e.body, err = e.decode(ctx, bytes.NewReader(e.body)); err != nil {
 				return nil, iocontext.LostBody(err)
 			}
 		}
-		switch {
-		case reason != "":
+		if reason = s.keep(ctx, e, reason); reason != "" {
 			return reason, nil
-		case len(e.body) > maxCached:
-			return fmt.Sprintf("it is larger than %d MiB", maxCached>>20), nil
 		}
-		s.put(ctx, e)
 		return nil, nil
 	}), nil
+}
+
+// newCached is a response without its body, and why it may not be stored, or "".
+func newCached(key entryKey, status int, header []string, request http.Header, now time.Time) (e *cached, reason string) {
+	e = &cached{key: key, status: status, header: withoutHeader(header, "content-length"), stored: now}
+	fresh, reason := freshness(request, e, now)
+	e.expires = now.Add(fresh)
+	if headerOf(e.header).Get("Date") == "" {
+		e.header = append(e.header, "date", now.UTC().Format(http.TimeFormat)) // RFC 9110, 6.6.1
+	}
+	return e, reason
+}
+
+// decode reads a body that is encoded as the headers say. Of one over maxCached it reads one byte more than that.
+func (e *cached) decode(ctx context.Context, body io.Reader) ([]byte, error) {
+	body = compression.Decode(body, e.coding())
+	return io.ReadAll(io.LimitReader(iocontext.Reserved(ctx, body), maxCached+1))
+}
+
+// coding is how the body is encoded when it is sent.
+func (e *cached) coding() string {
+	return strings.Join(headerOf(e.header).Values("Content-Encoding"), ",")
+}
+
+// keep stores a response, unless there is a reason against it, which it returns.
+func (s *Store) keep(ctx context.Context, e *cached, reason string) string {
+	switch {
+	case reason != "":
+		return reason
+	case len(e.body) > maxCached:
+		return fmt.Sprintf("it is larger than %d MiB", maxCached>>20)
+	}
+	s.put(ctx, e)
+	return ""
 }

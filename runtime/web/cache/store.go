@@ -3,7 +3,8 @@
 //
 // In: the calls of JavaScript, as host functions; a [Store], which several Workers may share. Out:
 // cached responses, whose bodies are kept by the request's context. Errors: those of bodies that
-// cannot be read; what may not be cached is not, and the Worker is told why.
+// cannot be read; what may not be cached is not, and the Worker is told why. A [Handler] serves the
+// same to a Worker in workerd, in the format that its client speaks.
 //
 // A Store is safe for concurrent use. It keeps what it holds in memory, or in a database that its
 // user opens, and never fetches anything itself.

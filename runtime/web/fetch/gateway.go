@@ -263,12 +263,12 @@ func Refused(value string) string {
 	return thrown.Error()
 }
 
-// inASCII is JSON without characters beyond ASCII.
+// inASCII is JSON in the visible characters of ASCII.
 func inASCII(text string) string {
 	var out strings.Builder
 	for _, r := range text {
 		switch {
-		case r < utf8.RuneSelf:
+		case r <= '~':
 			out.WriteRune(r)
 		case r > 0xffff:
 			r -= 0x10000

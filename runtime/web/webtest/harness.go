@@ -275,6 +275,34 @@ func Handler(body string) string {
 // message" of an error, or a /regular expression/ for either.
 type Snippet [3]string
 
+// ReadSnippets reads snippets from a file, which begins with code that each of them begins with. Then come, for each, a line of
+// "### " and its name, its code, and its result behind "=> ".
+func ReadSnippets(t testing.TB, path string) (list []Snippet) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	common, rest, _ := strings.Cut(string(text), "\n### ")
+	for block := range strings.SplitSeq(rest, "\n### ") {
+		name, block, _ := strings.Cut(block, "\n")
+		code, want, ok := strings.Cut(block, "\n=> ")
+		if !ok {
+			t.Fatalf("%s: %q has no result", path, name)
+		}
+		list = append(list, Snippet{name, common + "\n" + code, strings.TrimSpace(want)})
+	}
+	return list
+}
+
+// Fits reports whether the result of a snippet is what is wanted.
+func Fits(got, want string) bool {
+	if expression, ok := strings.CutPrefix(want, "/"); ok {
+		return regexp.MustCompile(strings.TrimSuffix(expression, "/")).MatchString(got)
+	}
+	return got == want || sameJSON(got, want)
+}
+
 // Try runs each snippet in a request of its own, as a subtest of its name.
 func Try(t *testing.T, o web.Options, snippets []Snippet) {
 	t.Helper()
@@ -303,9 +331,7 @@ export default { async fetch(request, env, ctx) {
 			r.Header.Set("X-Snippet", fmt.Sprint(i))
 			r.Header.Set("Content-Type", "application/json")
 			_, got := w.Do(r)
-			expression, isExpression := strings.CutPrefix(want, "/")
-			matches := isExpression && regexp.MustCompile(strings.TrimSuffix(expression, "/")).MatchString(got)
-			if got != want && !sameJSON(got, want) && !matches {
+			if !Fits(got, want) {
 				t.Errorf("%s\n got %s\nwant %s", code, got, want)
 			}
 		})

@@ -97,11 +97,12 @@ function keyOf(args, method) {
   if (args.length === 0)
     throw new TypeError(`Failed to execute '${method}' on 'Cache': parameter 1 is not of type 'Request or string'.`);
   if (isRequest(args[0])) return target(args[0]);
+  const given = `${args[0]}`.toWellFormed();
   let url;
   try {
-    url = host.url_href(`${args[0]}`.toWellFormed());
+    url = host.url_href(given);
   } catch {
-    throw new TypeError("Invalid URL. Cache API keys must be fully-qualified, valid URLs.");
+    throw new TypeError(`Invalid URL: ${given}`);
   }
   if (/^[^/]*\/\/[^/?#]*@/.test(url))
     throw new TypeError("Invalid URL. Cache API keys must be fully-qualified, valid URLs.");
