@@ -8,6 +8,9 @@ import (
 // dev is how our dev server is started.
 const dev = "pages dev SITE --port N --strict-port"
 
+// devWorkerd is dev by the other engine.
+const devWorkerd = "NODE_ENV=production " + dev + " --engine workerd"
+
 // load is how a server is loaded.
 const load = "wrk -t1 -c16 "
 
@@ -50,6 +53,8 @@ var ours = map[measure]string{
 	callSpread:     "POST /api/v1/tools/content.status, a million times",
 	pageDepth:      "content.status with a cursor, to its end",
 	callMemory:     "POST /api/v1/tools/content.status, a million times",
+	engineStart:    devWorkerd + ", until the Worker answers",
+	engineMemory:   devWorkerd + ", while it starts, renders and is loaded",
 	startFilled:    "pages platform --data FULL",
 }
 
@@ -69,6 +74,7 @@ var theirs = map[string]string{
 	asItComes:   "quickjs.wasm of the package quickjs-wasi, in wazero",
 	shared:      "the same without --isolation",
 	bound:       "a figure of its own",
+	builtIn:     "NODE_ENV=production " + dev,
 	databaseSQL: "QueryRowContext, a thousand times",
 	copying:     "write, fsync and rename each, 8 at once",
 	firstDeploy: "pages deploy --propose-only, to an empty service",
@@ -83,6 +89,14 @@ func commands(m measure, peer string) (our, their string) {
 	our = ours[m]
 	if i := slices.IndexFunc(bindingRates, func(r loadedPath) bool { return r.measure == m }); i >= 0 {
 		our = load + bindingRates[i].path
+	}
+	if i := slices.IndexFunc(renderedPages, func(r loadedPath) bool { return r.measure == m }); i >= 0 {
+		our = "GET " + renderedPages[i].path + ", twenty times, time of all processes"
+	}
+	for _, r := range slices.Concat(renderedRates, lightRates) {
+		if r.measure == m {
+			our = load + r.path
+		}
 	}
 	for _, p := range pures {
 		if p.name == string(m) {

@@ -1,8 +1,8 @@
 // Command bench measures `pages` against its peers on one machine, in one go: `pages dev` against `wrangler dev` and
 // caddy, `pages validate` against jq and ajv, `pages migrate` against sqlite3 and wrangler, the runtime against workerd,
-// Node.js and the engine of the npm package, bindings against wrangler's, `pages deploy` against copying and sha256sum,
-// and `pages platform` against bounds. The rows, their promises and the commands behind them are in the tables of each
-// part, and in BENCHMARKS.md.
+// Node.js and the engine of the npm package, `--engine workerd` and bindings against wrangler's, `pages deploy` against
+// copying and sha256sum, and `pages platform` against bounds. The rows, their promises and the commands behind them are in
+// the tables of each part, and in BENCHMARKS.md.
 //
 // All sides take turns, round by round, and medians are compared, so that a noisy minute hits all. --for bounds the time
 // of all of it: the first round of a part is always taken, others as long as there is time. Standard output is the table,
@@ -12,7 +12,7 @@
 // started are ended.
 //
 //	go run ./cmd/tools/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--for 14m] [--out FILE]
-//		[dev] [validate] [migrate] [runtime] [bindings] [deploy] [platform]
+//		[dev] [validate] [migrate] [runtime] [engine] [bindings] [deploy] [platform]
 package main
 
 import (
@@ -66,6 +66,10 @@ func (b *bench) parse(args []string) error {
 	f.StringVar(&b.node, "node", "", "Node.js 22 or newer, a `program` (default: node in PATH)")
 	f.StringVar(&b.wrk, "wrk", "", "the load generator wrk, a `program` (default: wrk in PATH, else our own)")
 	f.StringVar(&b.modules, "modules", "testdata/sites/riverside/node_modules", "a node_modules `folder` that has hono")
+	f.StringVar(
+		&b.packages, "packages", "testdata/sites/packages/node_modules",
+		"a node_modules `folder` that has react-dom, vue and marked",
+	)
 	f.StringVar(&b.jq, "jq", "", "jq, a `program` (default: jq in PATH)")
 	f.StringVar(&b.ajv, "ajv", "", "a node_modules `folder` that has ajv-cli, ajv and ajv-formats")
 	f.StringVar(&b.caddy, "caddy", "", "caddy, a `program` that serves files (default: caddy in PATH)")
@@ -190,6 +194,7 @@ func parts() []part {
 		{"migrate", (*bench).measureMigrate, migratePromises, 6, 0},
 		{"dev", (*bench).measureDev, devPromises, 24, time.Minute},
 		{"runtime", (*bench).measureRuntime, runtimePromises(), 22, 0},
+		{"engine", (*bench).measureEngine, enginePromises(), 16, 0},
 		{"bindings", (*bench).measureBindings, bindingPromises(), 20, 80 * time.Second},
 		{"platform", (*bench).measurePlatform, platformPromises, 12, 4 * time.Minute},
 	}

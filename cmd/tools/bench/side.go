@@ -24,9 +24,10 @@ type side struct {
 	site      string // its copy of the site
 	home      string // its HOME and cache, kept between turns
 	command   func(port string) []string
-	coldStart bool // it has a compile cache that may be cold
-	filesOnly bool // it runs no Worker
-	version   int  // of the Worker, as it is on disk
+	coldStart bool     // it has a compile cache that may be cold
+	filesOnly bool     // it runs no Worker
+	environ   []string // variables of its own
+	version   int      // of the Worker, as it is on disk
 }
 
 func newSide(name, dir, modules string) *side {
@@ -38,7 +39,7 @@ func newSide(name, dir, modules string) *side {
 
 // environment keeps the tool in its own home, away from the network and from questions.
 func (s *side) environment(environ []string, home string) []string {
-	return slices.Concat(environ, quietTools,
+	return slices.Concat(environ, quietTools, s.environ,
 		[]string{"HOME=" + home, "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "XDG_CONFIG_HOME=" + filepath.Join(home, "config")})
 }
 
