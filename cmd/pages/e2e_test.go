@@ -16,8 +16,18 @@ import (
 const key = "Authorization: Bearer example-key-not-a-secret"
 
 // TestRiverside drives the example site, one part of the platform after the
-// other, through the built binary.
+// other, through the built binary, in each engine.
 func TestRiverside(t *testing.T) {
+	for _, engine := range engines {
+		t.Run(engine, func(t *testing.T) {
+			withEngine(t, engine)
+			testRiverside(t)
+		})
+	}
+}
+
+func testRiverside(t *testing.T) {
+	t.Helper()
 	d := startDev(t, copyExample(t, "riverside"))
 	for name, part := range map[string]func(*testing.T, *devServer){
 		"static files": testStatic, "one path value": testPaths, "members": testMembers, "worker": testWorker,

@@ -199,6 +199,16 @@ const demoNew = "demo-new.localhost"
 
 // TestPublishedSite publishes a site that uses everything, and visits it.
 func TestPublishedSite(t *testing.T) {
+	for _, engine := range engines {
+		t.Run(engine, func(t *testing.T) {
+			withEngine(t, engine)
+			testPublishedSite(t)
+		})
+	}
+}
+
+func testPublishedSite(t *testing.T) {
+	t.Helper()
 	data := t.TempDir()
 	p := startPlatform(t, data)
 	site := p.Demo["unpublished_site_id"]

@@ -62,13 +62,22 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("NO_COLOR", "1")
-			return nil
+			packages, err := filepath.Abs(filepath.Join(sites, "workerd", "node_modules"))
+			e.Setenv("WORKERD", packages)
+			return err
 		},
 		Condition: func(name string) (bool, error) {
-			if name != "raced" {
-				return false, fmt.Errorf("%q is no condition", name)
+			switch name {
+			case "raced":
+				return testmachine.Raced() && testing.Short(), nil
+			case "workerd":
+				_, err := os.Stat(filepath.Join(sites, "workerd", "node_modules", "workerd"))
+				if err != nil && os.Getenv(testmachine.Variable) != "" {
+					return false, fmt.Errorf("this machine lacks workerd: make site: %w", err)
+				}
+				return err == nil, nil
 			}
-			return testmachine.Raced() && testing.Short(), nil
+			return false, fmt.Errorf("%q is no condition", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"site": copySite, "url": waitURL, "http": request, "hold": hold, "id": findID, "await": await,

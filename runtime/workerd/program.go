@@ -182,7 +182,7 @@ func (p Program) ask(ctx context.Context) (string, error) {
 	out, problems := &head{}, &head{}
 	run := exec.CommandContext(bounded, p.Path, "--version")
 	run.Stdout, run.Stderr, run.WaitDelay = out, problems, time.Second
-	run.Env = askEnvironment()
+	run.Env = environment()
 	err := run.Run()
 	if m := versionLine.FindSubmatch(out.kept); m != nil && err == nil {
 		return string(m[1]), nil
@@ -217,20 +217,6 @@ func firstLine(text []byte) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	const most = 200
 	return strings.ToValidUTF8(line[:min(len(line), most)], "")
-}
-
-// askEnvironment is what the program gets of this process's variables: none that may hold a secret.
-func askEnvironment() []string {
-	var kept []string
-	for _, name := range []string{
-		"PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT",
-		"WINDIR", "USERPROFILE",
-	} {
-		if value, ok := os.LookupEnv(name); ok {
-			kept = append(kept, name+"="+value)
-		}
-	}
-	return kept
 }
 
 // realPath is a path without links, where it can be told.

@@ -245,7 +245,7 @@ func TestFindAsks(t *testing.T) {
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			// What the program is told comes by the one variable that is passed on and that nothing here reads.
-			t.Setenv("SSL_CERT_DIR", says+c.says)
+			t.Setenv("LD_LIBRARY_PATH", says+c.says)
 			p, err := Find(t.Context(), Places{Given: self})
 			if c.want == "" {
 				if err != nil || p.Version != strings.TrimPrefix(c.says, "workerd ") {
@@ -257,7 +257,7 @@ func TestFindAsks(t *testing.T) {
 		})
 	}
 	t.Run("ends with its caller", func(t *testing.T) {
-		t.Setenv("SSL_CERT_DIR", says+"HANG")
+		t.Setenv("LD_LIBRARY_PATH", says+"HANG")
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		if _, err := Find(ctx, Places{Given: self}); !errors.Is(err, context.DeadlineExceeded) {
@@ -266,7 +266,7 @@ func TestFindAsks(t *testing.T) {
 	})
 	t.Run("gets no secrets", func(t *testing.T) {
 		t.Setenv("PAGES_API_KEY", "ws_secret")
-		for _, variable := range askEnvironment() {
+		for _, variable := range environment() {
 			if strings.Contains(variable, "ws_secret") {
 				t.Error(variable)
 			}
@@ -278,7 +278,7 @@ func TestFindAsks(t *testing.T) {
 const says = "says:"
 
 func TestMain(m *testing.M) {
-	if what, ok := strings.CutPrefix(os.Getenv("SSL_CERT_DIR"), says); ok && len(os.Args) == 2 && os.Args[1] == "--version" {
+	if what, ok := strings.CutPrefix(os.Getenv("LD_LIBRARY_PATH"), says); ok && len(os.Args) == 2 && os.Args[1] == "--version" {
 		switch what {
 		case "FLOOD":
 			for range 1000 {
