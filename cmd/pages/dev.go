@@ -36,15 +36,22 @@ const isolationRequest = "request"
 func (c *cli) newDev() *cobra.Command {
 	f := &devFlags{Options: &devsession.Options{}}
 	cmd := &cobra.Command{
-		Use:         "dev [DIR]",
+		Use:         "dev [DIR] [flags] [-- COMMAND [ARG]...]",
 		Short:       "Run the site on this machine, with the platform's rules enforced",
 		Annotations: map[string]string{printsLines: "yes"},
-		Args:        cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			args, f.Frontend.Command = cutCommand(cmd, args)
+			return cobra.MaximumNArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args, _ = cutCommand(cmd, args)
 			if err := f.check(); err != nil {
 				return err
 			}
-			dir, m, err := c.sites().LoadValid(args) // the first build prints warnings
+			if err := f.checkFrontend(cmd); err != nil {
+				return err
+			}
+			dir, m, err := c.loadDev(cmd.Context(), args, f)
 			if err == nil {
 				err = f.chooseEngine(cmd.Context(), c, dir)
 			}
@@ -63,8 +70,20 @@ func (c *cli) newDev() *cobra.Command {
 	flags.StringVar(&f.LiveReload, "live-reload", "hot", "`mode` in which open pages follow a save: hot, full, off")
 	const stateUsage = "`folder` of the project database, to share it between sites (default: the state folder)"
 	flags.StringVar(&f.ProjectState, "project-state", "", stateUsage)
+	flags.StringVar(&f.Frontend.URL, "upstream", "", "`URL` of a framework's dev server that runs on this machine already; it answers "+
+		"what no route of the site does")
+	flags.IntVar(&f.Frontend.Port, "upstream-port", 0, "`port` where COMMAND listens (default: found by what it prints, or that of PORT)")
 	f.addRules(flags)
 	return cmd
+}
+
+// cutCommand splits the arguments at "--".
+func cutCommand(cmd *cobra.Command, args []string) (own, command []string) {
+	n := cmd.ArgsLenAtDash()
+	if n < 0 {
+		return args, nil
+	}
+	return args[:n], args[n:]
 }
 
 // edgeRulesUsage describes --edge-rules.

@@ -111,6 +111,7 @@ var mayImport = map[string][]string{
 		"devserver/loopback", "devserver/pairing", "manifest", "manifest/edgerules", "manifest/limits", "manifest/sitefile",
 		"manifest/sitepath", "manifest/sourcetext",
 	},
+	"devserver/upstream": {"devserver/loopback", "devserver/site", "manifest"},
 	"devserver": {
 		"devserver/loopback", "devserver/site", "manifest", "manifest/diagnostic", "manifest/limits", "manifest/sitefile",
 	},
@@ -141,11 +142,11 @@ var mayImport = map[string][]string{
 		"manifest/packager", "manifest/publicfiles", "manifest/secretscan", "manifest/validate", "manifest/wrangler", "runtime/node",
 	},
 	"cmd/internal/devsession": {
-		"bundler", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/migration",
-		"cmd/internal/project", "cmd/internal/singlekeys", "cmd/internal/siteworker", "cmd/internal/snapshots",
+		"bundler", "cmd/internal/devcommand", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate",
+		"cmd/internal/migration", "cmd/internal/project", "cmd/internal/singlekeys", "cmd/internal/siteworker", "cmd/internal/snapshots",
 		"cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "devserver", "devserver/loopback",
-		"devserver/pairing", "devserver/site", "manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/secretscan",
-		"manifest/sitepath", "migrate", "migrate/snapshot", "migrate/statefolder", "runtime", "runtime/binding/images",
+		"devserver/pairing", "devserver/site", "devserver/upstream", "manifest", "manifest/diagnostic", "manifest/edgerules",
+		"manifest/secretscan", "manifest/packager", "manifest/sitepath", "manifest/starter", "migrate", "migrate/snapshot", "migrate/statefolder", "runtime", "runtime/binding/images",
 		"runtime/binding/kv", "runtime/binding/r2", "runtime/web/cache",
 	},
 	"cmd/internal/doctor": {
@@ -180,7 +181,8 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/localsecrets": {"cmd/internal/failure", "cmd/internal/userfile", "manifest", "manifest/secretscan"},
 	"cmd/pages": {
-		"bundler", "bundler/cloudflare", "bundler/hashfile", "cmd/internal/devsession", "cmd/internal/doctor", "cmd/internal/ending",
+		"bundler", "bundler/cloudflare", "bundler/hashfile", "cmd/internal/devcommand", "cmd/internal/devsession",
+		"cmd/internal/doctor", "cmd/internal/ending",
 		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/jsonshape", "cmd/internal/localstate",
 		"cmd/internal/manual",
 		"cmd/internal/migration", "cmd/internal/misuse", "cmd/internal/platform", "cmd/internal/project", "cmd/internal/publish",
@@ -238,7 +240,9 @@ var mayImport = map[string][]string{
 	"cmd/internal/routing": {
 		"bundler", "cmd/internal/failure", "cmd/internal/project", "cmd/internal/wording", "devserver/site", "manifest",
 	},
-	"cmd/internal/singlekeys": nil,
+	"cmd/internal/singlekeys":   nil,
+	"cmd/internal/processgroup": nil,
+	"cmd/internal/devcommand":   {"cmd/internal/processgroup"},
 	"cmd/internal/ending": {
 		"cmd/internal/failure", "cmd/internal/publish", "cmd/internal/remote", "cmd/internal/terminal", "manifest/diagnostic",
 	},
@@ -247,10 +251,9 @@ var mayImport = map[string][]string{
 	"cmd/tools/artifacts":           {"runtime/engine/quickjspatch", "runtime/web/streams", "bundler/names"},
 	"cmd/tools/artifacts/bootimage": {"runtime"},
 	"cmd/tools/release":             nil,
-	"cmd/tools/processgroup":        nil,
-	"cmd/tools/soak":                {"cmd/tools/processgroup"},
+	"cmd/tools/soak":                {"cmd/internal/processgroup"},
 	"cmd/tools/test262":             {"runtime", "runtime/engine"},
-	"cmd/tools/bench":               {"cmd/tools/processgroup", "manifest", "migrate"},
+	"cmd/tools/bench":               {"cmd/internal/processgroup", "manifest", "migrate"},
 
 	"runtime/binding": {
 		"runtime/binding/assets", "runtime/binding/d1", "runtime/binding/hostcall", "runtime/binding/images", "runtime/binding/kv",

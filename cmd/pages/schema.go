@@ -126,5 +126,7 @@ func devLines() (*jsonschema.Schema, error) {
 		"log":      jsonshape.Of[devsession.LogEvent],
 		"delivery": jsonshape.Of[devsession.SiteEvent],
 		"pairing":  jsonshape.Of[devsession.PairingEvent],
+		"output":   jsonshape.Of[devsession.OutputEvent],
+		"frontend": jsonshape.Of[devsession.FrontendEvent],
 	})()
 }

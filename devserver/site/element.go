@@ -14,6 +14,7 @@ type ElementWriter struct {
 	// Element returns the element in ASCII. It may change the header, which is not sent yet.
 	Element func(h http.Header) string
 
+	plain   bool
 	begun   bool
 	held    int // the status, until the first byte says whether the document takes the element; 0 for none
 	element string
@@ -21,11 +22,14 @@ type ElementWriter struct {
 	sent    int64
 }
 
+// KeepAsIs has the document pass without an element. It must come before the header.
+func (w *ElementWriter) KeepAsIs() { w.plain = true }
+
 // WriteHeader decides whether this response gets the element, and holds the header of one that may.
 func (w *ElementWriter) WriteHeader(status int) {
 	if !w.begun && status >= 200 {
 		w.begun = true
-		if takesElement(status, w.Header()) {
+		if !w.plain && takesElement(status, w.Header()) {
 			w.held = status
 			return
 		}

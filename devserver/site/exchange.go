@@ -101,6 +101,8 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 		x.refuse(d.refusal)
 	case d.answer == AnswerWorker:
 		x.callWorker()
+	case x.serving.revision.Upstream != nil:
+		x.callUpstream()
 	default:
 		x.serveStatic(d)
 	}

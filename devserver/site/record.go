@@ -12,12 +12,13 @@ type Source string
 
 // The parts that answer.
 const (
-	FromRefusal Source = "refused" // malformed path, foreign host, unknown method
-	FromGate    Source = "gate"    // members gate: sign in, or forbidden
-	FromWorker  Source = "worker"
-	FromStatic  Source = "static"
-	FromForm    Source = "form"
-	FromControl Source = "control" // the rest of /__pages/
+	FromRefusal  Source = "refused" // malformed path, foreign host, unknown method
+	FromGate     Source = "gate"    // members gate: sign in, or forbidden
+	FromWorker   Source = "worker"
+	FromStatic   Source = "static"
+	FromUpstream Source = "upstream" // the dev server of a framework
+	FromForm     Source = "form"
+	FromControl  Source = "control" // the rest of /__pages/
 )
 
 // Meter measures the cost of one request of a [Worker].

@@ -36,6 +36,8 @@ type Revision struct {
 	Rules *edgerules.Rules
 	// Worker answers the listed routes; nil for a static site.
 	Worker Worker
+	// Upstream answers in the place of the Assets; nil for a site of files. Their rules do not count then.
+	Upstream Upstream
 	// StandIn says that the Worker answers form posts too: it stands in for a site whose forms are not known.
 	StandIn bool
 	// Drained, when set, is called once, on its own goroutine, after the revision was swapped out and its last request

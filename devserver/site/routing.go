@@ -17,6 +17,7 @@ type Routing struct {
 	static   *staticIndex
 	rules    *edgerules.Rules
 	worker   bool // code answers the listed routes
+	upstream bool // another server answers in the place of files
 }
 
 // NewRouting makes the routing of a revision. It uses only the index of the files: they need not exist, and their
@@ -30,7 +31,7 @@ func newRouting(r Revision, cache *FileCache) *Routing {
 	v := &Routing{manifest: cmp.Or(r.Manifest, &manifest.Manifest{}), rules: r.Rules}
 	v.routes = manifest.NewRouteTable(v.manifest.Routes)
 	v.static = newStaticIndex(r.Assets, r.AssetsDir, v.routes, cache)
-	v.worker = r.Worker != nil || v.manifest.Entry != ""
+	v.worker, v.upstream = r.Worker != nil || v.manifest.Entry != "", r.Upstream != nil
 	return v
 }
 
@@ -106,6 +107,9 @@ func (v *Routing) resolveTarget(path string) (hit found, rule edgerules.Redirect
 func (v *Routing) lookUp(path string) (hit found, gated bool) {
 	hit = v.static.resolve(path)
 	verdict := v.routes.Judge(path)
+	if v.upstream { // it may have a file there, under any of its names
+		verdict = v.routes.JudgeFile(path)
+	}
 	if hit.file != nil {
 		verdict = verdict.Or(hit.file.verdict)
 	}

@@ -25,6 +25,16 @@ type bundle struct {
 	fsys fs.FS
 }
 
+// exists reports whether there is anything at the path that a value names.
+func (b *bundle) exists(p jsontree.Pointer) bool {
+	declared, ok := b.Str(p)
+	if !ok {
+		return false
+	}
+	_, _, err := sitepath.Follow(b.fsys, sitepath.CleanPath(declared))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // checkPath checks the file or directory that a value names. It returns the path, clean, and true when it is valid.
 func (b *bundle) checkPath(p jsontree.Pointer, wantDir bool) (string, bool) {
 	declared, ok := b.Str(p)

@@ -50,11 +50,18 @@ func LoadForUpload(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List
 	return load(fsys, name, &purpose{upload: true})
 }
 
+// LoadForUpstream is [LoadForBuild] of a site for which the dev server of a framework answers in the place of its public files:
+// their folder is not looked at, and an entry that is not there yet is what the framework's build makes.
+func LoadForUpstream(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List) {
+	return load(fsys, name, &purpose{unread: true, upstream: true})
+}
+
 // purpose has the options of a check.
 type purpose struct {
-	unread bool // see LoadForBuild
-	upload bool // see LoadForUpload
-	listed fs.FS
+	unread   bool // see LoadForBuild
+	upload   bool // see LoadForUpload
+	upstream bool // see LoadForUpstream
+	listed   fs.FS
 	// listing is what was met of the public files, if listed is given.
 	listing *publicfiles.Listing
 }
@@ -92,8 +99,12 @@ func load(fsys fs.FS, name string, to *purpose) (*manifest.Manifest, diagnostic.
 
 // check runs every rule that looks at files. It returns the compatibility flags of a JSON runtime config.
 func (b *bundle) check() []string {
-	b.checkPath("/entry", false)
-	if dir, ok := b.checkPath("/assets", true); ok {
+	if !b.upstream || b.exists("/entry") {
+		b.checkPath("/entry", false)
+	}
+	if b.upstream {
+		// Neither files nor members pages are there to be looked at.
+	} else if dir, ok := b.checkPath("/assets", true); ok {
 		b.checkAssets(dir)
 		_, found := edgerules.Load(b.fsys, dir)
 		b.Diagnostics = append(b.Diagnostics, found...)

@@ -100,7 +100,11 @@ func (b *builder) close() {
 // Build implements devserver.Builder.
 func (b *builder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	defer b.console.forget()
-	m, checked := b.run.process.Sites.LoadUnread(b.run.dir)
+	load := b.run.process.Sites.LoadUnread
+	if b.run.frontend != nil {
+		load = b.run.process.Sites.LoadBehind
+	}
+	m, checked := load(b.run.dir)
 	// Never the site's folder as such: files that are no part of a site (a log, an editor's files) must not rebuild it.
 	watch := append(localsecrets.Paths(b.run.dir), filepath.Join(b.run.dir, manifest.FileName), project.PersonasPath(b.run.dir))
 	for _, name := range manifest.RuntimeConfigs() {
@@ -109,6 +113,9 @@ func (b *builder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	if m == nil {
 		watch = append(watch, b.bundler.Inputs()...)
 		return devserver.Outcome{Problems: b.problems(checked.Diagnostics, "The manifest was refused"), Watch: watch}
+	}
+	if b.run.frontend != nil {
+		m = b.run.frontend.without(m)
 	}
 	if err := b.readPrivate(ctx, m); err != nil {
 		return devserver.Outcome{Problems: []devserver.Problem{secretsProblem(err)}, Watch: append(watch, b.bundler.Inputs()...)}
@@ -185,6 +192,10 @@ func (b *builder) revision(ctx context.Context, m *manifest.Manifest, bundle *bu
 	r := site.Revision{
 		ID: bundle.Digest[:12], Manifest: m, Assets: bundle.Assets, AssetsDir: filepath.Join(b.run.dir, filepath.FromSlash(m.Assets)),
 		Rules: project.EdgeRules(b.run.options.EdgeRules, b.run.dir, m),
+	}
+	if b.run.frontend != nil {
+		r.Upstream, r.Rules = b.run.frontend.proxy, nil
+		b.run.frontend.proxy.SetRoutes(m)
 	}
 	if bundle.Worker == nil {
 		b.replace(nil)

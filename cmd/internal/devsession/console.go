@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devcommand"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
@@ -247,6 +248,11 @@ func (k *console) log(l pagesruntime.Line) {
 // errorPage answers for a Worker that failed, and prints why.
 func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
+	if p.Kind == downKind {
+		w.Header().Set("Refresh", "1") // the page comes once there is one
+		devserver.WriteProblemPage(w, r, p)
+		return
+	}
 	if k.term.JSON {
 		k.event(ErrorEvent{"error", p})
 	} else if text := k.text(p); k.isNew(text) {
@@ -275,6 +281,55 @@ func (k *console) isNew(text string) bool {
 	}
 	k.failed[text] = true
 	return true
+}
+
+// output prints a line of the framework's dev server, under its name.
+func (k *console) output(name string, l devcommand.Line) {
+	if k.term.JSON {
+		stream := "stdout"
+		if l.IsError {
+			stream = "stderr"
+		}
+		k.event(OutputEvent{"output", name, stream, l.Plain})
+		return
+	}
+	text := wording.Printable(l.Plain)
+	if k.term.Colored(k.term.Stderr) {
+		text = devcommand.Coloured(l.Text)
+	}
+	k.line("%s %s", k.term.Paint("2", name+" |"), text)
+}
+
+// frontend prints how far the framework's dev server is.
+func (k *console) frontend(name string, s devcommand.State) {
+	if k.term.JSON {
+		k.event(FrontendEvent{"frontend", name, string(s.Phase), s.Host, s.Exit})
+		return
+	}
+	switch s.Phase {
+	case devcommand.Ready:
+		k.line("%s listens at %s, behind this site", name, s.Host)
+	case devcommand.Ended:
+		k.logger().Error(name+" has ended: "+s.Exit, "fix", "press s to start it again")
+	case devcommand.Starting:
+	}
+}
+
+// OutputEvent is a line of the framework's dev server.
+type OutputEvent struct {
+	Type   string `json:"type"`
+	Name   string `json:"name"`
+	Stream string `json:"stream"` // stdout or stderr
+	Text   string `json:"text"`   // without colours
+}
+
+// FrontendEvent says how far the framework's dev server is.
+type FrontendEvent struct {
+	Type  string `json:"type"`
+	Name  string `json:"name"`
+	State string `json:"state"` // starting, ready or ended
+	Host  string `json:"host,omitempty"`
+	Exit  string `json:"exit,omitempty"` // how it ended
 }
 
 // ReadyEvent is the first line of --json.

@@ -27,14 +27,15 @@ import (
 
 // keyboard runs the actions of keys.
 type keyboard struct {
-	console *console
-	url     string
-	front   *site.Site
-	server  *devserver.Server
-	pairing *pairing.Codes
-	as      string // the current persona, "" for signed out
-	quit    func()
-	open    func(url string) error
+	console  *console
+	url      string
+	front    *site.Site
+	server   *devserver.Server
+	pairing  *pairing.Codes
+	frontend *frontend
+	as       string // the current persona, "" for signed out
+	quit     func()
+	open     func(url string) error
 }
 
 // shownLeads is how many leads the key for them shows.
@@ -52,6 +53,7 @@ func keys() []key {
 	return []key{
 		{'o', "open the site in a browser", (*keyboard).openSite},
 		{'r', "rebuild", (*keyboard).rebuild},
+		{'s', "start the framework's dev server again", (*keyboard).restartFrontend},
 		{'p', "the next persona for visitors who have not signed in", (*keyboard).nextPersona},
 		{'b', "forget the browsers that are paired, and all pairing codes", (*keyboard).forgetPaired},
 		{'l', "the newest leads", (*keyboard).leads},
@@ -122,6 +124,19 @@ func (k *keyboard) openSite(context.Context) {
 func (k *keyboard) rebuild(context.Context) {
 	k.console.line("rebuilding")
 	k.server.Rebuild()
+}
+
+func (k *keyboard) restartFrontend(context.Context) {
+	if k.frontend == nil || k.frontend.command == nil {
+		k.console.line("pages started no dev server of a framework: pages dev -- COMMAND does")
+		return
+	}
+	k.console.line("starting %s again", k.frontend.command.Name())
+	go func() { // it may take a while to end
+		if err := k.frontend.command.Restart(); err != nil {
+			k.console.line("%s cannot be started: %s", k.frontend.command.Name(), failure.Reason(err))
+		}
+	}()
 }
 
 func (k *keyboard) forgetPaired(context.Context) {

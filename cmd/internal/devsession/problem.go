@@ -9,6 +9,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/upstream"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/edgerules"
@@ -33,6 +34,9 @@ var titles = map[pagesruntime.Kind]string{
 
 // problemOf converts an error of a Worker for the dev server's pages.
 func problemOf(err error) devserver.Problem {
+	if down, ok := errors.AsType[*upstream.DownError](err); ok {
+		return downProblem(down)
+	}
 	f, ok := errors.AsType[*pagesruntime.Error](err)
 	if !ok {
 		return devserver.Problem{

@@ -63,6 +63,7 @@ type Options struct {
 	EdgeRules    string
 	Mode         string // the value of process.env.NODE_ENV; "" for that of the environment, or development
 	Engine       siteworker.Choice
+	Frontend     Frontend
 }
 
 // session is one site that is being served.
@@ -76,6 +77,7 @@ type session struct {
 	engine   *siteworker.Engine
 	usualGC  int            // percent, after the start
 	pairing  *pairing.Codes // nil where all clients are alike
+	frontend *frontend      // nil for a site of files
 }
 
 // Serve serves the site in dir until ctx ends. m is its manifest.
@@ -142,6 +144,10 @@ func (r *session) serve(ctx context.Context) (err error) {
 		return errors.Join(err, r.sockets.Close())
 	}
 	defer console.history.Close()
+	if r.frontend, err = r.startFrontend(ctx, console); err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
+	defer r.frontend.close()
 	in, err := r.newInstance(ctx, hub, console)
 	if err != nil {
 		return errors.Join(err, r.sockets.Close())
@@ -179,7 +185,8 @@ func (r *session) serve(ctx context.Context) (err error) {
 	if err := r.state.Announce(r.sockets.URL, hub.Token()); err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
-	keys.server, keys.front = server, in.front
+	keys.server, keys.front, keys.frontend = server, in.front, r.frontend
+	defer context.AfterFunc(ctx, r.frontend.close)() // beside the last requests
 	return server.Serve(ctx)
 }
 

@@ -159,6 +159,11 @@ func (s *Sites) LoadUnread(dir string) (*manifest.Manifest, Checked) {
 	return m, checked
 }
 
+// LoadBehind is LoadUnread for a site whose files a framework's dev server has.
+func (s *Sites) LoadBehind(dir string) (*manifest.Manifest, Checked) {
+	return s.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName), validate.LoadForUpstream)
+}
+
 // loadFrom has load read and check the manifest at path, whose folder is fsys.
 func (s *Sites) loadFrom(
 	fsys fs.FS, path string, load func(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List),
@@ -177,6 +182,12 @@ func (s *Sites) LoadSite(args []string) (string, *manifest.Manifest, error) {
 // LoadValid is LoadSite without the warnings: pages validate prints them.
 func (s *Sites) LoadValid(args []string) (string, *manifest.Manifest, error) {
 	dir, m, _, err := s.findSite(args, s.Load, false)
+	return dir, m, err
+}
+
+// LoadToServe is LoadValid for a site whose files a framework's dev server has.
+func (s *Sites) LoadToServe(args []string) (string, *manifest.Manifest, error) {
+	dir, m, _, err := s.findSite(args, s.LoadBehind, false)
 	return dir, m, err
 }
 

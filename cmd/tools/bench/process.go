@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pages-toolchain/pages/cmd/tools/processgroup"
+	"github.com/pages-toolchain/pages/cmd/internal/processgroup"
 )
 
 // process is a program that was started here, with all its children.

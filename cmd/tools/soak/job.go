@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pages-toolchain/pages/cmd/tools/processgroup"
+	"github.com/pages-toolchain/pages/cmd/internal/processgroup"
 )
 
 // longest is how long a run may take: one that takes longer hangs.

@@ -1,4 +1,4 @@
-//go:build !unix
+//go:build !unix && !windows
 
 package processgroup
 
@@ -10,9 +10,18 @@ func Own(*exec.Cmd) {}
 // Interrupt ends the program alone, for want of a signal.
 func Interrupt(cmd *exec.Cmd) error { return cmd.Process.Kill() }
 
+// Terminate ends the program alone, for want of a signal.
+func Terminate(cmd *exec.Cmd) error { return cmd.Process.Kill() }
+
 // Kill ends the program alone. It may be gone.
 func Kill(cmd *exec.Cmd) {
 	if cmd.Process != nil {
 		_ = cmd.Process.Kill()
 	}
 }
+
+// Alive reports whether the program is left.
+func Alive(cmd *exec.Cmd) bool { return cmd.ProcessState == nil }
+
+// Tie does nothing.
+func Tie(*exec.Cmd) (release func(), err error) { return func() {}, nil }

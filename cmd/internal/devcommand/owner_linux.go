@@ -1,0 +1,66 @@
+package devcommand
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// ownsPort reports whether a process of a group listens on a port. known is false where the system does not tell.
+func ownsPort(group, port int) (owns, known bool) {
+	sockets := map[string]bool{}
+	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
+		text, err := os.ReadFile(table)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			const listening = "0A"
+			f := strings.Fields(line)
+			if len(f) < 10 || f[3] != listening {
+				continue
+			}
+			_, hex, _ := strings.Cut(f[1], ":")
+			if n, err := strconv.ParseUint(hex, 16, 16); err == nil && int(n) == port {
+				sockets["socket:["+f[9]+"]"] = true
+			}
+		}
+	}
+	if len(sockets) == 0 {
+		return false, false
+	}
+	processes, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return false, false
+	}
+	for _, p := range processes {
+		if groupOf(p) != group {
+			continue
+		}
+		list, err := os.ReadDir(p + "/fd")
+		if err != nil {
+			return false, false
+		}
+		for _, fd := range list {
+			if to, err := os.Readlink(p + "/fd/" + fd.Name()); err == nil && sockets[to] {
+				return true, true
+			}
+		}
+	}
+	return false, true
+}
+
+// groupOf is the process group of a folder of /proc; 0 when it is gone.
+func groupOf(process string) int {
+	text, err := os.ReadFile(process + "/stat")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text[max(0, strings.LastIndexByte(string(text), ')')):]), ") ")
+	if f := strings.Fields(rest); len(f) > 2 {
+		n, _ := strconv.Atoi(f[2])
+		return n
+	}
+	return 0
+}

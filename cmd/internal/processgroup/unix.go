@@ -1,0 +1,56 @@
+//go:build unix
+
+package processgroup
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+// Own puts a program that is not started yet, and what it starts, into a group of their own.
+func Own(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// Interrupt does to the group what Ctrl-C in a terminal does.
+func Interrupt(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
+
+// Terminate asks the group to end.
+func Terminate(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+
+// Kill ends what is left of the group. There may be nothing.
+func Kill(cmd *exec.Cmd) {
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// Alive reports whether anything of the group is left.
+func Alive(cmd *exec.Cmd) bool { return syscall.Kill(-cmd.Process.Pid, 0) == nil }
+
+// watch is what the shell runs. It reads until this process is gone, which closes the pipe.
+const watch = `read -r _; kill -s TERM -- "-$1" 2>/dev/null || exit 0; sleep 2; kill -s KILL -- "-$1" 2>/dev/null`
+
+// Tie has a group that was started end with this process. release must be called once the group has ended.
+func Tie(cmd *exec.Cmd) (release func(), err error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("watch over the program: %w", err)
+	}
+	guard := exec.Command("/bin/sh", "-c", watch, "pages-watch", strconv.Itoa(cmd.Process.Pid)) //nolint:noctx // it ends by the pipe
+	guard.Stdin = read
+	guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is not for it
+	guard.Dir = "/"
+	err = guard.Start()
+	_ = read.Close() // it is the shell's
+	if err != nil {
+		_ = write.Close()
+		return nil, fmt.Errorf("watch over the program: %w", err)
+	}
+	return func() {
+		_ = guard.Process.Kill() // before the pipe closes: the number of the group may be another's by then
+		_ = guard.Wait()
+		_ = write.Close()
+	}, nil
+}

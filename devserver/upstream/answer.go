@@ -1,0 +1,172 @@
+package upstream
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// This file reads answers of the server on their way.
+
+// kind is what an answer is, by its Content-Type.
+type kind int
+
+const (
+	other kind = iota // images, fonts and other bytes
+	page
+	script
+	style
+	data // JSON, text
+)
+
+func kindOf(h http.Header) kind {
+	name, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	switch {
+	case err != nil && h.Get("Content-Type") != "":
+		return script // whatever it is, a browser may run it
+	case name == "text/html" || name == "application/xhtml+xml":
+		return page
+	case name == "text/css":
+		return style
+	case name == "" || strings.HasSuffix(name, "javascript") || strings.HasSuffix(name, "ecmascript") ||
+		strings.HasSuffix(name, "typescript") || name == "text/jsx" || name == "text/tsx" || name == "video/mp2t": // .ts, to some
+		return script
+	case name == "image/svg+xml", strings.HasPrefix(name, "text/"), strings.Contains(name, "json"), strings.Contains(name, "xml"),
+		name == "application/octet-stream":
+		return data
+	}
+	return other
+}
+
+// judge decides about an answer whose kind is known now, and reads what it names.
+func (p *Proxy) judge(resp *http.Response) error {
+	s := passOf(resp.Request)
+	m := s.modules
+	if m == nil || resp.StatusCode < http.StatusOK || resp.StatusCode == http.StatusNotModified {
+		return nil
+	}
+	k := kindOf(resp.Header)
+	name := resp.Request.URL.Path
+	empty := resp.Request.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent || resp.StatusCode/100 == 3
+	if s.closed && !empty && !m.open(k, name, resp) {
+		return m.refusal(name)
+	}
+	if resp.Request.Method != http.MethodGet || resp.Header.Get("Content-Encoding") != "" {
+		return nil
+	}
+	document := k == page && !m.leads(name)
+	if k == other || k == page && !document || resp.StatusCode >= http.StatusBadRequest && !document {
+		return nil
+	}
+	base := *resp.Request.URL
+	base.Scheme, base.Host = "", ""
+	resp.Body = &readBody{ReadCloser: resp.Body, modules: m, kind: k, base: &base, key: s.key, length: resp.ContentLength}
+	return nil
+}
+
+// open reports whether an answer that nothing public names is for everybody by its kind.
+func (m *modules) open(k kind, name string, resp *http.Response) bool {
+	source := m.source(name)
+	switch k {
+	case page:
+		// A page of a folder of sources is one at its own path, if no members route has that name.
+		return source == "" || strings.TrimPrefix(name, "/") == source && strings.HasSuffix(name, ".html") && !m.isSecret(name)
+	case other:
+		return source == "" || !m.isSecret(name)
+	case data:
+		return source == "" && !strings.HasSuffix(name, ".map") && !m.ofMembersPage(name)
+	case script, style:
+		return resp.StatusCode == http.StatusNotFound && resp.ContentLength == 0
+	}
+	return false
+}
+
+// ofMembersPage reports whether a path is that of the data of a members page: "/club.data", "/club/__data.json",
+// "/_next/data/…/club.json".
+func (m *modules) ofMembersPage(name string) bool {
+	trimmed := strings.TrimSuffix(name, path.Ext(name))
+	if strings.HasPrefix(path.Base(name), "_") {
+		trimmed = path.Dir(name)
+	}
+	if m.leads(trimmed) {
+		return true
+	}
+	if first := strings.TrimPrefix(trimmed, "/"); first == "" || !strings.ContainsRune("_@.", rune(first[0])) {
+		return false
+	}
+	for i := 1; i < len(trimmed); i++ {
+		if trimmed[i] == '/' && m.leads(trimmed[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// readBody takes from a body what it names, before its last bytes are passed on: a browser asks for what it names at once.
+// Of a page each piece is read as it comes, since a page may stream; of data too, since an event stream never ends. A module
+// is passed on once it is there as a whole.
+type readBody struct {
+	io.ReadCloser
+	modules *modules
+	kind    kind
+	base    *url.URL
+	key     string
+	length  int64 // -1 when unknown
+	text    bytes.Buffer
+	long    bool // over maxReadBytes: the rest passes unread
+	whole   bool // a module was read to its end
+	page    pageReader
+}
+
+// Read implements io.Reader.
+func (b *readBody) Read(p []byte) (int, error) {
+	if b.kind == script || b.kind == style {
+		return b.readModule(p)
+	}
+	n, err := b.ReadCloser.Read(p)
+	if b.long {
+		return n, err
+	}
+	if b.text.Write(p[:n]); b.text.Len() > maxReadBytes {
+		b.long, b.text = true, bytes.Buffer{}
+		return n, err
+	}
+	ended := errors.Is(err, io.EOF) || b.length >= 0 && int64(b.text.Len()) == b.length
+	switch {
+	case b.kind == page:
+		if b.page.read(b.modules, b.text.Bytes(), ended) {
+			b.modules.learn(b.key, b.modules.resolveAll(true, b.base, b.page.refs))
+		}
+	case ended:
+		b.modules.learn(b.key, b.modules.answerOf(b.kind, b.base, b.text.Bytes()))
+	}
+	return n, err
+}
+
+func (b *readBody) readModule(p []byte) (int, error) {
+	for !b.whole && !b.long {
+		n, err := io.CopyN(&b.text, b.ReadCloser, 32<<10)
+		b.long = b.text.Len() > maxReadBytes
+		switch {
+		case errors.Is(err, io.EOF):
+			b.whole = true
+			b.modules.learn(b.key, b.modules.answerOf(b.kind, b.base, b.text.Bytes()))
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.ErrNoProgress
+		}
+	}
+	if b.text.Len() > 0 {
+		return b.text.Read(p)
+	}
+	if b.whole {
+		return 0, io.EOF
+	}
+	return b.ReadCloser.Read(p)
+}

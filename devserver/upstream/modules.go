@@ -1,0 +1,437 @@
+package upstream
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// This file decides which answers of a dev server are for everybody. The rule, which no list of frameworks is part of:
+//
+//   - a public page is an HTML document at a path that no members route covers. What it loads by itself is public with it:
+//     what its elements name, what its scripts import statically, and so on through every module. A members page whose
+//     module is among that is no secret, here as in the site that is built of it, and the log says so;
+//   - what a public module loads later (import(), a path in a string) is public too, unless its name has the words of a
+//     members route (/src/Club.jsx, /src/routes/club/+page.svelte, for /club/*), or the module itself ties it to such a
+//     route ({path: "/club", lazy: () => import("./Vault.jsx")}). What is reached that way ties in no members page either;
+//   - code and files of the site's folder that nothing public names are for members: whatever prefix, query or suffix asks
+//     for them (/src/…, /@fs/…, ?raw, .map). The server's data, images and fonts are not code: they are public unless their
+//     path leads to a members page;
+//   - a WebSocket passes no message to a stranger that quotes lines of a file that is not public (socket.go).
+//
+// What a page names is read from the bytes on their way to whoever asked, so a page must have been asked for before its
+// modules are; where a browser took one of them from its cache, the server is asked for it.
+
+const (
+	maxAnswers   = 20_000  // that are remembered of one site
+	maxReferred  = 20_000  // references that are taken of one answer
+	maxReadBytes = 8 << 20 // of one answer; of a longer one nothing is taken
+	maxCrawl     = 2_000   // modules that are asked for, for one request
+	crawlTime    = 10 * time.Second
+)
+
+// answer is what one answer of the server names, by keys.
+type answer struct {
+	document bool // a public page
+	loads    []string
+	later    []string // without those that belong to a members route
+}
+
+// modules remembers what public answers name.
+type modules struct {
+	dir     string
+	routes  []manifest.Route
+	table   *manifest.RouteTable
+	secret  [][]string // the words of each members route
+	logger  *slog.Logger
+	crawl   sync.Mutex // held by the one request that asks for modules
+	mu      sync.Mutex
+	answers map[string]*answer
+	order   []string        // keys of answers, the oldest first
+	public  map[string]bool // nil when it must be made anew
+	told    map[string]bool // what was logged
+}
+
+func newModules(dir string, routes []manifest.Route, logger *slog.Logger) *modules {
+	m := &modules{
+		dir: dir, routes: slices.Clone(routes), table: manifest.NewRouteTable(routes), logger: logger, answers: map[string]*answer{},
+		told: map[string]bool{},
+	}
+	for _, r := range routes {
+		if words := wordsOf(strings.TrimSuffix(r.Pattern, "/*")); r.Access == manifest.Members && len(words) > 0 {
+			m.secret = append(m.secret, words)
+		}
+	}
+	return m
+}
+
+func (m *modules) sameRoutes(routes []manifest.Route) bool { return slices.Equal(m.routes, routes) }
+
+// keyOf names what a URL asks for: path and query, without what only tells versions apart.
+func keyOf(u *url.URL) string {
+	if u.RawQuery == "" {
+		return u.Path
+	}
+	var kept []string
+	for part := range strings.SplitSeq(u.RawQuery, "&") {
+		name, _, _ := strings.Cut(part, "=")
+		if part != "" && name != "t" && name != "v" && name != "ts" && name != "import" {
+			kept = append(kept, part)
+		}
+	}
+	if len(kept) == 0 {
+		return u.Path
+	}
+	return u.Path + "?" + strings.Join(kept, "&")
+}
+
+// resolve returns the key of a reference in the answer at a key; "" for one that leads elsewhere.
+func resolve(base *url.URL, reference string) string {
+	u, err := url.Parse(reference)
+	if err != nil || u.Opaque != "" {
+		return ""
+	}
+	full := base.ResolveReference(u)
+	if full.Host != base.Host || full.Scheme != base.Scheme {
+		return ""
+	}
+	return keyOf(full)
+}
+
+// isPublic reports whether a public page names a key.
+func (m *modules) isPublic(key string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.publicKeys()[key]
+}
+
+// publicKeys returns all that public pages name. The caller holds the lock.
+func (m *modules) publicKeys() map[string]bool {
+	if m.public != nil {
+		return m.public
+	}
+	public, queue := map[string]bool{}, []string(nil)
+	for _, key := range m.order {
+		if m.answers[key].document {
+			queue = append(queue, key)
+		}
+	}
+	seen := map[string]bool{}
+	for len(queue) > 0 { // what pages cannot do without
+		key := queue[0]
+		queue = queue[1:]
+		if a := m.answers[key]; a != nil && !seen[key] {
+			seen[key] = true
+			for _, to := range a.loads {
+				if !public[to] {
+					public[to] = true
+					queue = append(queue, to)
+				}
+			}
+		}
+	}
+	for key := range public {
+		if m.isSecret(key) && m.tell(key) {
+			m.logger.Warn("everybody can read "+m.shown(key)+", whose name is that of a members page: a public page imports it",
+				"fix", "import it with import(), where members come to it")
+		}
+	}
+	for _, key := range m.order {
+		if a := m.answers[key]; a.document || public[key] {
+			queue = append(queue, key)
+		}
+	}
+	seen = map[string]bool{}
+	for len(queue) > 0 { // what they may load
+		key := queue[0]
+		queue = queue[1:]
+		a := m.answers[key]
+		if a == nil || seen[key] {
+			continue
+		}
+		seen[key] = true
+		for _, list := range [...][]string{a.loads, a.later} {
+			for _, to := range list {
+				if !public[to] && !m.isSecret(to) {
+					public[to] = true
+					queue = append(queue, to)
+				}
+			}
+		}
+	}
+	m.public = public
+	return public
+}
+
+// tell reports whether something about a key was not logged before. The caller holds the lock.
+func (m *modules) tell(key string) bool {
+	before := m.told[key]
+	if len(m.told) < maxAnswers {
+		m.told[key] = true
+	}
+	return !before
+}
+
+// shown is a key as the log shows it: the file of the site, if it is one.
+func (m *modules) shown(key string) string {
+	name, _, _ := strings.Cut(key, "?")
+	if file := m.source(name); file != "" {
+		return file
+	}
+	return name
+}
+
+func (m *modules) hasRead(key string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.answers[key] != nil
+}
+
+// learn remembers what an answer names.
+func (m *modules) learn(key string, a *answer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before, known := m.answers[key]
+	if known && before.document == a.document && slices.Equal(before.loads, a.loads) && slices.Equal(before.later, a.later) {
+		return
+	}
+	if !known {
+		if len(m.order) >= maxAnswers {
+			delete(m.answers, m.order[0])
+			m.order = m.order[1:]
+		}
+		m.order = append(m.order, key)
+	}
+	m.answers[key] = a
+	m.public = nil
+}
+
+// unread lists what public pages load by themselves and nothing was read of.
+func (m *modules) unread() (keys []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for key := range m.publicKeys() {
+		if m.answers[key] == nil {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// isSecret reports whether a key has the words of a members route, one after the other.
+func (m *modules) isSecret(key string) bool {
+	words := wordsOf(strings.ReplaceAll(key, filepath.ToSlash(m.dir), ""))
+	for _, secret := range m.secret {
+		for at := range words {
+			if len(words)-at >= len(secret) && slices.Equal(words[at:at+len(secret)], secret) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wordsOf splits a path into words in lower case: at whatever is no letter or digit, and before capitals.
+func wordsOf(text string) (words []string) {
+	var word []rune
+	end := func() {
+		if len(word) > 0 {
+			words = append(words, string(word))
+			word = nil
+		}
+	}
+	lower := false
+	for _, r := range text {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			end()
+			lower = false
+			continue
+		case unicode.IsUpper(r) && lower:
+			end()
+		}
+		lower = !unicode.IsUpper(r)
+		word = append(word, unicode.ToLower(r))
+	}
+	end()
+	return words
+}
+
+// leads reports whether a path of the site is that of a members page.
+func (m *modules) leads(name string) bool {
+	if !strings.HasPrefix(name, "/") {
+		name = "/" + name
+	}
+	name, _, _ = strings.Cut(name, "?")
+	name, _, _ = strings.Cut(name, "#")
+	return m.table.JudgeFile(name).Gated() || m.table.JudgeFile(strings.TrimSuffix(name, "/*")).Gated()
+}
+
+// source returns the file that a path names, whatever stands before it: one of the site's folder, relative to it, or
+// another one on this machine. "" for none.
+func (m *modules) source(name string) string {
+	name = strings.TrimSuffix(name, "/")
+	for i := 0; i < len(name); i++ {
+		if name[i] != '/' {
+			continue
+		}
+		rest := filepath.FromSlash(name[i+1:])
+		if rest == "" {
+			continue
+		}
+		if filepath.IsLocal(rest) && isFile(filepath.Join(m.dir, rest)) {
+			return filepath.ToSlash(rest)
+		}
+		whole := filepath.FromSlash(name[i:])
+		if i > 0 && isFile(whole) {
+			return filepath.ToSlash(whole)
+		}
+		if filepath.VolumeName(rest) != "" && isFile(rest) {
+			return filepath.ToSlash(rest)
+		}
+	}
+	return ""
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// admit refuses what is sure to be closed to a stranger before the server is asked, and notes what is closed by its kind.
+func (p *Proxy) admit(r *http.Request, s *pass) error {
+	m := s.modules
+	if m.isPublic(s.key) {
+		return nil
+	}
+	if isCode(r.URL.Path) {
+		p.readOn(r, m, s.key)
+		if m.isPublic(s.key) {
+			return nil
+		}
+	}
+	s.closed = true
+	if source := m.source(r.URL.Path); source != "" && m.isSecret(r.URL.Path) {
+		return m.refusal(r.URL.Path)
+	}
+	return nil
+}
+
+// isCode reports whether a path looks like that of a module.
+func isCode(name string) bool {
+	ending := path.Ext(name)
+	return ending != "" && ending != ".html" || strings.Contains(name, "/@") || strings.Contains(name, "/_")
+}
+
+// refusal answers a stranger who asks for what no public page names.
+func (m *modules) refusal(name string) *site.RefusalError {
+	m.mu.Lock()
+	fresh := m.tell("401 " + name)
+	m.mu.Unlock()
+	if fresh {
+		m.logger.Warn(m.shown(name)+" was refused to a visitor who is no member: no public page names it",
+			"fix", "sign in (key p, or pages dev --as member); or load the public page that imports it first")
+	}
+	return &site.RefusalError{
+		Status: http.StatusUnauthorized, Code: "sign_in_required",
+		Message: "this file is for members: no public page of the site names it",
+		Fix:     "sign in, or open the public page that imports it",
+	}
+}
+
+// readOn asks the server for modules that public pages load and that browsers may have taken from their caches, until one of
+// them names a key.
+func (p *Proxy) readOn(r *http.Request, m *modules, key string) {
+	if len(m.unread()) == 0 {
+		return
+	}
+	m.crawl.Lock()
+	defer m.crawl.Unlock()
+	ctx, cancel := context.WithTimeout(r.Context(), crawlTime)
+	defer cancel()
+	for asked := 0; asked < maxCrawl && !m.isPublic(key) && ctx.Err() == nil; {
+		list := m.unread()
+		if len(list) == 0 {
+			return
+		}
+		const atOnce = 8
+		for batch := range slices.Chunk(list, atOnce) {
+			var group sync.WaitGroup
+			for _, each := range batch {
+				group.Go(func() { p.read(ctx, passOfContext(r, m, each), each) })
+			}
+			group.Wait()
+			if asked += len(batch); m.isPublic(key) || asked >= maxCrawl || ctx.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+// passOfContext makes the request of a module.
+func passOfContext(r *http.Request, m *modules, key string) *http.Request {
+	out := r.Clone(r.Context())
+	out.Method, out.Body, out.ContentLength = http.MethodGet, http.NoBody, 0
+	out.Header = http.Header{"Accept": {"*/*"}}
+	if at, err := url.Parse(key); err == nil {
+		out.URL = at
+	}
+	_ = m
+	return out
+}
+
+// read asks the server for one module, and remembers what it names, even where it has none.
+func (p *Proxy) read(ctx context.Context, r *http.Request, key string) {
+	m := p.modules.Load()
+	if m == nil {
+		return
+	}
+	found := &answer{}
+	defer func() {
+		if ctx.Err() == nil {
+			m.learn(key, found)
+		}
+	}()
+	target, err := p.options.Target(ctx, true)
+	if err != nil {
+		return
+	}
+	scheme := "http"
+	if target.TLS {
+		scheme = "https"
+	}
+	at := *r.URL
+	at.Scheme, at.Host = scheme, target.Address
+	out, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return
+	}
+	out.Header, out.Host = r.Header, target.Host
+	resp, err := p.transport.RoundTrip(out)
+	if err != nil {
+		return
+	}
+	defer resp.Body.Close()
+	kind := kindOf(resp.Header)
+	if resp.StatusCode != http.StatusOK || kind == other || kind == page {
+		return
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxReadBytes+1))
+	if err == nil && len(text) <= maxReadBytes {
+		found = m.answerOf(kind, r.URL, text)
+	}
+}

@@ -1,0 +1,232 @@
+// Package upstream passes requests of a site on to another server on this machine, the dev server of a framework, and
+// keeps from strangers what only members may see.
+//
+// In go requests that the front door let in and that no route took ([site.Upstream]), and a [Target], the address at which
+// the server answers now; out come its responses as they are, in pieces as it sends them: bodies, event streams, 1xx,
+// trailers, WebSockets. Errors are [*DownError], for a server that does not answer, and [*site.RefusalError], for what a
+// visitor may not have.
+//
+// A dev server gives every source to everybody. Where a site has members routes, a visitor who may not see them gets the
+// modules that public pages name and no other (modules.go). Without such routes nothing is read or remembered.
+//
+// A Proxy is safe for concurrent use. It connects to loopback addresses alone. It starts no program and caches nothing.
+package upstream
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/pages-toolchain/pages/devserver/loopback"
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// Target is where the server answers.
+type Target struct {
+	Address string // of a loopback address: "127.0.0.1:5173", "[::1]:5173"
+	Host    string // as the server names itself: "localhost:5173"
+	TLS     bool   // it speaks https, with whatever certificate
+}
+
+// Options configure a Proxy. Target must be set.
+type Options struct {
+	// Target returns where the server answers, and waits until it does, while ctx lasts. page says that a person looks at
+	// a browser: then it does not wait long. A [*DownError] says why there is no answer.
+	Target func(ctx context.Context, page bool) (Target, error)
+	// Dir is the absolute folder of the site: a path that names a file in it asks for a source.
+	Dir    string
+	Logger *slog.Logger // default none
+}
+
+// DownError says that the server does not answer.
+type DownError struct {
+	Starting bool     // it may answer soon
+	Message  string   // a sentence
+	Fix      string   // the remedy
+	Lines    []string // the last lines that it printed; untrusted
+}
+
+func (e *DownError) Error() string { return e.Message }
+
+// Proxy passes requests on. Make it with [New], end it with [Proxy.Close].
+type Proxy struct {
+	options   Options
+	transport *http.Transport
+	reverse   *httputil.ReverseProxy
+	modules   atomic.Pointer[modules] // nil where the site has no members routes
+}
+
+// New makes a Proxy for a site without members routes.
+func New(o Options) *Proxy {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	p := &Proxy{options: o}
+	const idle = 256 // a page of a dev server loads hundreds of modules at once
+	p.transport = &http.Transport{
+		DialContext:         p.dial,
+		DisableCompression:  true,
+		MaxIdleConns:        idle,
+		MaxIdleConnsPerHost: idle,
+		IdleConnTimeout:     4 * time.Second,                       // under the five seconds after which Node.js closes an idle connection
+		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // dial connects to this machine alone
+	}
+	p.reverse = &httputil.ReverseProxy{
+		Transport: p.transport, FlushInterval: -1, Rewrite: p.rewrite, ModifyResponse: p.judge,
+		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) { passOf(r).err = err },
+		ErrorLog:     slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
+	}
+	return p
+}
+
+// SetRoutes sets the routes of the site, after each build.
+func (p *Proxy) SetRoutes(m *manifest.Manifest) {
+	table := manifest.NewRouteTable(m.Routes)
+	if !table.HasMembers() {
+		p.modules.Store(nil)
+		return
+	}
+	if before := p.modules.Load(); before == nil || !before.sameRoutes(m.Routes) {
+		p.modules.Store(newModules(p.options.Dir, m.Routes, p.options.Logger))
+	}
+}
+
+// Close ends idle connections.
+func (p *Proxy) Close() { p.transport.CloseIdleConnections() }
+
+// dial connects to loopback addresses alone, whatever a target says.
+func (p *Proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+		return nil, errors.New("the upstream is not on this machine")
+	}
+	// A server that restarts itself, as after an edit of its configuration, listens nowhere for a moment.
+	for until := time.Now().Add(redial); ; {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err == nil || !time.Now().Before(until) || ctx.Err() != nil {
+			return conn, err
+		}
+		if now, down := p.options.Target(ctx, true); down != nil || now.Address != address {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(redialPause):
+		}
+	}
+}
+
+const (
+	redial      = 3 * time.Second
+	redialPause = 50 * time.Millisecond
+)
+
+// pass is one request on its way through.
+type pass struct {
+	target  Target
+	visit   site.Visit
+	modules *modules // nil where everybody may have everything
+	key     string   // of the request, for modules
+	closed  bool     // the visitor may not see members pages, and nothing public names the request
+	err     error
+}
+
+type passKey struct{}
+
+func passOf(r *http.Request) *pass {
+	s, _ := r.Context().Value(passKey{}).(*pass)
+	return s
+}
+
+// Serve implements [site.Upstream].
+func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, visit site.Visit) error {
+	target, err := p.options.Target(r.Context(), site.ShowsDocument(r))
+	if err != nil {
+		return err
+	}
+	s := &pass{target: target, visit: visit, modules: p.modules.Load()}
+	if visit.Gated { // its members have all of it, and public pages learn nothing from it
+		s.modules = nil
+	}
+	if s.modules != nil {
+		s.key = keyOf(r.URL)
+		if !visit.Member() {
+			if isUpgrade(r) {
+				return p.relay(w, r, s)
+			}
+			if err := p.admit(r, s); err != nil {
+				return err
+			}
+		}
+	}
+	r = r.WithContext(context.WithValue(r.Context(), passKey{}, s))
+	p.reverse.ServeHTTP(w, r)
+	if s.err == nil {
+		return nil
+	}
+	return p.failure(r, s.err)
+}
+
+// failure describes an error of the connection to the server.
+func (p *Proxy) failure(r *http.Request, err error) error {
+	if refusal, ok := errors.AsType[*site.RefusalError](err); ok {
+		return refusal
+	}
+	if r.Context().Err() != nil {
+		return r.Context().Err() // the client is gone
+	}
+	// The program may have ended by now: what it printed last says more than the connection.
+	if _, down := p.options.Target(r.Context(), true); down != nil {
+		return down
+	}
+	return &DownError{Message: "the framework's dev server did not answer: " + err.Error()}
+}
+
+// rewrite makes the request as the server gets it. A name that is not this machine's stays out of it, with an Origin that
+// is the site's own, so that the server's checks of both hold; how the visitor named the site is in X-Forwarded-Host.
+func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
+	s := passOf(r.In)
+	scheme := "http"
+	if s.target.TLS {
+		scheme = "https"
+	}
+	r.Out.URL.Scheme, r.Out.URL.Host = scheme, s.target.Address
+	r.Out.Host = s.host(r.In)
+	origin := r.In.Header.Get("Origin")
+	if u, err := url.Parse(origin); err == nil && origin != "" && r.Out.Host != r.In.Host &&
+		strings.EqualFold(u.Host, site.RequestedHost(r.In)) {
+		r.Out.Header.Set("Origin", scheme+"://"+r.Out.Host)
+	}
+	r.SetXForwarded()
+	if external := loopback.ExternalOf(r.In.Context()); external != nil {
+		r.Out.Header.Set("X-Forwarded-Host", external.Host)
+		if external.Secure {
+			r.Out.Header.Set("X-Forwarded-Proto", "https")
+		}
+	}
+	r.Out.Header.Del("Accept-Encoding") // the site's pages are read, and compressed once
+	if s.modules != nil && !s.modules.hasRead(s.key) {
+		for _, name := range []string{"If-None-Match", "If-Modified-Since", "If-Range", "Range"} {
+			r.Out.Header.Del(name)
+		}
+	}
+}
+
+// host is the Host that the server gets: that of the request, where it means this machine.
+func (s *pass) host(r *http.Request) string {
+	if loopback.ExternalOf(r.Context()) != nil {
+		return s.target.Host
+	}
+	return r.Host
+}
+
+func isUpgrade(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }

@@ -1,0 +1,31 @@
+package starter
+
+import (
+	"encoding/json"
+	"io/fs"
+	"strings"
+)
+
+// DevServer is the dev server of a project's framework.
+type DevServer struct {
+	Framework string // its name for people
+	Script    string // the script of package.json that starts it, a plain word
+	Text      string // what the script runs
+}
+
+// FindDevServer looks for a framework with a script that starts its dev server: "dev", or what older tools call it. The script
+// is the project's: who has not read it must be asked before it runs.
+func FindDevServer(project fs.FS) (DevServer, bool) {
+	g, ok := framework(project)
+	text, err := fs.ReadFile(project, "package.json")
+	var facts struct{ Scripts map[string]any }
+	if !ok || err != nil || json.Unmarshal(text, &facts) != nil {
+		return DevServer{}, false
+	}
+	for _, name := range []string{"dev", "start", "serve"} {
+		if run, ok := facts.Scripts[name].(string); ok && strings.TrimSpace(run) != "" && !strings.HasPrefix(run, "pages ") {
+			return DevServer{Framework: g.Name, Script: name, Text: run}, true
+		}
+	}
+	return DevServer{}, false
+}
