@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"container/list"
 	"context"
 	"sync"
 	"time"
@@ -12,50 +13,98 @@ const (
 	patience = 100 * time.Millisecond
 	// headPatience is how long a call waits for those before it: a head depends on nothing.
 	headPatience = 2 * time.Second
+	// silentPatience is how long it waits for connections on which nothing was sent.
+	silentPatience = 250 * time.Millisecond
 )
 
 // arrivals keeps calls in the order in which they arrived, until each has its place in the order of calls.
 type arrivals struct {
-	mu   sync.Mutex
-	last <-chan struct{}
+	mu      sync.Mutex
+	waiting list.List // of *arrival, those that have no place yet
 }
 
 type arrival struct {
-	before <-chan struct{} // closed when the one before has its place; nil for the first
-	placed chan struct{}
-	once   sync.Once
+	in     *arrivals
+	at     *list.Element // nil once it has its place, or has lost it
+	turn   chan struct{} // closed when it is the first; nil unless it waits
+	silent func() bool   // reports that nothing of it was sent yet; nil: something was
 }
 
-func (a *arrivals) add() *arrival {
-	one := &arrival{placed: make(chan struct{})}
+func (a *arrivals) add(silent func() bool) *arrival {
+	one := &arrival{in: a, silent: silent}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one.before, a.last = a.last, one.placed
+	one.at = a.waiting.PushBack(one)
 	return one
 }
 
-// wait waits for those before.
+// wait waits for those before. The silent among them lose their places after [silentPatience].
 func (a *arrival) wait(ctx context.Context) {
-	if a.before == nil {
+	a.in.mu.Lock()
+	if a.at == nil || a.at.Prev() == nil {
+		a.in.mu.Unlock()
 		return
 	}
-	select {
-	case <-a.before:
-		return
-	default:
+	a.turn = make(chan struct{})
+	turn := a.turn
+	a.in.mu.Unlock()
+	short, long := time.NewTimer(silentPatience), time.NewTimer(headPatience)
+	defer short.Stop()
+	defer long.Stop()
+	for {
+		select {
+		case <-turn:
+			return
+		case <-short.C:
+			a.passSilent()
+		case <-long.C:
+			return
+		case <-ctx.Done():
+			return
+		}
 	}
-	patient := time.NewTimer(headPatience)
-	defer patient.Stop()
-	select {
-	case <-a.before:
-	case <-patient.C:
-	case <-ctx.Done():
+}
+
+// passSilent takes the places of those before from which nothing has come.
+func (a *arrival) passSilent() {
+	a.in.mu.Lock()
+	defer a.in.mu.Unlock()
+	for at := a.at; at != nil; {
+		at = at.Prev()
+		if before := arrivalOf(at); before != nil && before.silent != nil && before.silent() {
+			next := at.Next()
+			before.leaveLocked()
+			at = next
+		}
 	}
+}
+
+func arrivalOf(at *list.Element) *arrival {
+	if at == nil {
+		return nil
+	}
+	one, _ := at.Value.(*arrival)
+	return one
 }
 
 // done lets those go on that arrived later. Once more has no effect.
 func (a *arrival) done() {
-	if a != nil {
-		a.once.Do(func() { close(a.placed) })
+	if a == nil {
+		return
+	}
+	a.in.mu.Lock()
+	defer a.in.mu.Unlock()
+	a.leaveLocked()
+}
+
+func (a *arrival) leaveLocked() {
+	if a.at == nil {
+		return
+	}
+	a.in.waiting.Remove(a.at)
+	a.at = nil
+	if first := arrivalOf(a.in.waiting.Front()); first != nil && first.turn != nil {
+		close(first.turn)
+		first.turn = nil
 	}
 }

@@ -47,7 +47,7 @@ func (h *Handler) serveOutbound(ctx context.Context, c *call) error {
 		defer func() { <-h.outbound }()
 	default:
 		return refuse(http.StatusServiceUnavailable,
-			"fetch to %q is refused: %d requests of the site are under way", c.record.URL, maxOutbound)
+			"fetch to %q is refused: %d requests of the site are under way", c.record.URL, cap(h.outbound))
 	}
 	return c.pass(ctx, h.o.Outbound)
 }
@@ -62,7 +62,7 @@ func (h *Handler) serveCache(ctx context.Context, c *call) error {
 	case h.caching <- struct{}{}:
 		defer func() { <-h.caching }()
 	default:
-		return refuse(http.StatusServiceUnavailable, "%d calls of caches are under way", maxCaching)
+		return refuse(http.StatusServiceUnavailable, "%d calls of caches are under way", cap(h.caching))
 	}
 	err := c.pass(ctx, h.o.Caches)
 	if method, ok := cacheMethods[c.r.Method]; ok {

@@ -26,7 +26,7 @@ import (
 // with a new one as a connection, and no system tells which of the two came first.
 
 const (
-	// headTime is how long a head may take.
+	// headTime is how long a head may take, at most.
 	headTime = 10 * time.Second
 	// maxHead bounds the bytes of a head: R2's conditions are in one of its headers.
 	maxHead = 64 << 10
@@ -42,6 +42,7 @@ type conn struct {
 
 	hijacked bool
 	next     *arrival // of the next request
+	begun    atomic.Bool
 	watch    atomic.Pointer[watch]
 }
 
@@ -55,14 +56,19 @@ func (s *Server) newConn(stream net.Conn) *conn {
 
 // buffers are those of a connection.
 type buffers struct {
-	in  *bufio.Reader
-	out *bufio.Writer
+	in    *bufio.Reader
+	out   *bufio.Writer
+	head  []byte
+	lines *bufio.Reader // of head
+}
+
+func newBuffers() *buffers {
+	const small = 4 << 10
+	return &buffers{in: bufio.NewReaderSize(nil, small), out: bufio.NewWriterSize(nil, gathered), lines: bufio.NewReaderSize(nil, small)}
 }
 
 // pool keeps buffers: most connections are for one call.
-var pool = sync.Pool{New: func() any {
-	return &buffers{bufio.NewReaderSize(nil, 4<<10), bufio.NewWriterSize(nil, gathered)}
-}}
+var pool = sync.Pool{New: func() any { return newBuffers() }}
 
 // release gives the buffers back, unless a handler has them. The connection is not used afterwards.
 func (c *conn) release() {
@@ -81,9 +87,9 @@ func (c *conn) serve() {
 
 // awaitHead reports whether a next request comes.
 func (c *conn) awaitHead() bool {
-	idle := silence
+	idle := c.server.handler.o.Silence
 	if c.next != nil { // the first one
-		idle = headTime
+		idle = c.headTime()
 	}
 	_ = c.SetReadDeadline(time.Now().Add(idle)) //nolint:forbidigo // a deadline
 	if _, err := c.in.Peek(1); err != nil {
@@ -91,10 +97,17 @@ func (c *conn) awaitHead() bool {
 		return false
 	}
 	if c.next == nil {
-		c.next = c.server.handler.arrivals.add()
+		c.next = c.server.handler.arrivals.add(nil)
 	}
+	c.begun.Store(true)
 	return true
 }
+
+// headTime is how long a head may take.
+func (c *conn) headTime() time.Duration { return min(headTime, c.server.handler.o.Silence) }
+
+// isSilent reports whether nothing was sent on the connection.
+func (c *conn) isSilent() bool { return !c.begun.Load() && isSilent(c.Conn) }
 
 // serveOne serves one request, and reports whether the connection can be used again.
 func (c *conn) serveOne() (again bool) {
@@ -103,8 +116,8 @@ func (c *conn) serveOne() (again bool) {
 	arrival := c.next
 	c.next = nil
 	defer arrival.done()
-	_ = c.SetReadDeadline(time.Now().Add(headTime)) //nolint:forbidigo // a deadline
-	r, body, err := nextRequest(c.in)
+	_ = c.SetReadDeadline(time.Now().Add(c.headTime())) //nolint:forbidigo // a deadline
+	r, body, err := nextRequest(c.buffers)
 	w := &response{conn: c, header: http.Header{}, arrival: arrival, length: -1}
 	if err != nil {
 		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -278,7 +291,7 @@ func (w *response) drained() bool {
 	if w.broken || w.body == nil {
 		return false
 	}
-	if !w.duplex && !w.body.ended.Load() {
+	if !w.duplex && !w.body.ended.Load() && !w.body.broken.Load() {
 		_ = w.conn.SetReadDeadline(time.Now().Add(time.Second)) //nolint:forbidigo // a deadline
 		_, _ = io.CopyN(io.Discard, w.body, little)
 		_ = w.conn.SetReadDeadline(time.Time{})

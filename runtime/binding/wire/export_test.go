@@ -1,19 +1,20 @@
 package wire
 
 import (
-	"bufio"
 	"io"
 	"net/http"
 )
 
 // ReadRequest reads a request as a connection does.
 func ReadRequest(from io.Reader) (*http.Request, error) {
-	r, _, err := nextRequest(bufio.NewReader(from))
+	b := newBuffers()
+	b.in.Reset(from)
+	r, _, err := nextRequest(b)
 	return r, err
 }
 
-// MaxOutbound is the most outbound requests under way.
-const MaxOutbound = maxOutbound
+// HeadPatience is how long a call waits for those before it.
+const HeadPatience = headPatience
 
 // Watches reports whether the server looks for the end of a connection, as it does during a call that lasts.
 func (s *Server) Watches() bool {
@@ -30,4 +31,11 @@ func (s *Server) Watches() bool {
 		}
 	}
 	return false
+}
+
+// Open is the number of connections.
+func (s *Server) Open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
 }

@@ -412,10 +412,10 @@ func fits(got, want string) bool {
 
 // TestOutboundLeavesRoom: however many requests of a Worker are under way, calls of its bindings find a connection.
 func TestOutboundLeavesRoom(t *testing.T) {
-	const more = 5
+	const under, more = 8, 5 // of 20 connections
 	begun, end := make(chan struct{}, 1000), make(chan struct{})
 	s := serve(t, wire.Options{
-		Bindings: bindings(t), Token: "secret",
+		Bindings: bindings(t), Token: "secret", Connections: 20,
 		Outbound: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			begun <- struct{}{}
 			select {
@@ -426,19 +426,19 @@ func TestOutboundLeavesRoom(t *testing.T) {
 	})
 	request := post("GET http://a.test/", "outbound", "")
 	var waiting []net.Conn
-	for range wire.MaxOutbound {
+	for range under {
 		conn := dial(t, s)
 		if _, err := io.WriteString(conn, request); err != nil {
 			t.Fatal(err)
 		}
 		waiting = append(waiting, conn)
 	}
-	for range wire.MaxOutbound {
+	for range under {
 		<-begun
 	}
 	for range more {
 		status, header, _ := exchange(t, s, request)
-		want := fmt.Sprintf(`Error: fetch to "http://a.test/" is refused: %d requests of the site are under way`, wire.MaxOutbound)
+		want := fmt.Sprintf(`Error: fetch to "http://a.test/" is refused: %d requests of the site are under way`, under)
 		if got := fetch.Refused(header.Get(fetch.RefusalHeader)); got != want || status != "502 Bad Gateway" {
 			t.Errorf("%s %s", status, got)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,12 @@ func (c *call) refuse(err error) {
 		fetch.Refuse(c.w, err)
 		return
 	}
-	_, _ = io.CopyN(io.Discard, c.body(), maxDrained)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = refuse(http.StatusRequestTimeout, "the rest of the request did not come within %v", c.silence)
+		c.record.Err = err.Error()
+	} else {
+		_, _ = io.CopyN(io.Discard, c.body(), maxDrained)
+	}
 	status := http.StatusInternalServerError
 	if refusal, ok := errors.AsType[refusalError](err); ok {
 		status = refusal.status

@@ -19,8 +19,9 @@ import (
 var errHead = errors.New("the head of the request is too long")
 
 // nextRequest reads a request, but not its body.
-func nextRequest(from *bufio.Reader) (*http.Request, *requestBody, error) {
-	head, odd, err := fetch.ReadHead(from, maxHead)
+func nextRequest(b *buffers) (*http.Request, *requestBody, error) {
+	from := b.in
+	head, odd, err := fetch.ReadHead(b.head, from, maxHead)
 	if errors.Is(err, fetch.ErrLongHead) {
 		err = errHead
 	}
@@ -31,7 +32,12 @@ func nextRequest(from *bufio.Reader) (*http.Request, *requestBody, error) {
 	if bytes.IndexByte(head, '%') >= 0 {
 		target, fixed = escapeTarget(head)
 	}
-	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(fixed)))
+	b.lines.Reset(bytes.NewReader(fixed))
+	r, err := http.ReadRequest(b.lines)
+	b.lines.Reset(nil)
+	if b.head = head[:0]; cap(head) > gathered {
+		b.head = nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,10 +75,10 @@ func escapeTarget(head []byte) (target string, fixed []byte) {
 	return target, append([]byte(method+" "+escaped+" "+version+"\n"), rest...)
 }
 
-// requestBody is the body of a request, and notes that all of it was read.
+// requestBody is the body of a request, and notes that all of it was read, or that it broke off.
 type requestBody struct {
-	r     io.Reader
-	ended atomic.Bool
+	r             io.Reader
+	ended, broken atomic.Bool
 }
 
 // Read implements io.Reader.
@@ -80,6 +86,8 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if errors.Is(err, io.EOF) {
 		b.ended.Store(true)
+	} else if err != nil {
+		b.broken.Store(true)
 	}
 	return n, err
 }
@@ -125,7 +133,7 @@ func (b *chunkedBody) Read(p []byte) (int, error) {
 	if !errors.Is(err, io.EOF) {
 		return n, err
 	}
-	if _, _, err := fetch.ReadHead(b.from, maxHead); err != nil {
+	if _, _, err := fetch.ReadHead(nil, b.from, maxHead); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}

@@ -39,11 +39,12 @@ type Server struct {
 // Start listens on a socket in a new folder that only this user may open. On Windows it listens on loopback, with a token of its
 // own if o has none.
 func Start(o Options) (*Server, error) {
-	s := &Server{slots: make(chan struct{}, maxCalls), next: make(chan *conn), closing: make(chan struct{}), conns: map[*conn]struct{}{}}
+	s := &Server{next: make(chan *conn), closing: make(chan struct{}), conns: map[*conn]struct{}{}}
 	if err := s.listen(&o); err != nil {
 		return nil, errors.Join(fmt.Errorf("serve the bindings: %w", err), s.removeFolder())
 	}
 	s.handler = New(o)
+	s.slots = make(chan struct{}, s.handler.o.Connections)
 	s.work.Go(s.accept)
 	return s, nil
 }
@@ -118,13 +119,13 @@ func (s *Server) accept() {
 			}
 		}
 		c := s.newConn(stream)
-		c.next = s.handler.arrivals.add()
+		c.next = s.handler.arrivals.add(c.isSilent)
 		s.start(c)
 	}
 }
 
 // crowded reports whether connections are to be closed after their call, so that new ones find room.
-func (s *Server) crowded() bool { return len(s.slots) > maxCalls/2 }
+func (s *Server) crowded() bool { return len(s.slots) > cap(s.slots)/2 }
 
 // start has a goroutine serve a connection, which has a slot already: one that has served others, whose stack has grown, or a new one.
 func (s *Server) start(c *conn) {

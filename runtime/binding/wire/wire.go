@@ -29,7 +29,7 @@
 //
 // A client opens a connection for each call under way. A Server closes it after a call of KV, R2 or D1, so that each of these calls
 // begins with a connection, and calls take their places in the order in which their connections were opened, if the whole request
-// follows within [patience]. Under another server it is the order in which goroutines read the heads. The bytes of a large put
+// follows within [patience], and its first byte, while others wait, within [silentPatience]. Under another server it is the order in which goroutines read the heads. The bytes of a large put
 // are stored as they come, and its place is taken when the last has come, as for the put of a stream in an isolate. What a client
 // holds back arrives later: workerd does so with the puts of KV and R2, and a get of the same key that follows without await may
 // pass them.
@@ -37,9 +37,9 @@
 // # Bounds
 //
 // Every byte of a request is hostile. Heads, bodies and JSON are bounded; what is held for calls counts in Options.Memory; a peer
-// that neither reads nor writes for [silence] is cut off, but for outbound requests, which last as long as both ends have it. Of
-// [maxCalls] connections these take [maxOutbound] at most, and caches [maxCaching], so that calls of bindings find one. A panic ends one call. Everything is
-// safe for concurrent use. The package decides nothing about access: a guest reaches what the Set holds.
+// that neither reads nor writes for Options.Silence is cut off, but for outbound requests, which last as long as both ends have it.
+// Of Options.Connections these take two fifths at most, and calls of caches one fifth, so that calls of bindings find one. A panic
+// ends one call. Everything is safe for concurrent use. The package decides nothing about access: a guest reaches what the Set holds.
 package wire
 
 import (
@@ -70,9 +70,8 @@ const (
 )
 
 const (
-	// silence is how long a peer may neither send what is awaited nor take what is sent.
-	silence = 2 * time.Minute
-	// maxCalls is the most calls under way; a client opens a connection for each.
+	// silence and maxCalls are the defaults of Options.
+	silence  = 2 * time.Minute
 	maxCalls = 1000
 	// smallBody is the most bytes of a put that are read before it takes its place.
 	smallBody = 1 << 20
@@ -98,6 +97,10 @@ type Options struct {
 	Token string
 	// Memory is what is held for calls; nil is a quota of its own.
 	Memory *engine.HostMemory
+	// Silence is how long a peer may neither send what is awaited nor take what is sent. 0 is two minutes.
+	Silence time.Duration
+	// Connections is the most connections of a Server. A client opens one for each call under way. 0 is 1,000.
+	Connections int
 }
 
 // Call is one call on a binding.
@@ -135,14 +138,8 @@ type bound struct {
 // ordered reports whether the calls have an order.
 func (b *bound) ordered() bool { return b.kind == "kv" || b.kind == "r2" || b.kind == "d1" }
 
-const (
-	// maxSite is the most requests to the front door under way: a site that fetches itself for ever stops there.
-	maxSite = 64
-	// maxOutbound is the most outbound requests under way, of maxCalls connections.
-	maxOutbound = 400
-	// maxCaching is the most calls of caches under way: a put lasts as long as its stream.
-	maxCaching = 200
-)
+// maxSite is the most requests to the front door under way: a site that fetches itself for ever stops there.
+const maxSite = 64
 
 // New returns a handler.
 func New(o Options) *Handler {
@@ -152,9 +149,17 @@ func New(o Options) *Handler {
 	if o.Memory == nil {
 		o.Memory = engine.NewHostMemory(0)
 	}
+	if o.Silence <= 0 {
+		o.Silence = silence
+	}
+	if o.Connections <= 0 {
+		o.Connections = maxCalls
+	}
 	h := &Handler{
 		o: o, guest: engine.NewGuest(o.Memory), bound: map[string]*bound{},
-		site: make(chan struct{}, maxSite), outbound: make(chan struct{}, maxOutbound), caching: make(chan struct{}, maxCaching),
+		site: make(chan struct{}, maxSite),
+		// Of the connections, so that calls of bindings find one. A put of a cache lasts as long as its stream.
+		outbound: make(chan struct{}, max(o.Connections*2/5, 1)), caching: make(chan struct{}, max(o.Connections/5, 1)),
 	}
 	for name, store := range o.Bindings.KV {
 		h.add("kv", name, namespace{store}.serve)
@@ -208,6 +213,7 @@ type call struct {
 	record  Call
 	wrote   bool // the head of the response
 	arrival *arrival
+	silence time.Duration
 }
 
 // errCut ends a response that has begun and cannot be finished.
@@ -216,7 +222,7 @@ var errCut = errors.New("the response was cut off")
 // ServeHTTP implements http.Handler. It panics with http.ErrAbortHandler to cut off a response that has begun.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now() //nolint:forbidigo // a duration
-	c := &call{w: w, r: r, control: http.NewResponseController(w), bound: &bound{}}
+	c := &call{w: w, r: r, control: http.NewResponseController(w), bound: &bound{}, silence: h.o.Silence}
 	kind, name, _ := strings.Cut(r.Header.Get(bindingHeader), "/")
 	c.record.Kind = kind
 	c.bound = &bound{kind: kind, name: name}
@@ -273,7 +279,7 @@ func (h *Handler) serve(c *call) error {
 		c.arrival = ours.arrival
 		ours.keep = ours.keep && !found.ordered() && !ours.conn.server.crowded()
 	} else {
-		c.arrival = h.arrivals.add()
+		c.arrival = h.arrivals.add(nil)
 	}
 	defer c.arrival.done()
 	return h.guest.Do(c.r.Context(), func(ctx context.Context) error { return found.serve(ctx, c) })
@@ -286,17 +292,18 @@ func (c *call) place(ctx context.Context, take func() *hostcall.Turn) *hostcall.
 	return take()
 }
 
-// body is the body of the request. Each read has [silence].
-func (c *call) body() io.Reader { return &patientReader{c.control, c.r.Body} }
+// body is the body of the request. Each read has Options.Silence.
+func (c *call) body() io.Reader { return &patientReader{c.control, c.r.Body, c.silence} }
 
 type patientReader struct {
 	control *http.ResponseController
 	body    io.Reader
+	silence time.Duration
 }
 
 // Read implements io.Reader.
 func (p *patientReader) Read(b []byte) (int, error) {
-	_ = p.control.SetReadDeadline(time.Now().Add(silence)) //nolint:forbidigo // a deadline
+	_ = p.control.SetReadDeadline(time.Now().Add(p.silence)) //nolint:forbidigo // a deadline
 	n, err := p.body.Read(b)
 	if err != nil { // net/http goes on reading, to see the end of the peer
 		_ = p.control.SetReadDeadline(time.Time{})
@@ -315,10 +322,10 @@ func (c *call) whole(ctx context.Context, limit int64, over error) ([]byte, erro
 	return b.Bytes(), err
 }
 
-// expectWrite gives the peer [silence] to take what is written next.
+// expectWrite gives the peer Options.Silence to take what is written next.
 func (c *call) expectWrite() {
 	if c.kind != "outbound" {
-		_ = c.control.SetWriteDeadline(time.Now().Add(silence)) //nolint:forbidigo // a deadline
+		_ = c.control.SetWriteDeadline(time.Now().Add(c.silence)) //nolint:forbidigo // a deadline
 	}
 }
 
@@ -339,7 +346,7 @@ func (c *call) answer(status int, media string, content []byte) error {
 	return err
 }
 
-// write writes bytes of the response. Each 64 KiB have [silence].
+// write writes bytes of the response. Each 64 KiB have Options.Silence.
 func (c *call) write(p []byte) (written int, err error) {
 	const piece = 64 << 10
 	for len(p) > 0 && err == nil {

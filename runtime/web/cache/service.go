@@ -127,7 +127,7 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key entryKey, n
 
 // readHead reads the head of a response: its headers as names and values in turn.
 func readHead(from *bufio.Reader) (status int, header []string, ok bool) {
-	head, odd, err := fetch.ReadHead(from, maxHead)
+	head, odd, err := fetch.ReadHead(nil, from, maxHead)
 	if err != nil {
 		return 0, nil, false
 	}

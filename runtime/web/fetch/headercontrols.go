@@ -126,7 +126,7 @@ func (b aloneBody) Close() error {
 func readResponse(conn io.Reader, r *http.Request) (*http.Response, error) {
 	from := bufio.NewReader(conn)
 	for range maxInterim {
-		head, odd, err := ReadHead(from, maxHead)
+		head, odd, err := ReadHead(nil, from, maxHead)
 		if err != nil {
 			return nil, err
 		}
@@ -150,9 +150,10 @@ func readResponse(conn io.Reader, r *http.Request) (*http.Response, error) {
 // ErrLongHead is the error of a head of more bytes than it may have.
 var ErrLongHead = errors.New("the head is too long")
 
-// ReadHead reads a head of HTTP/1.1 to its empty line, of limit bytes at most, and removes the fields whose values have control
-// characters: odd is their names and values in turn.
-func ReadHead(from *bufio.Reader, limit int) (head []byte, odd []string, err error) {
+// ReadHead reads a head of HTTP/1.1 to its empty line, of limit bytes at most, into buffer if that suffices, and removes the fields
+// whose values have control characters: odd is their names and values in turn.
+func ReadHead(buffer []byte, from *bufio.Reader, limit int) (head []byte, odd []string, err error) {
+	head = buffer[:0]
 	for start, isOdd := 0, false; ; start = len(head) {
 		if head, err = appendLine(head, from, limit); err != nil {
 			return nil, nil, err
