@@ -38,9 +38,8 @@ func (l layout) initialMemory(address uint32, n int) []byte {
 
 // Types of values in instructions.
 const (
-	typeI32  = byte(wasmbinary.I32)
-	typeI64  = byte(wasmbinary.I64)
-	typeV128 = byte(wasmbinary.V128)
+	typeI32 = byte(wasmbinary.I32)
+	typeI64 = byte(wasmbinary.I64)
 )
 
 // importSection is the imports: indices of two functions, -1 for none, and the numbers of functions and globals.

@@ -12,7 +12,7 @@ import (
 // text up for each character. There are three new functions:
 //
 //   - String.prototype.indexOf and includes skip to the next position with the first character (skipBody).
-//   - string_indexof_char (text, unit, from) -> index or -1, which replaceAll and split use as well, compares sixteen bytes at
+//   - string_indexof_char (text, unit, from) -> index or -1, which replaceAll and split use as well, compares eight bytes at
 //     once (unitBody).
 //   - The comparison of two parts (text, other, from, other's from, length) -> difference reads texts of one byte a unit in
 //     place (partBody).
@@ -29,12 +29,7 @@ const (
 	// textLength masks the length in the first word of a text; the sign says that a unit has two bytes.
 	textLength = 1<<31 - 1
 	// lanes is the number of bytes compared at once.
-	lanes = 16
-
-	vectorLoad   = 0
-	vectorSplat8 = 15
-	vectorEqual8 = 35
-	vectorMask   = 100
+	lanes = 8
 )
 
 var (
@@ -120,14 +115,16 @@ func (f *patcher) skipBody() []byte {
 // unitBody is, with the bytes and the lanes of one unit,
 //
 //	if unit does not fit into the bytes { return -1 }
-//	for at = data+from*bytes; at+16 <= end; at += 16 {
-//		if mask = bytes of 16 at once that are equal; mask != 0 { return index of its first }
+//	ones = 1 in each of the lanes; all = unit*ones
+//	for at = data+from*bytes; at+8 <= end; at += 8 {
+//		word = eight bytes xor all
+//		if mask = (word-ones) &^ word & ones<<(bits-1); mask != 0 { return index of its first }
 //	}
 //	for ; at < end; at += bytes { if text[at] == unit { return its index } }
 //	-1
 func (f *patcher) unitBody(p probe) []byte {
-	const text, unit, from, data, at, end, mask, all = 0, 1, 2, 3, 4, 5, 6, 7
-	out := []byte{2, 4, typeI32, 1, typeV128}
+	const text, unit, from, data, at, end, all, word, mask = 0, 1, 2, 3, 4, 5, 6, 7, 8
+	out := []byte{2, 3, typeI32, 3, typeI64}
 	out = append(appendCall(append(out, op.LocalGet, text), f.strings.data), op.LocalSet, data)
 	each := func(shift, load byte) []byte {
 		out := append(op.AppendS32([]byte{op.LocalGet, unit, op.I32Const}, 1<<(8<<shift)-1), op.I32GtU, op.BrIf, 1)
@@ -140,14 +137,18 @@ func (f *patcher) unitBody(p probe) []byte {
 		out = append(scaled(append(out, op.LocalGet, from)), op.LocalSet, at)
 		out = append(op.AppendS32(append(out, op.LocalGet, text, op.I32Load, 2, 0, op.I32Const), textLength), op.I32And)
 		out = append(scaled(out), op.LocalSet, end)
-		out = append(out, op.LocalGet, unit, op.SIMD, vectorSplat8+shift, op.LocalSet, all)
+		bits := 8 << shift
+		ones := ^uint64(0) / (1<<bits - 1)
+		constant := func(out []byte, n uint64) []byte { return op.AppendS64(append(out, op.I64Const), int64(n)) }
+		out = append(constant(append(out, op.LocalGet, unit, op.I64ExtendU), ones), op.I64Mul, op.LocalSet, all)
 		out = p.appendProbe(append(out, op.Block, op.BlockEmpty, op.Loop, op.BlockEmpty))
 		out = append(out, op.LocalGet, at, op.I32Const, lanes, op.I32Add, op.LocalGet, end, op.I32GtU, op.BrIf, 1)
-		out = append(out, op.LocalGet, at, op.SIMD, vectorLoad, 0, 0, op.LocalGet, all, op.SIMD, vectorEqual8+10*shift)
-		out = append(
-			out, op.SIMD, vectorMask, op.LocalTee, mask, op.If, op.BlockEmpty, op.LocalGet, at, op.LocalGet, mask,
-			op.I32Ctz, op.I32Add,
-		)
+		out = append(out, op.LocalGet, at, op.I64Load, 0, 0, op.LocalGet, all, op.I64Xor, op.LocalTee, word)
+		out = append(constant(out, ones), op.I64Sub, op.LocalGet, word)
+		out = append(constant(out, ^uint64(0)), op.I64Xor, op.I64And)
+		out = append(constant(out, ones<<(bits-1)), op.I64And, op.LocalTee, mask)
+		out = append(constant(out, 0), op.I64Ne, op.If, op.BlockEmpty, op.LocalGet, at, op.LocalGet, mask)
+		out = append(out, op.I64Ctz, op.I32WrapI64, op.I32Const, 3, op.I32ShrU, op.I32Add)
 		out = append(found(out), op.End, op.LocalGet, at, op.I32Const, lanes, op.I32Add, op.LocalSet, at, op.Br, 0, op.End, op.End)
 		out = append(out, op.Loop, op.BlockEmpty, op.LocalGet, at, op.LocalGet, end, op.I32GeU, op.BrIf, 2)
 		out = append(out, op.LocalGet, at, load, shift, 0, op.LocalGet, unit, op.I32Eq, op.If, op.BlockEmpty, op.LocalGet, at)

@@ -79,9 +79,12 @@ const (
 	I32Shl       = 0x74
 	I32ShrU      = 0x76
 	I32Rotl      = 0x77
+	I64Ctz       = 0x7a
 	I64Add       = 0x7c
 	I64Sub       = 0x7d
+	I64Mul       = 0x7e
 	I64And       = 0x83
+	I64Xor       = 0x85
 	I64ShrU      = 0x88
 	I64Shl       = 0x86
 	I32WrapI64   = 0xa7
