@@ -22,7 +22,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(shell git rev-parse
 BOOTED  := $(filter-out %_test.go,$(shell find runtime -name '*.go'))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: dev build test check bench soak clean artifacts javascript format cross example site lint vuln long race goldens browser npm screenshots tidy release
+.PHONY: dev build test check bench soak clean artifacts javascript format cross example site lint vuln long race wazero goldens browser npm screenshots tidy release
 
 # The program and all tests are compiled alike, as a release is: otherwise `make test` would compile everything once more.
 export CGO_ENABLED := 0
@@ -36,13 +36,13 @@ build: $(BIN)
 $(BIN): artifacts $(GOFILES)
 	$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/pages
 
-# quickjs.wasm, the prelude, the modules of Node.js and the dictionaries for words, from npm packages, and the image of
-# the first with the second evaluated; left alone when up to date.
+# The engine, which is quickjs.wasm translated to Go, the prelude, the modules of Node.js and the dictionaries for words,
+# from npm packages, and the image of the first with the second evaluated; left alone when up to date.
 artifacts:
 	@$(GO) run ./cmd/tools/artifacts
 	@$(MAKE) --no-print-directory runtime/artifact/boot.image
 
-runtime/artifact/boot.image: runtime/artifact/prelude.js runtime/engine/artifact/quickjs.wasm $(BOOTED)
+runtime/artifact/boot.image: runtime/artifact/prelude.js runtime/engine/quickjs/translation.go $(BOOTED)
 	@$(GO) run ./cmd/tools/artifacts/bootimage $@
 
 # What the example site imports from npm, and what the other sites of the tests do.
@@ -62,7 +62,7 @@ $(SUM):
 	GOBIN=$(CURDIR)/bin $(GO) install gotest.tools/gotestsum@$(SUMV)
 	mv bin/gotestsum $@
 
-check: build lint javascript tidy vuln long race goldens browser npm cross
+check: build lint javascript tidy vuln long race wazero goldens browser npm cross
 
 # The tests that `make test` leaves out because they take long: those that call testmachine.Long.
 LONGFILES = $(shell grep -rl --include='*_test.go' 'testmachine\.Long(t)' bundler cmd devserver manifest migrate runtime toolapi)
@@ -112,9 +112,16 @@ tidy:
 # A program with the race detector sleeps a second before it ends, and the scripts start hundreds. The tests of `make long`
 # have the race detector in `make soak`. The longest packages come first: none of them is left at the end with one processor.
 RACEFIRST := ./toolapi/service ./migrate ./cmd/pages
+# One goroutine at a time is in an instance of quickjs.wasm, and looks at each of its accesses to memory would take minutes.
+UNRACED := -gcflags='github.com/pages-toolchain/pages/runtime/engine/quickjs=-race=false -d=checkptr=0'
 
 race: build site $(SUM)
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(TEST) -race -short $(RACEFIRST) ./...
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(TEST) -race $(UNRACED) -short $(RACEFIRST) ./...
+
+# The engine's tests with quickjs.wasm in wazero, and not translated to Go.
+wazero: artifacts $(SUM)
+	$(GO) vet -tags wazero_engine ./runtime/engine
+	$(TEST) -tags wazero_engine ./runtime/engine
 
 # Goldens written anew must be the goldens that are committed. Those of the scripts need no second run: -update writes a
 # script only where its cmp would fail, which fails `make test`.
@@ -171,7 +178,7 @@ clean:
 	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules runtime/intl/dictionary/node_modules \
 		$(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(WORKERD)/node_modules \
 		$(DRIVER)/node_modules $(MCP)/node_modules $(SCRIPTS)/node_modules
-	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image runtime/node/artifact/modules.zip \
-		runtime/workerd/artifact/prelude.js \
+	rm -f runtime/engine/artifact/quickjs.wasm runtime/engine/quickjs/translation.go runtime/artifact/prelude.js \
+		runtime/artifact/boot.image runtime/node/artifact/modules.zip runtime/workerd/artifact/prelude.js \
 		runtime/intl/dictionary/artifact/words.zip
 	find runtime -name '*.stamp' -delete

@@ -58,6 +58,7 @@ require (
 	github.com/gorilla/mux v1.8.0 // indirect
 	github.com/mattn/go-colorable v0.1.13 // indirect
 	github.com/matttproud/golang_protobuf_extensions v1.0.1 // indirect
+	github.com/ncruces/wasm2go v0.4.22 // indirect
 	github.com/pb33f/go-yaml v0.1.1 // indirect
 	github.com/pb33f/jsonpath v0.8.5 // indirect
 	github.com/pb33f/jsonschema/v6 v6.0.3 // indirect
@@ -99,3 +100,5 @@ require (
 // The checksum of this version cannot be had from every module proxy; only a
 // test of a dependency asks for it.
 exclude github.com/google/pprof v0.0.0-20261016150608-1facf8f91b50
+
+tool github.com/ncruces/wasm2go

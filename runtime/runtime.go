@@ -23,7 +23,7 @@ import (
 
 // Options says how to open a Runtime. The zero value works.
 type Options struct {
-	// CacheDir keeps compiled machine code between processes, where it can be used. Default: none.
+	// CacheDir keeps the machine code of Workers' WebAssembly between processes, where it can be used. Default: none.
 	CacheDir string
 	// Now is the clock of JavaScript and of the log. Default: time.Now.
 	Now func() time.Time
@@ -39,20 +39,20 @@ func NewHostMemory() *HostMemory { return engine.NewHostMemory(0) }
 
 // Runtime is the booted engine. Close it after its Workers.
 type Runtime struct {
-	engine *engine.Engine
-	wasm   *wasm.Runtime
-	image  *engine.Image
-	now    func() time.Time
+	engine     *engine.Engine
+	wasm       *wasm.Runtime
+	cacheError error // see CacheError
+	image      *engine.Image
+	now        func() time.Time
 }
 
-// Open compiles the engine, or takes it from the cache, and boots the prelude. A cache that cannot be used is no error: see
-// [Runtime.CacheError]. Errors: engine.ErrNoArtifact, or a fault of this package.
+// Open opens the engine and boots the prelude. A cache that cannot be used is no error: see [Runtime.CacheError]. Errors: engine.ErrNoArtifact, or a fault of this package.
 func Open(ctx context.Context, o Options) (*Runtime, error) {
 	source, err := prelude()
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.Open(ctx, engine.Options{CacheDir: o.CacheDir, Now: o.Now, Memory: o.Memory})
+	e, err := engine.Open(ctx, engine.Options{Now: o.Now, Memory: o.Memory})
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +60,11 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, errors.Join(err, e.Close(ctx))
 	}
-	if e.CacheError() != nil {
-		o.CacheDir = ""
-	}
 	modules, err := wasm.Open(ctx, wasm.Options{CacheDir: o.CacheDir})
+	cacheError := err
+	if err != nil && o.CacheDir != "" {
+		modules, err = wasm.Open(ctx, wasm.Options{})
+	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close(ctx))
 	}
@@ -71,11 +72,11 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if now == nil {
 		now = time.Now
 	}
-	return &Runtime{engine: e, wasm: modules, image: image, now: now}, nil
+	return &Runtime{engine: e, wasm: modules, cacheError: cacheError, image: image, now: now}, nil
 }
 
 // CacheError is why the folder of machine code cannot be used; nil if it is used, or if none was asked for.
-func (r *Runtime) CacheError() error { return r.engine.CacheError() }
+func (r *Runtime) CacheError() error { return r.cacheError }
 
 // Close frees the engine.
 func (r *Runtime) Close(ctx context.Context) error {

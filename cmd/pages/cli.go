@@ -110,7 +110,7 @@ func (c *cli) realPath(path string) string {
 	return localstate.RealPath(userfile.WorkDir(c.term.Dir), path)
 }
 
-// compileCache is where machine code is kept between starts.
+// compileCache is where the machine code of Workers' WebAssembly is kept between starts.
 func (c *cli) compileCache() string {
 	if c.term.CacheDir == "" {
 		return ""

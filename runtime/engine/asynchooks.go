@@ -1,11 +1,5 @@
 package engine
 
-import (
-	"github.com/tetratelabs/wazero/api"
-
-	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
-)
-
 // This file lets JavaScript keep a context across await (AsyncLocalStorage). While functions are followed, the prelude's
 // entry point "follow" gets each function that is to run in a later job, and the function that it returns runs instead;
 // the entry point "leave" is called when a job ends.
@@ -17,14 +11,12 @@ func (vm *VM) follow(on bool) {
 	if vm.following == on {
 		return
 	}
-	var flag uint64
+	var flag uint32
 	if on {
 		flag = 1
 	}
-	if g, ok := vm.mod.ExportedGlobal(quickjspatch.FollowGlobal).(api.MutableGlobal); ok {
-		g.Set(flag)
-		vm.following = on
-	}
+	vm.mod.set(globalFollow, flag)
+	vm.following = on
 }
 
 // endJob is called at the end of each job.
@@ -49,7 +41,7 @@ func followThen(vm *VM, stack []uint64) {
 	promise := uint64(uint32(stack[2])) | uint64(uint32(stack[3]))<<32
 	block := vm.malloc(16)
 	for at := uint32(0); at < 16; at += 8 {
-		vm.mem.WriteUint64Le(block+at, uint64(vm.followFunc(Value(vm.readU64(handlers+at)))))
+		vm.mem.writeU64(block+at, uint64(vm.followFunc(Value(vm.readU64(handlers+at)))))
 	}
 	stack[0] = uint64(vm.call32(fnPerformThen, uint64(vm.js), promise, uint64(block), uint64(functions)))
 	vm.Free(Value(vm.readU64(block)))
@@ -68,11 +60,11 @@ func followJob(vm *VM, stack []uint64) {
 	}
 	block := vm.malloc(n * 8)
 	for at := uint32(0); at < n*8; at += 8 {
-		vm.mem.WriteUint64Le(block+at, vm.readU64(arguments+at))
+		vm.mem.writeU64(block+at, vm.readU64(arguments+at))
 	}
 	last := block + (n-1)*8
 	f := vm.followFunc(Value(vm.readU64(last)))
-	vm.mem.WriteUint64Le(last, uint64(f))
+	vm.mem.writeU64(last, uint64(f))
 	stack[0] = uint64(vm.call32(fnEnqueueJob, uint64(vm.js), uint64(job), uint64(n), uint64(block)))
 	vm.Free(f)
 	vm.call(fnFree, uint64(block))

@@ -8,10 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/tetratelabs/wazero/api"
-
-	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
 const (
@@ -34,7 +30,7 @@ var errPostMortem = errors.New("the trace could not be taken")
 // Over the budget the result is true, and after the grace a panic unwinds the module's stack. The VM is of no use after
 // either. An abandoned turn is ended between two instructions of QuickJS alone, which leaves a whole heap: the requests
 // that share the isolate go on. Variables of the module may be half done: OnCut decides whether the isolate starts over.
-func hostInterrupt(vm *VM, _ api.Module, stack []uint64) {
+func hostInterrupt(vm *VM, stack []uint64) {
 	stack[0] = 0
 	switch {
 	case vm.noteFull():
@@ -86,8 +82,7 @@ func (vm *VM) beginUnwind() {
 
 // betweenInstructions reports whether an interrupt is QuickJS's own and not the fuel counter's, which is 0 when it calls.
 func (vm *VM) betweenInstructions() bool {
-	counter := vm.mod.ExportedGlobal(quickjspatch.CounterGlobal)
-	return counter != nil && int32(counter.Get()) > 0
+	return int32(vm.mod.get(globalCounter)) > 0
 }
 
 // endUnwound ends a turn that unwound, by a panic. The exception of QuickJS has a line of the innermost function; the trace

@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"runtime"
-
-	"github.com/tetratelabs/wazero/experimental"
 )
 
 const (
@@ -32,9 +30,9 @@ type Buffer struct {
 type bufferMemory struct {
 	account *account
 	charged int64
-	mapped  experimental.LinearMemory // nil while the bytes lie in Go's heap
-	size    int64                     // of mapped
-	cleanup bool                      // it is freed with the Buffer
+	mapped  allocation // nil while the bytes lie in Go's heap
+	size    int64      // of mapped
+	cleanup bool       // it is freed with the Buffer
 }
 
 // DecodedBuffer is a Buffer that becomes a string, as UTF-8 from the byte From on; ill-formed bytes become U+FFFD.
@@ -194,16 +192,11 @@ func (b *Buffer) count(n int64) error {
 }
 
 // reserveMemory is newMemory that returns nil where the system has no addresses.
-func reserveMemory(first, limit uint64) (memory []byte, m experimental.LinearMemory) {
-	defer func() {
-		if p := recover(); p != nil {
-			if _, full := p.(*AddressSpaceError); !full {
-				panic(p)
-			}
-			memory, m = nil, nil
-		}
-	}()
-	m = newMemory(first, limit)
+func reserveMemory(first, limit uint64) (memory []byte, m allocation) {
+	m, err := newMemory(first, limit)
+	if err != nil {
+		return nil, nil
+	}
 	return m.Reallocate(first), m
 }
 

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/tetratelabs/wazero/api"
-
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
@@ -317,7 +315,7 @@ func (vm *VM) goArray(v Value, depth int, c *Call) []any {
 }
 
 // hostCall is env.host_call. Its second argument, a mark of package quickjspatch, says what the others mean.
-func hostCall(vm *VM, _ api.Module, stack []uint64) {
+func hostCall(vm *VM, stack []uint64) {
 	mark := uint32(stack[1])
 	if mark == quickjspatch.MarkCall {
 		callHost(vm, stack)
@@ -369,7 +367,7 @@ func callHost(vm *VM, stack []uint64) {
 	if err == nil {
 		var v Value
 		if v, err = vm.New(result); err == nil {
-			vm.mem.WriteUint64Le(to, uint64(v))
+			vm.mem.writeU64(to, uint64(v))
 			stack[0] = 1
 			return
 		}

@@ -359,6 +359,6 @@ func parseDateArgument(vm *VM, stack []uint64) {
 	if ok {
 		result = floatValue(parseDate(units, wide, vm.Interrupt))
 	}
-	vm.mem.WriteUint64Le(vm.scratch, uint64(result))
+	vm.mem.writeU64(vm.scratch, uint64(result))
 	stack[0] = uint64(vm.scratch)
 }

@@ -84,7 +84,7 @@ var (
 	ErrReset = errors.New("the isolate was restarted")
 	// ErrClosed is the error of work given to an isolate after its Close.
 	ErrClosed = errors.New("the isolate is closed")
-	// ErrNoArtifact says that the binary was built without quickjs.wasm.
+	// ErrNoArtifact says that the binary was built without the translation of quickjs.wasm.
 	ErrNoArtifact = errors.New("this binary was built without its JavaScript engine; run `make artifacts` and build again")
 )
 

@@ -138,3 +138,29 @@ var fnNames = [fnCount]string{
 	fnCompile:             "qjs_compile",
 	fnEvalBytecode:        "qjs_eval_bytecode",
 }
+
+// globalID names an exported global of quickjs.wasm; all are of 32 bits.
+type globalID int
+
+const (
+	globalStack globalID = iota // the end of the C stack in use
+	globalCounter
+	globalFollow
+	globalOwner
+	globalFull
+	globalRefused
+	globalCount
+)
+
+// globalNames are their names in quickjs.wasm.
+var globalNames = [globalCount]string{
+	globalStack:   "__stack_pointer",
+	globalCounter: quickjspatch.CounterGlobal,
+	globalFollow:  quickjspatch.FollowGlobal,
+	globalOwner:   quickjspatch.OwnerGlobal,
+	globalFull:    quickjspatch.FullGlobal,
+	globalRefused: quickjspatch.RefusedGlobal,
+}
+
+// stack is the arguments of an exported function, then its result in the first place.
+type stack [8]uint64

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/tetratelabs/wazero/api"
-
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
@@ -23,7 +21,7 @@ type Source struct{ Name, Code string }
 type Image struct {
 	size      uint32 // bytes of linear memory
 	runs      []run
-	stackPtr  uint64
+	stackPtr  uint32
 	rt, js    uint32
 	scratch   uint32
 	entries   Value
@@ -90,30 +88,31 @@ func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Ima
 
 func (e *Engine) newVM(ctx context.Context) (*VM, error) {
 	vm := e.blankVM(ctx)
-	mod, memory, err := e.instantiate(vm.ctx)
-	if err != nil {
+	var err error
+	if vm.mod, err = e.code.newMachine(vm); err != nil {
 		return nil, fmt.Errorf("start the engine: %w", err)
 	}
-	vm.mod, vm.mem, vm.linear = mod, mod.Memory(), memory
+	vm.mem = vm.mod.memory
 	return vm, nil
 }
 
 // blankVM returns a VM without a module instance.
 func (e *Engine) blankVM(ctx context.Context) *VM {
 	vm := &VM{engine: e, stopped: &atomic.Bool{}, rejected: map[Value]Value{}, entryFns: map[string]Value{}}
-	vm.ctx = context.WithValue(context.WithoutCancel(ctx), vmKey{}, vm)
+	vm.ctx = context.WithoutCancel(ctx)
 	return vm
 }
 
-// close frees the memory. Closing a module instance cannot fail.
+// close frees the memory.
 func (vm *VM) close() {
 	if vm.companion != nil {
 		vm.companion.Close()
 	}
-	_ = vm.mod.Close(vm.ctx)
+	vm.mod.close()
 }
 
 func (vm *VM) initialize() error {
+	vm.mod.load()
 	vm.call(fnInitialize)
 	if rc := int32(vm.call32(fnInit)); rc != 0 {
 		return fmt.Errorf("the engine does not start: code %d", rc)
@@ -177,7 +176,7 @@ func (e *Engine) compile(ctx context.Context, script Source) (code []byte, err e
 // JavaScript.
 func (vm *VM) evalPrelude(code []byte) error {
 	at := vm.malloc(uint32(len(code)))
-	vm.mem.Write(at, code)
+	vm.mem.write(at, code)
 	box := vm.call32(fnEvalBytecode, uint64(at), uint64(len(code)))
 	vm.call(fnFree, uint64(at))
 	if box == 0 {
@@ -220,13 +219,9 @@ func (vm *VM) evalPrelude(code []byte) error {
 
 // snapshot copies the VM at rest, without the dead part of the C stack below the stack pointer.
 func (vm *VM) snapshot() (*Image, error) {
-	sp, ok := vm.mod.ExportedGlobal("__stack_pointer").(api.MutableGlobal)
-	if !ok {
-		return nil, errors.New("the engine exports no stack pointer")
-	}
-	size := vm.mem.Size()
+	size, sp := vm.mem.length(), vm.mod.get(globalStack)
 	im := &Image{
-		size: size, stackPtr: sp.Get(), rt: vm.rt, js: vm.js, scratch: vm.scratch,
+		size: size, stackPtr: sp, rt: vm.rt, js: vm.js, scratch: vm.scratch,
 		entries: vm.entries, entryFns: maps.Clone(vm.entryFns), spans: slices.Clone(vm.spans),
 	}
 	for _, r := range vm.regions {
@@ -240,7 +235,7 @@ func (vm *VM) snapshot() (*Image, error) {
 	}
 	memory := vm.read(0, size)
 	start := -1
-	for at := int(uint32(sp.Get())) &^ (imagePage - 1); at <= len(memory); at += imagePage {
+	for at := int(sp) &^ (imagePage - 1); at <= len(memory); at += imagePage {
 		live := at < len(memory) && !bytes.Equal(memory[at:at+imagePage], zeroPage[:])
 		switch {
 		case live && start < 0:
@@ -259,7 +254,7 @@ func (vm *VM) zeroFreeHeap() {
 	const most, least, step = 1 << 20, 128, 2
 	var taken []uint32
 	for size := uint32(most); size >= least; size /= step {
-		for before := vm.mem.Size(); vm.mem.Size() == before; {
+		for before := vm.mem.length(); vm.mem.length() == before; {
 			at := vm.malloc(size)
 			clear(vm.read(at, size))
 			taken = append(taken, at)
@@ -276,8 +271,8 @@ func (e *Engine) start(ctx context.Context, im *Image) (*VM, error) {
 	if err != nil {
 		return nil, err
 	}
-	if now := vm.mem.Size(); now < im.size {
-		if _, ok := vm.mem.Grow((im.size - now) / pageSize); !ok {
+	if now := vm.mem.length(); now < im.size {
+		if !vm.mod.grow((im.size - now) / pageSize) {
 			vm.close()
 			return nil, errors.New("start an isolate: no memory")
 		}
@@ -286,46 +281,40 @@ func (e *Engine) start(ctx context.Context, im *Image) (*VM, error) {
 		vm.file = im.file
 	} else {
 		for _, r := range im.runs {
-			vm.mem.Write(r.at, r.b)
+			vm.mem.write(r.at, r.b)
 		}
 		runtime.KeepAlive(im)
 	}
-	if err := vm.resume(im); err != nil {
-		vm.close()
-		return nil, err
-	}
+	vm.resume(im)
 	return vm, nil
 }
 
 // rewind is start with the module instance of vm, which is of no use after that. False when the memory cannot be restored:
 // it grew, the image has state beside it, or it is no mapping of the image's file.
 func (vm *VM) rewind(ctx context.Context, im *Image) (*VM, bool) {
-	if vm.file == nil || vm.file != im.file || vm.mem.Size() != im.size || im.companion != nil {
+	if vm.file == nil || vm.file != im.file || vm.mem.length() != im.size || im.companion != nil {
 		return nil, false
 	}
 	if vm.companion != nil {
 		vm.companion.Close()
 		vm.companion = nil
 	}
-	if err := vm.file.restore(vm.read(0, im.size), uint32(im.stackPtr)); err != nil {
+	if err := vm.file.restore(vm.read(0, im.size), im.stackPtr); err != nil {
 		return nil, false
 	}
 	fresh := vm.engine.blankVM(ctx)
-	fresh.mod, fresh.mem, fresh.linear, fresh.frames, fresh.file = vm.mod, vm.mem, vm.linear, vm.frames, vm.file
+	fresh.mod, fresh.mem, fresh.frames, fresh.file = vm.mod, vm.mem, vm.frames, vm.file
 	if vm.following {
-		fresh.following = true
-		fresh.follow(false)
+		fresh.mod.set(globalFollow, 0)
 	}
-	return fresh, fresh.resume(im) == nil
+	fresh.resume(im)
+	return fresh, true
 }
 
 // resume sets the state of vm that is not in its memory.
-func (vm *VM) resume(im *Image) error {
-	sp, ok := vm.mod.ExportedGlobal("__stack_pointer").(api.MutableGlobal)
-	if !ok {
-		return errors.New("the engine exports no stack pointer")
-	}
-	sp.Set(im.stackPtr)
+func (vm *VM) resume(im *Image) {
+	vm.mod.bind(vm)
+	vm.mod.set(globalStack, im.stackPtr)
 	vm.rt, vm.js, vm.scratch, vm.entries = im.rt, im.js, im.scratch, im.entries
 	vm.imageSize = im.size
 	vm.entryFns = im.entryFns
@@ -335,5 +324,4 @@ func (vm *VM) resume(im *Image) error {
 	}
 	vm.spans = append(vm.spans, im.spans...)
 	vm.watchLimit()
-	return nil
 }

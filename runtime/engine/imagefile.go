@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -15,21 +14,12 @@ type imageFile struct {
 	Size     uint32
 	At       []uint32
 	Bytes    [][]byte
-	StackPtr uint64
+	StackPtr uint32
 	RT, JS   uint32
 	Scratch  uint32
 	Entries  Value
 	Names    []string // of the entry points, sorted: a map is stored in any order
 	Fns      []Value
-}
-
-// Fingerprint is the SHA-256 of the embedded module: an image fits only an engine with the same one. Error: ErrNoArtifact.
-func Fingerprint() ([sha256.Size]byte, error) {
-	wasm, err := artifact()
-	if err != nil {
-		return [sha256.Size]byte{}, err
-	}
-	return sha256.Sum256(wasm), nil
 }
 
 // MarshalBinary implements encoding.BinaryMarshaler. The result is memory of a virtual machine: store it only where machine

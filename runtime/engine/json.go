@@ -74,7 +74,7 @@ func (c *Call) JSON(i int, gap string) (text Value, ok bool, err error) {
 }
 
 // memory is all of linear memory, until the VM runs.
-func (vm *VM) memory() []byte { return vm.read(0, vm.mem.Size()) }
+func (vm *VM) memory() []byte { return vm.read(0, vm.mem.length()) }
 
 // jsonWriter writes values to out. Its methods report whether they were plain.
 type jsonWriter struct {

@@ -2,18 +2,16 @@
 
 package engine
 
-import "github.com/tetratelabs/wazero/experimental"
-
 // sliced is linear memory in a Go slice of all the room it may need, so that it
 // never moves.
 type sliced struct{ b []byte }
 
-// newMemory implements experimental.MemoryAllocator.
-func newMemory(_, limit uint64) experimental.LinearMemory {
-	return &sliced{b: make([]byte, limit)}
+// newMemory allocates first bytes of at most limit. The error is an *AddressSpaceError.
+func newMemory(_, limit uint64) (allocation, error) {
+	return &sliced{b: make([]byte, limit)}, nil
 }
 
-// Reallocate implements experimental.LinearMemory.
+// Reallocate implements allocation.
 func (m *sliced) Reallocate(size uint64) []byte {
 	if size > uint64(len(m.b)) {
 		return nil
@@ -21,5 +19,5 @@ func (m *sliced) Reallocate(size uint64) []byte {
 	return m.b[:size]
 }
 
-// Free implements experimental.LinearMemory.
+// Free implements allocation.
 func (m *sliced) Free() { m.b = nil }

@@ -3,7 +3,6 @@
 package engine
 
 import (
-	"github.com/tetratelabs/wazero/experimental"
 	"golang.org/x/sys/unix"
 )
 
@@ -14,21 +13,21 @@ type mapped struct {
 	used uint64
 }
 
-// newMemory implements experimental.MemoryAllocator.
-func newMemory(first, limit uint64) experimental.LinearMemory {
+// newMemory allocates first bytes of at most limit. The error is an *AddressSpaceError.
+func newMemory(first, limit uint64) (allocation, error) {
 	b, err := unix.Mmap(-1, 0, int(limit), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|noReserve)
 	if err != nil {
-		panic(&AddressSpaceError{limit, err})
+		return nil, &AddressSpaceError{limit, err}
 	}
 	m := &mapped{b: b}
 	if m.Reallocate(first) == nil {
 		m.Free()
-		panic(&AddressSpaceError{limit, unix.ENOMEM})
+		return nil, &AddressSpaceError{limit, unix.ENOMEM}
 	}
-	return m
+	return m, nil
 }
 
-// Reallocate implements experimental.LinearMemory. Sizes are multiples of WebAssembly's pages, and so of the system's.
+// Reallocate implements allocation. Sizes are multiples of WebAssembly's pages, and so of the system's.
 func (m *mapped) Reallocate(size uint64) []byte {
 	if size > uint64(len(m.b)) {
 		return nil
@@ -42,7 +41,7 @@ func (m *mapped) Reallocate(size uint64) []byte {
 	return m.b[:size]
 }
 
-// Free implements experimental.LinearMemory.
+// Free implements allocation.
 func (m *mapped) Free() {
 	if m.b != nil {
 		_ = unix.Munmap(m.b) // of a whole mapping it cannot fail

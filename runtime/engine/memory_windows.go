@@ -3,7 +3,6 @@ package engine
 import (
 	"unsafe"
 
-	"github.com/tetratelabs/wazero/experimental"
 	"golang.org/x/sys/windows"
 )
 
@@ -14,21 +13,21 @@ type reserved struct {
 	committed uint64
 }
 
-// newMemory implements experimental.MemoryAllocator.
-func newMemory(first, limit uint64) experimental.LinearMemory {
+// newMemory allocates first bytes of at most limit. The error is an *AddressSpaceError.
+func newMemory(first, limit uint64) (allocation, error) {
 	at, err := windows.VirtualAlloc(0, uintptr(limit), windows.MEM_RESERVE, windows.PAGE_NOACCESS)
 	if err != nil {
-		panic(&AddressSpaceError{limit, err})
+		return nil, &AddressSpaceError{limit, err}
 	}
 	m := &reserved{b: unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), limit)}
 	if m.Reallocate(first) == nil {
 		m.Free()
-		panic(&AddressSpaceError{limit, windows.ERROR_NOT_ENOUGH_MEMORY})
+		return nil, &AddressSpaceError{limit, windows.ERROR_NOT_ENOUGH_MEMORY}
 	}
-	return m
+	return m, nil
 }
 
-// Reallocate implements experimental.LinearMemory.
+// Reallocate implements allocation.
 func (m *reserved) Reallocate(size uint64) []byte {
 	if size > uint64(len(m.b)) {
 		return nil
@@ -44,7 +43,7 @@ func (m *reserved) Reallocate(size uint64) []byte {
 	return m.b[:size]
 }
 
-// Free implements experimental.LinearMemory.
+// Free implements allocation.
 func (m *reserved) Free() {
 	if m.b != nil {
 		_ = windows.VirtualFree(uintptr(unsafe.Pointer(unsafe.SliceData(m.b))), 0, windows.MEM_RELEASE) // of a whole range it cannot fail

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"github.com/tetratelabs/wazero/api"
-
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
@@ -40,21 +38,16 @@ func (vm *VM) MeetLimit() {
 // that one.
 func (vm *VM) noteFull() bool {
 	const unseen, seen = 1, 2
-	if vm.fullGlobal == nil || vm.fullGlobal.Get() != unseen {
+	if vm.mod.get(globalFull) != unseen {
 		return false
 	}
-	vm.fullGlobal.Set(seen)
+	vm.mod.set(globalFull, seen)
 	vm.MeetLimit()
 	return true
 }
 
 // watchLimit begins to notice; the module instance may have run another VM before.
-func (vm *VM) watchLimit() {
-	var ok bool
-	if vm.fullGlobal, ok = vm.mod.ExportedGlobal(quickjspatch.FullGlobal).(api.MutableGlobal); ok {
-		vm.fullGlobal.Set(0)
-	}
-}
+func (vm *VM) watchLimit() { vm.mod.set(globalFull, 0) }
 
 // fits reports whether n bytes more can be charged.
 func (vm *VM) fits(n int64) bool {
@@ -67,7 +60,7 @@ func (vm *VM) collectSooner() {
 	used := vm.HeapUsed()
 	latest := used + max((vm.heapLimit()-used)/2, quickjspatch.LeastStep)
 	if at := vm.rt + quickjspatch.CollectorThreshold; int64(vm.readU32(at)) > latest {
-		vm.mem.WriteUint32Le(at, uint32(latest))
+		vm.mem.writeU32(at, uint32(latest))
 	}
 }
 

@@ -5,10 +5,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-
-	"github.com/tetratelabs/wazero/api"
-
-	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
 // Call calls an entry point of the prelude. The error is what it threw. The
@@ -44,9 +40,7 @@ func (vm *VM) evalModule(module Source) (Value, error) {
 	code, free := vm.write(module.Code)
 	name := vm.newCString(module.Name)
 	const asModule = 1
-	if refused, ok := vm.mod.ExportedGlobal(quickjspatch.RefusedGlobal).(api.MutableGlobal); ok {
-		refused.Set(0)
-	}
+	vm.mod.set(globalRefused, 0)
 	box := vm.call32(fnEvalModule, uint64(code), uint64(len(module.Code)), uint64(name), asModule)
 	free()
 	vm.call(fnFree, uint64(name))
@@ -59,9 +53,8 @@ func (vm *VM) evalModule(module Source) (Value, error) {
 // parseError is the error of a module that did not load. Where memory was refused the parser goes on, and takes code that it
 // could not keep for wrong code: a SyntaxError is one of memory then.
 func (vm *VM) parseError(err error) error {
-	refused := vm.mod.ExportedGlobal(quickjspatch.RefusedGlobal)
 	thrown, ok := errors.AsType[*Error](err)
-	if !ok || thrown.Name != "SyntaxError" || refused == nil || refused.Get() == 0 {
+	if !ok || thrown.Name != "SyntaxError" || vm.mod.get(globalRefused) == 0 {
 		return err
 	}
 	vm.MeetLimit()
@@ -114,8 +107,8 @@ func (vm *VM) promiseResult(promise Value) (Value, error) {
 func (vm *VM) cString(ptr uint32) string {
 	const longest = 64 << 10
 	for n := range uint32(longest) {
-		b, ok := vm.mem.ReadByte(ptr + n)
-		if !ok || b == 0 {
+		b := vm.mem.at(ptr+n, 1)
+		if b == nil || b[0] == 0 {
 			return string(vm.read(ptr, n))
 		}
 	}
@@ -125,13 +118,13 @@ func (vm *VM) cString(ptr uint32) string {
 // newCString returns a malloc'd C string, which becomes the module's.
 func (vm *VM) newCString(s string) uint32 {
 	ptr := vm.malloc(uint32(len(s)) + 1)
-	vm.mem.WriteString(ptr, s+"\x00")
+	vm.mem.writeString(ptr, s+"\x00")
 	return ptr
 }
 
 // hostModuleNormalize is env.host_module_normalize(base, name) -> name. Names of the host's own modules stay as they are;
 // paths of modules begin with "./" and are relative to the base, the main module's to none.
-func hostModuleNormalize(vm *VM, _ api.Module, stack []uint64) {
+func hostModuleNormalize(vm *VM, stack []uint64) {
 	name := vm.cString(uint32(stack[1]))
 	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
 		folder := "."
@@ -146,7 +139,7 @@ func hostModuleNormalize(vm *VM, _ api.Module, stack []uint64) {
 }
 
 // hostModuleLoad is env.host_module_load(name, &length) -> source, or 0 with an exception pending.
-func hostModuleLoad(vm *VM, _ api.Module, stack []uint64) {
+func hostModuleLoad(vm *VM, stack []uint64) {
 	name, length := vm.cString(uint32(stack[0])), uint32(stack[1])
 	vm.depth++
 	defer func() { vm.depth-- }()
@@ -156,6 +149,6 @@ func hostModuleLoad(vm *VM, _ api.Module, stack []uint64) {
 		stack[0] = 0
 		return
 	}
-	vm.mem.WriteUint32Le(length, uint32(len(source)))
+	vm.mem.writeU32(length, uint32(len(source)))
 	stack[0] = uint64(vm.newCString(source))
 }

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"github.com/tetratelabs/wazero/api"
-
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
@@ -17,7 +15,6 @@ const newScopes = 32
 
 // owners are the scopes that may await something in a VM.
 type owners struct {
-	global    api.MutableGlobal // quickjspatch.OwnerGlobal
 	scopes    map[uint32]*Scope // by number
 	sweep     int               // the number of scopes at which ended ones are dropped
 	crossings []*crossing       // to be settled after this turn
@@ -36,14 +33,10 @@ type crossing struct {
 // setOwner makes scope the owner of promises awaited from now on.
 func (vm *VM) setOwner(scope *Scope) {
 	o := &vm.owners
-	if o.global == nil {
-		var ok bool
-		if o.global, ok = vm.mod.ExportedGlobal(quickjspatch.OwnerGlobal).(api.MutableGlobal); !ok {
-			return // it is no module of ours
-		}
+	if o.scopes == nil {
 		o.scopes, o.sweep = map[uint32]*Scope{}, newScopes
 	}
-	o.global.Set(uint64(scope.number))
+	vm.mod.set(globalOwner, scope.number)
 	if _, known := o.scopes[scope.number]; known || scope.number == 0 {
 		return
 	}
@@ -76,7 +69,7 @@ func settleOwned(vm *VM, stack []uint64) {
 					panic(broken{err})
 				}
 				s.free(vm)
-				vm.mem.WriteByte(vm.promiseData(pending)+quickjspatch.Handled, 1)
+				vm.mem.writeByte(vm.promiseData(pending)+quickjspatch.Handled, 1)
 				c.promise, c.value, c.rejected = pending, vm.Dup(value), rejected
 			}
 			vm.moveListItem(at, vm.reactions(c.promise, rejected))
@@ -116,8 +109,8 @@ func (vm *VM) reactions(promise Value, rejected uint64) uint32 {
 // moveListItem moves an item of a list_head to the end of another list.
 func (vm *VM) moveListItem(item, list uint32) {
 	link := func(previous, next uint32) {
-		vm.mem.WriteUint32Le(previous+quickjspatch.ListNext, next)
-		vm.mem.WriteUint32Le(next, previous)
+		vm.mem.writeU32(previous+quickjspatch.ListNext, next)
+		vm.mem.writeU32(next, previous)
 	}
 	link(vm.readU32(item), vm.readU32(item+quickjspatch.ListNext))
 	link(vm.readU32(list), item)

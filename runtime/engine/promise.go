@@ -2,8 +2,6 @@ package engine
 
 import (
 	"errors"
-
-	"github.com/tetratelabs/wazero/api"
 )
 
 // settler holds the two functions of a pending promise.
@@ -71,7 +69,7 @@ func (vm *VM) apply(f Value, args []Value) (Value, error) {
 
 // hostPromiseRejection is env.host_promise_rejection(promise, reason, handled): a promise was rejected without a handler,
 // or got its handler after that. The host owns both boxes. Rejections left when the job queue is empty are reported.
-func hostPromiseRejection(vm *VM, _ api.Module, stack []uint64) {
+func hostPromiseRejection(vm *VM, stack []uint64) {
 	promise, reason := vm.unbox(uint32(stack[0])), vm.unbox(uint32(stack[1]))
 	handled := uint32(stack[2]) != 0
 	vm.depth++

@@ -31,7 +31,7 @@ func (s span) end() uint32 { return s.at + s.length }
 // NewRegion returns a region of size zero bytes, a multiple of 64 KiB. False when the isolate would hold more than its
 // limit.
 func (vm *VM) NewRegion(size uint64) (*Region, bool) {
-	r := &Region{vm: vm, span: span{at: vm.mem.Size()}}
+	r := &Region{vm: vm, span: span{at: vm.mem.length()}}
 	vm.regions = append(vm.regions, r)
 	if !r.Resize(size) {
 		vm.regions = vm.regions[:len(vm.regions)-1]
@@ -61,7 +61,7 @@ func (r *Region) Resize(size uint64) bool {
 	n := uint32(size)
 	switch {
 	case n <= r.length:
-	case r.end() == r.vm.mem.Size() && r.vm.growMemory(n-r.length):
+	case r.end() == r.vm.mem.length() && r.vm.growMemory(n-r.length):
 		r.length = n
 	default:
 		to, ok := r.vm.takeSpan(n)
@@ -112,17 +112,17 @@ const (
 // method resize or grow, without which its views do not know. Settle follows.
 func (r *Region) Point(buffer Value, most uint32) {
 	at := r.vm.bufferOf(buffer)
-	r.vm.mem.WriteUint32Le(at+bufferData, r.at)
-	r.vm.mem.WriteUint32Le(at+bufferMaximum, most)
-	r.vm.mem.WriteByte(at+bufferShared, 1) // its bytes are not its own to be moved
+	r.vm.mem.writeU32(at+bufferData, r.at)
+	r.vm.mem.writeU32(at+bufferMaximum, most)
+	r.vm.mem.writeByte(at+bufferShared, 1) // its bytes are not its own to be moved
 }
 
 // Settle makes a buffer what it was before Point, but for its bytes: one that can be resized up to most, or with -1 cannot.
 func (vm *VM) Settle(buffer Value, shared bool, most int32) {
 	at := vm.bufferOf(buffer)
-	vm.mem.WriteUint32Le(at+bufferMaximum, uint32(most))
+	vm.mem.writeU32(at+bufferMaximum, uint32(most))
 	if !shared {
-		vm.mem.WriteByte(at+bufferShared, 0)
+		vm.mem.writeByte(at+bufferShared, 0)
 	}
 }
 
@@ -147,7 +147,7 @@ func (vm *VM) takeSpan(size uint32) (span, bool) {
 		}
 		return span{s.at, size}, true
 	}
-	at := vm.mem.Size()
+	at := vm.mem.length()
 	for _, length := range []uint32{size + size/2&^(pageSize-1), size} {
 		if vm.growMemory(length) {
 			return span{at, length}, true
@@ -177,8 +177,7 @@ func (vm *VM) freeSpan(s span, used uint32) {
 }
 
 func (vm *VM) growMemory(n uint32) bool {
-	_, ok := vm.mem.Grow(n / pageSize)
-	return ok
+	return vm.mod.grow(n / pageSize)
 }
 
 // Charge counts n bytes, which may be negative, that the embedder holds outside of the heap on the isolate's behalf: heap
@@ -201,7 +200,7 @@ func (vm *VM) Charged() int64 { return vm.charged }
 
 // heapSize is the most bytes that the heap has taken so far.
 func (vm *VM) heapSize() int64 {
-	heap := int64(vm.mem.Size())
+	heap := int64(vm.mem.length())
 	for _, r := range vm.regions {
 		heap -= int64(r.length)
 	}

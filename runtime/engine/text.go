@@ -275,7 +275,7 @@ func (c *Call) EncodedText(i int) (Value, error) {
 	}
 	var array Value
 	var err error
-	if n := 2 * len(units); n > longestBuffer && n < int(vm.mem.Size()) {
+	if n := 2 * len(units); n > longestBuffer && n < int(vm.mem.length()) {
 		size := vm.lengthUTF8(units, wide)
 		return vm.newFilled(size, func(to []byte) int { return len(vm.appendText(to[:0:size], units, wide)) })
 	}

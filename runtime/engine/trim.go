@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"time"
-
-	"github.com/tetratelabs/wazero/experimental"
-)
+import "time"
 
 // This file gives free pages of linear memory back to the system. Linear memory only grows: without this, the process
 // would keep the hundred megabytes of one request for the life of the isolate.
@@ -18,28 +14,9 @@ const (
 	trimLargest, trimLeast = 1 << 20, 64 << 10
 )
 
-// linear is linear memory that can be frozen at its size.
-type linear struct {
-	experimental.LinearMemory
-	size   uint64
-	frozen bool
-}
-
-// Reallocate implements experimental.LinearMemory.
-func (l *linear) Reallocate(size uint64) []byte {
-	if l.frozen && size > l.size {
-		return nil // memory.grow is -1
-	}
-	b := l.LinearMemory.Reallocate(size)
-	if b != nil {
-		l.size = size
-	}
-	return b
-}
-
 // scheduleTrim trims an isolate with much memory after it has been idle for a while.
 func (i *Isolate) scheduleTrim() {
-	if i.vm == nil || i.vm.mem.Size() < trimFrom {
+	if i.vm == nil || i.vm.mem.length() < trimFrom {
 		return
 	}
 	if i.trim == nil {
@@ -58,8 +35,8 @@ func (i *Isolate) scheduleTrim() {
 // zeros then.
 func (vm *VM) discardFree() {
 	vm.call(fnRunGC, uint64(vm.rt))
-	vm.linear.frozen = true
-	defer func() { vm.linear.frozen = false }()
+	vm.mem.frozen = true
+	defer func() { vm.mem.frozen = false }()
 	var taken []uint32
 	for size := uint32(trimLargest); size >= trimLeast; size /= 4 {
 		for at := vm.call32(fnMalloc, uint64(size)); at != 0; at = vm.call32(fnMalloc, uint64(size)) {

@@ -177,7 +177,7 @@ func (vm *VM) newString(s string) (Value, error) {
 // newBytes returns a Uint8Array of b. A long one is made of the bytes at the start of memory and then overwritten, which
 // saves a copy.
 func (vm *VM) newBytes(b []byte) (Value, error) {
-	if len(b) > scratchSize && len(b) <= int(vm.mem.Size()) {
+	if len(b) > scratchSize && len(b) <= int(vm.mem.length()) {
 		return vm.newFilled(len(b), func(to []byte) int {
 			vm.InSteps(len(b), func(from, end int) { copy(to[from:], b[from:end]) })
 			return len(b)
@@ -188,7 +188,7 @@ func (vm *VM) newBytes(b []byte) (Value, error) {
 		ptr = vm.malloc(uint32(len(b)))
 		defer func() { vm.call(fnFree, uint64(ptr)) }()
 	}
-	vm.mem.Write(ptr, b)
+	vm.mem.write(ptr, b)
 	return vm.checkValue(vm.call(fnNewUint8Array, uint64(vm.js), uint64(ptr), uint64(len(b))))
 }
 
@@ -210,7 +210,7 @@ func (vm *VM) parseJSON(text []byte) (Value, error) {
 	ptr, free := vm.write(unsafe.String(unsafe.SliceData(text), len(text)))
 	defer free()
 	name := vm.scratch + scratchSize - 1 // an empty C string
-	vm.mem.WriteByte(name, 0)
+	vm.mem.writeByte(name, 0)
 	return vm.checkValue(vm.call(fnParseJSON, uint64(vm.js), uint64(ptr), uint64(len(text)), uint64(name)))
 }
 

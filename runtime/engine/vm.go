@@ -2,22 +2,20 @@ package engine
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
-
-	"github.com/tetratelabs/wazero/api"
 )
 
 // VM is one QuickJS virtual machine. Its isolate's goroutine uses it alone, and the function of a turn may use it during
 // that turn only. Pointers into it are offsets in linear memory.
 type VM struct {
 	engine *Engine
-	ctx    context.Context // carries the VM to host functions; lives as long as the VM
-	mod    api.Module
-	mem    api.Memory
-	linear *linear // of mem
+	ctx    context.Context // lives as long as the VM
+	mod    *machine
+	mem    *linear // of mod
 	funcs  map[string]Func
 	mods   map[string]string // sources of modules, by specifier
 
@@ -42,11 +40,10 @@ type VM struct {
 	account     *account // of the isolate; nil while an image is made
 	scope       *Scope
 	owners      owners
-	fullGlobal  api.MutableGlobal // quickjspatch.FullGlobal
-	running     *turn             // nil between turns
-	now         time.Time         // that JavaScript sees: clock.go
-	clockReads  int               // in the turn
-	causes      int               // depth of the chain of causes being read
+	running     *turn     // nil between turns
+	now         time.Time // that JavaScript sees: clock.go
+	clockReads  int       // in the turn
+	causes      int       // depth of the chain of causes being read
 
 	describing  bool          // an exception is being read
 	stopped     *atomic.Bool  // the isolate is closing: the turn must end
@@ -71,8 +68,7 @@ const (
 
 // frame holds the calls of the module at one depth of nesting.
 type frame struct {
-	fns   [fnCount]api.Function
-	stack [8]uint64
+	stack stack
 	call  Call
 }
 
@@ -80,13 +76,8 @@ type frame struct {
 // it was killed or the module trapped.
 func (vm *VM) call(id fnID, args ...uint64) uint64 {
 	fr := vm.frame()
-	f := fr.fns[id]
-	if f == nil {
-		f = vm.mod.ExportedFunction(fnNames[id])
-		fr.fns[id] = f
-	}
 	copy(fr.stack[:], args)
-	if err := f.CallWithStack(vm.ctx, fr.stack[:]); err != nil {
+	if err := vm.mod.call(fr, id); err != nil {
 		panic(broken{err})
 	}
 	if vm.killed != nil && !vm.killing {
@@ -148,8 +139,8 @@ func (vm *VM) write(s string) (ptr uint32, free func()) {
 		ptr = vm.malloc(uint32(len(s)) + 1)
 		free = func() { vm.call(fnFree, uint64(ptr)) }
 	}
-	vm.mem.WriteString(ptr, s)
-	vm.mem.WriteByte(ptr+uint32(len(s)), 0)
+	vm.mem.writeString(ptr, s)
+	vm.mem.writeByte(ptr+uint32(len(s)), 0)
 	return ptr, free
 }
 
@@ -162,7 +153,7 @@ func (vm *VM) arguments(values []Value) (ptr uint32, free func()) {
 		free = func() { vm.call(fnFree, uint64(ptr)) }
 	}
 	for i, v := range values {
-		vm.mem.WriteUint64Le(ptr+uint32(i)*8, uint64(v))
+		vm.mem.writeU64(ptr+uint32(i)*8, uint64(v))
 	}
 	return ptr, free
 }
@@ -178,28 +169,16 @@ func (vm *VM) malloc(n uint32) uint32 {
 }
 
 // Size is the bytes of linear memory, which only grows.
-func (vm *VM) Size() int64 { return int64(vm.mem.Size()) }
+func (vm *VM) Size() int64 { return int64(vm.mem.length()) }
 
 // full reports whether the heap has ever reached its limit.
 func (vm *VM) full() bool { return vm.heapSize() >= vm.heapLimit() }
 
 // read returns a view of linear memory.
 func (vm *VM) read(ptr, n uint32) []byte {
-	b, ok := vm.mem.Read(ptr, n)
-	if !ok {
-		panic(broken{fmt.Errorf("read of %d bytes at %#x is outside memory", n, ptr)})
-	}
-	return b
+	return vm.mem.mustAt(ptr, n)
 }
 
-func (vm *VM) readU32(ptr uint32) uint32 {
-	v, ok := vm.mem.ReadUint32Le(ptr)
-	if !ok {
-		panic(broken{fmt.Errorf("read at %#x is outside memory", ptr)})
-	}
-	return v
-}
+func (vm *VM) readU32(ptr uint32) uint32 { return binary.LittleEndian.Uint32(vm.mem.mustAt(ptr, 4)) }
 
-func (vm *VM) readU64(ptr uint32) uint64 {
-	return uint64(vm.readU32(ptr)) | uint64(vm.readU32(ptr+4))<<32
-}
+func (vm *VM) readU64(ptr uint32) uint64 { return binary.LittleEndian.Uint64(vm.mem.mustAt(ptr, 8)) }

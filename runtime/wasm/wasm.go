@@ -26,8 +26,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -197,10 +200,31 @@ func (r *Runtime) instantiate(ctx context.Context, module []byte) (api.Module, e
 // compiled, and finds it in memory the second time; a damaged entry is removed.
 func compileCached[T any](r *Runtime, compile func() (T, error)) (T, error) {
 	result, err := compile()
-	if _, ok := errors.AsType[syscall.Errno](err); ok || engine.ClearDamaged(r.dir, err) {
+	if _, ok := errors.AsType[syscall.Errno](err); ok || clearDamaged(r.dir, err) {
 		return compile()
 	}
 	return result, err
+}
+
+// clearDamaged empties the compile cache in dir if err, of a compilation with it, tells of a damaged entry, and reports
+// whether it did: then the caller compiles again.
+func clearDamaged(dir string, err error) bool {
+	// wazero has no type for the error, but all of its texts about the cache begin like this.
+	if dir == "" || err == nil || !strings.Contains(err.Error(), "compilationcache: ") {
+		return false
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	entries, err := fs.Glob(root.FS(), "wazero-*/*")
+	for _, entry := range entries {
+		if err == nil {
+			err = root.Remove(entry)
+		}
+	}
+	return err == nil
 }
 
 func (r *Runtime) cachedProgram(key programKey) *program {

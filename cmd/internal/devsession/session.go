@@ -40,7 +40,7 @@ type Process struct {
 	States   localstate.Locator
 	Memory   *pagesruntime.HostMemory // of the Workers of all sites; nil for one of its own
 	Images   *images.Queue            // of all sites; nil for one of each site
-	CacheDir string                   // of machine code; "" to keep none
+	CacheDir string                   // of the machine code of WebAssembly; "" to keep none
 	Tool     string                   // name of this program in the ledger of migrations
 	// Run runs a command of this program on another terminal, and returns its exit code. The dashboard consists of commands.
 	Run func(ctx context.Context, args []string, t terminal.Terminal) int
@@ -168,12 +168,6 @@ func (r *session) serve(ctx context.Context) (err error) {
 			if build.Number == 1 {
 				debug.SetGCPercent(r.usualGC)
 				console.ready(r)
-				if err := r.engine.CacheError(); err != nil {
-					console.line(
-						"%s each start compiles the engine, which cannot be kept: %s; see pages doctor",
-						t.Paint("33", "note:"), err,
-					)
-				}
 				restore = keys.listen(ctx)
 			}
 			console.build(build)

@@ -33,7 +33,7 @@ type Options struct {
 	Verify      bool   // read every file that was uploaded to the service of Data
 	Tool        string // as ledgers of migrations name this program
 	Version     string
-	EngineCache string // folder of compiled code; "" for none
+	EngineCache string // folder of the machine code of WebAssembly; "" for none
 	Port        int    // where pages dev listens by default
 	Workerd     workerd.Places
 }

@@ -28,7 +28,7 @@ func (d *examination) checkBinary(context.Context) []Finding {
 	return well("pages", "%s on %s/%s", d.options.Version, runtime.GOOS, runtime.GOARCH)
 }
 
-// checkEngine opens the engine as pages dev does, with its cache of machine code where that can be used.
+// checkEngine opens the engine as pages dev does, with the cache of machine code where that can be used.
 func (d *examination) checkEngine(ctx context.Context) []Finding {
 	cache, unwritten, variable := d.options.EngineCache, error(nil), "XDG_CACHE_HOME"
 	if runtime.GOOS == "windows" {
@@ -48,15 +48,15 @@ func (d *examination) checkEngine(ctx context.Context) []Finding {
 	}
 	switch unkept := opened.CacheError(); {
 	case cache == "":
-		return append(engine, warns("cache", "set "+variable, "there is no cache folder, so that each start compiles the engine")...)
+		return append(engine, warns("cache", "set "+variable, "there is no cache folder, so that each start compiles the WebAssembly of Workers")...)
 	case unwritten != nil:
 		return append(engine, warns("cache", "make it a folder that you may write to, or set "+variable,
-			"the cache %s cannot be written, so that each start compiles the engine: %s",
+			"the cache %s cannot be written, so that each start compiles the WebAssembly of Workers: %s",
 			wording.QuotePath(cache), failure.Reason(unwritten))...)
 	case unkept != nil:
 		return append(engine, Finding{
 			Check: "cache", Status: warned,
-			Message: fmt.Sprintf("what %s holds cannot be used, so that each start compiles the engine: %s",
+			Message: fmt.Sprintf("what %s holds cannot be used, so that each start compiles the WebAssembly of Workers: %s",
 				wording.QuotePath(cache), unkept),
 			mend: func(context.Context) error { return os.RemoveAll(cache) },
 		})

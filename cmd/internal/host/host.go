@@ -59,7 +59,7 @@ const fileBytes = 12 << 20
 // Options configure a Host.
 type Options struct {
 	Dir          string // the data folder of the service
-	CompileCache string // folder of machine code between starts; "" for none
+	CompileCache string // folder of the machine code of WebAssembly; "" for none
 	Tool         string // name of this program in the ledger of migrations
 	MailNote     string // where people read the mails that sign them in, if they are not sent out
 	Memory       *pagesruntime.HostMemory

@@ -88,18 +88,6 @@ func (e *Engine) NewWorker(ctx context.Context, o pagesruntime.WorkerOptions) (W
 	return w, nil
 }
 
-// CacheError returns why the machine code of the built-in engine is not kept for the next start; nil when it is, or not known yet.
-func (e *Engine) CacheError() error {
-	select {
-	case <-e.opened:
-		if e.builtIn != nil {
-			return e.builtIn.CacheError()
-		}
-	default:
-	}
-	return nil
-}
-
 // Close frees what the Workers shared.
 func (e *Engine) Close(ctx context.Context) error {
 	if e.opened == nil {

@@ -1,7 +1,7 @@
-// Command artifacts makes the files that the binary embeds and the repository
-// does not hold:
+// Command artifacts makes the files that the binary is built from and the repository does not hold:
 //
 //	runtime/engine/artifact/quickjs.wasm   QuickJS-NG from npm, with the fuel counter put in
+//	runtime/engine/quickjs/translation.go  the same as Go, translated by wasm2go
 //	runtime/artifact/prelude.js            the web globals and bindings, as one script
 //	runtime/workerd/artifact/prelude.js    what is around a Worker in workerd, as one module
 //	runtime/node/artifact/modules.zip      the modules of Node.js for nodejs_compat
@@ -13,7 +13,7 @@
 // go command, and npm when a package is missing. Progress and errors go to standard error. Two runs at once wait for each
 // other.
 //
-//	go run ./cmd/tools/artifacts [-C dir] [-f] [quickjs] [prelude] [workerd] [node] [words]
+//	go run ./cmd/tools/artifacts [-C dir] [-f] [quickjs] [translation] [prelude] [workerd] [node] [words]
 package main
 
 import (

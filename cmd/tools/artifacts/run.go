@@ -40,6 +40,13 @@ var artifacts = []artifact{
 		build:    buildQuickJS,
 	},
 	{
+		name:     "translation",
+		out:      "runtime/engine/quickjs/translation.go",
+		stamp:    "runtime/engine/translation.go.stamp",
+		packages: "runtime/engine",
+		build:    buildTranslation,
+	},
+	{
 		name:     "prelude",
 		out:      "runtime/artifact/prelude.js",
 		stamp:    "runtime/prelude.js.stamp",
@@ -93,16 +100,25 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	return 0
 }
 
+// known are the names of all artifacts.
+func known() []string {
+	var all []string
+	for _, a := range artifacts {
+		all = append(all, a.name)
+	}
+	return all
+}
+
 // choose returns the artifacts of the names, all of them for no name.
-func choose(names []string) ([]artifact, error) {
-	if len(names) == 0 {
+func choose(wanted []string) ([]artifact, error) {
+	if len(wanted) == 0 {
 		return artifacts, nil
 	}
 	var chosen []artifact
-	for _, name := range names {
+	for _, name := range wanted {
 		i := slices.IndexFunc(artifacts, func(a artifact) bool { return a.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no artifact %q: give quickjs, prelude, workerd, node, words or nothing for all", name)
+			return nil, fmt.Errorf("there is no artifact %q: give %s or nothing for all", name, strings.Join(known(), ", "))
 		}
 		chosen = append(chosen, artifacts[i])
 	}

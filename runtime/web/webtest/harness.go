@@ -7,7 +7,6 @@
 package webtest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,9 +84,7 @@ var Boot = sync.OnceValues(func() (Booted, error) {
 		return Booted{}, err
 	}
 	ctx := context.Background()
-	// The packages of tests share what one of them compiled.
-	cache := cmp.Or(os.Getenv("PAGES_TEST_CACHE"), filepath.Join(os.TempDir(), "pages-webtest"))
-	e, err := engine.Open(ctx, engine.Options{CacheDir: cache})
+	e, err := engine.Open(ctx, engine.Options{})
 	if err != nil {
 		return Booted{}, err
 	}

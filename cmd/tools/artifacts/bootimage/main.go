@@ -1,5 +1,5 @@
 // Command bootimage writes the boot image that the binary embeds: bootimage FILE.
-// quickjs.wasm and the prelude must be there already; they are what it boots.
+// The engine and the prelude must be there already; they are what it boots.
 package main
 
 import (
