@@ -68,7 +68,7 @@ func (w *Worker) writeConfig(folder string) (name string, err error) {
 		err = os.WriteFile(filepath.Join(folder, file), content, 0o600)
 		fmt.Fprintf(&modules, "(name = %s, %s = embed %s),\n", wire.Text(name), kind, wire.Text(file))
 	}
-	own := ownFolder + w.front + "/" // that no import of the author's names
+	own := w.folder + "/" // that no import of the author's names
 	author := quoteModule("../" + w.o.Name)
 	util := "const util = undefined;"
 	if w.o.NodeJS {
@@ -91,16 +91,17 @@ func (w *Worker) writeConfig(folder string) (name string, err error) {
 	return file, os.WriteFile(filepath.Join(folder, file), []byte(w.config(modules.String())), 0o600)
 }
 
-// ownFolder begins the names of our modules.
+// ownFolder begins the name of the folder of our modules.
 const ownFolder = "pages-"
 
 func quoteModule(path string) string { return strconv.Quote(path) }
 
 func (w *Worker) config(modules string) string {
 	services, bindings := w.wire.Workerd()
-	flags := []string{`"no_nodejs_compat"`, `"nodejs_als"`}
+	// Node.js is the default of the date; our script needs AsyncLocalStorage in any case.
+	flags := []string{`"no_nodejs_compat"`, `"no_nodejs_compat_v2"`, `"nodejs_als"`}
 	if w.o.NodeJS {
-		flags = nil // the default of the date
+		flags = nil
 	}
 	if w.o.Web.StrictlyPublic {
 		flags = append(flags, `"global_fetch_strictly_public"`)

@@ -337,6 +337,7 @@ func (x *exchange) serve(c *conn) error {
 		x.stopUpload(c, upload, false)
 		return x.failure(err)
 	}
+	x.p.answered.Store(true)
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		stop()
 		return x.upgrade(c, resp)

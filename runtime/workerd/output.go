@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -108,14 +109,24 @@ func (o *output) stdout(line []byte) {
 	o.take(&e)
 }
 
+// levels are those of a line.
+var levels = []string{"debug", "log", "info", "trace", "warn", "error"}
+
+// take takes an event. An author who finds the token may send them, too: they say no more than console could.
 func (o *output) take(e *event) {
 	w := o.p.w
 	x := w.requests.of(e.ID)
 	switch e.Kind {
 	case "line":
+		if !slices.Contains(levels, e.Level) {
+			e.Level = "log"
+		}
 		entry := console.Entry{Level: e.Level, Text: o.p.frames(console.Truncate(e.Text)), Stack: o.p.frames(console.Truncate(e.Stack))}
 		if e.Args != nil {
-			entry.Called, entry.Args = true, *e.Args
+			entry.Called = true
+			if json.Valid([]byte(*e.Args)) {
+				entry.Args = *e.Args
+			}
 		}
 		w.console(x, w.sources.Line(entry))
 	case "rejection":

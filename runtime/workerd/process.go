@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	goruntime "runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime"
@@ -29,6 +30,8 @@ type process struct {
 	output  output
 	meter   meter
 	done    chan struct{} // closed when it has ended and all that it wrote is read
+	// answered says that it has answered a request.
+	answered atomic.Bool
 
 	mu    sync.Mutex
 	why   *ending

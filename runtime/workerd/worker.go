@@ -16,7 +16,7 @@
 //
 // # The end of a process
 //
-// A process that ends, for whatever reason, is started again, at once, and later each time if it ends again soon. Of the requests that
+// A process that ends, for whatever reason, is started again at once, and later each time if it ends before it has answered. Of the requests that
 // were under way, the one at fault gets KindCPU or KindMemory where it is known; the others get KindReset with the reason.
 //
 // # CPU time
@@ -68,8 +68,9 @@ type Worker struct {
 	// unclaimed is of what is logged for no request.
 	unclaimed quota
 	ownFrame  *regexp.Regexp // matches a frame in our own modules
-	// token begins the lines of the process that are our script's, front the ids of requests that we send.
-	token, front string
+	// token begins the lines of the process that are our script's, front the ids of requests that we send, and folder is that of
+	// our script: an author sees it in stacks.
+	token, front, folder string
 
 	ctx    context.Context //nolint:containedctx // ends what Close does not wait for
 	cancel context.CancelFunc
@@ -107,8 +108,8 @@ func (p Program) NewWorker(ctx context.Context, o runtime.WorkerOptions) (*Worke
 	if o.Bindings == nil {
 		o.Bindings = &binding.Set{}
 	}
-	w := &Worker{program: p, o: o, token: rand.Text(), front: rand.Text(), changed: make(chan struct{}), stall: stallTime}
-	w.ownFrame = regexp.MustCompile(`(?m)(^\s+at ).*` + ownFolder + w.front + `/\w+\.js.*$`)
+	w := &Worker{program: p, o: o, token: rand.Text(), front: rand.Text(), folder: ownFolder + rand.Text()[:8], changed: make(chan struct{}), stall: stallTime}
+	w.ownFrame = regexp.MustCompile(`(?m)(^\s+at ).*` + w.folder + `/\w+\.js.*$`)
 	var err error
 	if w.prelude, err = artifacts.ReadFile("artifact/prelude.js"); err != nil {
 		return nil, errors.New("start the worker: this binary was built without the script for workerd (make artifacts)")
@@ -293,8 +294,13 @@ func (w *Worker) keep(p *process) {
 	if w.ctx.Err() != nil {
 		return
 	}
-	w.restarts.ended(time.Since(p.started)) //nolint:forbidigo // a duration
-	w.o.Logger.Info("workerd ended and is started again", "why", p.ended().String(), "wait", w.restarts.delay())
+	why := p.ended()
+	level := slog.LevelDebug // the request at fault is told
+	if why.cause == byItself {
+		w.restarts.ended(p.answered.Load())
+		level = slog.LevelWarn
+	}
+	w.o.Logger.Log(w.ctx, level, "workerd ended and is started again", "why", why.String(), "wait", w.restarts.delay())
 	if !w.starting && !w.closing {
 		w.starting = true
 		w.work.Go(w.startAgain)
@@ -302,14 +308,13 @@ func (w *Worker) keep(p *process) {
 	w.announceLocked()
 }
 
-// The waits before workerd is started again: none, unless it ended soon after its start, again and again.
+// The waits before workerd is started again: none, unless it ended before it answered a request, again and again.
 const (
-	soon     = 5 * time.Second
 	minDelay = 50 * time.Millisecond
 	maxDelay = 5 * time.Second
 )
 
-// restarts counts the processes that ended soon.
+// restarts counts the processes that were of no use.
 type restarts struct {
 	mu   sync.Mutex
 	last time.Duration
@@ -321,9 +326,9 @@ func (r *restarts) delay() time.Duration {
 	return r.last
 }
 
-// ended tells of a process that has run for so long.
-func (r *restarts) ended(after time.Duration) {
-	if after < soon {
+// ended tells of a process that ended by itself, and whether it has answered a request.
+func (r *restarts) ended(answered bool) {
+	if !answered {
 		r.failed()
 		return
 	}

@@ -103,7 +103,7 @@ function serve(request, ctx, subject, call) {
       return refuse(state, "exception", described(error));
     }
     if (isResponse(result)) return answer(state, subject, result);
-    return apply(then, resolve.call(Promise, result), [
+    return apply(then, apply(resolve, Promise, [result]), [
       (response) => answer(state, subject, response),
       (error) => refuse(state, "exception", described(error)),
     ]);
@@ -163,7 +163,7 @@ function dress(ctx, state, request) {
 }
 
 function put(object, name, value, enumerable = false) {
-  defineProperty(object, name, { value, writable: true, configurable: true, enumerable });
+  defineProperty(object, name, { __proto__: null, value, writable: true, configurable: true, enumerable });
 }
 
 function memberOf(request) {
@@ -179,7 +179,7 @@ function wait(state, promise) {
     state.waits = true;
     emit({ kind: "waits" }, state);
   }
-  return apply(then, resolve.call(Promise, promise), [
+  return apply(then, apply(resolve, Promise, [promise]), [
     () => close(state),
     (error) => {
       onBehalf(state, () => report(error, "waitUntil:"));
