@@ -270,8 +270,8 @@ var mayImport = map[string][]string{
 	"runtime/binding/r2":            {"runtime/binding/hostcall", "runtime/binding/pin", "runtime/binding/sqlitetext", "runtime/engine"},
 	"runtime/binding/sqlitetext":    nil,
 	"runtime/workerd": {
-		"manifest/limits", "runtime", "runtime/binding", "runtime/binding/wire", "runtime/engine", "runtime/web", "runtime/web/console",
-		"runtime/web/fetch",
+		"manifest/limits", "runtime", "runtime/binding", "runtime/binding/wire", "runtime/engine", "runtime/web",
+		"runtime/web/cache", "runtime/web/compression", "runtime/web/console", "runtime/web/fetch",
 	},
 	"runtime/binding/wire": {
 		"runtime/binding", "runtime/binding/assets", "runtime/binding/d1", "runtime/binding/hostcall", "runtime/binding/images",

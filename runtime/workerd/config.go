@@ -115,7 +115,7 @@ const config :Workerd.Config = (
       modules = [
 %s],
       compatibilityDate = %q, compatibilityFlags = [%s],
-      globalOutbound = "wire:outbound",
+      globalOutbound = "wire:outbound", cacheApiOutbound = "wire:cache",
       bindings = [%s])),
 %s  ],
   sockets = [(name = %q, http = (style = proxy, cfBlobHeader = %q), service = "main")]

@@ -195,6 +195,13 @@ func (c *conn) readHead(r *http.Request) (*http.Response, error) {
 	}
 }
 
+// closeWrite ends what is sent, and leaves open what is read.
+func (c *conn) closeWrite() {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+}
+
 // writeBody sends the body of a request. It reports whether all of it was sent.
 func (c *conn) writeBody(body io.Reader, length int64) error {
 	buffer := make([]byte, ioSize)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/compression"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
@@ -328,7 +330,9 @@ func (x *exchange) serve(c *conn) error {
 		upload = &body{done: make(chan struct{})}
 		go func() {
 			defer close(upload.done)
-			upload.err = c.writeBody(r.Body, length)
+			if upload.err = c.writeBody(r.Body, length); upload.err != nil {
+				c.closeWrite() // the Worker sees that the body broke off
+			}
 		}()
 	}
 	resp, err := c.readHead(r)
@@ -384,6 +388,7 @@ func (x *exchange) write(resp *http.Response, upload *body) error {
 		_ = resp.Body.Close()
 		return x.refusedByWorkerd()
 	}
+	x.decode(resp)
 	declared := resp.ContentLength
 	if x.r.Method == http.MethodHead {
 		declared = 0
@@ -407,6 +412,20 @@ func (x *exchange) write(resp *http.Response, upload *body) error {
 		return nil
 	}
 	return x.copyBody(resp)
+}
+
+// decode takes the encoding off that workerd has put on the body, where the client does not accept it.
+func (x *exchange) decode(resp *http.Response) {
+	const name = "Content-Encoding"
+	coding := strings.ToLower(resp.Header.Get(name))
+	if !compression.IsCoding(coding) || compression.Accepts(x.r.Header.Get("Accept-Encoding"), coding) {
+		return
+	}
+	resp.Header.Del(name)
+	resp.Header.Del("Content-Length")
+	if fetch.BodyAllowed(x.r.Method, resp.StatusCode) {
+		resp.Body, resp.ContentLength = io.NopCloser(compression.Decode(resp.Body, coding)), -1
+	}
 }
 
 func (x *exchange) mostBytes() int64 {

@@ -287,7 +287,7 @@ func (w *Worker) console(x *exchange, l runtime.Line) {
 	if w.o.Console == nil {
 		return
 	}
-	l.Time = time.Now() //nolint:forbidigo // the time of the line
+	l.Time = w.now()
 	quota := &w.unclaimed
 	if x != nil {
 		l.Request = x.r
@@ -321,22 +321,48 @@ func (x *exchange) logError(what string, f *runtime.Error) {
 	x.w.console(x, runtime.Line{Level: "error", Text: what + f.Headline(), Frames: f.Frames})
 }
 
-var (
-	// v8Frame is what V8 writes before the name of a function and behind it.
-	v8Frame = regexp.MustCompile(`(?m)^(\s+at )(?:async )?(?:new )?(?:(?:Object|Module|Function)\.)?([^\n(]*?)(?: \[as [^\]\n]*\])?( \(|$)`)
-	// indexFrame is a frame that is in no code.
-	indexFrame = regexp.MustCompile(`(?m)^\s+at (?:async )?Promise\.\w+ \(index \d+\)\n?`)
-	// internalFrame is a module of workerd's own.
-	internalFrame = regexp.MustCompile(`(?m)(^\s+at .*?)(cloudflare|node)-internal:`)
-)
-
 // frames rewrites the traces in a text as the built-in engine writes them.
 func (p *process) frames(text string) string {
-	if !strings.Contains(text, " at ") {
+	if !strings.Contains(text, "at ") {
 		return text
 	}
-	text = indexFrame.ReplaceAllString(text, "")
-	text = v8Frame.ReplaceAllString(text, "$1$2$3")
-	text = internalFrame.ReplaceAllString(text, "${1}${2}:internal/")
-	return p.w.ownFrame.ReplaceAllString(text, "${1}native")
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		from := strings.TrimLeft(line, " \t")
+		if frame, ok := strings.CutPrefix(from, "at "); ok && len(from) < len(line) {
+			line = line[:len(line)-len(from)] + "at " + p.frame(strings.TrimSuffix(frame, "\n"), &ok)
+			if !ok {
+				continue
+			}
+			if strings.HasSuffix(frame, "\n") {
+				line += "\n"
+			}
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// frame rewrites one frame of V8's; ok is false for one that is in no code.
+func (p *process) frame(frame string, ok *bool) string {
+	if strings.Contains(frame, p.w.folder+"/") {
+		return "native"
+	}
+	frame = strings.TrimPrefix(frame, "async ")
+	if strings.HasPrefix(frame, "Promise.") && strings.Contains(frame, "(index ") {
+		*ok = false
+		return ""
+	}
+	frame = strings.TrimPrefix(frame, "new ")
+	for _, prefix := range []string{"Object.", "Module.", "Function."} {
+		frame = strings.TrimPrefix(frame, prefix)
+	}
+	if before, after, found := strings.Cut(frame, " [as "); found {
+		if _, place, closed := strings.Cut(after, "]"); closed {
+			frame = before + place
+		}
+	}
+	// Modules of workerd's own.
+	frame = strings.Replace(frame, "cloudflare-internal:", "cloudflare:internal/", 1)
+	return strings.Replace(frame, "node-internal:", "node:internal/", 1)
 }

@@ -14,8 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tie has the system end the program when the thread that starts it ends.
-func tie(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+// tie has the system end the program when the thread that starts it ends, and spares it the signals of the terminal: what is under way
+// may end.
+func tie(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+}
 
 // guard has the system end the program when we end, where tie could not.
 func guard(*os.Process) (io.Closer, error) { return nil, nil }

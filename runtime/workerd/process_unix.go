@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"syscall"
 )
 
-func tie(*exec.Cmd) {}
+// tie spares the program the signals of the terminal: what is under way may end.
+func tie(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func (f *front) listen(folder string) (args []string, files []*os.File, err error) {
 	return f.listenUnix(folder)
@@ -28,6 +30,7 @@ type pipeGuard struct {
 func guard(p *os.Process) (io.Closer, error) {
 	g := &pipeGuard{cmd: exec.Command("/bin/sh", "-c", guardScript, "guard", strconv.Itoa(p.Pid))} //nolint:noctx // Close ends it
 	g.cmd.Env = []string{}
+	tie(g.cmd)
 	pipe, err := g.cmd.StdinPipe()
 	if err != nil {
 		return nil, err

@@ -6,13 +6,17 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
 
-func tie(*exec.Cmd) {}
+// tie spares the program Ctrl+C: what is under way may end.
+func tie(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+}
 
 // job is an object of the system that ends its processes when its last handle is closed, as all are when we end.
 type job windows.Handle

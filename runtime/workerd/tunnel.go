@@ -122,9 +122,7 @@ func (t *tunnel) toWorker() {
 		}
 		if err != nil {
 			// The Worker is told by the end of its connection.
-			if half, ok := t.worker.Conn.(interface{ CloseWrite() error }); ok {
-				_ = half.CloseWrite()
-			}
+			t.worker.closeWrite()
 			return
 		}
 	}

@@ -35,7 +35,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"sync"
 	"time"
 
@@ -43,6 +42,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/binding/wire"
 	"github.com/pages-toolchain/pages/runtime/web"
+	"github.com/pages-toolchain/pages/runtime/web/cache"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
@@ -67,7 +67,7 @@ type Worker struct {
 	stall time.Duration
 	// unclaimed is of what is logged for no request.
 	unclaimed quota
-	ownFrame  *regexp.Regexp // matches a frame in our own modules
+	now       func() time.Time
 	// token begins the lines of the process that are our script's, front the ids of requests that we send, and folder is that of
 	// our script: an author sees it in stacks.
 	token, front, folder string
@@ -109,7 +109,9 @@ func (p Program) NewWorker(ctx context.Context, o runtime.WorkerOptions) (*Worke
 		o.Bindings = &binding.Set{}
 	}
 	w := &Worker{program: p, o: o, token: rand.Text(), front: rand.Text(), folder: ownFolder + rand.Text()[:8], changed: make(chan struct{}), stall: stallTime}
-	w.ownFrame = regexp.MustCompile(`(?m)(^\s+at ).*` + w.folder + `/\w+\.js.*$`)
+	if w.now = o.Web.Now; w.now == nil {
+		w.now = time.Now //nolint:forbidigo // the default of an injected clock
+	}
 	var err error
 	if w.prelude, err = artifacts.ReadFile("artifact/prelude.js"); err != nil {
 		return nil, errors.New("start the worker: this binary was built without the script for workerd (make artifacts)")
@@ -145,7 +147,23 @@ func (w *Worker) wireOptions() wire.Options {
 		},
 		Of: w.requests.outbound,
 	})
-	return wire.Options{Bindings: w.o.Bindings, Outbound: w.gateway, Memory: w.o.Web.Memory}
+	store := o.Caches
+	if store == nil {
+		store = cache.New(cache.Options{})
+	}
+	return wire.Options{
+		Bindings: w.o.Bindings, Outbound: w.gateway, Caches: cache.Handler(store, w.now), Memory: o.Memory, Called: w.called,
+	}
+}
+
+// called tells what a call on a binding warns of, and what failed for no fault of the Worker's.
+func (w *Worker) called(c wire.Call) {
+	for _, warning := range c.Warnings {
+		w.console(w.requests.of(c.Request), runtime.Line{Level: "warn", Text: warning})
+	}
+	if c.Err != "" {
+		w.o.Logger.Debug("a call of the Worker failed", "kind", c.Kind, "binding", c.Binding, "method", c.Method, "error", c.Err)
+	}
 }
 
 // Retire prepares for a Worker that takes over: WebSockets end with the code 1012, so that their clients reconnect to that one;
@@ -258,7 +276,11 @@ func (w *Worker) startAgain() {
 	case <-wait.C:
 	case <-w.ctx.Done():
 	}
-	p, err := w.start(w.ctx)
+	var p *process
+	err := w.ctx.Err()
+	if err == nil {
+		p, err = w.start(w.ctx)
+	}
 	w.mu.Lock()
 	w.starting = false
 	w.attempt = attempt{w.attempt.number + 1, err}
@@ -269,10 +291,11 @@ func (w *Worker) startAgain() {
 	}
 	w.announceLocked()
 	w.mu.Unlock()
-	if err != nil {
+	if err != nil && w.ctx.Err() == nil {
 		w.restarts.failed()
 		w.o.Logger.Warn("workerd could not be started again", "error", err)
-	} else if closing {
+	}
+	if err == nil && closing {
 		p.end(&ending{cause: byClose})
 		<-p.done
 	}

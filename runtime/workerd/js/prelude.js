@@ -170,7 +170,7 @@ function memberOf(request) {
   const headers = headersOf(request);
   const read = (name) => apply(getHeader, headers, [`x-pages-member-${name}`]) ?? "";
   const id = read("id");
-  return id === "" ? null : { id, email: read("email"), name: read("name") };
+  return id === "" ? null : { email: read("email"), id, name: read("name") };
 }
 
 function wait(state, promise) {

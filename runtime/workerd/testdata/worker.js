@@ -32,6 +32,7 @@ const cases = {
     headers.append("set-cookie", "b=2");
     return new Response("cookies", { headers });
   },
+  "/encoded": () => new Response("encoded".repeat(20), { headers: { "content-encoding": "gzip" } }),
   "/bytes": () => new Response(new Uint8Array([0, 255])),
   "/teapot": () => new Response("short and stout", { status: 418 }),
   "/own500": () => new Response(encoder.encode("Internal Server Error"), { status: 500 }),
@@ -148,6 +149,11 @@ const cases = {
       if (page.list_complete) return new Response(found.join("\n"));
       cursor = page.cursor;
     }
+  },
+  "/cache": async (request) => {
+    await caches.default.put("http://a.example/", new Response("kept", { headers: { "cache-control": "max-age=60" } }));
+    const found = await caches.default.match("http://a.example/");
+    return new Response(`${found && (await found.text())}`);
   },
   "/socket": () => {
     const { 0: client, 1: server } = new WebSocketPair();
