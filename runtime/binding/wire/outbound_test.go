@@ -50,6 +50,7 @@ func gateway(t testing.TB, o fetch.GatewayOptions) http.Handler {
 func world(t testing.TB) (address string, hits *atomic.Int64) {
 	t.Helper()
 	hits = &atomic.Int64{}
+	waiting, waited := make(chan struct{}, 2), make(chan struct{}, 2)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hits.Add(1)
 		switch r.URL.Path {
@@ -95,6 +96,18 @@ func world(t testing.TB) (address string, hits *atomic.Int64) {
 		case "/early": // before the request is read
 			w.WriteHeader(http.StatusTeapot)
 			_, _ = io.WriteString(w, "enough")
+		case "/wait":
+			waiting <- struct{}{}
+			if r.URL.RawQuery != "" {
+				_ = http.NewResponseController(w).Flush()
+				<-waiting
+			}
+			<-r.Context().Done()
+			waited <- struct{}{}
+		case "/waiting":
+			<-waiting
+		case "/waited":
+			<-waited
 		case "/long":
 		case "/socket":
 			talk(w, r)
@@ -298,6 +311,20 @@ func TestOutboundOfWorkerd(t *testing.T) {
 		{
 			"a WebSocket to what is refused", `await fetch("http://[::1]/", { headers: { Upgrade: "websocket" } })`,
 			`Error: fetch to "[::1]:80" is refused: its address ::1 belongs to this machine; --allow-fetch [::1]:80 would allow it`,
+		},
+		{
+			"an abort", `const c = new AbortController(), answer = fetch("{B}/wait", { signal: c.signal });
+			await fetch("{B}/waiting");
+			c.abort();
+			const why = await answer.catch((error) => error.name);
+			return [why, (await fetch("{B}/waited")).status]`,
+			`["AbortError",200]`,
+		},
+		{
+			"a body that is not read on", `const { body } = await fetch("{B}/wait?answers");
+			await body.cancel();
+			return (await fetch("{B}/waited")).status`,
+			`200`,
 		},
 		{
 			"connect", `await connect("127.0.0.1:" + new URL("{B}").port).opened`,

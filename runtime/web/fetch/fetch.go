@@ -67,6 +67,7 @@ func New(o Options) *Client {
 			ForceAttemptHTTP2:      true,
 			DisableCompression:     true,
 			MaxIdleConns:           64,
+			MaxIdleConnsPerHost:    32, // most Workers ask one host, often at once
 			IdleConnTimeout:        90 * time.Second,
 			TLSHandshakeTimeout:    10 * time.Second,
 			ExpectContinueTimeout:  time.Second,
