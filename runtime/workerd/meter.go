@@ -17,7 +17,8 @@ import (
 type share struct {
 	alone, shared time.Duration
 	over          bool // the request has ended
-	quiet         bool // a WebSocket on which nothing has come for a while
+	quiet         bool // a WebSocket on which nothing has come for a while, and after that nothing was to be done
+	roused        bool // a quiet one while the process works, and nothing says for whom
 }
 
 // ping is one that is on its way.
@@ -52,6 +53,8 @@ const (
 	turnTime = time.Second
 	// quietSocket is how long after a message a WebSocket takes part.
 	quietSocket = 200 * time.Millisecond
+	// quietLook is how often the process is looked at while there are only quiet WebSockets.
+	quietLook = 200 * time.Millisecond
 	// roomMB is the memory of a process above its start: that of V8's heap is bounded by V8 itself, that of buffers is not.
 	roomMB = 512
 )
@@ -111,16 +114,33 @@ func (m *meter) of(x *exchange) (used time.Duration, shared bool) {
 }
 
 // message is for a message on a WebSocket: its request takes part again, with a budget of its own.
-func (m *meter) message(x *exchange, quiet bool) {
+func (m *meter) message(x *exchange) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.advanceLocked()
-	if x.share.quiet = quiet; !quiet {
-		x.share.alone, x.share.shared = 0, 0
-	}
+	x.share.quiet, x.share.roused = false, false
+	x.share.alone, x.share.shared = 0, 0
+	m.mu.Unlock()
 	select {
 	case m.woken <- struct{}{}:
 	default:
+	}
+}
+
+// quiet is for a WebSocket on which nothing has come for a while: the isolate has answered after that.
+func (m *meter) quiet(x *exchange) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.advanceLocked()
+	x.share.quiet = true
+}
+
+// rouseLocked has all quiet WebSockets take part until the next ping is answered: one of them works.
+func (m *meter) rouseLocked() {
+	for _, x := range m.running {
+		x.share.quiet, x.share.roused = false, true
+	}
+	if m.ping == nil {
+		m.sendLocked()
 	}
 }
 
@@ -205,9 +225,18 @@ func (m *meter) look(before *look) (next time.Duration, why *ending) {
 	defer m.mu.Unlock()
 	m.advanceLocked()
 	among := m.amongLocked()
-	if len(m.running) == 0 || len(among) == 0 {
+	switch {
+	case len(m.running) == 0:
 		before.since = now
 		return 0, nil
+	case len(among) == 0:
+		works := m.last-before.used >= busy
+		before.used, before.since = m.last, now
+		if works {
+			m.rouseLocked()
+			return shortest, nil
+		}
+		return quietLook, nil
 	}
 	signs := m.signs.Load()
 	if signs != before.signs || m.last-before.used > busy/4 {
@@ -277,6 +306,11 @@ func (m *meter) sendLocked() {
 		m.advanceLocked()
 		if m.ping == sent {
 			m.ping = nil
+		}
+		for _, x := range m.running {
+			if x.share.roused {
+				x.share.quiet, x.share.roused = true, false
+			}
 		}
 	})
 }

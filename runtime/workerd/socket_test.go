@@ -65,6 +65,14 @@ func TestSockets(t *testing.T) {
 		_, err := say(t, dial(t), "loop")
 		closedWith(t, err, websocket.StatusInternalError, "the Worker was stopped")
 	})
+	t.Run("a loop in a timer", func(t *testing.T) {
+		conn := dial(t)
+		if _, err := say(t, conn, "later"); err != nil {
+			t.Error(err)
+		}
+		_, _, err := conn.Read(t.Context())
+		closedWith(t, err, websocket.StatusInternalError, "the Worker was stopped")
+	})
 	t.Run("the Worker is replaced", func(t *testing.T) {
 		conn := dial(t)
 		if got, err := say(t, conn, "a"); err != nil || got != "echo a" {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime"
@@ -108,13 +109,19 @@ func (t *tunnel) run() {
 
 // toWorker passes on what the client sends.
 func (t *tunnel) toWorker() {
-	quiet := time.AfterFunc(quietSocket, func() { t.x.p.meter.message(t.x, true) })
+	var messages atomic.Int64
+	quiet := time.AfterFunc(quietSocket, func() {
+		if n := messages.Load(); t.x.p.ping(t.x.ctx) == nil && n == messages.Load() {
+			t.x.p.meter.quiet(t.x)
+		}
+	})
 	defer quiet.Stop()
 	buffer := make([]byte, ioSize)
 	for {
 		n, err := t.from.Read(buffer)
 		if n > 0 {
-			t.x.p.meter.message(t.x, false)
+			messages.Add(1)
+			t.x.p.meter.message(t.x)
 			quiet.Reset(quietSocket)
 			if _, err := t.worker.Write(buffer[:n]); err != nil {
 				return

@@ -160,6 +160,11 @@ const cases = {
     server.accept();
     server.addEventListener("message", ({ data }) => {
       if (data === "loop") for (;;);
+      if (data === "later") {
+        setTimeout(() => {
+          for (;;);
+        }, 500);
+      }
       if (data === "close") server.close(4001, "as asked");
       else server.send(`echo ${data}`);
     });
