@@ -298,13 +298,21 @@ func (m *modules) source(name string) string {
 		}
 		whole := filepath.FromSlash(name[i:])
 		if i > 0 && isFile(whole) {
-			return filepath.ToSlash(whole)
+			return m.within(whole)
 		}
 		if filepath.VolumeName(rest) != "" && isFile(rest) {
-			return filepath.ToSlash(rest)
+			return m.within(rest)
 		}
 	}
 	return ""
+}
+
+// within is the name of a file as source returns it.
+func (m *modules) within(file string) string {
+	if rel, err := filepath.Rel(m.dir, file); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.ToSlash(file)
 }
 
 func isFile(name string) bool {

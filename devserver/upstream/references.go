@@ -111,8 +111,8 @@ func (r *pageReader) read(m *modules, text []byte, ended bool) bool {
 		}
 		raw := len(z.Raw())
 		at += raw
-		if at == len(text) && !ended && kind == html.TextToken {
-			break // the rest of it, or of a script's, is to come
+		if at == len(text) && !ended && kind != html.StartTagToken && kind != html.EndTagToken && kind != html.SelfClosingTagToken {
+			break // its rest may be to come
 		}
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
