@@ -6,6 +6,7 @@ SITE    := testdata/sites/riverside
 PACKS   := testdata/sites/packages
 TYPES   := testdata/sites/types
 WORKERD := testdata/sites/workerd
+VITE    := testdata/sites/frameworks/vite
 DRIVER  := testdata/sites/playwright
 MCP     := testdata/sites/mcp
 SCRIPTS := cmd/tools/javascript
@@ -47,7 +48,8 @@ runtime/artifact/boot.image: runtime/artifact/prelude.js runtime/engine/quickjs/
 
 # What the example site imports from npm, and what the other sites of the tests do.
 example: $(SITE)/node_modules/.package-lock.json
-site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.package-lock.json $(WORKERD)/node_modules/.package-lock.json
+site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.package-lock.json $(WORKERD)/node_modules/.package-lock.json \
+	$(VITE)/node_modules/.package-lock.json
 
 %/node_modules/.package-lock.json: %/package-lock.json
 	npm ci --prefix $* --omit=dev --no-audit --no-fund --loglevel=error
@@ -176,7 +178,7 @@ soak: build site
 
 clean:
 	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules runtime/intl/dictionary/node_modules \
-		$(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(WORKERD)/node_modules \
+		$(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(WORKERD)/node_modules $(VITE)/node_modules \
 		$(DRIVER)/node_modules $(MCP)/node_modules $(SCRIPTS)/node_modules
 	rm -f runtime/engine/artifact/quickjs.wasm runtime/engine/quickjs/translation.go runtime/artifact/prelude.js \
 		runtime/artifact/boot.image runtime/node/artifact/modules.zip runtime/workerd/artifact/prelude.js \

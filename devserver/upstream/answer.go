@@ -24,16 +24,18 @@ const (
 	data // JSON, text
 )
 
-func kindOf(h http.Header) kind {
+func kindOf(h http.Header, at string) kind {
 	name, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	switch {
-	case err != nil && h.Get("Content-Type") != "":
+	case h.Get("Content-Type") == "" && isCode(at), err != nil && h.Get("Content-Type") != "":
 		return script // whatever it is, a browser may run it
+	case name == "":
+		return data
 	case name == "text/html" || name == "application/xhtml+xml":
 		return page
 	case name == "text/css":
 		return style
-	case name == "" || strings.HasSuffix(name, "javascript") || strings.HasSuffix(name, "ecmascript") ||
+	case strings.HasSuffix(name, "javascript") || strings.HasSuffix(name, "ecmascript") ||
 		strings.HasSuffix(name, "typescript") || name == "text/jsx" || name == "text/tsx" || name == "video/mp2t": // .ts, to some
 		return script
 	case name == "image/svg+xml", strings.HasPrefix(name, "text/"), strings.Contains(name, "json"), strings.Contains(name, "xml"),
@@ -50,8 +52,8 @@ func (p *Proxy) judge(resp *http.Response) error {
 	if m == nil || resp.StatusCode < http.StatusOK || resp.StatusCode == http.StatusNotModified {
 		return nil
 	}
-	k := kindOf(resp.Header)
 	name := resp.Request.URL.Path
+	k := kindOf(resp.Header, name)
 	empty := resp.Request.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent || resp.StatusCode/100 == 3
 	if s.closed && !empty && !m.open(k, name, resp) {
 		return m.refusal(name)

@@ -380,7 +380,7 @@ func (p *Proxy) readOn(r *http.Request, m *modules, key string) {
 		for batch := range slices.Chunk(list, atOnce) {
 			var group sync.WaitGroup
 			for _, each := range batch {
-				group.Go(func() { p.read(ctx, passOfContext(r, m, each), each) })
+				group.Go(func() { p.read(ctx, m, each) })
 			}
 			group.Wait()
 			if asked += len(batch); m.isPublic(key) || asked >= maxCrawl || ctx.Err() != nil {
@@ -390,56 +390,41 @@ func (p *Proxy) readOn(r *http.Request, m *modules, key string) {
 	}
 }
 
-// passOfContext makes the request of a module.
-func passOfContext(r *http.Request, m *modules, key string) *http.Request {
-	out := r.Clone(r.Context())
-	out.Method, out.Body, out.ContentLength = http.MethodGet, http.NoBody, 0
-	out.Header = http.Header{"Accept": {"*/*"}}
-	if at, err := url.Parse(key); err == nil {
-		out.URL = at
-	}
-	_ = m
-	return out
-}
-
 // read asks the server for one module, and remembers what it names, even where it has none.
-func (p *Proxy) read(ctx context.Context, r *http.Request, key string) {
-	m := p.modules.Load()
-	if m == nil {
-		return
-	}
+func (p *Proxy) read(ctx context.Context, m *modules, key string) {
 	found := &answer{}
 	defer func() {
 		if ctx.Err() == nil {
 			m.learn(key, found)
 		}
 	}()
+	at, err := url.Parse(key)
+	if err != nil {
+		return
+	}
 	target, err := p.options.Target(ctx, true)
 	if err != nil {
 		return
 	}
-	scheme := "http"
-	if target.TLS {
-		scheme = "https"
-	}
-	at := *r.URL
-	at.Scheme, at.Host = scheme, target.Address
-	out, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	base := *at
+	at.Scheme, at.Host = target.scheme(), target.Address
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
 		return
 	}
-	out.Header, out.Host = r.Header, target.Host
-	resp, err := p.transport.RoundTrip(out)
+	r.Host = target.Host
+	r.Header.Set("Accept", "*/*")
+	resp, err := p.transport.RoundTrip(r)
 	if err != nil {
 		return
 	}
 	defer resp.Body.Close()
-	kind := kindOf(resp.Header)
-	if resp.StatusCode != http.StatusOK || kind == other || kind == page {
+	k := kindOf(resp.Header, base.Path)
+	if resp.StatusCode != http.StatusOK || k == other || k == page {
 		return
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxReadBytes+1))
 	if err == nil && len(text) <= maxReadBytes {
-		found = m.answerOf(kind, r.URL, text)
+		found = m.answerOf(k, &base, text)
 	}
 }

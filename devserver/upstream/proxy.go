@@ -37,6 +37,13 @@ type Target struct {
 	TLS     bool   // it speaks https, with whatever certificate
 }
 
+func (t Target) scheme() string {
+	if t.TLS {
+		return "https"
+	}
+	return "http"
+}
+
 // Options configure a Proxy. Target must be set.
 type Options struct {
 	// Target returns where the server answers, and waits until it does, while ctx lasts. page says that a person looks at
@@ -195,10 +202,7 @@ func (p *Proxy) failure(r *http.Request, err error) error {
 // is the site's own, so that the server's checks of both hold; how the visitor named the site is in X-Forwarded-Host.
 func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	s := passOf(r.In)
-	scheme := "http"
-	if s.target.TLS {
-		scheme = "https"
-	}
+	scheme := s.target.scheme()
 	r.Out.URL.Scheme, r.Out.URL.Host = scheme, s.target.Address
 	r.Out.Host = s.host(r.In)
 	origin := r.In.Header.Get("Origin")

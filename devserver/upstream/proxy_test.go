@@ -270,6 +270,8 @@ func TestMembers(t *testing.T) {
 			module(w, `import "/deep.js"`)
 		case "/deep.js", "/unnamed.js", "/Club.jsx", "/@fs/x/Club.jsx":
 			module(w, "the secret")
+		case "/plain", "/plain.js":
+			w.Header()["Content-Type"] = nil
 		case "/photo.png":
 			w.Header().Set("Content-Type", "image/png")
 		case "/api/items":
@@ -308,6 +310,8 @@ func TestMembers(t *testing.T) {
 		{"/Club.jsx?raw", 401, 200},
 		{"/@fs/x/Club.jsx?import&url", 401, 200},
 		{"/main.js.map", 401, 200},
+		{"/plain", 200, 200},
+		{"/plain.js", 401, 200},
 		{"/photo.png", 200, 200},
 		{"/api/items", 200, 200},
 		{"/club.json", 200, 200}, // a page of the server's own for what it lacks

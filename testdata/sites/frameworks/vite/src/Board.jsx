@@ -1,0 +1,3 @@
+export function Board({ text }) {
+  return <p>The combination board says: {text}</p>;
+}

@@ -1,0 +1,3 @@
+import react from "@vitejs/plugin-react";
+
+export default { cacheDir: ".vite", plugins: [react()] };
