@@ -22,6 +22,7 @@ const (
 	KindResponseSize Kind = "answer-size"  // the answer is over what one may have
 	KindReset        Kind = "reset"        // the isolate was restarted because of another request
 	KindSystemMemory Kind = "room"         // the system has no room for an isolate
+	KindBusy         Kind = "busy"         // as many Workers are in use as may be
 	KindInternal     Kind = "internal"     // a fault of ours
 )
 
@@ -75,7 +76,7 @@ func (f *Error) Headline() string {
 }
 
 // Retriable reports whether the same request may succeed in a second: another one is at fault, or the Worker was replaced.
-func (f *Error) Retriable() bool { return f.Kind == KindReset }
+func (f *Error) Retriable() bool { return f.Kind == KindReset || f.Kind == KindBusy }
 
 // Unwrap returns the engine's own error.
 func (f *Error) Unwrap() error { return f.err }
@@ -83,7 +84,7 @@ func (f *Error) Unwrap() error { return f.err }
 // Status is the HTTP status that fits: 503 for a limit or a restart, else 500.
 func (f *Error) Status() int {
 	switch f.Kind {
-	case KindCPU, KindMemory, KindResponseSize, KindReset, KindSystemMemory:
+	case KindCPU, KindMemory, KindResponseSize, KindReset, KindSystemMemory, KindBusy:
 		return 503
 	default:
 		return 500

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,8 +45,9 @@ type exchange struct {
 
 	logs   quota
 	mu     sync.Mutex
-	waits  bool // waitUntil was called
-	done   bool // nothing of the handler or waitUntil is open
+	waits  bool      // waitUntil was called
+	done   bool      // nothing of the handler or waitUntil is open
+	over   time.Time // it is, for us
 	ended  chan struct{}
 	tunnel *tunnel // of a WebSocket
 }
@@ -139,6 +141,18 @@ func (q *requests) awaitWaits(ctx context.Context) {
 	}
 }
 
+// waits reports whether p waits for what a request that is over has left for waitUntil, and may still.
+func (q *requests) waits(p *process) bool {
+	q.mu.Lock()
+	past := append([]*exchange(nil), q.past...)
+	q.mu.Unlock()
+	return slices.ContainsFunc(past, func(x *exchange) bool {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return x.p == p && x.waits && !x.done && time.Since(x.over) < waitUntilTime //nolint:forbidigo // a duration
+	})
+}
+
 func (q *requests) all() (all []*exchange) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -151,7 +165,11 @@ func (q *requests) all() (all []*exchange) {
 // Serve answers r through rw. An error is a *runtime.Error, and means that nothing was written. The Worker's Request has r's
 // method, URL, headers and body as they are.
 func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (runtime.Usage, error) {
+	w.entered()
 	p, c, err := w.connect(r.Context())
+	if err != nil {
+		w.left()
+	}
 	if errors.Is(err, web.ErrClientGone) {
 		rw.WriteHeader(statusClientGone)
 		return runtime.Usage{}, nil
@@ -281,8 +299,12 @@ const overWaitUntil = "waitUntil was ended 30 s after the answer: what it still 
 func (x *exchange) end() {
 	x.p.meter.end(x)
 	x.cancel(context.Canceled)
+	x.mu.Lock()
+	x.over = time.Now() //nolint:forbidigo // a duration is made of it
+	x.mu.Unlock()
 	x.w.requests.end(x)
 	x.w.under.Done()
+	x.w.left()
 }
 
 // lostWaits logs why the process ended that waitUntil was under way in.

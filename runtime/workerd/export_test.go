@@ -1,6 +1,10 @@
 package workerd
 
-import "time"
+import (
+	"os"
+	"path/filepath"
+	"time"
+)
 
 // SetStall sets how long a process may neither answer nor use CPU time.
 func (w *Worker) SetStall(d time.Duration) { w.stall = d }
@@ -13,4 +17,51 @@ func (w *Worker) Process() int {
 		return 0
 	}
 	return w.current.cmd.Process.Pid
+}
+
+// Unwatched returns the options of a pool that looks at its processes by Look alone.
+func (o PoolOptions) Unwatched() PoolOptions {
+	o.step = time.Hour
+	return o
+}
+
+// SetWait sets how long a request may wait.
+func (p *Pool) SetWait(d time.Duration) { p.o.Wait = d }
+
+// Memory returns the bytes that the process of a Worker has to itself.
+func (w *Worker) Memory() int64 { return w.awake().p.clock.memory() }
+
+// Look has a pool look at its processes as if so much time had passed.
+func (p *Pool) Look(passed time.Duration) { p.look(passed) }
+
+// Secrets returns what only this Worker and its process may have: its tokens, and the addresses of its sockets, of which one folder each
+// is its own.
+func (w *Worker) Secrets() (secrets []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return []string{w.token, w.front, w.current.front.address, w.wire.Address}
+}
+
+// Config returns the configuration with which the Worker starts.
+func (w *Worker) Config(folder string) (string, error) {
+	if _, err := w.writeConfig(folder); err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "config.capnp"))
+	return string(text), err
+}
+
+// Users returns how many requests are under way or wait.
+func (w *Worker) Users() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.users
+}
+
+// Idle reports whether nothing is under way, and no waitUntil.
+func (w *Worker) Idle() bool {
+	w.mu.Lock()
+	p := w.current
+	w.mu.Unlock()
+	return w.settled(p)
 }

@@ -39,6 +39,8 @@ type meter struct {
 	last    time.Duration
 	running []*exchange
 	ping    *ping
+	stray   time.Duration // used while the process worked for no request
+	strayed int           // looks of the pool, one after the other, that saw much of it
 }
 
 const (
@@ -173,6 +175,7 @@ func (m *meter) advanceLocked() {
 	m.last = now
 	switch among := m.amongLocked(); len(among) {
 	case 0:
+		m.stray += used
 	case 1:
 		among[0].share.alone += used
 	default:
@@ -180,6 +183,23 @@ func (m *meter) advanceLocked() {
 			x.share.shared += used / time.Duration(len(among))
 		}
 	}
+}
+
+// tooLarge reports whether a process may not have so many bytes of memory.
+func (m *meter) tooLarge(memory int64) bool { return memory-m.base > roomMB<<20 }
+
+// strays reports whether the process has worked for no request for a while. passed is the time since the last call.
+func (m *meter) strays(passed time.Duration) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.advanceLocked()
+	if m.stray > passed/2 {
+		m.strayed++
+	} else {
+		m.strayed = 0
+	}
+	m.stray = 0
+	return m.strayed >= strayLooks
 }
 
 // watch ends the process when a request is over its budget, until it ends.
@@ -247,7 +267,7 @@ func (m *meter) look(before *look) (next time.Duration, why *ending) {
 		m.ping.used = m.last
 	}
 	before.used, before.signs = m.last, signs
-	if m.p.clock.memory()-m.base > roomMB<<20 {
+	if m.tooLarge(m.p.clock.memory()) {
 		return 0, &ending{cause: byMemory, blamed: only(among), among: len(among)}
 	}
 	if now.Sub(before.since) > m.p.w.stall {

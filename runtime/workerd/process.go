@@ -44,12 +44,15 @@ type process struct {
 type cause int
 
 const (
-	byItself cause = iota
-	byClose        // the Worker was closed
-	byCPU          // a request was over its CPU time
-	byMemory       // the heap was full, or the process too large
-	byStall        // it did not answer, and used no CPU time
-	byLoad         // it did not finish loading
+	byItself   cause = iota
+	byClose          // the Worker was closed
+	byCPU            // a request was over its CPU time
+	byMemory         // the heap was full, or the process too large
+	byStall          // it did not answer, and used no CPU time
+	byLoad           // it did not finish loading
+	bySleep          // it had nothing to do
+	byShortage       // all processes together had too much memory, and it was the largest
+	byStray          // its code ran on for no request
 )
 
 // ending says why a process ended.
@@ -72,6 +75,12 @@ func (e *ending) String() string {
 		return "it did not answer any more"
 	case byLoad:
 		return "it did not finish loading"
+	case bySleep:
+		return "it had nothing to do"
+	case byShortage:
+		return "all processes of workerd together used too much memory"
+	case byStray:
+		return "code ran on for no request"
 	default:
 		return e.state
 	}
@@ -86,6 +95,23 @@ const (
 
 // start starts a process and returns when the Worker answers in it. An error is a *runtime.Error where the module is at fault.
 func (w *Worker) start(ctx context.Context) (*process, error) {
+	if w.pool == nil {
+		return w.startProcess(ctx)
+	}
+	if err := w.pool.enter(ctx); err != nil {
+		return nil, err
+	}
+	p, err := w.startProcess(ctx)
+	if err != nil {
+		w.pool.leave()
+		return nil, err
+	}
+	w.work.Go(func() { <-p.done; w.pool.leave() })
+	return p, nil
+}
+
+// startProcess is start within the bounds of the pool. After an error no process is left.
+func (w *Worker) startProcess(ctx context.Context) (*process, error) {
 	w.mu.Lock()
 	w.numbers++
 	p := &process{w: w, number: w.numbers, done: make(chan struct{}), pongs: map[string]chan struct{}{}}
@@ -101,7 +127,12 @@ func (w *Worker) start(ctx context.Context) (*process, error) {
 		err = p.load(ctx)
 	}
 	// The secrets of the site are in there. The socket stays, under its name of its own.
-	return p, errors.Join(err, p.front.keep(folder, err == nil))
+	started := err == nil
+	if err = errors.Join(err, p.front.keep(folder, started)); started && err != nil {
+		p.end(&ending{cause: byClose})
+		<-p.done
+	}
+	return p, err
 }
 
 // run starts the program.

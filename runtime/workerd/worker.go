@@ -19,6 +19,13 @@
 // A process that ends, for whatever reason, is started again at once, and later each time if it ends before it has answered. Of the requests that
 // were under way, the one at fault gets KindCPU or KindMemory where it is known; the others get KindReset with the reason.
 //
+// # Many Workers
+//
+// A [Pool] bounds the processes of many Workers, in number and in memory. One that has nothing to do ends after a while, or when
+// another Worker needs its place, the longest idle first; its next request starts it again. Each process has one Worker, with a folder,
+// sockets, tokens and a wire of its own. It is no hardened sandbox all the same: workerd's own documentation says that it must
+// run in one, such as a virtual machine, where code could be hostile. Who breaks out of V8 is the user of this process.
+//
 // # CPU time
 //
 // V8 has no clock for one request: meter.go says how the time of the process is divided among requests, and when one of several is
@@ -57,6 +64,7 @@ const (
 // Worker is one Worker in a process of its own. Close it. It is safe for concurrent use.
 type Worker struct {
 	program Program
+	pool    *Pool // nil for a Worker by itself
 	o       runtime.WorkerOptions
 	sources *runtime.Sources
 	wire    *wire.Server
@@ -85,6 +93,8 @@ type Worker struct {
 	attempt  attempt // the last start
 	closing  bool
 	retired  bool
+	users    int       // requests under way, with those that wait for a process
+	since    time.Time // there are none
 	restarts restarts
 	numbers  int // of processes so far
 	requests requests
@@ -99,6 +109,11 @@ type attempt struct {
 // NewWorker starts a process with the Worker and returns when it answers. A *runtime.Error of KindLoad says that the module threw,
 // has no handler, or never finished loading.
 func (p Program) NewWorker(ctx context.Context, o runtime.WorkerOptions) (*Worker, error) {
+	return p.newWorker(ctx, o, nil, false)
+}
+
+// newWorker makes a Worker of a pool; nil for none. One that is asleep has no process yet.
+func (p Program) newWorker(ctx context.Context, o runtime.WorkerOptions, pool *Pool, asleep bool) (*Worker, error) {
 	if o.LoadCPU <= 0 {
 		o.LoadCPU = defaultLoadCPU
 	}
@@ -108,7 +123,10 @@ func (p Program) NewWorker(ctx context.Context, o runtime.WorkerOptions) (*Worke
 	if o.Bindings == nil {
 		o.Bindings = &binding.Set{}
 	}
-	w := &Worker{program: p, o: o, token: rand.Text(), front: rand.Text(), folder: ownFolder + rand.Text()[:8], changed: make(chan struct{}), stall: stallTime}
+	w := &Worker{
+		program: p, pool: pool, o: o, token: rand.Text(), front: rand.Text(),
+		folder: ownFolder + rand.Text()[:8], changed: make(chan struct{}), stall: stallTime,
+	}
 	if w.now = o.Web.Now; w.now == nil {
 		w.now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
@@ -124,6 +142,10 @@ func (p Program) NewWorker(ctx context.Context, o runtime.WorkerOptions) (*Worke
 		w.cancel()
 		return nil, fmt.Errorf("start the worker: %w", err)
 	}
+	if asleep {
+		w.pool.add(w)
+		return w, nil
+	}
 	first, err := w.start(ctx)
 	if err != nil {
 		w.cancel()
@@ -136,6 +158,10 @@ func (p Program) NewWorker(ctx context.Context, o runtime.WorkerOptions) (*Worke
 	w.current = first
 	w.mu.Unlock()
 	w.work.Go(func() { w.keep(first) })
+	if pool != nil {
+		w.since = pool.o.Now()
+		pool.add(w)
+	}
 	return w, nil
 }
 
@@ -194,6 +220,9 @@ func (w *Worker) Close(ctx context.Context) {
 		case <-ctx.Done():
 		}
 		w.cancel()
+		if w.pool != nil {
+			w.pool.remove(w)
+		}
 		w.mu.Lock()
 		p := w.current
 		w.mu.Unlock()
@@ -291,7 +320,9 @@ func (w *Worker) startAgain() {
 	}
 	w.announceLocked()
 	w.mu.Unlock()
-	if err != nil && w.ctx.Err() == nil {
+	if f, ok := errors.AsType[*runtime.Error](err); ok && f.Kind == runtime.KindBusy {
+		w.o.Logger.Debug("workerd got no place", "error", err)
+	} else if err != nil && w.ctx.Err() == nil {
 		w.restarts.failed()
 		w.o.Logger.Warn("workerd could not be started again", "error", err)
 	}
@@ -318,13 +349,16 @@ func (w *Worker) keep(p *process) {
 		return
 	}
 	why := p.ended()
+	if why.cause == bySleep {
+		return
+	}
 	level := slog.LevelDebug // the request at fault is told
 	if why.cause == byItself {
 		w.restarts.ended(p.answered.Load())
 		level = slog.LevelWarn
 	}
 	w.o.Logger.Log(w.ctx, level, "workerd ended and is started again", "why", why.String(), "wait", w.restarts.delay())
-	if !w.starting && !w.closing {
+	if !w.starting && !w.closing && w.pool == nil { // else with the next request
 		w.starting = true
 		w.work.Go(w.startAgain)
 	}
@@ -341,12 +375,14 @@ const (
 type restarts struct {
 	mu   sync.Mutex
 	last time.Duration
+	at   time.Time // of the last of them
 }
 
+// delay returns how long to wait from now on.
 func (r *restarts) delay() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.last
+	return max(r.last-time.Since(r.at), 0) //nolint:forbidigo // a duration
 }
 
 // ended tells of a process that ended by itself, and whether it has answered a request.
@@ -363,7 +399,7 @@ func (r *restarts) ended(answered bool) {
 func (r *restarts) failed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last = min(max(2*r.last, minDelay), maxDelay)
+	r.last, r.at = min(max(2*r.last, minDelay), maxDelay), time.Now() //nolint:forbidigo // a duration is made of it
 }
 
 var _ interface {

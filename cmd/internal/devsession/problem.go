@@ -29,6 +29,7 @@ var titles = map[pagesruntime.Kind]string{
 	pagesruntime.KindResponseSize: "The Worker's answer is too large",
 	pagesruntime.KindReset:        "The Worker was restarted",
 	pagesruntime.KindSystemMemory: "The system has no room for the Worker",
+	pagesruntime.KindBusy:         "Too many Workers are in use",
 	pagesruntime.KindInternal:     "Something went wrong in pages itself",
 }
 

@@ -1,5 +1,7 @@
 // The Worker of the tests: each path is a case.
 const encoder = new TextEncoder();
+let held;
+let count = 0;
 
 function stream(pieces, end) {
   return new ReadableStream({
@@ -133,6 +135,11 @@ const cases = {
       await scheduler.wait(1);
     }
   },
+  "/hold": (request) => {
+    held ??= new Uint8Array(Number(new URL(request.url).searchParams.get("mb")) << 20).fill(1);
+    return new Response("held");
+  },
+  "/count": () => new Response(`${++count}`),
   "/exit": () => {
     process.exit(3);
   },
@@ -164,6 +171,14 @@ const cases = {
         setTimeout(() => {
           for (;;);
         }, 500);
+      }
+      if (data === "stray") {
+        (async () => {
+          for (;;) {
+            for (let i = 0; i < 2e6; i++) count++;
+            await scheduler.wait(0);
+          }
+        })();
       }
       if (data === "close") server.close(4001, "as asked");
       else server.send(`echo ${data}`);

@@ -1,0 +1,385 @@
+package workerd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime"
+)
+
+// This file bounds the processes of many Workers: how many run at a time, and how much memory they have together.
+
+// PoolOptions are the bounds of a Pool. The zero value has those of the machine.
+type PoolOptions struct {
+	// Processes is how many run at a time. Default: as many as Memory is enough for, with usualBytes each.
+	Processes int
+	// Memory is the bytes of all processes together. Default: half of the machine's, or of the control group's.
+	Memory int64
+	// Idle is how long a process may have nothing to do before it is ended. Default: 5 minutes.
+	Idle time.Duration
+	// Wait is how long a request may wait for a process where all are busy. Default: 5 seconds.
+	Wait time.Duration
+	// Now is the clock. Default: time.Now.
+	Now func() time.Time
+	// Logger gets why processes are ended. Default: none.
+	Logger *slog.Logger
+
+	step time.Duration // between looks
+}
+
+const (
+	// usualBytes is the memory of a process by which their number is bounded: one has 11 MiB to itself at its start, and 30 to 60 after
+	// pages that render much. What all processes share, the program, does not count.
+	usualBytes = 64 << 20
+	// leastBytes and leastProcesses are for small machines: one process full of its heap, and two revisions of a site.
+	leastBytes     = 320 << 20
+	leastProcesses = 2
+	// maxProcesses is the most of them on any machine.
+	maxProcesses = 64
+
+	defaultIdle = 5 * time.Minute
+	defaultWait = 5 * time.Second
+	// poolStep is how often the processes are looked at.
+	poolStep = time.Second
+	// strayLooks is in how many looks, one after the other, a process may use more than half of a processor for no request: code that
+	// runs on after the time of its waitUntil.
+	strayLooks = 3
+)
+
+// WithDefaults returns the bounds with those of the machine where none is given.
+func (o PoolOptions) WithDefaults() PoolOptions {
+	if o.Memory <= 0 {
+		o.Memory = max(machineMemory()/2, leastBytes)
+	}
+	if o.Processes <= 0 {
+		o.Processes = int(min(max(o.Memory/usualBytes, leastProcesses), maxProcesses))
+	}
+	o.Idle, o.Wait, o.step = cmp.Or(o.Idle, defaultIdle), cmp.Or(o.Wait, defaultWait), cmp.Or(o.step, poolStep)
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // the default of an injected clock
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Pool runs Workers, each in a process of its own, of which a bounded number is there at a time. A process with nothing to do ends
+// after a while, or when another Worker needs its place; the next request starts it again. What a Worker keeps in variables is
+// gone then, as in production. It is safe for concurrent use. Close it after its Workers.
+type Pool struct {
+	program Program
+	o       PoolOptions
+	ended   context.CancelFunc
+	over    chan struct{} // closed when run has ended
+	nudge   chan struct{} // an item when there may be something to end
+
+	mu      sync.Mutex
+	workers map[*Worker]struct{}
+	taken   int // processes that run, start or end
+	waiting []*permit
+}
+
+// permit is the place of a process.
+type permit struct{ granted chan struct{} }
+
+// NewPool returns a pool without Workers.
+func (p Program) NewPool(o PoolOptions) *Pool {
+	pool := &Pool{
+		program: p, o: o.WithDefaults(), over: make(chan struct{}), nudge: make(chan struct{}, 1), workers: map[*Worker]struct{}{},
+	}
+	pool.o.Logger.Info("processes of workerd are bounded", "most", pool.o.Processes, "bytes", pool.o.Memory)
+	var ctx context.Context
+	ctx, pool.ended = context.WithCancel(context.Background()) //nolint:forbidigo // Close ends it
+	go pool.run(ctx)
+	return pool
+}
+
+// Close ends the pool. Its Workers are closed.
+func (p *Pool) Close() {
+	p.ended()
+	<-p.over
+}
+
+// NewWorker is Program.NewWorker within the bounds. An error of KindBusy says that there was no place for the process. One that is
+// asleep starts with its first request, which gets the error if that fails.
+func (p *Pool) NewWorker(ctx context.Context, o runtime.WorkerOptions, asleep bool) (*Worker, error) {
+	return p.program.newWorker(ctx, o, p, asleep)
+}
+
+// Processes returns how many there are.
+func (p *Pool) Processes() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.taken
+}
+
+func (p *Pool) add(w *Worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.workers[w] = struct{}{}
+}
+
+func (p *Pool) remove(w *Worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.workers, w)
+}
+
+func (p *Pool) all() []*Worker {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Keys(p.workers))
+}
+
+// enter waits for the place of a process. It is left when that has ended.
+func (p *Pool) enter(ctx context.Context) error {
+	p.mu.Lock()
+	if p.taken < p.o.Processes && len(p.waiting) == 0 {
+		p.taken++
+		p.mu.Unlock()
+		return nil
+	}
+	mine := &permit{make(chan struct{})}
+	p.waiting = append(p.waiting, mine)
+	p.mu.Unlock()
+	p.wake()
+	timer := time.NewTimer(p.o.Wait)
+	defer timer.Stop()
+	var err error
+	select {
+	case <-mine.granted:
+		return nil
+	case <-timer.C:
+		err = p.busy()
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.Index(p.waiting, mine)
+	if i < 0 { // granted meanwhile
+		return nil
+	}
+	p.waiting = slices.Delete(p.waiting, i, i+1)
+	return err
+}
+
+// busy is the error of a request for which there was no place.
+func (p *Pool) busy() error {
+	return &runtime.Error{
+		Kind: runtime.KindBusy,
+		Message: fmt.Sprintf("%d processes of workerd run, as many as may run at a time, and for %v none was idle",
+			p.o.Processes, p.o.Wait),
+		Fix: "send the request again",
+	}
+}
+
+// leave gives the place of a process that has ended to the next that waits.
+func (p *Pool) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.waiting) == 0 {
+		p.taken--
+		return
+	}
+	close(p.waiting[0].granted)
+	p.waiting = p.waiting[1:]
+}
+
+// wake has run look for what can be ended.
+func (p *Pool) wake() {
+	select {
+	case p.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// idled is for a Worker that has nothing to do.
+func (p *Pool) idled() {
+	p.mu.Lock()
+	wanted := len(p.waiting) > 0
+	p.mu.Unlock()
+	if wanted {
+		p.wake()
+	}
+}
+
+// run ends processes until ctx ends. It is the only one that does, so that no two are ended for one.
+func (p *Pool) run(ctx context.Context) {
+	defer close(p.over)
+	ticker := time.NewTicker(p.o.step)
+	defer ticker.Stop()
+	last := time.Now() //nolint:forbidigo // durations are made of it
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.nudge:
+			p.makeRoom()
+		case now := <-ticker.C:
+			p.look(now.Sub(last))
+			last = now
+			p.makeRoom()
+		}
+	}
+}
+
+// awake is a Worker with a process.
+type awake struct {
+	w      *Worker
+	p      *process
+	idle   bool
+	since  time.Time // it is idle
+	memory int64
+}
+
+// awake returns the Workers with a process that answers.
+func (p *Pool) awake() (list []*awake) {
+	for _, w := range p.all() {
+		if a := w.awake(); a != nil {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// longestIdle returns those that are idle, the longest idle first.
+func longestIdle(list []*awake) []*awake {
+	list = slices.DeleteFunc(slices.Clone(list), func(a *awake) bool { return !a.idle })
+	slices.SortFunc(list, func(a, b *awake) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.p.number, b.p.number)) })
+	return list
+}
+
+// makeRoom ends idle processes, the longest idle first, until none is waited for.
+func (p *Pool) makeRoom() {
+	p.mu.Lock()
+	wanted := len(p.waiting)
+	p.mu.Unlock()
+	if wanted == 0 {
+		return
+	}
+	for _, a := range longestIdle(p.awake()) {
+		if wanted == 0 {
+			return
+		}
+		if a.w.sleep(a.p, "another site needed its place") {
+			wanted--
+		}
+	}
+}
+
+// look ends what is idle for too long, what is too large, and what works for no request. passed is the time since the last look.
+func (p *Pool) look(passed time.Duration) {
+	list, together := p.awake(), int64(0)
+	for _, a := range list {
+		a.memory = a.p.clock.memory()
+		together += a.memory
+	}
+	ended := func(a *awake, why string) bool {
+		if !a.w.sleep(a.p, why) {
+			return false
+		}
+		together -= a.memory
+		a.idle, a.memory = false, 0
+		return true
+	}
+	now := p.o.Now()
+	for _, a := range list {
+		switch {
+		case a.p.meter.strays(passed):
+			p.o.Logger.Warn("a process of workerd is ended: its code ran on for no request", "memory", a.memory)
+			a.p.end(&ending{cause: byStray})
+			a.idle = false
+		case a.idle && now.Sub(a.since) >= p.o.Idle:
+			ended(a, "it was idle")
+		case a.idle && a.p.meter.tooLarge(a.memory):
+			ended(a, "it was idle, and held too much memory")
+		}
+	}
+	if together <= p.o.Memory {
+		return
+	}
+	slices.SortFunc(list, func(a, b *awake) int { return cmp.Compare(b.memory, a.memory) })
+	for _, a := range list {
+		if together > p.o.Memory && a.idle {
+			ended(a, "all processes together held too much memory")
+		}
+	}
+	if together > p.o.Memory && len(list) > 0 && list[0].memory > 0 {
+		p.o.Logger.Warn("the largest process of workerd is ended: all together held too much memory",
+			"memory", list[0].memory, "together", together, "most", p.o.Memory)
+		list[0].p.end(&ending{cause: byShortage})
+	}
+}
+
+// entered is for a request that needs the process until left is called.
+func (w *Worker) entered() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.users++
+}
+
+func (w *Worker) left() {
+	w.mu.Lock()
+	w.users--
+	idle := w.users == 0
+	if idle && w.pool != nil {
+		w.since = w.pool.o.Now()
+	}
+	w.mu.Unlock()
+	if idle && w.pool != nil {
+		w.pool.idled()
+	}
+}
+
+// awake is the Worker for its pool; nil where no process of it answers.
+func (w *Worker) awake() *awake {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.current == nil || w.current.ended() != nil {
+		return nil
+	}
+	return &awake{w: w, p: w.current, idle: w.users == 0, since: w.since}
+}
+
+// sleep ends p if nothing is under way in it. It reports whether it did, and p has ended then.
+func (w *Worker) sleep(p *process, why string) bool {
+	if !w.settled(p) {
+		return false
+	}
+	w.mu.Lock()
+	if w.current != p || w.users > 0 {
+		w.mu.Unlock()
+		return false
+	}
+	w.current = nil
+	w.mu.Unlock()
+	w.o.Logger.Debug("workerd sleeps", "why", why)
+	p.end(&ending{cause: bySleep})
+	<-p.done
+	return true
+}
+
+// settleTime is how long an idle process may take to answer. One that does not runs code for no request.
+const settleTime = 250 * time.Millisecond
+
+// settled reports whether p has nothing to do, once all that it wrote is read: it may tell of a waitUntil that goes on.
+func (w *Worker) settled(p *process) bool {
+	w.mu.Lock()
+	idle := w.current == p && w.users == 0
+	w.mu.Unlock()
+	if !idle {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(w.ctx, settleTime)
+	defer cancel()
+	_ = p.ping(ctx)
+	return !w.requests.waits(p)
+}
