@@ -168,7 +168,7 @@ var mayImport = map[string][]string{
 		"cmd/internal/localstate", "cmd/internal/siteworker", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site",
 		"manifest/edgerules", "manifest/sitefile", "manifest/sitepath", "migrate", "migrate/dbfile", "migrate/restorepoint",
 		"migrate/statefolder", "migrate/transfer", "runtime", "runtime/binding/d1", "runtime/binding/images", "runtime/web/cache",
-		"toolapi", "toolapi/bundle", "toolapi/service",
+		"runtime/workerd", "toolapi", "toolapi/bundle", "toolapi/service",
 	},
 	"cmd/internal/projectfile": {"cmd/internal/userfile"},
 	"cmd/internal/scaffold": {

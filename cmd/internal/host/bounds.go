@@ -70,6 +70,16 @@ func openSites(files uint64) int {
 	return int(min(maxOpenSites, (files-OtherFiles)/SiteFiles)) //nolint:gosec // maxOpenSites at most
 }
 
+// processFiles is how many files the service has open for a process of workerd: its output, its clock, and the connections on which
+// requests go there and calls come back.
+const processFiles = 64
+
+// processes returns how many processes of workerd may run at a time beside a service that may have so many files: a quarter is theirs.
+func processes(files uint64) int {
+	const least, most = 2, 1 << 10
+	return int(min(max(files/4/processFiles, least), most)) //nolint:gosec // most at most
+}
+
 const (
 	// minTurns is how many turns of a site run at a time on a machine with one processor.
 	minTurns = 2

@@ -23,6 +23,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding/images"
+	"github.com/pages-toolchain/pages/runtime/workerd"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
@@ -64,9 +65,10 @@ type Options struct {
 	MailNote     string // where people read the mails that sign them in, if they are not sent out
 	Memory       *pagesruntime.HostMemory
 	Images       *images.Queue
-	Engine       siteworker.Choice
-	Now          func() time.Time
-	Logger       *slog.Logger
+	// Engine runs the Workers. Its Pool is that of the machine where it is nil.
+	Engine siteworker.Choice
+	Now    func() time.Time
+	Logger *slog.Logger
 }
 
 // New makes the host of a data folder. It starts engine and sites when they are first needed.
@@ -84,7 +86,7 @@ func New(ctx context.Context, o Options) (*Host, error) {
 		notice: func(error) {}, arrived: func(string) {},
 	}
 	h.engine = sync.OnceValue(func() *siteworker.Engine {
-		return siteworker.OpenEngine(h.until, o.Engine, pagesruntime.Options{CacheDir: o.CompileCache, Now: o.Now, Memory: o.Memory})
+		return siteworker.OpenEngine(h.until, h.choice(), pagesruntime.Options{CacheDir: o.CompileCache, Now: o.Now, Memory: o.Memory})
 	})
 	var err error
 	if h.outside, err = site.NewOutside(); err != nil {
@@ -99,6 +101,24 @@ func New(ctx context.Context, o Options) (*Host, error) {
 		return nil, err
 	}
 	return h, nil
+}
+
+// choice is the engine with the bounds of its processes.
+func (h *Host) choice() siteworker.Choice {
+	c := h.o.Engine
+	if c.Program == nil {
+		return c
+	}
+	var pool workerd.PoolOptions
+	if c.Pool != nil {
+		pool = *c.Pool
+	}
+	pool.Now, pool.Logger = h.o.Now, h.o.Logger
+	if pool.Processes == 0 {
+		pool.Processes = min(pool.WithDefaults().Processes, processes(mostFiles()))
+	}
+	c.Pool = &pool
+	return c
 }
 
 // Observe sets the functions that take errors of databases, and the site of each new lead.

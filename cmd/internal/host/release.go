@@ -124,8 +124,8 @@ func (p *preparedRelease) Discard() {
 	p.leave()
 }
 
-// prepare opens the site, migrates and starts the Worker of a release.
-func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedRelease, error) {
+// prepare opens the site, migrates and starts the Worker of a release. shown says that the release was in service before.
+func (s *hostedSite) prepare(ctx context.Context, r service.Release, shown bool) (*preparedRelease, error) {
 	if err := s.open(ctx, r); err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 		p.revision.Rules, _ = edgerules.Parse(rules["/_headers"], rules["/_redirects"]) // the build reported broken lines
 	}
 	if r.Bundle.Manifest.Entry != "" {
-		worker, err := s.startWorker(ctx, r)
+		worker, err := s.startWorker(ctx, r, shown)
 		if err != nil {
 			return nil, err
 		}
@@ -258,7 +258,7 @@ func (s *hostedSite) prepareToShow(ctx context.Context, r service.Release) (serv
 	if s.ended {
 		return nil, service.ErrPreviewEnded
 	}
-	next, err := s.prepare(ctx, r)
+	next, err := s.prepare(ctx, r, false)
 	if err != nil {
 		s.host.notice(err)
 		return nil, err

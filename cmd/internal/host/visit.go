@@ -81,7 +81,7 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 	r, err := load(ctx)
 	var next *preparedRelease
 	if err == nil {
-		next, err = s.prepare(ctx, r)
+		next, err = s.prepare(ctx, r, !r.Preview)
 	}
 	if err == nil {
 		err = next.showFirst()

@@ -17,8 +17,11 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// startWorker starts the Worker of a release.
-func (s *hostedSite) startWorker(ctx context.Context, r service.Release) (*siteworker.Shared, error) {
+// retryBusy is after how many seconds to try again where there was no place for a process.
+const retryBusy = 5
+
+// startWorker starts the Worker of a release. One that was shown before may start with its first request.
+func (s *hostedSite) startWorker(ctx context.Context, r service.Release, shown bool) (*siteworker.Shared, error) {
 	m := r.Bundle.Manifest
 	o := siteworker.Options(m)
 	o.HideMeter, o.Isolates = func(*http.Request) bool { return true }, s.host.turns
@@ -35,8 +38,16 @@ func (s *hostedSite) startWorker(ctx context.Context, r service.Release) (*sitew
 	o.Console = consoleLogger(s.host.until, o.Logger, r, mask)
 	o.Web.Self, o.Web.IsSelf, o.Web.Caches = s.front, r.Answers, s.caches
 	o.Web.Now, o.Web.Logger = s.host.o.Now, o.Logger
-	worker, err := s.host.engine().NewWorker(s.host.until, o)
+	start := s.host.engine().NewWorker
+	if shown {
+		start = s.host.engine().NewSleeping
+	}
+	worker, err := start(s.host.until, o)
 	if err != nil {
+		if busy, ok := errors.AsType[*pagesruntime.Error](err); ok && busy.Kind == pagesruntime.KindBusy {
+			refused := toolapi.NewError(toolapi.CodeUnavailable, "The Worker could not be started: "+busy.Message+". Try again.")
+			return nil, errors.Join(refused.After(retryBusy), siteworker.CloseDatabases(set))
+		}
 		err = errors.Join(siteworker.MaskError(mask, err), siteworker.CloseDatabases(set))
 		if broken, ok := errors.AsType[*pagesruntime.Error](err); ok {
 			return nil, &service.ReleaseError{
@@ -61,7 +72,12 @@ func (s *hostedSite) errorPage(w http.ResponseWriter, r *http.Request, err error
 			Message: "the site's code went over its limit " + broken.Limit,
 		}
 	}
-	if ok && broken.Retriable() {
+	if ok && broken.Kind == pagesruntime.KindBusy {
+		refusal = &site.RefusalError{
+			Status: broken.Status(), Code: "too_many_sites", Retriable: true, RetryAfter: retryBusy,
+			Message: "too many sites of this service are in use at the moment; send this request again in a while",
+		}
+	} else if ok && broken.Retriable() {
 		refusal = &site.RefusalError{
 			Status: broken.Status(), Code: "worker_restarted", Retriable: true, RetryAfter: 1,
 			Message: "the site's code was restarted while it answered, because of another request; send this one again",

@@ -18,6 +18,8 @@ const (
 type Choice struct {
 	// Program runs them; nil for the built-in engine.
 	Program *workerd.Program
+	// Pool, with Program, bounds the processes of many sites; nil for a session on one site.
+	Pool *workerd.PoolOptions
 }
 
 // EngineReport is an engine for programs.
@@ -46,15 +48,23 @@ func (c Choice) String() string {
 // Engine makes Workers. Close it after them. It is safe for concurrent use.
 type Engine struct {
 	choice  Choice
-	opened  chan struct{} // closed when builtIn and err are set; nil without the built-in engine
+	pool    *workerd.Pool            // of the processes of workerd; nil where one session has them to itself
+	memory  *pagesruntime.HostMemory // of all Workers in workerd
+	opened  chan struct{}            // closed when builtIn and err are set; nil without the built-in engine
 	builtIn *pagesruntime.Runtime
 	err     error
 }
 
 // OpenEngine returns an engine. The built-in one, which o is for, is opened meanwhile; for workerd it is not opened at all.
 func OpenEngine(ctx context.Context, c Choice, o pagesruntime.Options) *Engine {
-	e := &Engine{choice: c}
+	e := &Engine{choice: c, memory: o.Memory}
 	if c.Program != nil {
+		if e.memory == nil {
+			e.memory = pagesruntime.NewHostMemory()
+		}
+		if c.Pool != nil {
+			e.pool = c.Program.NewPool(*c.Pool)
+		}
 		return e
 	}
 	e.opened = make(chan struct{})
@@ -70,8 +80,18 @@ func (e *Engine) Choice() Choice { return e.choice }
 
 // NewWorker starts a Worker. A *runtime.Error says that its code cannot run.
 func (e *Engine) NewWorker(ctx context.Context, o pagesruntime.WorkerOptions) (Worker, error) {
+	return e.newWorker(ctx, o, false)
+}
+
+// NewSleeping is NewWorker for code that has started before. Where a pool bounds the processes, that of the Worker starts with its first
+// request, which gets the error if it fails.
+func (e *Engine) NewSleeping(ctx context.Context, o pagesruntime.WorkerOptions) (Worker, error) {
+	return e.newWorker(ctx, o, true)
+}
+
+func (e *Engine) newWorker(ctx context.Context, o pagesruntime.WorkerOptions, asleep bool) (Worker, error) {
 	if e.opened == nil {
-		w, err := e.choice.Program.NewWorker(ctx, o)
+		w, err := e.startProcess(ctx, o, asleep)
 		if err != nil {
 			return nil, err
 		}
@@ -88,9 +108,22 @@ func (e *Engine) NewWorker(ctx context.Context, o pagesruntime.WorkerOptions) (W
 	return w, nil
 }
 
+func (e *Engine) startProcess(ctx context.Context, o pagesruntime.WorkerOptions, asleep bool) (*workerd.Worker, error) {
+	if o.Web.Memory == nil {
+		o.Web.Memory = e.memory.Share()
+	}
+	if e.pool != nil {
+		return e.pool.NewWorker(ctx, o, asleep)
+	}
+	return e.choice.Program.NewWorker(ctx, o)
+}
+
 // Close frees what the Workers shared.
 func (e *Engine) Close(ctx context.Context) error {
 	if e.opened == nil {
+		if e.pool != nil {
+			e.pool.Close()
+		}
 		return nil
 	}
 	<-e.opened
