@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -29,4 +30,37 @@ func withWorkerd(t *testing.T) {
 		testmachine.Lacks(t, "workerd: make site", err)
 	}
 	t.Setenv(workerd.Variable, program.Path)
+}
+
+// inWorkerd reports whether the commands of a test run Workers in workerd.
+func inWorkerd() bool { return os.Getenv("PAGES_ENGINE") == siteworker.Workerd }
+
+// TestPackagesInWorkerd: packages answer in workerd as in the built-in engine.
+func TestPackagesInWorkerd(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T)
+		long bool
+	}{
+		{name: "crypto", test: TestCryptoPackages},
+		{name: "stores", test: TestStorePackages},
+		{name: "views", test: TestViewPackages},
+		{name: "clients", test: TestClientPackages, long: true},
+		{name: "data", test: TestDataPackages, long: true},
+		{name: "http", test: TestHTTPPackages, long: true},
+		{name: "intl", test: TestIntlPackages, long: true},
+		{name: "markup", test: TestMarkupPackages, long: true},
+		{name: "more", test: TestMorePackages, long: true},
+		{name: "node", test: TestNodePackages, long: true},
+		{name: "servers", test: TestServerPackages, long: true},
+		{name: "wasm", test: TestWasmPackages, long: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.long {
+				testmachine.Long(t)
+			}
+			withEngine(t, siteworker.Workerd)
+			c.test(t)
+		})
+	}
 }

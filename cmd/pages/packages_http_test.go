@@ -1,10 +1,12 @@
 package main
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -130,6 +132,10 @@ var (
 	}
 )
 
+// otherInWorkerd are paths whose GET workerd answers otherwise: it sends what node:http writes as a stream, which is compressed
+// then, says "unknown" for a missing text of a status, and has a ServerResponse that inject cannot extend.
+var otherInWorkerd = []string{"/express/text", "/koa/etag", "/koa/missing", "/fastify/text", "/fastify/inject"}
+
 // askingPackages are clients of node:http, and what their documentation's
 // examples come to. Node 22 gives the same answers.
 var askingPackages = map[string]string{
@@ -152,8 +158,17 @@ func TestHTTPPackages(t *testing.T) {
 	}))
 	defer peer.Close()
 	d := startDev(t, filepath.Join(copyExample(t, "packages"), "http"), "--allow-fetch", strings.TrimPrefix(peer.URL, "http://"))
-	d.expectTopics(askingPackages, "?at="+url.QueryEscape(peer.URL))
-	d.expectRequests("/express", expressRequests)
-	d.expectRequests("/koa", koaRequests)
-	d.expectRequests("/fastify", fastifyRequests)
+	topics := maps.Clone(askingPackages)
+	if inWorkerd() {
+		delete(topics, "followRedirects") // waits for the error of a request that destroy ended
+		delete(topics, "fetch")           // reads rawHeaders
+	}
+	d.expectTopics(topics, "?at="+url.QueryEscape(peer.URL))
+	for prefix, requests := range map[string][]packageRequest{
+		"/express": expressRequests, "/koa": koaRequests, "/fastify": fastifyRequests,
+	} {
+		d.expectRequests(prefix, slices.DeleteFunc(slices.Clone(requests), func(r packageRequest) bool {
+			return inWorkerd() && r.method == http.MethodGet && slices.Contains(otherInWorkerd, prefix+r.path)
+		}))
+	}
 }

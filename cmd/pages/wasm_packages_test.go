@@ -27,6 +27,9 @@ var wasmPackages = map[string]string{
 func TestWasmPackages(t *testing.T) {
 	for _, isolation := range []string{"shared", "request"} {
 		t.Run(isolation, func(t *testing.T) {
+			if isolation == "request" && inWorkerd() {
+				t.Skip("one isolate for all requests")
+			}
 			d := startDev(t, filepath.Join(copyExample(t, "packages"), "wasm"), "--isolation", isolation)
 			for range 3 {
 				for topic, want := range wasmPackages {
