@@ -165,8 +165,12 @@ release: artifacts
 
 # Every ratio that is promised, ours against the peer, in under 15 minutes; written to BENCHMARKS.md too. Peers that are
 # not in PATH are named: BENCH='--wrangler … --node … --ajv …'.
-bench: build site
+bench: build site bin/pages-wazero
 	$(GO) run ./cmd/tools/bench --out BENCHMARKS.md $(BENCH)
+
+# The program with quickjs.wasm in wazero, which the benchmark compares with.
+bin/pages-wazero: artifacts $(GOFILES)
+	$(GO) build -tags wazero_engine -ldflags '$(LDFLAGS)' -o $@ ./cmd/pages
 
 # An hour of everything that `make test` has no time for, with one summary: every fuzzer, every test that does more
 # under PAGES_SOAK (kills, failing disks, power cuts as root, load), all tests with the race detector. What failed is

@@ -53,6 +53,7 @@ var ours = map[measure]string{
 	callSpread:     "POST /api/v1/tools/content.status, a million times",
 	pageDepth:      "content.status with a cursor, to its end",
 	callMemory:     "POST /api/v1/tools/content.status, a million times",
+	bareStart:      dev + ", with an empty cache folder, until the Worker answers",
 	engineStart:    devWorkerd + ", until the Worker answers",
 	engineMemory:   devWorkerd + ", while it starts, renders and is loaded",
 	startFilled:    "pages platform --data FULL",
@@ -75,6 +76,7 @@ var theirs = map[string]string{
 	shared:      "the same without --isolation",
 	bound:       "a figure of its own",
 	builtIn:     "NODE_ENV=production " + dev,
+	inWazero:    "the same, built with the tag wazero_engine",
 	databaseSQL: "QueryRowContext, a thousand times",
 	copying:     "write, fsync and rename each, 8 at once",
 	firstDeploy: "pages deploy --propose-only, to an empty service",
@@ -92,6 +94,16 @@ func commands(m measure, peer string) (our, their string) {
 	}
 	if i := slices.IndexFunc(renderedPages, func(r loadedPath) bool { return r.measure == m }); i >= 0 {
 		our = "GET " + renderedPages[i].path + ", twenty times, time of all processes"
+	}
+	for _, p := range translatedPages {
+		if p.measure == m {
+			our = "GET " + p.path
+		}
+	}
+	for _, f := range translated {
+		if translatedMeasure(f.name) == m {
+			our = "GET /api/pure?name=" + strings.ReplaceAll(f.name, " ", "+")
+		}
 	}
 	for _, r := range slices.Concat(renderedRates, lightRates) {
 		if r.measure == m {

@@ -23,8 +23,11 @@ const text = Array.from(
     `takes.\n\n- one\n- two\n  - ${at}\n\n| a | b |\n|---|---|\n| ${at} | x |\n\n\`\`\`js\nconst a = ${at};\n\`\`\`\n`,
 ).join("\n");
 
+const wanted = (c) => Number(c.req.query("rows") ?? rows.length);
+
 // table makes the same table by each library's function for elements.
-const table = (make, row) => make("table", { className: "rows" }, make("tbody", null, ...rows.map((r) => row(r))));
+const table = (make, row, count) =>
+  make("table", { className: "rows" }, make("tbody", null, ...rows.slice(0, count).map((r) => row(r))));
 const cells = (make) => (r) =>
   make(
     "tr",
@@ -44,9 +47,9 @@ const VueRow = {
 
 app.get("/api/hello", (c) => c.json({ hello: "world", version: 0 }));
 app.get("/api/react", (c) =>
-  c.html(renderReact(table(createElement, (row) => createElement(ReactRow, { key: row.id, row })))),
+  c.html(renderReact(table(createElement, (row) => createElement(ReactRow, { key: row.id, row }), wanted(c)))),
 );
-app.get("/api/preact", (c) => c.html(renderPreact(table(h, (row) => h(PreactRow, { key: row.id, row })))));
+app.get("/api/preact", (c) => c.html(renderPreact(table(h, (row) => h(PreactRow, { key: row.id, row }), wanted(c)))));
 app.get("/api/vue", async (c) =>
   c.html(
     await renderVue(
@@ -55,6 +58,7 @@ app.get("/api/vue", async (c) =>
           table(
             (name, of, ...inside) => hVue(name, of, inside),
             (row) => hVue(VueRow, { key: row.id, row }),
+            wanted(c),
           ),
       }),
     ),

@@ -12,7 +12,7 @@
 // started are ended.
 //
 //	go run ./cmd/tools/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--for 14m] [--out FILE]
-//		[dev] [validate] [migrate] [runtime] [engine] [bindings] [deploy] [platform]
+//		[dev] [validate] [migrate] [runtime] [translation] [engine] [bindings] [deploy] [platform]
 package main
 
 import (
@@ -62,6 +62,7 @@ func (b *bench) parse(args []string) error {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(b.stderr)
 	f.StringVar(&b.pages, "pages", "bin/pages", "our `program`")
+	f.StringVar(&b.wazero, "wazero", "bin/pages-wazero", "our `program`, built with the tag wazero_engine")
 	f.StringVar(&b.wrangler, "wrangler", "", "wrangler's `program` or package folder (default: wrangler in PATH)")
 	f.StringVar(&b.node, "node", "", "Node.js 22 or newer, a `program` (default: node in PATH)")
 	f.StringVar(&b.wrk, "wrk", "", "the load generator wrk, a `program` (default: wrk in PATH, else our own)")
@@ -194,6 +195,7 @@ func parts() []part {
 		{"migrate", (*bench).measureMigrate, migratePromises, 6, 0},
 		{"dev", (*bench).measureDev, devPromises, 24, time.Minute},
 		{"runtime", (*bench).measureRuntime, runtimePromises(), 22, 0},
+		{"translation", (*bench).measureTranslation, translationPromises(), 8, 0},
 		{"engine", (*bench).measureEngine, enginePromises(), 16, 0},
 		{"bindings", (*bench).measureBindings, bindingPromises(), 20, 80 * time.Second},
 		{"platform", (*bench).measurePlatform, platformPromises, 12, 4 * time.Minute},
