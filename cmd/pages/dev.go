@@ -130,7 +130,7 @@ func (f *devFlags) check() error {
 	}
 	if f.engine.name == siteworker.Workerd && f.Isolation == isolationRequest {
 		return failure.Usage("--isolation request gives each request an isolate of its own, and workerd has one for all requests: " +
-			"leave it out, or use --engine built-in")
+			"leave it out, or take the built-in engine")
 	}
 	if f.Mode != "" && f.Mode != bundler.Production && f.Mode != bundler.Development {
 		return failure.Usage("--mode is %q; it is production or development", f.Mode)

@@ -127,6 +127,11 @@ func TestEngineKilled(t *testing.T) {
 	var n, kept atomic.Int64
 	stop := make(chan struct{})
 	var load sync.WaitGroup
+	finish := sync.OnceFunc(func() {
+		close(stop)
+		load.Wait()
+	})
+	defer finish()
 	for range 4 {
 		load.Go(func() {
 			for {
@@ -148,15 +153,13 @@ func TestEngineKilled(t *testing.T) {
 	}
 	for range 5 {
 		begun := kept.Load()
-		for end := time.Now().Add(patience); kept.Load() < begun+5 && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		}
+		d.eventually("requests are answered again", func() bool { return kept.Load() >= begun+5 })
 		for _, pid := range workerdOf(t, d.cmd.Process.Pid) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 			gone(t, pid)
 		}
 	}
-	close(stop)
-	load.Wait()
+	finish()
 	if kept.Load() < 25 {
 		t.Errorf("%d requests were answered\n%s", kept.Load(), d.stderr)
 	}

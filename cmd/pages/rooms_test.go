@@ -202,7 +202,8 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/platform": {
 		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/localstate", "cmd/internal/siteworker", "cmd/internal/userfile",
-		"cmd/internal/wording", "devserver", "migrate/dbfile", "migrate/statefolder", "toolapi", "toolapi/service", "toolapi/service/backup",
+		"cmd/internal/wording", "devserver", "migrate/dbfile", "migrate/statefolder", "toolapi", "toolapi/service",
+		"toolapi/service/backup",
 		"toolapi/service/outbox",
 	},
 	"cmd/internal/migration": {

@@ -66,7 +66,7 @@ func systemOf(path string) (string, error) {
 	defer f.Close()
 	start := make([]byte, headBytes)
 	if _, err := io.ReadFull(f, start); err != nil {
-		return "", nil //nolint:nilerr // too short for a program
+		return "", nil // too short for a program
 	}
 	switch {
 	case bytes.HasPrefix(start, []byte("#!")):

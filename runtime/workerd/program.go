@@ -63,7 +63,8 @@ func Find(ctx context.Context, at Places) (Program, error) {
 	}
 	if p.Version, err = p.ask(ctx); err == nil && p.Version < Oldest {
 		err = &faultError{
-			fmt.Sprintf("version %s is too old: Workers have the compatibility date %s", p.Version, Oldest), "update it: " + at.install(), nil,
+			fmt.Sprintf("version %s is too old: Workers have the compatibility date %s", p.Version, Oldest),
+			"update it: " + at.install(), nil,
 		}
 	}
 	if ctx.Err() != nil {
@@ -221,8 +222,8 @@ func firstLine(text []byte) string {
 
 // realPath is a path without links, where it can be told.
 func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
 	return path
 }

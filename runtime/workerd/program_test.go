@@ -89,7 +89,10 @@ func TestFind(t *testing.T) {
 		source, want string // below the folder of the files
 	}{
 		{"npm", npm, "", "", "", "node_modules", "node_modules/" + name + "/bin/workerd"},
-		{"above", with(npm, "packages/a/site/pages.deploy.json: {}"), "packages/a/site", "", "", "node_modules", "node_modules/" + name + "/bin/workerd"},
+		{
+			"above", with(npm, "packages/a/site/pages.deploy.json: {}"), "packages/a/site", "", "",
+			"node_modules", "node_modules/" + name + "/bin/workerd",
+		},
 		{
 			"pnpm", with(pnpm, "node_modules/workerd -> .pnpm/workerd@1/node_modules/workerd"), "", "", "", "node_modules",
 			"node_modules/.pnpm/" + strings.ReplaceAll(name, "/", "+") + "@1/node_modules/" + name + "/bin/workerd",
@@ -101,7 +104,8 @@ func TestFind(t *testing.T) {
 				"node_modules/.pnpm/w@1/node_modules/workerd -> ../../workerd@1/node_modules/workerd",
 				"node_modules/.pnpm/p@1/node_modules/wrangler -> ../../w@1/node_modules/wrangler",
 				"node_modules/@cloudflare/vite-plugin -> ../.pnpm/p@1/node_modules/@cloudflare/vite-plugin"),
-			"", "", "", "node_modules", "node_modules/.pnpm/" + strings.ReplaceAll(name, "/", "+") + "@1/node_modules/" + name + "/bin/workerd",
+			"", "", "", "node_modules",
+			"node_modules/.pnpm/" + strings.ReplaceAll(name, "/", "+") + "@1/node_modules/" + name + "/bin/workerd",
 		},
 		{
 			"a nested one", with(platformFiles("node_modules/workerd/node_modules"), "node_modules/workerd/package.json: {}"), "", "", "",
@@ -120,7 +124,10 @@ func TestFind(t *testing.T) {
 			"what npm has beside its commands on Windows", with(platformFiles("npm/node_modules"), "npm/workerd: #!/bin/sh\n",
 				"npm/node_modules/workerd/package.json: {}"), "", "npm", "", "PATH", "npm/node_modules/" + name + "/bin/workerd",
 		},
-		{"the variable", with(npm, "other/program = real", "bin/workerd = real"), "", "bin", "other/program", "PAGES_WORKERD", "other/program"},
+		{
+			"the variable", with(npm, "other/program = real", "bin/workerd = real"), "", "bin", "other/program",
+			"PAGES_WORKERD", "other/program",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := tree(t, c.files...)
@@ -136,7 +143,7 @@ func TestFind(t *testing.T) {
 			}
 			p, err := Find(t.Context(), at)
 			if err != nil {
-				t.Fatalf("%v; fix: %s", err, err.(*FindError).Fix)
+				t.Fatal(err)
 			}
 			if want := filepath.Join(dir, c.want); p.Path != want || p.Source != c.source || p.Version < Oldest {
 				t.Errorf("found %+v, want %s from %s", p, want, c.source)
@@ -163,44 +170,71 @@ func TestFindRefused(t *testing.T) {
 	other := map[string]elf.Machine{"amd64": elf.EM_AARCH64, "arm64": elf.EM_X86_64}[runtime.GOARCH]
 	const npm = "npm i -D workerd"
 	for _, c := range []struct {
-		name        string
-		files       []string
-		mode        fs.FileMode // of the file in Given
-		at          Places      // paths in the folder of the files
-		absent      bool
-		message     string
-		fixContains string
+		name    string
+		files   []string
+		mode    fs.FileMode // of the file in Given
+		at      Places      // paths in the folder of the files
+		present bool        // something is there, which cannot be used
+		message string
+		fix     string // a part of it
 	}{
-		{"nowhere", nil, 0, Places{Site: "site", Path: "bin"}, true, "workerd was found neither in the node_modules of DIR/site and the " +
-			"folders above it, nor in PATH", "install it beside the site: " + npm},
-		{"no site", nil, 0, Places{Path: "bin"}, true, "workerd was not found in PATH", npm},
-		{"another package manager", nil, 0, Places{Site: "site", Install: "pnpm add -D workerd"}, true, "", "pnpm add -D workerd"},
 		{
-			"Plug'n'Play", []string{".pnp.cjs: ", "site/package.json: {}"}, 0, Places{Site: "site"}, true,
-			"nor in PATH, and DIR/.pnp.cjs keeps packages in archives, from which no program runs (Yarn Plug'n'Play)",
-			"nodeLinker: node-modules",
+			name: "nowhere", at: Places{Site: "site", Path: "bin"}, fix: "install it beside the site: " + npm,
+			message: "workerd was found neither in the node_modules of DIR/site and the folders above it, nor in PATH",
+		},
+		{name: "no site", at: Places{Path: "bin"}, message: "workerd was not found in PATH", fix: npm},
+		{name: "another package manager", at: Places{Site: "site", Install: "pnpm add -D workerd"}, fix: "pnpm add -D workerd"},
+		{
+			name: "Plug'n'Play", files: []string{".pnp.cjs: ", "site/package.json: {}"}, at: Places{Site: "site"},
+			message: "nor in PATH, and DIR/.pnp.cjs keeps packages in archives, from which no program runs (Yarn Plug'n'Play)",
+			fix:     "nodeLinker: node-modules",
 		},
 		{
-			"a site of another system", []string{"node_modules/workerd/package.json: {}", "bin/workerd = real"}, 0, Places{Site: ".", Path: "bin"},
-			false, "DIR/node_modules/workerd is there without its package for this system, " + platformPackages[platform()], "npm install",
+			name: "a site of another system", files: []string{"node_modules/workerd/package.json: {}", "bin/workerd = real"},
+			at: Places{Site: ".", Path: "bin"}, present: true, fix: "npm install",
+			message: "DIR/node_modules/workerd is there without its package for this system, " + platformPackages[platform()],
 		},
-		{"no such file", nil, 0, Places{Given: "none"}, false, "PAGES_WORKERD is DIR/none, and there is no such file", "correct the path"},
-		{"a folder", []string{"a/b: "}, 0, Places{Given: "a"}, false, "DIR/a (PAGES_WORKERD) cannot be used as workerd: it is a folder", npm},
 		{
-			"no permission", []string{"a: " + elfOf(elf.EM_X86_64)}, 0o644, Places{Given: "a"}, false, "it has no permission to execute",
-			"chmod +x DIR/a",
+			name: "no such file", at: Places{Given: "none"}, present: true, fix: "correct the path",
+			message: "PAGES_WORKERD is DIR/none, and there is no such file",
 		},
-		{"a script", []string{`a: #!/bin/sh\necho workerd 2026-11-17\n`}, 0, Places{Given: "a"}, false, "it is a script, and not the program", npm},
-		{"a text", []string{"a: not a program at all"}, 0, Places{Given: "a"}, false, "it is no program", npm},
-		{"an empty file", []string{"a: "}, 0, Places{Given: "a"}, false, "it is no program", npm},
-		{"another processor", []string{"a: " + elfOf(other)}, 0, Places{Given: "a"}, false, "it is a program for linux/", npm},
-		{"an old processor", []string{"a: " + elfOf(elf.EM_PPC)}, 0, Places{Given: "a"}, false, "another processor (EM_PPC)", npm},
 		{
-			"macOS", []string{"a: \xcf\xfa\xed\xfe" + "\x0c\x00\x00\x01" + strings.Repeat("\x00", 24)}, 0, Places{Given: "a"}, false,
-			"it is a program for darwin/arm64, and this is " + platform(), npm,
+			name: "a folder", files: []string{"a/b: "}, at: Places{Given: "a"}, present: true, fix: npm,
+			message: "DIR/a (PAGES_WORKERD) cannot be used as workerd: it is a folder",
 		},
-		{"another program", []string{"a -> /bin/ls"}, 0, Places{Given: "a"}, false, "asked for its version, it ", npm},
-		{"a script in PATH", []string{`bin/workerd: #!/bin/sh\n`}, 0, Places{Path: "bin"}, false, "(PATH) cannot be used as workerd: it is a script", npm},
+		{
+			name: "no permission", files: []string{"a: " + elfOf(elf.EM_X86_64)}, mode: 0o644, at: Places{Given: "a"}, present: true,
+			message: "it has no permission to execute", fix: "chmod +x DIR/a",
+		},
+		{
+			name: "a script", files: []string{`a: #!/bin/sh\necho workerd 2026-11-17\n`}, at: Places{Given: "a"}, present: true,
+			message: "it is a script, and not the program", fix: npm,
+		},
+		{
+			name: "a text", files: []string{"a: not a program at all"}, at: Places{Given: "a"}, present: true,
+			message: "it is no program", fix: npm,
+		},
+		{name: "an empty file", files: []string{"a: "}, at: Places{Given: "a"}, present: true, message: "it is no program", fix: npm},
+		{
+			name: "another processor", files: []string{"a: " + elfOf(other)}, at: Places{Given: "a"}, present: true,
+			message: "it is a program for linux/", fix: npm,
+		},
+		{
+			name: "an old processor", files: []string{"a: " + elfOf(elf.EM_PPC)}, at: Places{Given: "a"}, present: true,
+			message: "another processor (EM_PPC)", fix: npm,
+		},
+		{
+			name: "macOS", files: []string{"a: \xcf\xfa\xed\xfe\x0c\x00\x00\x01" + strings.Repeat("\x00", 24)}, at: Places{Given: "a"},
+			present: true, message: "it is a program for darwin/arm64, and this is " + platform(), fix: npm,
+		},
+		{
+			name: "another program", files: []string{"a -> /bin/ls"}, at: Places{Given: "a"}, present: true,
+			message: "asked for its version, it ", fix: npm,
+		},
+		{
+			name: "a script in PATH", files: []string{`bin/workerd: #!/bin/sh\n`}, at: Places{Path: "bin"}, present: true,
+			message: "(PATH) cannot be used as workerd: it is a script", fix: npm,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := tree(t, c.files...)
@@ -220,7 +254,7 @@ func TestFindRefused(t *testing.T) {
 				t.Fatalf("found, or failed by %v", err)
 			}
 			message, fix := strings.ReplaceAll(fault.Message, dir, "DIR"), strings.ReplaceAll(fault.Fix, dir, "DIR")
-			if fault.Absent != c.absent || !strings.Contains(message, c.message) || !strings.Contains(fix, c.fixContains) {
+			if fault.Absent == c.present || !strings.Contains(message, c.message) || !strings.Contains(fix, c.fix) {
 				t.Errorf("absent %v: %s\nfix: %s", fault.Absent, message, fix)
 			}
 		})

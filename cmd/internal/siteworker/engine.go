@@ -3,6 +3,8 @@ package siteworker
 import (
 	"context"
 	"fmt"
+	"os"
+	"time"
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/workerd"
@@ -51,6 +53,7 @@ type Engine struct {
 	pool    *workerd.Pool            // of the processes of workerd; nil where one session has them to itself
 	memory  *pagesruntime.HostMemory // of all Workers in workerd
 	opened  chan struct{}            // closed when builtIn and err are set; nil without the built-in engine
+	swept   chan struct{}            // closed when what killed processes left for workerd is removed; nil without it
 	builtIn *pagesruntime.Runtime
 	err     error
 }
@@ -65,6 +68,11 @@ func OpenEngine(ctx context.Context, c Choice, o pagesruntime.Options) *Engine {
 		if c.Pool != nil {
 			e.pool = c.Program.NewPool(*c.Pool)
 		}
+		e.swept = make(chan struct{})
+		go func() {
+			defer close(e.swept)
+			workerd.Sweep(ctx, os.TempDir(), now(o))
+		}()
 		return e
 	}
 	e.opened = make(chan struct{})
@@ -73,6 +81,13 @@ func OpenEngine(ctx context.Context, c Choice, o pagesruntime.Options) *Engine {
 		e.builtIn, e.err = pagesruntime.Open(ctx, o)
 	}()
 	return e
+}
+
+func now(o pagesruntime.Options) time.Time {
+	if o.Now == nil {
+		return time.Now()
+	}
+	return o.Now()
 }
 
 // Choice returns which engine it is.
@@ -124,6 +139,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		if e.pool != nil {
 			e.pool.Close()
 		}
+		<-e.swept
 		return nil
 	}
 	<-e.opened

@@ -1,0 +1,71 @@
+package workerd
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// This file removes what killed processes leave in the folder of temporary files: sockets, and the configuration of a workerd that
+// was starting, with the secrets of its site.
+
+const (
+	// leftoverAge is the least age of a folder that is removed: a younger one may be in the making.
+	leftoverAge = time.Minute
+	// leftoverDial bounds the question whether anybody listens on a socket.
+	leftoverDial = time.Second
+)
+
+// leftoverName matches the names of our folders and of those of the wire, as os.MkdirTemp makes them.
+var leftoverName = regexp.MustCompile("^pages-(workerd|wire)-[0-9]+$")
+
+// Sweep removes from a folder of temporary files what killed processes of this program left there for workerd. What it cannot
+// remove, as another user's, stays.
+func Sweep(ctx context.Context, temporary string, now time.Time) {
+	if runtime.GOOS == "windows" {
+		return // a folder there has no socket that tells whether it is used
+	}
+	entries, err := os.ReadDir(temporary)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !leftoverName.MatchString(e.Name()) || !e.IsDir() {
+			continue
+		}
+		path := filepath.Join(temporary, e.Name())
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) >= leftoverAge && !listened(ctx, path) {
+			_ = os.RemoveAll(path)
+		}
+	}
+}
+
+// listened reports whether a process listens on a socket in a folder, also where that cannot be told.
+func listened(ctx context.Context, folder string) bool {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return true
+	}
+	for _, e := range entries {
+		if e.Type()&fs.ModeSocket == 0 {
+			continue
+		}
+		bounded, cancel := context.WithTimeout(ctx, leftoverDial)
+		conn, err := (&net.Dialer{}).DialContext(bounded, "unix", filepath.Join(folder, e.Name()))
+		cancel()
+		if err == nil {
+			_ = conn.Close()
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			return true
+		}
+	}
+	return false
+}
