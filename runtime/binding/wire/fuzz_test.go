@@ -166,7 +166,9 @@ func FuzzCache(f *testing.F) {
 		{"PUT", "http://c.test/", "HTTP/1.1 200 OK\r\nCache-Control: max-age=9\r\nContent-Encoding: gzip, br\r\n\r\n\x1f\x8b", "n"},
 		{"PUT", "http://c.test/", "HTTP/1.1 99999 \r\nTransfer-Encoding: gzip\r\nX: a\x01\r\n\r\n", "%"},
 		{"PUT", "http://c.test/", "HTTP/1.1 204 OK\r\nExpires: 0\r\nAge: -1\r\nVary: *\r\n\r\n", "%00"},
-		{"GET", "http://c.test/", "", ""}, {"GET", "a", "", "n"}, {"PURGE", "http://c.test/", "", ""},
+		{"GET", "http://c.test/", "", ""},
+		{"GET", "a", "", "n"},
+		{"PURGE", "http://c.test/", "", ""},
 	} {
 		f.Add(c[0], c[1], c[2], c[3])
 	}
@@ -184,8 +186,13 @@ func FuzzCache(f *testing.F) {
 
 func FuzzOutbound(f *testing.F) {
 	for _, c := range [][3]string{
-		{"GET", "http://127.0.0.1/", ""}, {"POST", "https://[::1]:1/%", "body"}, {"CONNECT", "127.0.0.1:80", ""}, {"GET", "http:///", ""},
-		{"GET", "ftp://127.0.0.1/", ""}, {"GET", "http://localhost:99999/", ""}, {"GET", "http://u:p@127.0.0.1/", ""},
+		{"GET", "http://127.0.0.1/", ""},
+		{"POST", "https://[::1]:1/%", "body"},
+		{"CONNECT", "127.0.0.1:80", ""},
+		{"GET", "http:///", ""},
+		{"GET", "ftp://127.0.0.1/", ""},
+		{"GET", "http://localhost:99999/", ""},
+		{"GET", "http://u:p@127.0.0.1/", ""},
 	} {
 		f.Add(c[0], c[1], c[2])
 	}

@@ -121,7 +121,8 @@ func TestSilentBeforeOthers(t *testing.T) {
 	}
 	got := ""
 	for range 5 { // a machine may be so busy once that the first comes too late
-		exchange(t, s, post("POST /execute", "d1/DB", `[{"sql":"DROP TABLE IF EXISTS t"},{"sql":"CREATE TABLE t (id INTEGER PRIMARY KEY, n)"}]`))
+		exchange(t, s, post("POST /execute", "d1/DB",
+			`[{"sql":"DROP TABLE IF EXISTS t"},{"sql":"CREATE TABLE t (id INTEGER PRIMARY KEY, n)"}]`))
 		first, without, gone, second := dial(t, s), dial(t, s), dial(t, s), dial(t, s)
 		send(without, post("GET /style.css", "assets/ASSETS", ""))
 		answer(t, without)
@@ -136,7 +137,8 @@ func TestSilentBeforeOthers(t *testing.T) {
 		send(first, insert(1))
 		answer(t, first)
 		answer(t, second)
-		if _, _, got = exchange(t, s, post("POST /query", "d1/DB", `{"sql":"SELECT group_concat(n) FROM t"}`)); strings.Contains(got, `"1,2"`) {
+		_, _, got = exchange(t, s, post("POST /query", "d1/DB", `{"sql":"SELECT group_concat(n) FROM t"}`))
+		if strings.Contains(got, `"1,2"`) {
 			got = ""
 			break
 		}

@@ -20,7 +20,7 @@ func isSilent(stream net.Conn) bool {
 	silent := false
 	err = access.Control(func(fd uintptr) {
 		_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		silent = err == syscall.EAGAIN //nolint:errorlint // a number
+		silent = err == syscall.EAGAIN
 	})
 	return err == nil && silent
 }

@@ -29,10 +29,10 @@
 //
 // A client opens a connection for each call under way. A Server closes it after a call of KV, R2 or D1, so that each of these calls
 // begins with a connection, and calls take their places in the order in which their connections were opened, if the whole request
-// follows within [patience], and its first byte, while others wait, within [silentPatience]. Under another server it is the order in which goroutines read the heads. The bytes of a large put
-// are stored as they come, and its place is taken when the last has come, as for the put of a stream in an isolate. What a client
-// holds back arrives later: workerd does so with the puts of KV and R2, and a get of the same key that follows without await may
-// pass them.
+// follows within [patience], and its first byte, while others wait, within [silentPatience]. Under another server it is the order in
+// which goroutines read the heads. The bytes of a large put are stored as they come, and its place is taken when the last has come,
+// as for the put of a stream in an isolate. What a client holds back arrives later: workerd does so with the puts of KV and R2, and
+// a get of the same key that follows without await may pass them.
 //
 // # Bounds
 //
@@ -55,6 +55,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
 // Version is the version of the wire.
@@ -259,6 +260,11 @@ func refuse(status int, format string, args ...any) error {
 
 func (h *Handler) serve(c *call) error {
 	header := c.r.Header
+	if c.r.Method == http.MethodConnect { // which has no headers of the wire
+		c.record.Kind, c.record.Method, c.record.URL = "outbound", c.r.Method, c.r.RequestURI
+		c.bound = &bound{kind: "outbound"}
+		return fetch.ErrConnect
+	}
 	if version := header.Get(versionHeader); version != Version {
 		return refuse(http.StatusHTTPVersionNotSupported,
 			"the bindings are served in version %s of the wire, and the request is of version %q: both sides must be of one release",

@@ -110,6 +110,11 @@ func TestRefusals(t *testing.T) {
 			"no binding of Images", post("POST /info", "images/OTHER", ""),
 			"404 Not Found", "err=9523", `ERROR 9523: there is no binding "images/OTHER" on the wire`,
 		},
+		{
+			"a tunnel", "CONNECT 10.0.0.1:80 HTTP/1.1\r\n\r\n", "502 Bad Gateway",
+			`{"message":"connect: this platform has no sockets; use fetch, with a client that speaks HTTP, or bindings.database",` +
+				`"name":"TypeError"}`, "",
+		},
 		{"no kind", post("GET /a", "smtp/X", ""), "404 Not Found", "", `there is no binding "smtp/X" on the wire`},
 		{"no front door", post("GET /a", "site", ""), "404 Not Found", "", `there is no binding "site" on the wire`},
 		{"a binding of another kind", post("GET /a", "kv/DB", ""), `404 there is no binding "kv/DB" on the wire`, "", ""},
@@ -185,7 +190,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			status, header, body := exchange(t, s, c.request)
-			shown := header.Get("Cf-R2-Error") + header.Get("Cf-Images-Binding")
+			shown := header.Get("Cf-R2-Error") + header.Get("Cf-Images-Binding") + header.Get("Pages-Refusal")
 			if status != c.status || shown != c.header || body != c.body {
 				t.Errorf("%s\n%s\n%s\nwant\n%s\n%s\n%s", status, shown, body, c.status, c.header, c.body)
 			}

@@ -46,6 +46,11 @@ const (
 	drainTime  = 10 * time.Second
 )
 
+// ErrConnect refuses CONNECT.
+var ErrConnect = engine.TypeError(
+	"connect: this platform has no sockets; use fetch, with a client that speaks HTTP, or bindings.database",
+)
+
 // GatewayOptions says what a Gateway may reach, and for whom.
 type GatewayOptions struct {
 	Options
@@ -121,7 +126,7 @@ func newForwarded(r *http.Request, sent *upload) *Outbound {
 // answer makes the request of f.
 func (g *Gateway) answer(f *Outbound, r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodConnect {
-		return nil, &engine.Error{Name: "Error", Message: "connect() is not available: sites have no raw sockets here; use fetch"}
+		return nil, ErrConnect
 	}
 	if r.URL.Host == "" {
 		return nil, engine.TypeError("Fetch API cannot load: %s (a request names the whole URL)", f.url)

@@ -15,7 +15,9 @@ import (
 )
 
 // served is a Gateway behind a server, asked as a proxy is, for the Worker's request "one".
-func served(t *testing.T, o fetch.GatewayOptions) (ask func(ctx context.Context, method, target string, body io.Reader) (*http.Response, error)) {
+func served(
+	t *testing.T, o fetch.GatewayOptions,
+) (ask func(ctx context.Context, method, target string, body io.Reader) (*http.Response, error)) {
 	t.Helper()
 	g := fetch.NewGateway(o)
 	t.Cleanup(g.Close)

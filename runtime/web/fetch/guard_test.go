@@ -330,7 +330,7 @@ func TestGatewayNames(t *testing.T) {
 		{"GET", "http://localhost.:" + port + "/", "", "belongs to this machine"},
 		{"GET", "ftp://inside.test/", "", "only http: and https:"},
 		{"GET", "/relative", "inside.test:" + port, "names the whole URL"},
-		{"CONNECT", "inside.test:" + port, "", "no raw sockets"},
+		{"CONNECT", "inside.test:" + port, "", "no sockets"},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), c.method, c.url, nil)
 		if c.host != "" {
