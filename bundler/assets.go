@@ -137,6 +137,8 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 	var names publicfiles.Names
 	var decomposed, large, unreachable tally
 	var total int64
+	assets = slices.Grow(assets, len(w.files))
+	inside := strings.TrimSuffix(w.dir, string(filepath.Separator)) + string(filepath.Separator)
 	var copies []manifest.ServedFile
 	members := manifest.NewRouteTable(m.Routes).HasMembers()
 	for _, c := range w.files {
@@ -161,7 +163,7 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 			copies = append(copies, manifest.ServedFile{File: c.file, Path: "/" + c.path, Key: c.sum, Link: c.link})
 		}
 		assets = append(assets, sitefile.Asset{
-			Path: "/" + c.path, File: filepath.Join(w.dir, filepath.FromSlash(c.file)),
+			Path: "/" + c.path, File: inside + filepath.FromSlash(c.file),
 			Size: c.info.Size(), SHA256: c.sum, ContentType: publicfiles.ContentType(c.path), Modified: c.info.ModTime(),
 		})
 	}
@@ -245,7 +247,7 @@ func sourcesAmong(m *manifest.Manifest, sources []string) func(file string) bool
 			}
 		}
 	}
-	return func(file string) bool { return code[strings.ToLower(file)] }
+	return func(file string) bool { return len(code) > 0 && code[strings.ToLower(file)] }
 }
 
 func isScript(file string) bool {

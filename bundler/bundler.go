@@ -129,6 +129,7 @@ func (b *Builder) BuildListed(
 		return nil, diagnostic.List{failure("site-unreadable", "the site's folder cannot be read", err)}
 	}
 	defer root.Close()
+	defer b.hashes.saving.Wait()
 
 	var (
 		reads      = newReads(b.dir)

@@ -165,6 +165,7 @@ func TestHashesNotKept(t *testing.T) {
 			if w := walkAssets(t.Context(), dir, root, m, nil, newReads(dir), cache.fill); len(w.files) < 2 {
 				t.Fatal(w.files)
 			}
+			cache.saving.Wait()
 			var key [32]byte
 			if f := hashfile.Open(path, key[:]); f.Len() != c.want {
 				t.Errorf("%d hashes are kept", f.Len())

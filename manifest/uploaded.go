@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/pages-toolchain/pages/manifest/migrationfiles"
 	"github.com/pages-toolchain/pages/manifest/publicfiles"
@@ -31,18 +30,24 @@ func Accepted(text []byte) (*Manifest, error) {
 func (m *Manifest) ServedPath(file string) (rel string, ok bool) {
 	dir := path.Clean(m.Assets)
 	switch {
-	case m.Assets == "" && m.Entry != "", m.Assets != "" && dir != "." && !strings.HasPrefix(file, dir+"/"):
+	case m.Assets == "" && m.Entry != "", m.Assets != "" && dir != "." && !under(dir, file):
 		return "", false
 	case m.Assets == "" || dir == ".":
 		return file, !m.IsSource(file)
 	}
-	return strings.TrimPrefix(file, dir+"/"), true
+	return file[len(dir)+1:], true
+}
+
+// under reports whether a file lies in a folder.
+func under(dir, file string) bool {
+	return len(file) > len(dir) && file[len(dir)] == '/' && file[:len(dir)] == dir
 }
 
 // PublicPath returns the request path, with its leading slash, of a file; false for one that is not served.
 func (m *Manifest) PublicPath(file string) (string, bool) {
 	rel, ok := m.ServedPath(file)
-	return "/" + rel, ok && !m.IsSource(file) && !publicfiles.HiddenPath(rel) && !sitepath.EdgeFile("/"+rel)
+	at := "/" + rel
+	return at, ok && !m.IsSource(file) && !publicfiles.HiddenPath(rel) && !sitepath.EdgeFile(at)
 }
 
 // IsSource reports whether a file is the Worker's entry or lies among the migrations.

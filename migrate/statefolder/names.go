@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // This file lists every name that a state folder may hold, at every depth, also those that crashes of this and
@@ -57,8 +58,10 @@ func is(names ...string) func(string) bool {
 	return func(name string) bool { return slices.Contains(names, name) }
 }
 
+// like compiles a pattern when it is first asked: most commands look at no state.
 func like(pattern string) func(string) bool {
-	return regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + pattern + `)$`) })
+	return func(name string) bool { return compiled().MatchString(name) }
 }
 
 // blob matches the SHA-256 of a file's bytes in hex. A bucket has too many for a regular expression.

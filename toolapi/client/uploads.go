@@ -21,7 +21,11 @@ const storeTime = 2 * time.Minute
 // Declare says what a bundle holds, and returns what to send. Declaring the same bundle
 // again returns the same upload.
 func (c *Client) Declare(ctx context.Context, args toolapi.DeclareArgs) (toolapi.Upload, error) {
-	return post[toolapi.Upload](ctx, c, toolapi.UploadsPath, args, 0)
+	text, err := args.Encode()
+	if err != nil {
+		return toolapi.Upload{}, err
+	}
+	return postText[toolapi.Upload](ctx, c, toolapi.UploadsPath, text, 0)
 }
 
 // Upload returns how far an upload is.
@@ -122,6 +126,10 @@ func post[R any](ctx context.Context, c *Client, path string, args any, work tim
 	if err != nil {
 		return result, err
 	}
+	return postText[R](ctx, c, path, text, work)
+}
+
+func postText[R any](ctx context.Context, c *Client, path string, text []byte, work time.Duration) (R, error) {
 	return decode[R](c, path)(c.send(ctx, request{
 		method: http.MethodPost, path: path, body: jsonBody(text), size: int64(len(text)), safe: true, upload: true,
 		window: c.tools, work: work, sent: path,

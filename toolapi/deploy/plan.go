@@ -109,7 +109,10 @@ func (p *Plan) compareFiles(l Live, b Bundle, now *manifest.Manifest) {
 			if now.IsMigration(f.Path) {
 				p.Migrations = append(p.Migrations, path.Base(f.Path))
 			}
-			if at, served := now.PublicPath(f.Path); served && path.Ext(at) == ".map" && !routes.JudgeFile(at).Gated() {
+			if path.Ext(f.Path) != ".map" {
+				continue
+			}
+			if at, served := now.PublicPath(f.Path); served && !routes.JudgeFile(at).Gated() {
 				p.SourceMaps = append(p.SourceMaps, f.Path)
 			}
 		case string(was.SHA256) != f.SHA256, was.ContentType != "" && string(was.ContentType) != f.ContentType:

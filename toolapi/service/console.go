@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -26,11 +27,14 @@ import (
 //go:embed console
 var consoleFiles embed.FS
 
-var consolePages = template.Must(template.New("").Funcs(template.FuncMap{
-	"short": func(s string) string { return s[:min(len(s), 8)] },
-	"size":  formatSize,
-	"words": func(s any) string { return strings.ReplaceAll(fmt.Sprint(s), "_", " ") },
-}).ParseFS(consoleFiles, "console/*.html"))
+// consolePages are read when the first page is asked for: most commands show none.
+var consolePages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"short": func(s string) string { return s[:min(len(s), 8)] },
+		"size":  formatSize,
+		"words": func(s any) string { return strings.ReplaceAll(fmt.Sprint(s), "_", " ") },
+	}).ParseFS(consoleFiles, "console/*.html"))
+})
 
 // formatSize formats a number of bytes for people.
 func formatSize(bytes int64) string {
@@ -217,7 +221,7 @@ func (v *consoleRequest) render(status int, page, title string, data any) error 
 		}
 	}
 	var text bytes.Buffer
-	if err := consolePages.ExecuteTemplate(&text, page+".html", shown); err != nil {
+	if err := consolePages().ExecuteTemplate(&text, page+".html", shown); err != nil {
 		return err
 	}
 	v.x.Header().Set("Content-Type", "text/html; charset=utf-8")

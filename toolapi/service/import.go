@@ -62,9 +62,9 @@ func (p *pagesCall) importArchive() error {
 	if err != nil {
 		return err
 	}
-	files, sums := make([]checkedFile, len(b.Files)), make([]string, len(b.Files))
+	files, sums := b.Files, make([]string, len(b.Files))
 	for i, f := range b.Files {
-		files[i], sums[i] = checkedFile{f.Path, f.SHA256}, f.SHA256
+		sums[i] = f.SHA256
 	}
 	if err := checkFlags(b.Text, in.space, files); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
@@ -196,7 +197,7 @@ func (p *pagesCall) finalize() error {
 	var u uploadRow
 	var all []blob.Blob
 	var text []byte
-	var files []checkedFile
+	var files []sitefile.File
 	err := p.service.db.read(p.x.r.Context(), func(t tx) (err error) {
 		if u, err = p.findUpload(t); err != nil || u.revision.Valid {
 			return err

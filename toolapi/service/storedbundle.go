@@ -95,7 +95,8 @@ func packFiles(files []sitefile.File) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(json.NewEncoder(w).Encode(list), w.Close())
+	_, err = w.Write(toolapi.AppendFiles(nil, list))
+	err = errors.Join(err, w.Close())
 	return packed.Bytes(), err
 }
 
@@ -266,9 +267,11 @@ func (t tx) missingFromWorkspace(s *Service, workspace, bundle int64) (missing, 
 	if err != nil {
 		return nil, nil, err
 	}
-	packed, err := t.blobList(bundle)
-	if err != nil {
-		return nil, nil, err
+	packed, ok := s.lists.get(bundle)
+	if !ok {
+		if packed, err = t.blobList(bundle); err != nil {
+			return nil, nil, err
+		}
 	}
 	all = packed.rows()
 	return store.Space(workspace).Missing(all), all, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
@@ -41,29 +42,22 @@ const (
 	leakReaders   = 2 // uploads that are searched at once
 )
 
-// checkedFile is a file of an upload.
-type checkedFile struct{ path, sum string }
-
-// checkedFiles returns the manifest and the files of a stored bundle.
-func (t tx) checkedFiles(id int64) (text []byte, files []checkedFile, err error) {
+// checkedFiles returns the manifest and the files of a stored bundle, sorted by path.
+func (t tx) checkedFiles(id int64) (text []byte, files []sitefile.File, err error) {
 	b, err := t.bundle(id)
 	if err != nil {
 		return nil, nil, err
 	}
-	files = make([]checkedFile, len(b.Files))
-	for i, f := range b.Files {
-		files[i] = checkedFile{f.Path, f.SHA256}
-	}
-	return b.Text, files, nil
+	return b.Text, b.Files, nil
 }
 
 // checkFlags holds the compatibility flags of the manifest and of JSON runtime configs among the files to those that the
 // platform accepts.
-func checkFlags(text []byte, space *blob.Space, files []checkedFile) error {
+func checkFlags(text []byte, space *blob.Space, files []sitefile.File) error {
 	configs := map[string]string{} // hashes
 	for _, f := range files {
-		if slices.Contains(manifest.RuntimeConfigs(), f.path) {
-			configs[f.path] = f.sum
+		if slices.Contains(manifest.RuntimeConfigs(), f.Path) {
+			configs[f.Path] = f.SHA256
 		}
 	}
 	_, err := bundle.Flags(text, func(name string) ([]byte, error) {
@@ -77,25 +71,24 @@ func checkFlags(text []byte, space *blob.Space, files []checkedFile) error {
 }
 
 // checkMigrations refuses migrations that are not text, before anybody is asked to approve them.
-func checkMigrations(text []byte, space *blob.Space, files []checkedFile) error {
+func checkMigrations(text []byte, space *blob.Space, files []sitefile.File) error {
 	if len(files) == 0 { // the revision was made before
 		return nil
 	}
-	sums := make(map[string]string, len(files))
-	for _, f := range files {
-		sums[f.path] = f.sum
-	}
 	return bundle.CheckMigrations(text, func(yield func(string) bool) {
 		for _, f := range files {
-			if !yield(f.path) {
+			if !yield(f.Path) {
 				return
 			}
 		}
-	}, func(name string) ([]byte, error) { return readBlob(space, sums[name], toolapi.MaxFileBytes) })
+	}, func(name string) ([]byte, error) {
+		i, _ := slices.BinarySearchFunc(files, name, func(f sitefile.File, name string) int { return strings.Compare(f.Path, name) })
+		return readBlob(space, files[i].SHA256, toolapi.MaxFileBytes)
+	})
 }
 
 // checkLeaks refuses files that would publish a secret of the site, or a password in "_headers".
-func (s *Service) checkLeaks(ctx context.Context, site string, space *blob.Space, text []byte, files []checkedFile) error {
+func (s *Service) checkLeaks(ctx context.Context, site string, space *blob.Space, text []byte, files []sitefile.File) error {
 	m, _ := manifest.Parse(manifest.FileName, text) // it passed when it was declared
 	if m != nil && m.Assets != "" {
 		if err := checkHeaders(space, path.Join(path.Clean(m.Assets), sitepath.HeadersFile), files); err != nil {
@@ -130,12 +123,12 @@ func (s *Service) checkLeaks(ctx context.Context, site string, space *blob.Space
 }
 
 // checkHeaders refuses a line of "_headers" that would give a password or a key to every visitor.
-func checkHeaders(space *blob.Space, name string, files []checkedFile) error {
+func checkHeaders(space *blob.Space, name string, files []sitefile.File) error {
 	for _, f := range files {
-		if f.path != name {
+		if f.Path != name {
 			continue
 		}
-		text, err := readBlob(space, f.sum, toolapi.MaxFileBytes)
+		text, err := readBlob(space, f.SHA256, toolapi.MaxFileBytes)
 		if err != nil {
 			return err
 		}
@@ -143,7 +136,7 @@ func checkHeaders(space *blob.Space, name string, files []checkedFile) error {
 		for _, d := range found {
 			if d.Code == diagnostic.CodeEdgeSecret {
 				return toolapi.NewPagesError(toolapi.CodeSecretInOutput,
-					fmt.Sprintf("%s, line %d: %s; %s.", strconv.Quote(f.path), d.Line, d.Message, d.Fix))
+					fmt.Sprintf("%s, line %d: %s; %s.", strconv.Quote(f.Path), d.Line, d.Message, d.Fix))
 			}
 		}
 	}
@@ -161,7 +154,7 @@ func readBlob(space *blob.Space, sum string, limit int64) (text []byte, err erro
 
 // findSecrets names the first files that hold a secret, and how, each blob once. Its memory is bounded.
 func (s *Service) findSecrets(
-	ctx context.Context, space *blob.Space, secrets *secretscan.Set, files []checkedFile,
+	ctx context.Context, space *blob.Space, secrets *secretscan.Set, files []sitefile.File,
 ) (named []string, err error) {
 	select {
 	case s.looking <- struct{}{}:
@@ -175,16 +168,16 @@ func (s *Service) findSecrets(
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		if seen[f.sum] {
+		if seen[f.SHA256] {
 			continue
 		}
-		seen[f.sum] = true
+		seen[f.SHA256] = true
 		found, err := l.read(space, f)
 		if err != nil {
 			return nil, err
 		}
 		if len(found) > 0 {
-			named = append(named, strconv.Quote(f.path)+" holds "+found[0].What())
+			named = append(named, strconv.Quote(f.Path)+" holds "+found[0].What())
 		}
 		if len(named) == maxLeaksNamed {
 			break
@@ -201,8 +194,8 @@ type leakReader struct {
 	left    int64 // bytes that may still be unpacked
 }
 
-func (l *leakReader) read(space *blob.Space, f checkedFile) (found []secretscan.Finding, err error) {
-	b, err := space.Open(f.sum)
+func (l *leakReader) read(space *blob.Space, f sitefile.File) (found []secretscan.Finding, err error) {
+	b, err := space.Open(f.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, toolapi.NewPagesError(toolapi.CodeBlobsMissing, "A blob is missing: ask for the upload's status, and send it.")
 	}
@@ -221,13 +214,13 @@ func (l *leakReader) read(space *blob.Space, f checkedFile) (found []secretscan.
 			return nil, err
 		}
 	}
-	if found = l.stream.Findings(); len(found) > 0 || !secretscan.Packed(f.path) || l.left <= 0 {
+	if found = l.stream.Findings(); len(found) > 0 || !secretscan.Packed(f.Path) || l.left <= 0 {
 		return found, nil
 	}
 	if _, err := b.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	found, read, _ := l.secrets.Unpack(f.path, b, min(maxLeakFile, l.left))
+	found, read, _ := l.secrets.Unpack(f.Path, b, min(maxLeakFile, l.left))
 	l.left -= read
 	return found, nil
 }
