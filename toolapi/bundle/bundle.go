@@ -251,7 +251,15 @@ func (b *Bundle) digest() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
+// appendText appends a string of RFC 8785, in which most paths and types are as they are.
 func appendText(to []byte, s string) []byte {
+	plain := true
+	for i := 0; i < len(s) && plain; i++ {
+		plain = s[i] >= ' ' && s[i] <= '~' && s[i] != '"' && s[i] != '\\'
+	}
+	if plain {
+		return append(append(append(to, '"'), s...), '"')
+	}
 	quoted, err := jsontext.AppendQuote(to, s)
 	if err != nil { // of text that is not UTF-8, which paths were checked for
 		return strconv.AppendQuote(to, s)

@@ -207,14 +207,29 @@ type blobList []byte
 
 const blobLength = sha256.Size + 8
 
-// blobsOfFiles returns the blobs of files, each once, sorted.
+// blobsOfFiles returns the blobs of files, each once, sorted. Their hashes lie anywhere in memory, and rarely begin alike: they are
+// compared by what they begin with, beside each other.
 func blobsOfFiles(files []sitefile.File) []blob.Blob {
-	rows := make([]blob.Blob, len(files))
-	for i, f := range files {
-		rows[i] = blob.Blob{SHA256: f.SHA256, Size: f.Size}
+	type row struct {
+		begin [8]byte
+		blob  blob.Blob
 	}
-	slices.SortFunc(rows, func(a, b blob.Blob) int { return cmp.Compare(a.SHA256, b.SHA256) })
-	return slices.Compact(rows)
+	rows := make([]row, len(files))
+	for i, f := range files {
+		rows[i].blob = blob.Blob{SHA256: f.SHA256, Size: f.Size}
+		copy(rows[i].begin[:], f.SHA256)
+	}
+	slices.SortFunc(rows, func(a, b row) int {
+		if order := cmp.Compare(binary.BigEndian.Uint64(a.begin[:]), binary.BigEndian.Uint64(b.begin[:])); order != 0 {
+			return order
+		}
+		return cmp.Compare(a.blob.SHA256, b.blob.SHA256)
+	})
+	blobs := make([]blob.Blob, len(rows))
+	for i, r := range rows {
+		blobs[i] = r.blob
+	}
+	return slices.Compact(blobs)
 }
 
 func (l blobList) len() int { return len(l) / blobLength }

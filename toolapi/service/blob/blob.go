@@ -117,12 +117,19 @@ func validSum(sum string) bool {
 		return false
 	}
 	for i := range len(sum) {
-		if c := sum[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+		if !hexDigit[sum[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+var hexDigit = func() (is [1 << 8]bool) {
+	for _, c := range []byte("0123456789abcdef") {
+		is[c] = true
+	}
+	return is
+}()
 
 // Has reports whether the blob exists, with that size. A file of another size counts as missing, and Put replaces it by the
 // bytes that have the hash.
