@@ -213,27 +213,28 @@ func (d *Document) RouteTable(all []DeclaredRoute) *RouteTable {
 
 // checkReach warns of a route that no request reaches, that is public in name only, or that changes nothing.
 func (d *Document) checkReach(r DeclaredRoute, table *RouteTable, all map[string]DeclaredRoute) {
-	reach, quoted := table.Reach(r.Pattern), sourcetext.Quote(r.Pattern)
+	reach := table.Reach(r.Pattern)
+	quoted := func() string { return sourcetext.Quote(r.Pattern) }
 	line := func(pattern string) int {
 		line, _ := d.lines.At(d.at(all[pattern].At).Start)
 		return line
 	}
 	switch {
 	case reach.Twin != "":
-		msg := fmt.Sprintf("the route %s is never reached: line %d has the same path in another Unicode form", quoted, line(reach.Twin))
+		msg := fmt.Sprintf("the route %s is never reached: line %d has the same path in another Unicode form", quoted(), line(reach.Twin))
 		d.Warn(diagnostic.CodeRouteUnreached, r.At, msg, "remove one of them")
 	case reach.Path == "":
-		msg := fmt.Sprintf("the route %s is never reached: requests with such a path are refused", quoted)
+		msg := fmt.Sprintf("the route %s is never reached: requests with such a path are refused", quoted())
 		d.Warn(diagnostic.CodeRouteUnreached, r.At, msg, "choose another path, or remove it")
 	case reach.Guard == r.Pattern: // the other one has an error
 	case reach.Guard != "":
 		msg := fmt.Sprintf("the public route %s is for members all the same: %s on line %d guards every path of it",
-			quoted, sourcetext.Quote(reach.Guard), line(reach.Guard))
+			quoted(), sourcetext.Quote(reach.Guard), line(reach.Guard))
 		fix := `remove it, or choose a path that differs in more than case, a slash at the end or ".html"`
 		d.Warn(diagnostic.CodeRouteGuarded, r.At, msg, fix)
 	default:
 		if wider := table.widerThan(r.Pattern); wider != "" {
-			msg := fmt.Sprintf("the route %s changes nothing: %s covers it with the same access", quoted, sourcetext.Quote(wider))
+			msg := fmt.Sprintf("the route %s changes nothing: %s covers it with the same access", quoted(), sourcetext.Quote(wider))
 			d.Warn(diagnostic.CodeRouteShadowed, r.At, msg, "remove it")
 		}
 	}
