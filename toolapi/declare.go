@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -59,7 +60,7 @@ func splitFiles(body []byte) (rest []byte, files []UploadFile, usual bool) {
 			return nil, nil, false
 		}
 		if listed {
-			s := fileScanner{text: value}
+			s := fileScanner{text: string(value)}
 			if files, usual = s.files(); !usual {
 				return nil, nil, false
 			}
@@ -78,7 +79,7 @@ func splitFiles(body []byte) (rest []byte, files []UploadFile, usual bool) {
 
 // fileScanner reads a list of files out of a text that is valid JSON.
 type fileScanner struct {
-	text  []byte
+	text  string // of which the paths and hashes of the files are parts
 	at    int
 	types map[string]MediaType // those that passed; there are few
 }
@@ -115,13 +116,12 @@ func (s *fileScanner) file() (f UploadFile, ok bool) {
 		if !ok || !s.skip(':') {
 			return f, false
 		}
-		switch string(name) {
+		switch name {
 		case "path":
-			var text []byte
-			text, path = s.word()
-			f.Path, ok = string(text), path
+			f.Path, path = s.word()
+			ok = path
 		case "sha256":
-			var text []byte
+			var text string
 			text, hash = s.word()
 			f.SHA256, ok = Digest(text), hash && isDigest(text)
 		case "size":
@@ -130,7 +130,7 @@ func (s *fileScanner) file() (f UploadFile, ok bool) {
 			for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
 				s.at++
 			}
-			n, err := strconv.ParseInt(string(s.text[from:s.at]), 10, 64)
+			n, err := strconv.ParseInt(s.text[from:s.at], 10, 64)
 			size = err == nil && n <= maxInteger
 			f.Size, ok = Counter(n), size
 		case "content_type":
@@ -164,13 +164,13 @@ func (s *fileScanner) skip(c byte) bool {
 }
 
 // word reads a string without escapes.
-func (s *fileScanner) word() ([]byte, bool) {
+func (s *fileScanner) word() (string, bool) {
 	if !s.skip('"') {
-		return nil, false
+		return "", false
 	}
-	n := bytes.IndexByte(s.text[s.at:], '"')
-	if n < 0 || bytes.IndexByte(s.text[s.at:s.at+n], '\\') >= 0 {
-		return nil, false
+	n := strings.IndexByte(s.text[s.at:], '"')
+	if n < 0 || strings.IndexByte(s.text[s.at:s.at+n], '\\') >= 0 {
+		return "", false
 	}
 	word := s.text[s.at : s.at+n]
 	s.at += n + 1
@@ -182,23 +182,22 @@ func (s *fileScanner) mediaType() (MediaType, bool) {
 	if !ok {
 		return "", false
 	}
-	known, ok := s.types[string(word)]
+	known, ok := s.types[word]
 	if ok {
 		return known, true
 	}
 	schema := bodies().declare.Properties["files"].Items.Properties["content_type"]
-	text := string(word)
-	if len(check(schema, text, "")) > 0 {
+	if len(check(schema, word, "")) > 0 {
 		return "", false
 	}
-	s.types[text] = MediaType(text)
-	return s.types[text], true
+	s.types[word] = MediaType(word)
+	return s.types[word], true
 }
 
 // isDigest reports whether a text is a SHA-256 in lower-case hexadecimal.
-func isDigest(text []byte) bool {
-	for _, c := range text {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+func isDigest(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
 			return false
 		}
 	}

@@ -84,6 +84,9 @@ func (o DeployOptions) build(ctx context.Context) (*upload, error) {
 // fill lists the files of a built site.
 func (s *upload) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, maps bool) error {
 	assets := path.Clean(m.Assets) // "." for the whole folder
+	if assets == "." {
+		assets = ""
+	}
 	s.opener = b.Opener(s.root, m.AssetsFolder())
 	s.Files = make([]deploy.File, 0, len(b.Assets)+len(b.Migrations))
 	inside := strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator)
@@ -96,7 +99,7 @@ func (s *upload) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, ma
 			}
 		}
 		s.Files = append(s.Files, deploy.File{
-			File: sitefile.File{Path: path.Join(assets, a.Path), Size: a.Size, SHA256: a.SHA256, ContentType: a.ContentType},
+			File: sitefile.File{Path: strings.TrimPrefix(assets+a.Path, "/"), Size: a.Size, SHA256: a.SHA256, ContentType: a.ContentType},
 			Open: func() (io.ReadCloser, error) { return s.opener.Open(filepath.ToSlash(name)) },
 		})
 	}
