@@ -28,7 +28,7 @@ type hashCache struct {
 	now     func() time.Time
 	secrets *secretscan.Set // that files are searched for
 	known   knownHashes
-	file    *hashfile.File  // nil for none
+	file    *hashfile.File // nil for none
 	saving  sync.WaitGroup
 	devices map[uint64]bool // whether hashes are kept of a file system, by its device
 }

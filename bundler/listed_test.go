@@ -202,11 +202,15 @@ func TestListingOfAnotherMoment(t *testing.T) {
 func TestListedSites(t *testing.T) {
 	for name, files := range map[string][]string{
 		"static": {"pages.deploy.json", `{"assets": "public"}`, "public/a.txt", "a", "public/c/d.txt", "d", "public/.env.example", ""},
-		"whole folder": {"pages.deploy.json", `{"assets": ".", "entry": "w.js", "routes": [{"pattern": "/api/*"}]}`,
+		"whole folder": {
+			"pages.deploy.json", `{"assets": ".", "entry": "w.js", "routes": [{"pattern": "/api/*"}]}`,
 			"w.js", `import x from "./x.js"; export default {fetch() { return new Response(x) }}`, "x.js", "export default 1",
-			"X.txt", "", "index.html", "home", ".assetsignore", "ignored\n", "ignored/a.txt", "i"},
-		"no assets": {"pages.deploy.json", `{"entry": "w.js", "routes": [{"pattern": "/*"}]}`,
-			"w.js", "export default {fetch() { return new Response() }}"},
+			"X.txt", "", "index.html", "home", ".assetsignore", "ignored\n", "ignored/a.txt", "i",
+		},
+		"no assets": {
+			"pages.deploy.json", `{"entry": "w.js", "routes": [{"pattern": "/*"}]}`,
+			"w.js", "export default {fetch() { return new Response() }}",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := site(t, files...)
