@@ -184,7 +184,8 @@ func TestSwapped(t *testing.T) {
 			defer root.Close()
 			cache := hashCache{now: time.Now}
 			var before map[string]os.FileInfo
-			w := walkAssets(t.Context(), dir, root, m, nil, newReads(dir), func(ctx context.Context, from reading, files []candidate) error {
+			reads := newReads(dir)
+			w := walkAssets(t.Context(), dir, root, m, nil, reads, func(ctx context.Context, from reading, files []candidate) error {
 				before = (&assetWalk{files: files}).infos()
 				change()
 				return cache.fill(ctx, from, files)

@@ -91,7 +91,8 @@ func TestListed(t *testing.T) {
 	for _, c := range tests {
 		for _, kept := range []bool{false, true} {
 			t.Run(c.name+map[bool]string{true: ", with hashes that were kept", false: ""}[kept], func(t *testing.T) {
-				dir := site(t, "pages.deploy.json", `{"assets": "./public/"}`, "public/sub/a.txt", before, "public/b.txt", "b", ".env", secret)
+				dir := site(t, "pages.deploy.json", `{"assets": "./public/"}`, ".env", secret,
+					"public/sub/a.txt", before, "public/b.txt", "b")
 				o := Options{Now: later}
 				if kept {
 					o.HashFile = hashfile.Name(t.TempDir(), dir)
