@@ -43,13 +43,15 @@ type exchange struct {
 	wrote bool  // the head
 	sent  int64 // bytes of the body
 
-	logs   quota
-	mu     sync.Mutex
-	waits  bool      // waitUntil was called
-	done   bool      // nothing of the handler or waitUntil is open
-	over   time.Time // it is, for us
-	ended  chan struct{}
-	tunnel *tunnel // of a WebSocket
+	logs    quota
+	mu      sync.Mutex
+	waits   bool      // waitUntil was called
+	settled bool      // what it was given has, while the handler goes on
+	gone    bool      // the client has left
+	done    bool      // nothing of the handler or waitUntil is open
+	over    time.Time // it is, for us
+	ended   chan struct{}
+	tunnel  *tunnel // of a WebSocket
 }
 
 // requests are those of a Worker that its process may name, by their ids.
@@ -182,7 +184,7 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (runtime.Usage, 
 	err = x.serve(c)
 	usage := x.usage()
 	usage.Broke, err = x.brokeOff(err)
-	x.answered()
+	x.answered(errors.Is(err, web.ErrClientGone))
 	if errors.Is(err, web.ErrClientGone) {
 		if !x.wrote {
 			rw.WriteHeader(statusClientGone)
@@ -264,9 +266,20 @@ func (x *exchange) brokeOff(err error) (broke *runtime.Error, other error) {
 	return nil, err
 }
 
-// answered is for the end of the response: waitUntil may go on.
-func (x *exchange) answered() {
+// isDoneLocked is for when nothing is open any more.
+func (x *exchange) isDoneLocked() {
+	if !x.done {
+		x.done = true
+		close(x.ended)
+	}
+}
+
+// answered is for the end of the response: waitUntil may go on. Of a client that has gone, workerd ends the handler with it.
+func (x *exchange) answered(gone bool) {
 	x.mu.Lock()
+	if x.gone = gone; gone && x.settled {
+		x.isDoneLocked()
+	}
 	over := !x.waits || x.done
 	tunnel := x.tunnel
 	x.mu.Unlock()

@@ -142,16 +142,15 @@ func (o *output) take(e *event) {
 			delete(o.p.pongs, e.ID)
 		}
 		o.p.mu.Unlock()
-	case "waits", "done":
+	case "waits", "settled", "done":
 		if x == nil {
 			return
 		}
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.waits = true
-		if e.Kind == "done" && !x.done {
-			x.done = true
-			close(x.ended)
+		x.waits, x.settled = true, e.Kind == "settled"
+		if e.Kind == "done" || x.settled && x.gone {
+			x.isDoneLocked()
 		}
 	}
 }
@@ -321,6 +320,9 @@ func (x *exchange) logError(what string, f *runtime.Error) {
 	x.w.console(x, runtime.Line{Level: "error", Text: what + f.Headline(), Frames: f.Frames})
 }
 
+// ownPlace is the place in one of our own modules, to the end of its frame.
+var ownPlace = regexp.MustCompile(`^[^\s:]*:\d+:\d+\)?`)
+
 // frames rewrites the traces in a text as the built-in engine writes them.
 func (p *process) frames(text string) string {
 	if !strings.Contains(text, "at ") {
@@ -345,8 +347,8 @@ func (p *process) frames(text string) string {
 
 // frame rewrites one frame of V8's; ok is false for one that is in no code.
 func (p *process) frame(frame string, ok *bool) string {
-	if strings.Contains(frame, p.w.folder+"/") {
-		return "native"
+	if i := strings.Index(frame, p.w.folder+"/"); i >= 0 {
+		return "native" + frame[i+len(ownPlace.FindString(frame[i:])):] // a console prints more behind a trace
 	}
 	frame = strings.TrimPrefix(frame, "async ")
 	if strings.HasPrefix(frame, "Promise.") && strings.Contains(frame, "(index ") {

@@ -218,6 +218,24 @@ func TestHTTP(t *testing.T) {
 			t.Errorf("%d %v %v", rec.Code, usage, err)
 		}
 	})
+	t.Run("a client that leaves what waitUntil keeps", func(t *testing.T) {
+		var c console
+		w := start(t, options(&c))
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			c.await(t, "began")
+			cancel()
+		}()
+		if _, err := w.Serve(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "http://a/left", nil)); err != nil {
+			t.Error(err)
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if w.Close(ctx); ctx.Err() != nil {
+			t.Error("the request was under way until the end of Close")
+		}
+		c.await(t, "kept")
+	})
 	t.Run("waitUntil goes on", func(t *testing.T) {
 		resp, err := http.Get(s.URL + "/wait")
 		if err != nil {

@@ -92,8 +92,8 @@ function serve(request, ctx, subject, call) {
     emit({ kind: "pong", id }, undefined);
     return new NativeResponse(null, { status: 204 });
   }
-  // open: the answer, and each promise of waitUntil
-  const state = { id, open: 1, waits: false, passThrough: false, lines: 0, characters: 0 };
+  // answers: the handler is under way; waiting: the promises of waitUntil that have not settled
+  const state = { id, answers: true, waiting: 0, waits: false, passThrough: false, lines: 0, characters: 0 };
   dress(ctx, state, request);
   return onBehalf(state, () => {
     let result;
@@ -120,7 +120,7 @@ function isResponse(value) {
 
 // What Go answers with in place of the author's handler.
 function refuse(state, kind, error) {
-  close(state);
+  answered(state);
   const { passThrough } = state;
   return new NativeResponse(stringify({ __proto__: null, kind, passThrough, ...error }), {
     status: 500,
@@ -133,7 +133,7 @@ function answer(state, subject, response) {
     const message = noResponse(subject, response);
     return refuse(state, "not-response", { name: "TypeError", message, stack: "", causes: setPrototypeOf([], null) });
   }
-  close(state);
+  answered(state);
   // workerd answers by itself with this status, too: Go is told that this is the author's.
   if (statusOf(response) !== 500) return response;
   const mark = `${secret} given`;
@@ -174,22 +174,33 @@ function memberOf(request) {
 }
 
 function wait(state, promise) {
-  state.open++;
-  if (!state.waits) {
+  if (state.waiting++ === 0) {
     state.waits = true;
     emit({ kind: "waits" }, state);
   }
   return apply(then, apply(resolve, Promise, [promise]), [
-    () => close(state),
+    () => settled(state),
     (error) => {
       onBehalf(state, () => report(error, "waitUntil:"));
-      close(state);
+      settled(state);
     },
   ]);
 }
 
+function answered(state) {
+  state.answers = false;
+  close(state);
+}
+
+function settled(state) {
+  if (--state.waiting > 0) return;
+  // workerd ends a handler here whose client has gone.
+  if (state.answers) emit({ kind: "settled" }, state);
+  close(state);
+}
+
 function close(state) {
-  if (--state.open > 0) return;
+  if (state.answers || state.waiting > 0) return;
   forgetGroups(state.id);
   if (state.waits) emit({ kind: "done" }, state);
 }

@@ -69,9 +69,19 @@ const cases = {
     throw new Error("passed");
   },
   "/early": (request) => new Response(`early: ${request.headers.get("content-type")}`),
+  "/left": async (request, env, ctx) => {
+    ctx.waitUntil(scheduler.wait(100).then(() => console.log("kept")));
+    console.log("began");
+    await scheduler.wait(60_000);
+    return new Response("late");
+  },
   "/log": () => {
     console.log("text %d", 5, { a: [1, new Map([["k", 1]])] }, Promise.resolve(1));
-    console.error(new Error("logged"));
+    const error = new Error("logged");
+    console.error(error);
+    console.error(error, { behind: 1 });
+    console.error({ error, behind: [error, Object.assign(new Error("other"), { code: "E" })] });
+    console.error("%s (why) of", error, 5);
     console.warn("two\nlines");
     console.table([{ a: 1 }]);
     console.group("in");
