@@ -107,14 +107,14 @@ func TestPoolIdle(t *testing.T) {
 	if !look(59) {
 		t.Error("it sleeps too soon")
 	}
-	end := under(t, w, "/slow?ms=150")
+	end := under(t, w, "/slow?ms=400")
 	if !look(100) {
 		t.Error("it sleeps while a request is under way")
 	}
 	if err := end(); err != nil {
 		t.Error(err)
 	}
-	if get(t, w, "/wait"); !look(100) {
+	if get(t, w, "/wait?ms=400"); !look(100) {
 		t.Error("it sleeps while waitUntil is")
 	}
 	for !w.Idle() {
@@ -136,8 +136,8 @@ func TestPoolIdle(t *testing.T) {
 	if !look(59) || look(1) || syscall.Kill(first, 0) == nil {
 		t.Error("it sleeps too soon, or not")
 	}
-	for p.Processes() > 0 {
-		time.Sleep(time.Millisecond)
+	if n := p.Processes(); n != 0 {
+		t.Errorf("%d processes", n)
 	}
 	begun := time.Now()
 	if got := get(t, w, "/count"); got != "1" || w.Process() == first {
@@ -152,7 +152,7 @@ func TestPoolIdle(t *testing.T) {
 // TestPoolBound: the longest idle process gives its place to another Worker; where all are busy a request waits, and then is told so.
 func TestPoolBound(t *testing.T) {
 	t.Parallel()
-	p := newPool(t, workerd.PoolOptions{Processes: 2, Wait: 50 * time.Millisecond})
+	p := newPool(t, workerd.PoolOptions{Processes: 2, Wait: time.Minute})
 	a, b, c := p.start(t, true), p.start(t, true), p.start(t, true)
 	awake := func(want ...*workerd.Worker) {
 		t.Helper()
@@ -168,6 +168,7 @@ func TestPoolBound(t *testing.T) {
 	}
 	get(t, c, "/url")
 	awake(a, c)
+	p.SetWait(50 * time.Millisecond)
 	endA, endC := under(t, a, "/slow?ms=1000"), under(t, c, "/slow?ms=1000")
 	for range 2 {
 		_, _, err := ask(t, b, "/url")

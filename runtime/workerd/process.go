@@ -29,6 +29,7 @@ type process struct {
 	clock   clock
 	output  output
 	meter   meter
+	leave   func()        // gives its place back
 	done    chan struct{} // closed when it has ended and all that it wrote is read
 	// answered says that it has answered a request.
 	answered atomic.Bool
@@ -96,25 +97,24 @@ const (
 // start starts a process and returns when the Worker answers in it. An error is a *runtime.Error where the module is at fault.
 func (w *Worker) start(ctx context.Context) (*process, error) {
 	if w.pool == nil {
-		return w.startProcess(ctx)
+		return w.startProcess(ctx, func() {})
 	}
 	if err := w.pool.enter(ctx); err != nil {
 		return nil, err
 	}
-	p, err := w.startProcess(ctx)
+	leave := sync.OnceFunc(w.pool.leave)
+	p, err := w.startProcess(ctx, leave)
 	if err != nil {
-		w.pool.leave()
-		return nil, err
+		leave()
 	}
-	w.work.Go(func() { <-p.done; w.pool.leave() })
-	return p, nil
+	return p, err
 }
 
-// startProcess is start within the bounds of the pool. After an error no process is left.
-func (w *Worker) startProcess(ctx context.Context) (*process, error) {
+// startProcess is start within the bounds of the pool; leave is called when the process has ended. After an error none is left.
+func (w *Worker) startProcess(ctx context.Context, leave func()) (*process, error) {
 	w.mu.Lock()
 	w.numbers++
-	p := &process{w: w, number: w.numbers, done: make(chan struct{}), pongs: map[string]chan struct{}{}}
+	p := &process{w: w, number: w.numbers, leave: leave, done: make(chan struct{}), pongs: map[string]chan struct{}{}}
 	w.mu.Unlock()
 	p.output.p = p
 	p.meter.init(p)
@@ -182,6 +182,7 @@ func (p *process) watch(begun chan<- error) {
 		err = p.follow()
 	}
 	if err != nil {
+		p.leave()
 		begun <- err
 		close(p.done)
 		return
@@ -203,6 +204,7 @@ func (p *process) watch(begun chan<- error) {
 	p.mu.Unlock()
 	p.clock.close()
 	p.front.close()
+	p.leave() // before another process is started for the Worker, which would wait for it
 	close(p.done)
 }
 

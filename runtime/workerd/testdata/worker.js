@@ -102,7 +102,7 @@ const cases = {
   },
   "/wait": (request, env, ctx) => {
     ctx.waitUntil(
-      scheduler.wait(30).then(() => {
+      scheduler.wait(Number(new URL(request.url).searchParams.get("ms") ?? 30)).then(() => {
         console.log("waited");
         throw new Error("late");
       }),
