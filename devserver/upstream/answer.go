@@ -157,7 +157,7 @@ func (b *readBody) readModule(p []byte) (int, error) {
 		switch {
 		case errors.Is(err, io.EOF):
 			b.whole = true
-			b.modules.learn(b.key, b.modules.answerOf(b.kind, b.base, b.text.Bytes()))
+			b.modules.learnModule(b.kind, b.base, b.key, b.text.Bytes())
 		case err != nil:
 			return 0, err
 		case n == 0:

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"hash/maphash"
 	"io"
 	"log/slog"
 	"net/http"
@@ -45,7 +46,8 @@ const (
 
 // answer is what one answer of the server names, by keys.
 type answer struct {
-	document bool // a public page
+	sum      uint64 // of a module's text
+	document bool   // a public page
 	loads    []string
 	later    []string // without those that belong to a members route
 }
@@ -205,7 +207,7 @@ func (m *modules) learn(key string, a *answer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before, known := m.answers[key]
-	if known && before.document == a.document && slices.Equal(before.loads, a.loads) && slices.Equal(before.later, a.later) {
+	if known && before.sum == a.sum && before.document == a.document && slices.Equal(before.loads, a.loads) && slices.Equal(before.later, a.later) {
 		return
 	}
 	if !known {
@@ -217,6 +219,22 @@ func (m *modules) learn(key string, a *answer) {
 	}
 	m.answers[key] = a
 	m.public = nil
+}
+
+var seed = maphash.MakeSeed()
+
+// learnModule remembers what a whole module names; one that is as it was need not be read again.
+func (m *modules) learnModule(k kind, base *url.URL, key string, text []byte) {
+	sum := maphash.Bytes(seed, text)
+	m.mu.Lock()
+	before := m.answers[key]
+	m.mu.Unlock()
+	if before != nil && before.sum == sum {
+		return
+	}
+	a := m.answerOf(k, base, text)
+	a.sum = sum
+	m.learn(key, a)
 }
 
 // unread lists what public pages load by themselves and nothing was read of.

@@ -139,6 +139,11 @@ func TestPublic(t *testing.T) {
 			"/src/a.js", "/src/club/c.js",
 		},
 		{
+			"a source map, by its name",
+			[][3]string{{"/", "page", home}, {"/src/main.jsx", "script", "a()\n//# sourceMappingURL=main.jsx.map\n"}},
+			"/src/main.jsx.map", "/src/Club.jsx.map",
+		},
+		{
 			"another server's",
 			[][3]string{{"/", "page", `<script src="https://cdn.example/src/x.js"></script><script src="//cdn.example/src/y.js"></script>`}},
 			"", "/src/x.js /src/y.js",

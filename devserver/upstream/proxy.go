@@ -22,6 +22,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -90,10 +91,25 @@ func New(o Options) *Proxy {
 	p.reverse = &httputil.ReverseProxy{
 		Transport: p.transport, FlushInterval: -1, Rewrite: p.rewrite, ModifyResponse: p.judge,
 		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) { passOf(r).err = err },
+		BufferPool:   &buffers{},
 		ErrorLog:     slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
 	}
 	return p
 }
+
+// buffers are those that bodies are copied through.
+type buffers struct{ pool sync.Pool }
+
+// Get implements httputil.BufferPool.
+func (b *buffers) Get() []byte {
+	if p, ok := b.pool.Get().(*[32 << 10]byte); ok {
+		return p[:]
+	}
+	return new([32 << 10]byte)[:]
+}
+
+// Put implements httputil.BufferPool.
+func (b *buffers) Put(buffer []byte) { b.pool.Put((*[32 << 10]byte)(buffer)) }
 
 // SetRoutes sets the routes of the site, after each build.
 func (p *Proxy) SetRoutes(m *manifest.Manifest) {

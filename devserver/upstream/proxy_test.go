@@ -35,7 +35,7 @@ type front struct {
 	seen  atomic.Pointer[http.Request] // the last request of the dev server
 }
 
-func newFront(t *testing.T, dev http.HandlerFunc, routes ...manifest.Route) *front {
+func newFront(t testing.TB, dev http.HandlerFunc, routes ...manifest.Route) *front {
 	t.Helper()
 	f := &front{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +79,7 @@ func newFront(t *testing.T, dev http.HandlerFunc, routes ...manifest.Route) *fro
 	return f
 }
 
-func (f *front) do(t *testing.T, r *http.Request) (*http.Response, string) {
+func (f *front) do(t testing.TB, r *http.Request) (*http.Response, string) {
 	t.Helper()
 	client := &http.Client{
 		Transport:     &http.Transport{DisableCompression: true},

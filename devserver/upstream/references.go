@@ -31,8 +31,8 @@ func (m *modules) answerOf(k kind, base *url.URL, text []byte) *answer {
 		return m.resolveAll(false, base, refs{loads: styleRefs(string(text))})
 	case script:
 		found := m.scriptRefs(text, false)
-		if match := sourceMap.FindSubmatch(text); match != nil {
-			found.loads = append(found.loads, string(match[1]))
+		if name := sourceMapOf(text); name != "" {
+			found.loads = append(found.loads, name)
 		}
 		return m.resolveAll(false, base, found)
 	case data:
@@ -68,10 +68,24 @@ func isReference(text string) bool {
 }
 
 var (
-	sourceMap = regexp.MustCompile(`(?m)^[ \t]*(?://|/\*)[#@][ \t]*sourceMappingURL=([^\s'"*]+)[^\n]*\s*\z`)
 	styleURL  = regexp.MustCompile(`(?i)url\(\s*["']?([^"')]+)["']?\s*\)|@import\s+["']([^"']+)["']`)
 	quoted    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 )
+
+// sourceMapOf is the source map that a script names at its end; "" for none, and for one that it holds itself.
+func sourceMapOf(text []byte) string {
+	const mark, most = "# sourceMappingURL=", 4 << 10
+	end := text[max(0, len(text)-most):]
+	at := bytes.LastIndex(end, []byte(mark))
+	if at < 0 {
+		return ""
+	}
+	name := bytes.TrimSpace(end[at+len(mark):])
+	if bytes.ContainsAny(name, " \n\t'\"*") || bytes.HasPrefix(name, []byte("data:")) {
+		return ""
+	}
+	return string(name)
+}
 
 func styleRefs(text string) (list []string) {
 	for _, match := range styleURL.FindAllStringSubmatch(text, maxReferred) {

@@ -30,7 +30,7 @@ type bench struct {
 // options are the command line's.
 type options struct {
 	pages, wrangler, node, wrk, modules string
-	packages, wazero                    string
+	packages, wazero, vite              string
 	jq, ajv                             string
 	caddy, chromium                     string
 	rounds, saves                       int

@@ -160,21 +160,23 @@ func (w *browser) tell(out http.ResponseWriter, r *http.Request) {
 
 // await waits until the page shows a version.
 func (w *browser) await(ctx context.Context, version int) {
-	timeout := time.After(patience)
-	for {
-		select {
-		case got := <-w.shown:
-			if got == version {
-				return
-			}
-		case <-w.ended:
-			check(fmt.Errorf("the browser ended; it said:\n%s", w.output()))
-		case <-timeout:
-			check(fmt.Errorf("no page shows version %d after %v", version, patience))
-		case <-ctx.Done():
-			check(ctx.Err())
-		}
+	for w.next(ctx) != version {
 	}
+}
+
+// next waits for what the page tells next.
+func (w *browser) next(ctx context.Context) int {
+	select {
+	case got := <-w.shown:
+		return got
+	case <-w.ended:
+		check(fmt.Errorf("the browser ended; it said:\n%s", w.output()))
+	case <-time.After(patience):
+		check(fmt.Errorf("the page tells nothing for %v", patience))
+	case <-ctx.Done():
+		check(ctx.Err())
+	}
+	return 0
 }
 
 // lookedAt is how long a page is left alone before the next save: people look at what the last save did before they save
