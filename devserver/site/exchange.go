@@ -235,8 +235,7 @@ func (x *exchange) serveReserved(name string) {
 		x.refuse(noSuchPage())
 		return
 	}
-	if foreignOrigin(x.r) && !isTopLevelVisit(x.r) {
-		x.refuse(refuse(http.StatusForbidden, "foreign_origin", "only the site itself may ask for this"))
+	if !isTopLevelVisit(x.r) && x.refuseForeign("only the site itself may ask for this") {
 		return
 	}
 	switch name {

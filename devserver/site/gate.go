@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/pages-toolchain/pages/devserver/loopback"
 )
@@ -39,8 +40,7 @@ func (x *exchange) passGate(a admission) bool {
 	case gate != GatePassed:
 		x.out.Header().Set("WWW-Authenticate", "Pages-Session")
 		x.refuseJSON(refuse(http.StatusUnauthorized, "sign_in_required", "this page is for members: sign in first"))
-	case x.r.Header.Get("Upgrade") != "" && foreignOrigin(x.r):
-		x.refuse(refuse(http.StatusForbidden, "foreign_origin", "another site may not open a connection to a members page"))
+	case x.r.Header.Get("Upgrade") != "" && x.refuseForeign("another site may not open a connection to a members page"):
 	default:
 		x.gated, x.member = true, *who
 		return true
@@ -74,18 +74,67 @@ func RequestedHost(r *http.Request) string {
 	return r.Host
 }
 
-// foreignOrigin reports whether a page of another origin made the request. Programs that are no browsers send neither
-// header.
-func foreignOrigin(r *http.Request) bool {
-	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "same-origin", "none":
-	default:
-		return true
+// foreignOrigin reports whether a page of another origin made the request.
+func (s *Site) foreignOrigin(r *http.Request) bool { return s.foreign(r, "") != nil }
+
+// foreign returns the refusal of a request that a page of another origin made, nil for any other. Programs that are no
+// browsers send neither header. Where a browser itself says that the page is of the origin that it asks, which no page can
+// forge, a proxy in front may have changed the Host: then the page's host need only be one that the site answers to.
+func (s *Site) foreign(r *http.Request, what string) *RefusalError {
+	origin, fetched := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
+	u, err := url.Parse(origin)
+	named := err == nil && u.Host != ""
+	switch {
+	case fetched != "" && fetched != "same-origin" && fetched != "none":
+		return refuse(http.StatusForbidden, "foreign_origin", what+": a page of another site asked")
+	case origin == "" || named && strings.EqualFold(u.Host, RequestedHost(r)):
+		return nil
+	case fetched == "same-origin" && named && s.options.AllowHost != nil:
+		if host, ok := loopback.BareHost(u.Host); ok && s.options.AllowHost(host) {
+			return nil
+		}
 	}
-	origin := r.Header.Get("Origin")
-	if origin == "" {
+	const most = 100
+	return refuse(http.StatusForbidden, "foreign_origin", what+": the page is at "+wordOf(origin, most)+
+		", and its request is for "+wordOf(RequestedHost(r), most)).fix(
+		"have the proxy in front of pages keep the Host of a request (Vite: changeOrigin: false; nginx: proxy_set_header Host $http_host), " +
+			"or allow its name with --allow-host")
+}
+
+// wordOf is a word of a client's in a message.
+func wordOf(text string, most int) string {
+	return strings.ToValidUTF8(headerText(text[:min(len(text), most)]), "")
+}
+
+// refuseForeign refuses a request of another origin's page, if it is one. The first of each origin is told in the log.
+func (x *exchange) refuseForeign(what string) bool {
+	refusal := x.site.foreign(x.r, what)
+	if refusal == nil {
 		return false
 	}
-	u, err := url.Parse(origin)
-	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, RequestedHost(r))
+	if x.showsHints() && x.site.foreignTold.first(x.r.Header.Get("Origin")) {
+		x.site.options.Logger.Warn(x.r.Method+" "+x.path.escaped+" was refused: "+refusal.Message, "fix", refusal.Fix)
+	}
+	x.refuse(refusal)
+	return true
+}
+
+// told remembers what was told, up to a bound.
+type told struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+func (t *told) first(what string) bool {
+	const most = 100
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.seen == nil {
+		t.seen = map[string]bool{}
+	}
+	if t.seen[what] || len(t.seen) >= most {
+		return false
+	}
+	t.seen[what] = true
+	return true
 }

@@ -61,7 +61,7 @@ func (s *Site) signedInMember(r *http.Request) (*Member, error) {
 	if m != nil || err != nil || s.signedInAs() == "" || hasCookie {
 		return m, err
 	}
-	if exchangeFrom(r.Context()) != nil || foreignOrigin(r) && !isTopLevelVisit(r) {
+	if exchangeFrom(r.Context()) != nil || s.foreignOrigin(r) && !isTopLevelVisit(r) {
 		return nil, nil //nolint:nilnil // signed out is no error
 	}
 	name := s.signedInAs()

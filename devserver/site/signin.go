@@ -29,7 +29,7 @@ func (x *exchange) signIn() {
 			return
 		}
 		named := query.Has("persona") || query.Has("email")
-		if named && x.site.options.DevHints && x.r.Method == http.MethodGet && !foreignOrigin(x.r) && !isPrefetch(x.r) {
+		if named && x.site.options.DevHints && x.r.Method == http.MethodGet && !x.site.foreignOrigin(x.r) && !isPrefetch(x.r) {
 			x.signInAs(query)
 			return
 		}

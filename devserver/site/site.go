@@ -115,6 +115,8 @@ type Site struct {
 	work       context.Context // of background work, until Close
 	stop       context.CancelFunc
 
+	foreignTold told // origins of refused requests
+
 	current atomic.Pointer[serving]
 	swap    sync.Mutex     // held while one revision takes over from another
 	drains  sync.WaitGroup // of the goroutines that run Revision.Drained, the retrier and the dispatcher
