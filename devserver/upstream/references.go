@@ -68,8 +68,8 @@ func isReference(text string) bool {
 }
 
 var (
-	styleURL  = regexp.MustCompile(`(?i)url\(\s*["']?([^"')]+)["']?\s*\)|@import\s+["']([^"']+)["']`)
-	quoted    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	styleURL = regexp.MustCompile(`(?i)url\(\s*["']?([^"')]+)["']?\s*\)|@import\s+["']([^"']+)["']`)
+	quoted   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 )
 
 // sourceMapOf is the source map that a script names at its end; "" for none, and for one that it holds itself.
