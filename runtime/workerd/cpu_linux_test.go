@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
 // asked is the outcome of a request.
 type asked struct {
 	rec   *httptest.ResponseRecorder
-	usage runtime.Usage
-	f     *runtime.Error
+	usage pagesruntime.Usage
+	f     *pagesruntime.Error
 	took  time.Duration
 }
 
@@ -29,7 +29,7 @@ func askAll(t *testing.T, w engine, targets ...string) []asked {
 			begun := time.Now()
 			rec := httptest.NewRecorder()
 			usage, err := w.Serve(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://site.localhost"+target, nil))
-			f, _ := errors.AsType[*runtime.Error](err)
+			f, _ := errors.AsType[*pagesruntime.Error](err)
 			all[i] = asked{rec, usage, f, time.Since(begun)}
 			done <- i
 		}()
@@ -56,7 +56,7 @@ func TestCPU(t *testing.T) {
 	}
 	t.Run("alone", func(t *testing.T) {
 		got := askAll(t, w, "/loop")[0]
-		if got.f == nil || got.f.Kind != runtime.KindCPU || got.f.Status() != http.StatusServiceUnavailable {
+		if got.f == nil || got.f.Kind != pagesruntime.KindCPU || got.f.Status() != http.StatusServiceUnavailable {
 			t.Fatalf("%+v", got.f)
 		}
 		const want = "the Worker used more than 50 ms of CPU time (limits.cpuMs)"
@@ -71,10 +71,11 @@ func TestCPU(t *testing.T) {
 	})
 	t.Run("others come while it runs", func(t *testing.T) {
 		o := askAll(t, w, "/loop", "/url")
-		if o[0].f == nil || o[0].f.Kind != runtime.KindCPU {
+		if o[0].f == nil || o[0].f.Kind != pagesruntime.KindCPU {
 			t.Errorf("the loop: %+v", o[0].f)
 		}
-		if o[1].f != nil && (o[1].f.Kind != runtime.KindReset || !strings.HasPrefix(o[1].f.Message, "another request ran over limits.cpuMs")) {
+		const why = "another request ran over limits.cpuMs"
+		if f := o[1].f; f != nil && (f.Kind != pagesruntime.KindReset || !strings.HasPrefix(f.Message, why)) {
 			t.Errorf("the other: %+v", o[1].f)
 		}
 		fine()
@@ -82,8 +83,9 @@ func TestCPU(t *testing.T) {
 	t.Run("others wait while it runs", func(t *testing.T) {
 		o := askAll(t, w, "/slow?ms=60000", "/slow?ms=60000", "/loop")
 		for i, got := range o {
-			const want = "one of 3 requests that ran at the same time ran over limits.cpuMs, and the process of workerd that they shared was restarted"
-			if got.f == nil || got.f.Kind != runtime.KindReset || got.f.Message != want {
+			const want = "one of 3 requests that ran at the same time ran over limits.cpuMs, " +
+				"and the process of workerd that they shared was restarted"
+			if got.f == nil || got.f.Kind != pagesruntime.KindReset || got.f.Message != want {
 				t.Errorf("request %d: %+v", i, got.f)
 			}
 			if !got.f.Retriable() {
@@ -114,7 +116,7 @@ func TestCPU(t *testing.T) {
 // TestCPUModes: a limit that is not enforced ends nothing.
 func TestCPUModes(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []runtime.LimitMode{runtime.Warn, runtime.Off} {
+	for _, mode := range []pagesruntime.LimitMode{pagesruntime.Warn, pagesruntime.Off} {
 		var c console
 		o := options(&c)
 		o.Limits.CPU, o.Limits.Mode = time.Millisecond, mode
@@ -122,7 +124,7 @@ func TestCPUModes(t *testing.T) {
 		if rec, usage, err := ask(t, w, "/busy?n=60"); err != nil || rec.Code != http.StatusOK || usage.CPU < time.Millisecond {
 			t.Errorf("%s: %d %v %v", mode, rec.Code, usage, err)
 		}
-		if mode == runtime.Warn {
+		if mode == pagesruntime.Warn {
 			c.await(t, "of CPU time, over limits.cpuMs")
 		}
 	}

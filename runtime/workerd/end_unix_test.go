@@ -20,7 +20,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding/kv"
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
@@ -44,22 +44,26 @@ func TestEnds(t *testing.T) {
 	for _, test := range []struct {
 		name, target string
 		during       func()
-		kind         runtime.Kind
+		kind         pagesruntime.Kind
 		message      string
 	}{
-		{"a full heap", "/memory", nil, runtime.KindMemory, "the Worker used more than 128 MB of memory"},
-		{"memory outside of the heap", "/buffers", nil, runtime.KindMemory, "the Worker used more than 128 MB of memory"},
-		{"killed from outside", "/slow?ms=60000", func() { kill(t, w, syscall.SIGKILL) }, runtime.KindReset,
-			"the Worker was restarted while this request was under way (workerd ended by itself: signal: killed)"},
-		{"stopped from outside", "/slow?ms=60000", func() { kill(t, w, syscall.SIGSTOP) }, runtime.KindReset,
-			"workerd did not answer any more, and was restarted"},
+		{"a full heap", "/memory", nil, pagesruntime.KindMemory, "the Worker used more than 128 MB of memory"},
+		{"memory outside of the heap", "/buffers", nil, pagesruntime.KindMemory, "the Worker used more than 128 MB of memory"},
+		{
+			"killed from outside", "/slow?ms=60000", func() { kill(t, w, syscall.SIGKILL) }, pagesruntime.KindReset,
+			"the Worker was restarted while this request was under way (workerd ended by itself: signal: killed)",
+		},
+		{
+			"stopped from outside", "/slow?ms=60000", func() { kill(t, w, syscall.SIGSTOP) }, pagesruntime.KindReset,
+			"workerd did not answer any more, and was restarted",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.during != nil {
 				time.AfterFunc(50*time.Millisecond, test.during)
 			}
 			_, _, err := ask(t, w, test.target)
-			f, ok := errors.AsType[*runtime.Error](err)
+			f, ok := errors.AsType[*pagesruntime.Error](err)
 			if !ok || f.Kind != test.kind || f.Message != test.message || f.Status() != http.StatusServiceUnavailable {
 				t.Fatalf("%+v", err)
 			}
@@ -124,12 +128,12 @@ func TestKills(t *testing.T) {
 				key := fmt.Sprintf("%d-%d", client, i)
 				rec := httptest.NewRecorder()
 				_, err := w.Serve(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://a/kv?key="+key, nil))
-				f, failed := errors.AsType[*runtime.Error](err)
+				f, failed := errors.AsType[*pagesruntime.Error](err)
 				switch {
 				case !failed && rec.Code == http.StatusOK && rec.Body.String() == "stored":
 					answered.Add(1)
 					acknowledged.Store(key, true)
-				case failed && f.Kind == runtime.KindReset && f.Retriable():
+				case failed && f.Kind == pagesruntime.KindReset && f.Retriable():
 					refused.Add(1)
 				default:
 					t.Errorf("neither an answer nor a reset: %d %q %v", rec.Code, rec.Body, err)
@@ -156,7 +160,7 @@ func TestKills(t *testing.T) {
 	there := strings.Fields(rec.Body.String())
 	lost := 0
 	acknowledged.Range(func(key, _ any) bool {
-		if !slices.Contains(there, key.(string)) { //nolint:forcetypeassert // as they were stored
+		if name, _ := key.(string); !slices.Contains(there, name) {
 			lost++
 		}
 		return true

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest/limits"
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
 	"github.com/pages-toolchain/pages/runtime/web/compression"
@@ -94,12 +94,13 @@ func (q *requests) end(x *exchange) {
 func (q *requests) outbound(id string) (ctx context.Context, count func() error, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if id == "" && len(q.live) > 1 {
+		return context.Background(), func() error { return nil }, true //nolint:forbidigo // of no request that is known
+	}
 	x := q.live[id]
-	if id == "" && len(q.live) > 0 {
-		if len(q.live) > 1 {
-			return context.Background(), func() error { return nil }, true //nolint:forbidigo // of no request that is known
-		}
-		for _, x = range q.live { // the only one
+	if id == "" {
+		for _, only := range q.live {
+			x = only
 		}
 	}
 	if x == nil {
@@ -164,9 +165,9 @@ func (q *requests) all() (all []*exchange) {
 	return all
 }
 
-// Serve answers r through rw. An error is a *runtime.Error, and means that nothing was written. The Worker's Request has r's
+// Serve answers r through rw. An error is a *pagesruntime.Error, and means that nothing was written. The Worker's Request has r's
 // method, URL, headers and body as they are.
-func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (runtime.Usage, error) {
+func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (pagesruntime.Usage, error) {
 	w.entered()
 	p, c, err := w.connect(r.Context())
 	if err != nil {
@@ -174,10 +175,10 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (runtime.Usage, 
 	}
 	if errors.Is(err, web.ErrClientGone) {
 		rw.WriteHeader(statusClientGone)
-		return runtime.Usage{}, nil
+		return pagesruntime.Usage{}, nil
 	}
 	if err != nil {
-		return runtime.Usage{}, asError(err)
+		return pagesruntime.Usage{}, asError(err)
 	}
 	x := w.requests.add(w, p, rw, r)
 	p.meter.begin(x)
@@ -230,16 +231,16 @@ func (w *Worker) connect(ctx context.Context) (*process, *conn, error) {
 }
 
 // asError is an error as Serve returns it.
-func asError(err error) *runtime.Error {
-	if f, ok := errors.AsType[*runtime.Error](err); ok {
+func asError(err error) *pagesruntime.Error {
+	if f, ok := errors.AsType[*pagesruntime.Error](err); ok {
 		return f
 	}
-	return &runtime.Error{Kind: runtime.KindInternal, Message: err.Error()}
+	return &pagesruntime.Error{Kind: pagesruntime.KindInternal, Message: err.Error()}
 }
 
-func (x *exchange) usage() runtime.Usage {
+func (x *exchange) usage() pagesruntime.Usage {
 	cpu, shared := x.p.meter.of(x)
-	return runtime.Usage{CPU: cpu, Shared: shared, SubRequests: int(x.subRequests.Load()), Isolate: x.p.number}
+	return pagesruntime.Usage{CPU: cpu, Shared: shared, SubRequests: int(x.subRequests.Load()), Isolate: x.p.number}
 }
 
 // addTiming adds the meter to the head of the response, also to a page about a failure of the Worker.
@@ -257,7 +258,7 @@ func (b *brokeError) Error() string { return b.err.Error() }
 func (b *brokeError) Unwrap() error { return b.err }
 
 // brokeOff takes the errors that came after the response had begun: no page can show them.
-func (x *exchange) brokeOff(err error) (broke *runtime.Error, other error) {
+func (x *exchange) brokeOff(err error) (broke *pagesruntime.Error, other error) {
 	if b, ok := errors.AsType[*brokeError](err); ok {
 		broke = asError(b.err)
 		x.logError("the answer broke off: ", broke)
@@ -300,7 +301,7 @@ func (x *exchange) answered(gone bool) {
 		case <-x.p.done:
 			x.lostWaits()
 		case <-timer.C:
-			x.log("warn", overWaitUntil)
+			x.warn(overWaitUntil)
 		case <-x.w.ctx.Done():
 		}
 	}()
@@ -327,7 +328,7 @@ func (x *exchange) lostWaits() {
 	case why.blamed == x:
 		x.logError("after the answer, in waitUntil: ", x.endingError(why))
 	default:
-		x.log("warn", "waitUntil is not done: workerd was restarted ("+why.String()+")")
+		x.warn("waitUntil is not done: workerd was restarted (" + why.String() + ")")
 	}
 }
 
@@ -429,9 +430,9 @@ func (x *exchange) write(resp *http.Response, upload *body) error {
 		declared = 0
 	}
 	if most := x.mostBytes(); declared > most {
-		if x.w.o.Limits.Mode == runtime.Warn {
-			x.log("warn", web.TooLarge(most).Err.Message)
-		} else if x.w.o.Limits.Mode != runtime.Off {
+		if x.w.o.Limits.Mode == pagesruntime.Warn {
+			x.warn(web.TooLarge(most).Err.Message)
+		} else if x.w.o.Limits.Mode != pagesruntime.Off {
 			return x.w.sources.TooLarge()
 		}
 	}
@@ -477,11 +478,7 @@ func answerHeaders(resp *http.Response) http.Header {
 		switch {
 		case fetch.IsHopByHop(name):
 		case len(values) > 1 && name != "Set-Cookie":
-			joined := values[0]
-			for _, value := range values[1:] {
-				joined += ", " + value
-			}
-			header[name] = []string{joined}
+			header[name] = []string{strings.Join(values, ", ")}
 		default:
 			header[name] = values
 		}
@@ -505,14 +502,8 @@ func (x *exchange) copyBody(resp *http.Response) error {
 	for {
 		n, err := resp.Body.Read(*buffer)
 		if n > 0 {
-			before := x.sent
-			if x.sent += int64(n); x.sent > most && x.w.o.Limits.Mode != runtime.Off {
-				if x.w.o.Limits.Mode != runtime.Warn {
-					return x.cut(x.w.sources.TooLarge())
-				}
-				if before <= most {
-					x.log("warn", web.TooLarge(most).Err.Message)
-				}
+			if err := x.countBody(n, most); err != nil {
+				return x.cut(err)
 			}
 			_, writeErr := x.rw.Write((*buffer)[:n])
 			if writeErr == nil && streamed {
@@ -529,6 +520,20 @@ func (x *exchange) copyBody(resp *http.Response) error {
 			return x.cut(x.failure(err))
 		}
 	}
+}
+
+// countBody counts bytes of the body. Those over the limit end it.
+func (x *exchange) countBody(n int, most int64) error {
+	before := x.sent
+	x.sent += int64(n)
+	switch mode := x.w.o.Limits.Mode; {
+	case x.sent <= most || mode == pagesruntime.Off:
+	case mode != pagesruntime.Warn:
+		return x.w.sources.TooLarge()
+	case before <= most:
+		x.warn(web.TooLarge(most).Err.Message)
+	}
+	return nil
 }
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, ioSize); return &b }}
@@ -551,12 +556,12 @@ func (x *exchange) countSubRequest() error {
 		most = limits.SubRequests.Default
 	}
 	n := x.subRequests.Add(1)
-	if int(n) <= most || x.w.o.Limits.Mode == runtime.Off {
+	if int(n) <= most || x.w.o.Limits.Mode == pagesruntime.Off {
 		return nil
 	}
 	message := fmt.Sprintf("Too many subrequests: limits.subRequests allows %d for one request, redirects counted", most)
-	if x.w.o.Limits.Mode == runtime.Warn {
-		x.log("warn", message)
+	if x.w.o.Limits.Mode == pagesruntime.Warn {
+		x.warn(message)
 		return nil
 	}
 	x.subRequests.Add(-1)
@@ -564,9 +569,9 @@ func (x *exchange) countSubRequest() error {
 }
 
 // warnOver logs limits that were exceeded while they are not enforced.
-func (x *exchange) warnOver(u runtime.Usage) {
+func (x *exchange) warnOver(u pagesruntime.Usage) {
 	l := x.w.o.Limits
-	if l.Mode == runtime.Warn && u.CPU > l.CPUTime() {
-		x.log("warn", "this request used "+u.CPU.Round(time.Millisecond).String()+" of CPU time, over limits.cpuMs")
+	if l.Mode == pagesruntime.Warn && u.CPU > l.CPUTime() {
+		x.warn("this request used " + u.CPU.Round(time.Millisecond).String() + " of CPU time, over limits.cpuMs")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
@@ -36,11 +36,11 @@ func (x *exchange) thrown(resp *http.Response) error {
 	}
 	var e envelope
 	if err := json.Unmarshal(text, &e); err != nil {
-		return &runtime.Error{Kind: runtime.KindInternal, Message: "read why the handler failed: " + err.Error()}
+		return &pagesruntime.Error{Kind: pagesruntime.KindInternal, Message: "read why the handler failed: " + err.Error()}
 	}
-	kind := runtime.KindException
+	kind := pagesruntime.KindException
 	if e.Kind == web.KindNotResponse {
-		kind = runtime.KindNotResponse
+		kind = pagesruntime.KindNotResponse
 	}
 	f := x.w.sources.Thrown(kind, x.p.thrown(e.Name, e.Message, e.Stack, e.Causes))
 	if e.PassThrough && x.passThrough(f) {
@@ -50,7 +50,7 @@ func (x *exchange) thrown(resp *http.Response) error {
 }
 
 // passThrough answers as if there were no Worker, after ctx.passThroughOnException(). It reports whether it answered.
-func (x *exchange) passThrough(f *runtime.Error) bool {
+func (x *exchange) passThrough(f *pagesruntime.Error) bool {
 	for _, assets := range x.w.o.Bindings.Assets { // there is at most one
 		x.logError("passThroughOnException: the static answer was given, because of ", f)
 		x.wrote = true
@@ -64,16 +64,17 @@ func (x *exchange) passThrough(f *runtime.Error) bool {
 func (x *exchange) refusedByWorkerd() error {
 	said := x.p.output.awaitException()
 	if said.hung() {
-		return x.w.sources.Thrown(runtime.KindHung, &engine.Error{
+		return x.w.sources.Thrown(pagesruntime.KindHung, &engine.Error{
 			Name: "Error",
 			Message: "the handler will never answer: its promise is pending and nothing is under way that could settle it " +
 				"(a promise that is never resolved, or I/O that belongs to another request)",
 		})
 	}
 	if said.message == "" {
-		return &runtime.Error{Kind: runtime.KindInternal, Message: "workerd refused the request without a reason that is known here"}
+		const unknown = "workerd refused the request without a reason that is known here"
+		return &pagesruntime.Error{Kind: pagesruntime.KindInternal, Message: unknown}
 	}
-	return x.w.sources.Thrown(runtime.KindException, &engine.Error{Name: said.name, Message: said.message})
+	return x.w.sources.Thrown(pagesruntime.KindException, &engine.Error{Name: said.name, Message: said.message})
 }
 
 // endWait is how long the end of a process may take to be known after its connections broke off.
@@ -85,14 +86,14 @@ func (x *exchange) failure(err error) error {
 		return web.ErrClientGone
 	}
 	if errors.Is(err, errHead) {
-		return &runtime.Error{Kind: runtime.KindException, Message: err.Error(), Fix: "send fewer or shorter headers"}
+		return &pagesruntime.Error{Kind: pagesruntime.KindException, Message: err.Error(), Fix: "send fewer or shorter headers"}
 	}
 	if why := x.p.ended(); why != nil {
 		return x.endingError(why)
 	}
 	// Either the process is about to end, or the answer broke off in it.
 	if said := x.p.output.awaitException(); said.message != "" && x.p.ended() == nil {
-		return x.w.sources.Thrown(runtime.KindException, &engine.Error{Name: said.name, Message: said.message})
+		return x.w.sources.Thrown(pagesruntime.KindException, &engine.Error{Name: said.name, Message: said.message})
 	}
 	select {
 	case <-x.p.done:
@@ -101,30 +102,31 @@ func (x *exchange) failure(err error) error {
 	if why := x.p.ended(); why != nil {
 		return x.endingError(why)
 	}
-	return &runtime.Error{Kind: runtime.KindInternal, Message: "the connection to workerd broke off: " + err.Error()}
+	return &pagesruntime.Error{Kind: pagesruntime.KindInternal, Message: "the connection to workerd broke off: " + err.Error()}
 }
 
 // endingError is the error of a request that was under way when its process ended.
-func (x *exchange) endingError(why *ending) *runtime.Error {
+func (x *exchange) endingError(why *ending) *pagesruntime.Error {
 	s := x.w.sources
 	if why.blamed == x || why.blamed == nil && why.among == 1 {
 		switch why.cause { //nolint:exhaustive // the others blame no request
 		case byCPU:
 			return s.OverCPU(&engine.KilledError{Budget: x.w.o.Limits.Budget()})
 		case byMemory:
-			return s.Thrown(runtime.KindMemory, engine.OutOfMemory())
+			return s.Thrown(pagesruntime.KindMemory, engine.OutOfMemory())
 		}
 	}
-	f := &runtime.Error{Kind: runtime.KindReset, Fix: "send the request again"}
+	f := &pagesruntime.Error{Kind: pagesruntime.KindReset, Fix: "send the request again"}
 	oneOf := "another request"
 	if why.blamed == nil && why.among > 1 {
 		oneOf = fmt.Sprintf("one of %d requests that ran at the same time", why.among)
 	}
-	switch why.cause { //nolint:exhaustive // byLoad has no requests
+	switch why.cause {
 	case byCPU:
 		f.Message = oneOf + " ran over limits.cpuMs, and the process of workerd that they shared was restarted"
 	case byMemory:
-		f.Message = fmt.Sprintf("%s used more than %d MB of memory, and the process of workerd that they shared was restarted", oneOf, heapMB)
+		f.Message = fmt.Sprintf("%s used more than %d MB of memory, and the process of workerd that they shared was restarted",
+			oneOf, heapMB)
 	case byShortage:
 		f.Message = "all processes of workerd together used more memory than there is for them, and this one, the largest, was restarted"
 	case byStall:

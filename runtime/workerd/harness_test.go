@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
@@ -42,11 +42,11 @@ func program(t testing.TB) workerd.Program {
 // console keeps what a Worker logs.
 type console struct {
 	mu    sync.Mutex
-	lines []runtime.Line
+	lines []pagesruntime.Line
 	more  chan struct{}
 }
 
-func (c *console) log(l runtime.Line) {
+func (c *console) log(l pagesruntime.Line) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lines = append(c.lines, l)
@@ -57,7 +57,7 @@ func (c *console) log(l runtime.Line) {
 }
 
 // await returns the first line whose text has a part.
-func (c *console) await(t testing.TB, part string) runtime.Line {
+func (c *console) await(t testing.TB, part string) pagesruntime.Line {
 	t.Helper()
 	timeout := time.After(10 * time.Second)
 	for {
@@ -92,7 +92,7 @@ func (c *console) String() string {
 }
 
 // start starts a Worker of a code; it is closed with the test.
-func start(t testing.TB, o runtime.WorkerOptions) *workerd.Worker {
+func start(t testing.TB, o pagesruntime.WorkerOptions) *workerd.Worker {
 	t.Helper()
 	w, err := startOf(t, o)
 	if err != nil {
@@ -101,7 +101,7 @@ func start(t testing.TB, o runtime.WorkerOptions) *workerd.Worker {
 	return w
 }
 
-func startOf(t testing.TB, o runtime.WorkerOptions) (*workerd.Worker, error) {
+func startOf(t testing.TB, o pagesruntime.WorkerOptions) (*workerd.Worker, error) {
 	t.Helper()
 	if o.Name == "" {
 		o.Name, o.Folder = "worker.js", "src"
@@ -124,7 +124,7 @@ func startOf(t testing.TB, o runtime.WorkerOptions) (*workerd.Worker, error) {
 }
 
 // ask sends a request to a Worker without a server.
-func ask(t testing.TB, w *workerd.Worker, target string) (*httptest.ResponseRecorder, runtime.Usage, error) {
+func ask(t testing.TB, w *workerd.Worker, target string) (*httptest.ResponseRecorder, pagesruntime.Usage, error) {
 	t.Helper()
 	rec := httptest.NewRecorder()
 	usage, err := w.Serve(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://site.localhost"+target, nil))
@@ -136,7 +136,7 @@ func serve(t testing.TB, w *workerd.Worker) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if _, err := w.Serve(rw, r); err != nil {
-			f, _ := err.(*runtime.Error) //nolint:errorlint // it always is
+			f, _ := err.(*pagesruntime.Error) //nolint:errorlint // it always is
 			http.Error(rw, string(f.Kind)+": "+f.Error(), f.Status())
 		}
 	}))

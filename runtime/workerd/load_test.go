@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
 // TestLoad: a module that cannot be evaluated is told in the author's files.
 func TestLoad(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{
-			"thrown at the top level", "function foo() { throw new Error('at top', { cause: new TypeError('why') }) }\nfoo();\nexport default {}",
+			"thrown at the top level",
+			"function foo() { throw new Error('at top', { cause: new TypeError('why') }) }\nfoo();\nexport default {}",
 			"load Error: at top [at foo (src/worker.js:1:24) at src/worker.js:2:1] caused by TypeError: why (foo (src/worker.js:1:53))",
 		},
 		{"syntax", "export default {\n  fetch() { let x = ; }\n}", "load SyntaxError: Unexpected token ';' [at src/worker.js:2:21]"},
@@ -24,19 +25,34 @@ func TestLoad(t *testing.T) {
 		},
 		{"no default export", "export const f = () => {}", "load TypeError: the entry module has no default export; write: " +
 			"export default { fetch(request, env, ctx) { … } } []"},
-		{"no handler", "export default { scheduled() {} }", "load TypeError: the default export has no fetch handler, only scheduled: " +
-			"the platform has no triggers []"},
-		{"a value among the exports", "export const five = 5; export default { fetch() {} }", "load TypeError: Incorrect type for map entry " +
-			"'five': the provided value is not of type 'function or ExportedHandler'. []"},
-		{"an await without end", "await new Promise(() => {}); export default { fetch() {} }", "load Error: Top-level await in module is unsettled. []"},
-		{"a request", `await fetch("http://example.com/"); export default { fetch() {} }`, "load Error: Disallowed operation called within global scope."},
-		{"no end", "for (;;); export default { fetch() {} }", "load the Worker did not finish loading: its top level used more than 1s of CPU time []"},
-		{"all memory", "const a = []; for (;;) a.push(new Array(1e5).fill(Math.random())); export default { fetch() {} }",
-			"memory the Worker used more than 128 MB of memory while it was loaded"},
+		{
+			"no handler", "export default { scheduled() {} }",
+			"load TypeError: the default export has no fetch handler, only scheduled: the platform has no triggers []",
+		},
+		{
+			"a value among the exports", "export const five = 5; export default { fetch() {} }",
+			"load TypeError: Incorrect type for map entry 'five': the provided value is not of type 'function or ExportedHandler'. []",
+		},
+		{
+			"an await without end", "await new Promise(() => {}); export default { fetch() {} }",
+			"load Error: Top-level await in module is unsettled. []",
+		},
+		{
+			"a request", `await fetch("http://example.com/"); export default { fetch() {} }`,
+			"load Error: Disallowed operation called within global scope.",
+		},
+		{
+			"no end", "for (;;); export default { fetch() {} }",
+			"load the Worker did not finish loading: its top level used more than 1s of CPU time []",
+		},
+		{
+			"all memory", "const a = []; for (;;) a.push(new Array(1e5).fill(Math.random())); export default { fetch() {} }",
+			"memory the Worker used more than 128 MB of memory while it was loaded",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := startOf(t, runtime.WorkerOptions{Code: []byte(c.code), LoadCPU: loadCPU})
-			f, ok := errors.AsType[*runtime.Error](err)
+			_, err := startOf(t, pagesruntime.WorkerOptions{Code: []byte(c.code), LoadCPU: loadCPU})
+			f, ok := errors.AsType[*pagesruntime.Error](err)
 			if !ok {
 				t.Fatalf("no error of the runtime: %v", err)
 			}
@@ -48,7 +64,7 @@ func TestLoad(t *testing.T) {
 }
 
 // told is an error in one line.
-func told(f *runtime.Error) string {
+func told(f *pagesruntime.Error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %v", f.Kind, f.Headline(), f.Frames)
 	for _, c := range f.Causes {

@@ -21,7 +21,7 @@ func TestOrphan(t *testing.T) {
 	}
 	t.Parallel()
 	program(t)
-	run := exec.Command(os.Args[0], "-test.run=^TestOrphan$", "-test.v") //nolint:noctx // it is killed
+	run := exec.Command(os.Args[0], "-test.run=^TestOrphan$", "-test.v")
 	run.Env = append(os.Environ(), orphanVariable+"=1")
 	out, err := run.StdoutPipe()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web/console"
 )
@@ -222,7 +222,7 @@ func (o *output) awaitException() exception {
 		for len(o.said) > 0 {
 			e := o.said[0]
 			o.said = o.said[1:]
-			if time.Since(e.at) < 2*saidWait { //nolint:forbidigo // a duration
+			if time.Since(e.at) < 2*saidWait {
 				o.mu.Unlock()
 				return e
 			}
@@ -282,7 +282,7 @@ func (o *output) tail() string {
 }
 
 // console logs a line of a request; nil for none.
-func (w *Worker) console(x *exchange, l runtime.Line) {
+func (w *Worker) console(x *exchange, l pagesruntime.Line) {
 	if w.o.Console == nil {
 		return
 	}
@@ -294,7 +294,7 @@ func (w *Worker) console(x *exchange, l runtime.Line) {
 	}
 	switch ok, last := quota.admit(len(l.Text)); {
 	case last:
-		w.o.Console(runtime.Line{Time: l.Time, Level: "warn", Text: runtime.OverLogs, Request: l.Request})
+		w.o.Console(pagesruntime.Line{Time: l.Time, Level: "warn", Text: pagesruntime.OverLogs, Request: l.Request})
 	case ok:
 		w.o.Console(l)
 	}
@@ -303,7 +303,7 @@ func (w *Worker) console(x *exchange, l runtime.Line) {
 // quota is a LogQuota that several goroutines use.
 type quota struct {
 	mu   sync.Mutex
-	used runtime.LogQuota
+	used pagesruntime.LogQuota
 }
 
 func (q *quota) admit(size int) (ok, last bool) {
@@ -312,12 +312,12 @@ func (q *quota) admit(size int) (ok, last bool) {
 	return q.used.Admit(size)
 }
 
-// log logs a line of the runtime's own for a request.
-func (x *exchange) log(level, text string) { x.w.console(x, runtime.Line{Level: level, Text: text}) }
+// warn logs a line of the runtime's own for a request.
+func (x *exchange) warn(text string) { x.w.console(x, pagesruntime.Line{Level: "warn", Text: text}) }
 
 // logError logs an Error that no response can show.
-func (x *exchange) logError(what string, f *runtime.Error) {
-	x.w.console(x, runtime.Line{Level: "error", Text: what + f.Headline(), Frames: f.Frames})
+func (x *exchange) logError(what string, f *pagesruntime.Error) {
+	x.w.console(x, pagesruntime.Line{Level: "error", Text: what + f.Headline(), Frames: f.Frames})
 }
 
 // ownPlace is the place in one of our own modules, to the end of its frame.

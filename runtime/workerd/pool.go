@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
 // This file bounds the processes of many Workers: how many run at a time, and how much memory they have together.
@@ -109,7 +109,7 @@ func (p *Pool) Close() {
 
 // NewWorker is Program.NewWorker within the bounds. An error of KindBusy says that there was no place for the process. One that is
 // asleep starts with its first request, which gets the error if that fails.
-func (p *Pool) NewWorker(ctx context.Context, o runtime.WorkerOptions, asleep bool) (*Worker, error) {
+func (p *Pool) NewWorker(ctx context.Context, o pagesruntime.WorkerOptions, asleep bool) (*Worker, error) {
 	return p.program.newWorker(ctx, o, p, asleep)
 }
 
@@ -173,8 +173,8 @@ func (p *Pool) enter(ctx context.Context) error {
 
 // busy is the error of a request for which there was no place.
 func (p *Pool) busy() error {
-	return &runtime.Error{
-		Kind: runtime.KindBusy,
+	return &pagesruntime.Error{
+		Kind: pagesruntime.KindBusy,
 		Message: fmt.Sprintf("%d processes of workerd run, as many as may run at a time, and for %v none was idle",
 			p.o.Processes, p.o.Wait),
 		Fix: "send the request again",

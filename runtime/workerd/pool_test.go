@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	goruntime "runtime"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,7 +19,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
@@ -172,8 +172,8 @@ func TestPoolBound(t *testing.T) {
 	endA, endC := under(t, a, "/slow?ms=1000"), under(t, c, "/slow?ms=1000")
 	for range 2 {
 		_, _, err := ask(t, b, "/url")
-		f, ok := errors.AsType[*runtime.Error](err)
-		if !ok || f.Kind != runtime.KindBusy || !f.Retriable() || f.Status() != http.StatusServiceUnavailable ||
+		f, ok := errors.AsType[*pagesruntime.Error](err)
+		if !ok || f.Kind != pagesruntime.KindBusy || !f.Retriable() || f.Status() != http.StatusServiceUnavailable ||
 			f.Message != "2 processes of workerd run, as many as may run at a time, and for 50ms none was idle" {
 			t.Fatalf("%+v", err)
 		}
@@ -203,7 +203,7 @@ func TestPoolBound(t *testing.T) {
 // TestPoolMemory: of processes that hold too much memory together the largest idle one ends, and only then one that works.
 func TestPoolMemory(t *testing.T) {
 	t.Parallel()
-	if goruntime.GOOS != "linux" {
+	if runtime.GOOS != "linux" {
 		t.Skip("the memory of a process is not read here")
 	}
 	p := newPool(t, workerd.PoolOptions{Memory: 200 << 20, Processes: 4})
@@ -222,8 +222,8 @@ func TestPoolMemory(t *testing.T) {
 	get(t, working, "/hold?mb=300")
 	end = under(t, working, "/slow?ms=60000")
 	p.Look(time.Hour)
-	f, ok := errors.AsType[*runtime.Error](end())
-	if !ok || f.Kind != runtime.KindReset || !strings.HasPrefix(f.Message, "all processes of workerd together used more memory") || small.Process() != 0 {
+	f, ok := errors.AsType[*pagesruntime.Error](end())
+	if !ok || f.Kind != pagesruntime.KindReset || !strings.HasPrefix(f.Message, "all processes of workerd together used more memory") || small.Process() != 0 {
 		t.Errorf("%+v", f)
 	}
 	if get(t, working, "/url") == "" {
@@ -265,7 +265,7 @@ func TestPoolKilled(t *testing.T) {
 	for range 3 {
 		slow := under(t, a, "/slow?ms=60000")
 		kill(t, a, syscall.SIGKILL)
-		if f, ok := errors.AsType[*runtime.Error](slow()); !ok || f.Kind != runtime.KindReset {
+		if f, ok := errors.AsType[*pagesruntime.Error](slow()); !ok || f.Kind != pagesruntime.KindReset {
 			t.Errorf("%v", f)
 		}
 		get(t, a, "/url")
@@ -343,7 +343,7 @@ func TestPoolClose(t *testing.T) {
 	closing, stop := context.WithTimeout(t.Context(), time.Second)
 	defer stop()
 	b.Close(closing)
-	if f, ok := errors.AsType[*runtime.Error](waits()); !ok || f.Kind != runtime.KindReset {
+	if f, ok := errors.AsType[*pagesruntime.Error](waits()); !ok || f.Kind != pagesruntime.KindReset {
 		t.Errorf("%v", f)
 	}
 	if err := end(); err != nil || p.Processes() != 1 {

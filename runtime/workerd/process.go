@@ -9,12 +9,12 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	goruntime "runtime"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -94,7 +94,7 @@ const (
 	maxIdle = 64
 )
 
-// start starts a process and returns when the Worker answers in it. An error is a *runtime.Error where the module is at fault.
+// start starts a process and returns when the Worker answers in it. An error is a *pagesruntime.Error where the module is at fault.
 func (w *Worker) start(ctx context.Context) (*process, error) {
 	if w.pool == nil {
 		return w.startProcess(ctx, func() {})
@@ -175,8 +175,8 @@ func environment() []string {
 
 // watch starts the program and waits for its end, on one thread: with that the system ends the program, if we end first.
 func (p *process) watch(begun chan<- error) {
-	goruntime.LockOSThread() // and the thread ends with the goroutine
-	p.started = time.Now()   //nolint:forbidigo // a duration is made of it
+	runtime.LockOSThread() // and the thread ends with the goroutine
+	p.started = time.Now() //nolint:forbidigo // a duration is made of it
 	err := p.cmd.Start()
 	if err == nil {
 		err = p.follow()
@@ -322,12 +322,12 @@ func (p *process) loadError() error {
 	s := p.w.sources
 	switch why := p.ended(); why.cause {
 	case byMemory:
-		return s.Loading(s.Thrown(runtime.KindLoad, engine.OutOfMemory()))
+		return s.Loading(s.Thrown(pagesruntime.KindLoad, engine.OutOfMemory()))
 	case byLoad:
-		return s.Loading(&runtime.Error{Kind: runtime.KindCPU})
+		return s.Loading(&pagesruntime.Error{Kind: pagesruntime.KindCPU})
 	default:
 		if thrown := p.output.loadFailure(); thrown != nil {
-			return s.Loading(s.Thrown(runtime.KindLoad, thrown))
+			return s.Loading(s.Thrown(pagesruntime.KindLoad, thrown))
 		}
 		return fmt.Errorf("start workerd (%s): %s%s", p.w.program.Path, why, p.output.tail())
 	}

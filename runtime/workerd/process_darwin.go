@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	goruntime "runtime"
+	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -58,7 +58,7 @@ func (c *clock) read() (time.Duration, error) {
 		return 0, err
 	}
 	units := t.User + t.System
-	if goruntime.GOARCH == "arm64" {
+	if runtime.GOARCH == "arm64" {
 		const numerator, denominator = 125, 3
 		units = units * numerator / denominator
 	}

@@ -35,8 +35,9 @@ func guard(p *os.Process) (io.Closer, error) {
 	_, err = windows.SetInformationJobObject(object, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
 	if err == nil {
+		const rights = windows.PROCESS_SET_QUOTA | windows.PROCESS_TERMINATE
 		var handle windows.Handle
-		handle, err = windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(p.Pid)) //nolint:gosec // not negative
+		handle, err = windows.OpenProcess(rights, false, uint32(p.Pid)) //nolint:gosec // not negative
 		if err == nil {
 			err = windows.AssignProcessToJobObject(object, handle)
 			_ = windows.CloseHandle(handle)

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
@@ -25,13 +25,13 @@ var cases []byte
 
 // engines start the Worker of the tests in workerd and in the built-in engine.
 type engine interface {
-	Serve(rw http.ResponseWriter, r *http.Request) (runtime.Usage, error)
+	Serve(rw http.ResponseWriter, r *http.Request) (pagesruntime.Usage, error)
 }
 
-func options(c *console) runtime.WorkerOptions {
-	return runtime.WorkerOptions{
+func options(c *console) pagesruntime.WorkerOptions {
+	return pagesruntime.WorkerOptions{
 		Name: "worker.js", Folder: "src", Code: cases, NodeJS: true, Console: c.log,
-		Limits: runtime.Limits{CPU: 10 * time.Second, SubRequests: 5, ResponseBytes: 2 << 10},
+		Limits: pagesruntime.Limits{CPU: 10 * time.Second, SubRequests: 5, ResponseBytes: 2 << 10},
 		Bindings: &binding.Set{Assets: map[string]http.Handler{"ASSETS": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "the static file")
 		})}},
@@ -39,9 +39,9 @@ func options(c *console) runtime.WorkerOptions {
 }
 
 // builtIn starts the Worker of the tests in the built-in engine.
-func builtIn(t *testing.T, o runtime.WorkerOptions) engine {
+func builtIn(t *testing.T, o pagesruntime.WorkerOptions) engine {
 	t.Helper()
-	rt, err := runtime.Open(t.Context(), runtime.Options{})
+	rt, err := pagesruntime.Open(t.Context(), pagesruntime.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func exchange(t *testing.T, w engine, method, target, body string) string {
 	}
 	rec := httptest.NewRecorder()
 	usage, err := w.Serve(rec, r)
-	if f, ok := errors.AsType[*runtime.Error](err); ok {
+	if f, ok := errors.AsType[*pagesruntime.Error](err); ok {
 		return fmt.Sprintf("%s; status %d; limit %q; fix %q", told(f), f.Status(), f.Limit, f.Fix)
 	}
 	header := rec.Header()
@@ -205,7 +205,7 @@ func TestHTTP(t *testing.T) {
 	})
 	t.Run("an answer that grows too large", func(t *testing.T) {
 		rec, usage, err := ask(t, w, "/largestream")
-		if err != nil || usage.Broke == nil || usage.Broke.Kind != runtime.KindResponseSize || rec.Body.Len() > 2<<10 {
+		if err != nil || usage.Broke == nil || usage.Broke.Kind != pagesruntime.KindResponseSize || rec.Body.Len() > 2<<10 {
 			t.Errorf("%d bytes, %v, %v", rec.Body.Len(), usage.Broke, err)
 		}
 	})

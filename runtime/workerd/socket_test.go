@@ -9,7 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
 // TestSockets: frames pass both ways, and a connection ends as the Worker, the client or a new Worker ends it.
@@ -26,7 +26,7 @@ func TestSockets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { conn.CloseNow() })
+		t.Cleanup(func() { _ = conn.CloseNow() })
 		conn.SetReadLimit(1 << 22)
 		return conn
 	}
@@ -108,7 +108,7 @@ func TestClose(t *testing.T) {
 		t.Error(err)
 	}
 	_, _, err := ask(t, w, "/url")
-	if f, ok := errors.AsType[*runtime.Error](err); !ok || f.Kind != runtime.KindReset {
+	if f, ok := errors.AsType[*pagesruntime.Error](err); !ok || f.Kind != pagesruntime.KindReset {
 		t.Errorf("a closed Worker: %v", err)
 	}
 
@@ -121,7 +121,8 @@ func TestClose(t *testing.T) {
 	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	w.Close(ctx)
-	if f, ok := errors.AsType[*runtime.Error](<-slow); !ok || f.Kind != runtime.KindReset || !strings.Contains(f.Message, "was replaced or stopped") {
+	f, ok := errors.AsType[*pagesruntime.Error](<-slow)
+	if !ok || f.Kind != pagesruntime.KindReset || !strings.Contains(f.Message, "was replaced or stopped") {
 		t.Errorf("what did not end in time: %v", f)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
@@ -64,7 +64,7 @@ func (x *exchange) upgrade(c *conn, resp *http.Response) error {
 	client, buffered, err := control.Hijack()
 	if err != nil {
 		_ = c.Close()
-		return &brokeError{&runtime.Error{Kind: runtime.KindInternal, Message: "answer with a WebSocket: " + err.Error()}}
+		return &brokeError{&pagesruntime.Error{Kind: pagesruntime.KindInternal, Message: "answer with a WebSocket: " + err.Error()}}
 	}
 	_ = client.SetDeadline(time.Time{})
 	t := &tunnel{x: x, worker: c, client: client, from: buffered, ended: make(chan struct{})}

@@ -1,8 +1,8 @@
 // Package workerd runs a site's Worker in a process of workerd, the server of Cloudflare Workers, where it is installed.
 //
 // [Find] finds the program. [Program.NewWorker] starts a process with the Worker in it; [Worker.Serve] answers one request. In: what a
-// Worker of the built-in engine is made of, [runtime.WorkerOptions]. Out: HTTP responses, log lines, or a [runtime.Error] in terms of
-// the author's own files, with the kinds, texts and statuses of that engine where the same happened. Everything is safe for
+// Worker of the built-in engine is made of, [pagesruntime.WorkerOptions]. Out: HTTP responses, log lines, or a [pagesruntime.Error] in
+// terms of the author's own files, with the kinds, texts and statuses of that engine where the same happened. Everything is safe for
 // concurrent use.
 //
 // # The process
@@ -16,8 +16,8 @@
 //
 // # The end of a process
 //
-// A process that ends, for whatever reason, is started again at once, and later each time if it ends before it has answered. Of the requests that
-// were under way, the one at fault gets KindCPU or KindMemory where it is known; the others get KindReset with the reason.
+// A process that ends, for whatever reason, is started again at once, and later each time if it ends before it has answered. Of the
+// requests that were under way, the one at fault gets KindCPU or KindMemory where it is known; the others get KindReset with the reason.
 //
 // # Many Workers
 //
@@ -29,7 +29,7 @@
 // # CPU time
 //
 // V8 has no clock for one request: meter.go says how the time of the process is divided among requests, and when one of several is
-// known to be at fault. [runtime.Usage.Shared] says of a figure that it is a share. On Linux the clock is read in nanoseconds, on
+// known to be at fault. [pagesruntime.Usage.Shared] says of a figure that it is a share. On Linux the clock is read in nanoseconds, on
 // macOS from the task (not tried on a machine), on Windows in ticks of up to 16 ms (not tried either).
 //
 // The package does not listen for visitors, watch files or know of routes, and fetches no program.
@@ -45,7 +45,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/binding/wire"
 	"github.com/pages-toolchain/pages/runtime/web"
@@ -65,8 +65,8 @@ const (
 type Worker struct {
 	program Program
 	pool    *Pool // nil for a Worker by itself
-	o       runtime.WorkerOptions
-	sources *runtime.Sources
+	o       pagesruntime.WorkerOptions
+	sources *pagesruntime.Sources
 	wire    *wire.Server
 	gateway *fetch.Gateway
 	urls    web.Origins
@@ -106,14 +106,14 @@ type attempt struct {
 	err    error
 }
 
-// NewWorker starts a process with the Worker and returns when it answers. A *runtime.Error of KindLoad says that the module threw,
+// NewWorker starts a process with the Worker and returns when it answers. A *pagesruntime.Error of KindLoad says that the module threw,
 // has no handler, or never finished loading.
-func (p Program) NewWorker(ctx context.Context, o runtime.WorkerOptions) (*Worker, error) {
+func (p Program) NewWorker(ctx context.Context, o pagesruntime.WorkerOptions) (*Worker, error) {
 	return p.newWorker(ctx, o, nil, false)
 }
 
 // newWorker makes a Worker of a pool; nil for none. One that is asleep has no process yet.
-func (p Program) newWorker(ctx context.Context, o runtime.WorkerOptions, pool *Pool, asleep bool) (*Worker, error) {
+func (p Program) newWorker(ctx context.Context, o pagesruntime.WorkerOptions, pool *Pool, asleep bool) (*Worker, error) {
 	if o.LoadCPU <= 0 {
 		o.LoadCPU = defaultLoadCPU
 	}
@@ -135,7 +135,7 @@ func (p Program) newWorker(ctx context.Context, o runtime.WorkerOptions, pool *P
 		return nil, errors.New("start the worker: this binary was built without the script for workerd (make artifacts)")
 	}
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	if w.sources, err = runtime.NewSources(w.ctx, o); err == nil {
+	if w.sources, err = pagesruntime.NewSources(w.ctx, o); err == nil {
 		w.wire, err = wire.Start(w.wireOptions())
 	}
 	if err != nil {
@@ -185,7 +185,7 @@ func (w *Worker) wireOptions() wire.Options {
 // called tells what a call on a binding warns of, and what failed for no fault of the Worker's.
 func (w *Worker) called(c wire.Call) {
 	for _, warning := range c.Warnings {
-		w.console(w.requests.of(c.Request), runtime.Line{Level: "warn", Text: warning})
+		w.console(w.requests.of(c.Request), pagesruntime.Line{Level: "warn", Text: warning})
 	}
 	if c.Err != "" {
 		w.o.Logger.Debug("a call of the Worker failed", "kind", c.Kind, "binding", c.Binding, "method", c.Method, "error", c.Err)
@@ -256,8 +256,8 @@ func (w *Worker) announceLocked() {
 }
 
 // errClosed is the error of a request to a Worker that is closed.
-var errClosed = &runtime.Error{
-	Kind: runtime.KindReset, Message: "the Worker was replaced or stopped, and this request did not end in the time that was left",
+var errClosed = &pagesruntime.Error{
+	Kind: pagesruntime.KindReset, Message: "the Worker was replaced or stopped, and this request did not end in the time that was left",
 	Fix: "send the request again",
 }
 
@@ -320,7 +320,7 @@ func (w *Worker) startAgain() {
 	}
 	w.announceLocked()
 	w.mu.Unlock()
-	if f, ok := errors.AsType[*runtime.Error](err); ok && f.Kind == runtime.KindBusy {
+	if f, ok := errors.AsType[*pagesruntime.Error](err); ok && f.Kind == pagesruntime.KindBusy {
 		w.o.Logger.Debug("workerd got no place", "error", err)
 	} else if err != nil && w.ctx.Err() == nil {
 		w.restarts.failed()
@@ -403,7 +403,7 @@ func (r *restarts) failed() {
 }
 
 var _ interface {
-	Serve(rw http.ResponseWriter, r *http.Request) (runtime.Usage, error)
+	Serve(rw http.ResponseWriter, r *http.Request) (pagesruntime.Usage, error)
 	Retire()
 	Close(ctx context.Context)
 } = (*Worker)(nil)

@@ -163,7 +163,9 @@ function dress(ctx, state, request) {
 }
 
 function put(object, name, value, enumerable = false) {
-  defineProperty(object, name, { __proto__: null, value, writable: true, configurable: true, enumerable });
+  /** @type {any} */
+  const property = { __proto__: null, value, writable: true, configurable: true, enumerable }; // nothing of the author's
+  defineProperty(object, name, property);
 }
 
 function memberOf(request) {
