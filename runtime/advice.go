@@ -20,6 +20,8 @@ const (
 	withNodeJS = `add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`
 	noFiles    = "a Worker has no file system: import the file, or ask env.ASSETS.fetch for a public one"
 	arguments  = "fetch(request, env, ctx)"
+
+	noFilesBeside = "a Worker has no import.meta.url and no files beside it: import the file, or ask env.ASSETS.fetch for a public one"
 )
 
 // undefinedNames are names that are not defined in a Worker, with the alternative.
@@ -60,7 +62,7 @@ var wordings = []struct {
 	},
 	{
 		regexp.MustCompile(`^Invalid URL: "(?:\.\.?/[^"]*|[^:/"]+\.wasm)"$`),
-		"a Worker has no import.meta.url and no files beside it: import the file, or ask env.ASSETS.fetch for a public one",
+		noFilesBeside,
 	},
 	{
 		regexp.MustCompile(` is the site itself, which has no origin behind it;`),
@@ -81,11 +83,11 @@ var wordings = []struct {
 		regexp.MustCompile(`^the default export has no fetch handler, only `),
 		"add one, which does the work when it is asked to: nothing but a request starts a Worker",
 	},
-	{regexp.MustCompile(`^no such module "cloudflare:email"$`), noQueues},
+	{regexp.MustCompile(`^(?i:no such module) "cloudflare(?:-internal)?:email"`), noQueues},
 	{regexp.MustCompile(`^no such module "cloudflare:sockets"$`), "there are no sockets here: call a service with fetch"},
 	{regexp.MustCompile(`^no such module "cloudflare:(?:workflows|pipelines)"$`), noWorkflows},
 	{
-		regexp.MustCompile(`^no such module "node:`),
+		regexp.MustCompile(`^(?i:no such module) "node:`),
 		"use a web API instead, or a package that does without; where it is an option, catch the rejection of import()",
 	},
 	{regexp.MustCompile(`returned (?:undefined|null), not a Response$`), "return a Response on every way through the handler"},
@@ -101,13 +103,10 @@ var hashing = regexp.MustCompile(`\bnode_modules/.*(scrypt|bcrypt|argon2|pbkdf2)
 
 // advice returns advice on an exception, or "".
 func (s *Sources) advice(f *Error) string {
-	var b strings.Builder // the line of the exception and those after it: a chain of calls may go on there
-	for _, l := range f.Snippet {
-		if l.Number >= f.Frames[0].Line {
-			b.WriteString(l.Text + "\n")
-		}
+	code := ""
+	if len(f.Snippet) > 0 { // of Frames[0]
+		code = snippetFrom(f.Snippet, f.Frames[0].Line)
 	}
-	code := b.String()
 	first, _, _ := strings.Cut(f.Message, "\n") // packages write more below it
 	if name, ok := strings.CutSuffix(first, " is not defined"); ok && f.Name == "ReferenceError" {
 		if slices.Contains(browserNames, name) {
@@ -124,6 +123,9 @@ func (s *Sources) advice(f *Error) string {
 			return string(known.message.ExpandString(nil, known.advice, f.Message, m))
 		}
 	}
+	if first == "Invalid URL string." && strings.Contains(code, "import.meta.url") {
+		return noFilesBeside
+	}
 	set := cmp.Or(s.o.Bindings, &binding.Set{})
 	if m := ofUndefined.FindStringSubmatch(f.Message); m != nil {
 		return adviceOnUndefined(set, m[1], code)
@@ -135,11 +137,29 @@ func (s *Sources) advice(f *Error) string {
 }
 
 var (
-	noOrigin    = regexp.MustCompile(`^Invalid URL: "(/[^"]*)"$`)
+	// The built-in engine quotes the URL, workerd does not.
+	noOrigin    = regexp.MustCompile(`^(?:Invalid URL|Unable to parse URL): "?(/[^"]*)"?$`)
 	ofFetch     = regexp.MustCompile(`(^|[^.\w])fetch\(`) // the global one
 	ofUndefined = regexp.MustCompile(`^Cannot read properties of undefined \(reading '([\w$]+)'\)$`)
 	noMethod    = regexp.MustCompile(`\benv\.([\w$]+)\.[\w$]+ is not a function$`)
 )
+
+// snippetFrom returns the code of a line and those after it, where a chain of calls may go on, and of those before that it goes on
+// from.
+func snippetFrom(snippet []SnippetLine, line int) string {
+	from := slices.IndexFunc(snippet, func(l SnippetLine) bool { return l.Number >= line })
+	if from < 0 {
+		return ""
+	}
+	for from > 0 && strings.HasPrefix(strings.TrimSpace(snippet[from].Text), ".") {
+		from--
+	}
+	var b strings.Builder
+	for _, l := range snippet[from:] {
+		b.WriteString(l.Text + "\n")
+	}
+	return b.String()
+}
 
 // adviceOnUndefined is for a read of a member of undefined, which may be a name in env that is not bound.
 func adviceOnUndefined(set *binding.Set, member, code string) string {

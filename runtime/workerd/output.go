@@ -355,7 +355,7 @@ func (p *process) frame(frame string, ok *bool) string {
 		*ok = false
 		return ""
 	}
-	frame = strings.TrimPrefix(frame, "new ")
+	frame = strings.Replace(strings.TrimPrefix(frame, "new "), "(<anonymous>)", "(native)", 1) // such as of String
 	for _, prefix := range []string{"Object.", "Module.", "Function."} {
 		frame = strings.TrimPrefix(frame, prefix)
 	}
