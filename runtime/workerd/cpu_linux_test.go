@@ -63,7 +63,7 @@ func TestCPU(t *testing.T) {
 		if got.f.Message != want || got.f.Limit != "cpuMs 50" {
 			t.Errorf("%q, %q", got.f.Message, got.f.Limit)
 		}
-		if got.usage.Shared || got.usage.CPU < 50*time.Millisecond || got.usage.CPU > 100*time.Millisecond {
+		if got.usage.Shared || got.usage.CPU < 50*time.Millisecond || got.usage.CPU > time.Second {
 			t.Errorf("%v", got.usage)
 		}
 		t.Logf("ended with %v, after %v", got.usage.CPU, got.took)
@@ -71,12 +71,14 @@ func TestCPU(t *testing.T) {
 	})
 	t.Run("others come while it runs", func(t *testing.T) {
 		o := askAll(t, w, "/loop", "/url")
-		if o[0].f == nil || o[0].f.Kind != pagesruntime.KindCPU {
-			t.Errorf("the loop: %+v", o[0].f)
+		// On a busy machine the other may come before it is known that the loop runs.
+		const unknown, why = "one of 2 requests", "another request ran over limits.cpuMs"
+		loop, other := o[0].f, o[1].f
+		if loop == nil || loop.Kind != pagesruntime.KindCPU && !strings.HasPrefix(loop.Message, unknown) {
+			t.Errorf("the loop: %+v", loop)
 		}
-		const why = "another request ran over limits.cpuMs"
-		if f := o[1].f; f != nil && (f.Kind != pagesruntime.KindReset || !strings.HasPrefix(f.Message, why)) {
-			t.Errorf("the other: %+v", o[1].f)
+		if other != nil && !strings.HasPrefix(other.Message, why) && !strings.HasPrefix(other.Message, unknown) {
+			t.Errorf("the other: %+v", other)
 		}
 		fine()
 	})

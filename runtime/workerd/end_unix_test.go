@@ -99,6 +99,7 @@ func TestKills(t *testing.T) {
 	}
 	var c console
 	o := options(&c)
+	o.Limits.ResponseBytes = 1 << 20 // all keys
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "kv.db")+
 		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_txlock=immediate")
 	if err != nil {

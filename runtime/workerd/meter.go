@@ -266,6 +266,7 @@ func (m *meter) look(before *look) (next time.Duration, why *ending) {
 	if m.ping != nil && signs != before.signs {
 		m.ping.used = m.last
 	}
+	runs := m.last-before.used >= busy/4
 	before.used, before.signs = m.last, signs
 	if m.tooLarge(m.p.clock.memory()) {
 		return 0, &ending{cause: byMemory, blamed: only(among), among: len(among)}
@@ -300,7 +301,11 @@ func (m *meter) look(before *look) (next time.Duration, why *ending) {
 		}
 		return 0, why
 	}
-	return min(max(left/2, shortest), longest), nil
+	next = min(max(left/2, shortest), longest)
+	if m.ping == nil && runs {
+		next = min(next, busy) // who was there first is known the better the sooner the ping is on its way
+	}
+	return next, nil
 }
 
 // only returns the single request; nil of several.
