@@ -85,7 +85,7 @@ func OpenEngine(ctx context.Context, c Choice, o pagesruntime.Options) *Engine {
 
 func now(o pagesruntime.Options) time.Time {
 	if o.Now == nil {
-		return time.Now()
+		return time.Now() //nolint:forbidigo // the default of an injected clock
 	}
 	return o.Now()
 }
