@@ -61,7 +61,7 @@ func (w *Worker) Users() int {
 // Idle reports whether nothing is under way, and no waitUntil.
 func (w *Worker) Idle() bool {
 	w.mu.Lock()
-	p := w.current
+	p, users := w.current, w.users
 	w.mu.Unlock()
-	return w.settled(p)
+	return users == 0 && w.settled(p)
 }

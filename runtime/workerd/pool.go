@@ -175,8 +175,7 @@ func (p *Pool) enter(ctx context.Context) error {
 func (p *Pool) busy() error {
 	return &pagesruntime.Error{
 		Kind: pagesruntime.KindBusy,
-		Message: fmt.Sprintf("%d processes of workerd run, as many as may run at a time, and for %v none was idle",
-			p.o.Processes, p.o.Wait),
+		Message: fmt.Sprintf("no process of workerd was free for %v: at most %d run at a time, and all are busy", p.o.Wait, p.o.Processes),
 		Fix: "send the request again",
 	}
 }
@@ -269,7 +268,7 @@ func (p *Pool) makeRoom() {
 		if wanted == 0 {
 			return
 		}
-		if a.w.sleep(a.p, "another site needed its place") {
+		if a.w.sleep(a.p, "another site needed its place", true) {
 			wanted--
 		}
 	}
@@ -283,7 +282,7 @@ func (p *Pool) look(passed time.Duration) {
 		together += a.memory
 	}
 	ended := func(a *awake, why string) bool {
-		if !a.w.sleep(a.p, why) {
+		if !a.w.sleep(a.p, why, false) {
 			return false
 		}
 		together -= a.memory
@@ -349,18 +348,28 @@ func (w *Worker) awake() *awake {
 	return &awake{w: w, p: w.current, idle: w.users == 0, since: w.since}
 }
 
-// sleep ends p if nothing is under way in it. It reports whether it did, and p has ended then.
-func (w *Worker) sleep(p *process, why string) bool {
-	if !w.settled(p) {
-		return false
-	}
+// sleep ends p if nothing is under way in it. It reports whether it did, and p has ended then. Requests that come meanwhile wait; if
+// another Worker waits for the place, it is before them.
+func (w *Worker) sleep(p *process, why string, wanted bool) bool {
 	w.mu.Lock()
-	if w.current != p || w.users > 0 {
+	if w.current != p || w.users > 0 || w.drowsy {
 		w.mu.Unlock()
 		return false
 	}
-	w.current = nil
+	w.drowsy = true
 	w.mu.Unlock()
+	settled := w.settled(p)
+	w.mu.Lock()
+	w.drowsy = false
+	sleeps := settled && w.current == p && (wanted || w.users == 0)
+	if sleeps {
+		w.current = nil
+	}
+	w.announceLocked()
+	w.mu.Unlock()
+	if !sleeps {
+		return false
+	}
 	w.o.Logger.Debug("workerd sleeps", "why", why)
 	p.end(&ending{cause: bySleep})
 	<-p.done
@@ -370,14 +379,8 @@ func (w *Worker) sleep(p *process, why string) bool {
 // settleTime is how long an idle process may take to answer. One that does not runs code for no request.
 const settleTime = 250 * time.Millisecond
 
-// settled reports whether p has nothing to do, once all that it wrote is read: it may tell of a waitUntil that goes on.
+// settled reports whether an idle process has nothing to do, once all that it wrote is read: it may tell of a waitUntil that goes on.
 func (w *Worker) settled(p *process) bool {
-	w.mu.Lock()
-	idle := w.current == p && w.users == 0
-	w.mu.Unlock()
-	if !idle {
-		return false
-	}
 	ctx, cancel := context.WithTimeout(w.ctx, settleTime)
 	defer cancel()
 	_ = p.ping(ctx)

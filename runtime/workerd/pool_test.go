@@ -174,11 +174,11 @@ func TestPoolBound(t *testing.T) {
 		_, _, err := ask(t, b, "/url")
 		f, ok := errors.AsType[*pagesruntime.Error](err)
 		if !ok || f.Kind != pagesruntime.KindBusy || !f.Retriable() || f.Status() != http.StatusServiceUnavailable ||
-			f.Message != "2 processes of workerd run, as many as may run at a time, and for 50ms none was idle" {
+			f.Message != "no process of workerd was free for 50ms: at most 2 run at a time, and all are busy" {
 			t.Fatalf("%+v", err)
 		}
 	}
-	if _, err := p.NewWorker(t.Context(), options(&console{}), false); err == nil || !strings.Contains(err.Error(), "none was idle") {
+	if _, err := p.NewWorker(t.Context(), options(&console{}), false); err == nil || !strings.Contains(err.Error(), "all are busy") {
 		t.Errorf("a Worker that starts: %v", err)
 	}
 	if err := errors.Join(endA(), endC()); err != nil {

@@ -90,6 +90,7 @@ type Worker struct {
 	current  *process      // that answers; nil while none does
 	changed  chan struct{} // closed and replaced when current or starting changes
 	starting bool
+	drowsy   bool    // it is looked whether current may be ended
 	attempt  attempt // the last start
 	closing  bool
 	retired  bool
@@ -270,7 +271,7 @@ func (w *Worker) acquire(ctx context.Context) (*process, error) {
 			w.mu.Unlock()
 			return nil, errClosed
 		}
-		if p := w.current; p != nil && p.ended() == nil {
+		if p := w.current; p != nil && p.ended() == nil && !w.drowsy {
 			w.under.Add(1)
 			w.mu.Unlock()
 			return p, nil
@@ -283,7 +284,7 @@ func (w *Worker) acquire(ctx context.Context) (*process, error) {
 		if first < 0 {
 			first = w.attempt.number
 		}
-		if !w.starting && w.current == nil {
+		if !w.starting && w.current == nil && !w.drowsy {
 			w.starting = true
 			w.work.Go(w.startAgain)
 		}
