@@ -35,7 +35,10 @@ async function socket(address) {
 const ways = {
   read: (path) => fs.readFileSync(path, "utf8"),
   list: (path) => fs.readdirSync(path),
-  link: (path) => { fs.symlinkSync(path, "/tmp/link"); try { return fs.readFileSync("/tmp/link", "utf8"); } finally { fs.unlinkSync("/tmp/link"); } },
+  link: (path) => {
+    fs.symlinkSync(path, "/tmp/link");
+    try { return fs.readFileSync("/tmp/link", "utf8"); } finally { fs.unlinkSync("/tmp/link"); }
+  },
   net: (path) => event(net.connect({ path }), "connect", "error", "close"),
   http: (path) => event(http.get({ socketPath: path, path: "/" }), "response", "error"),
   socket: (path) => socket("unix:" + path),

@@ -152,7 +152,7 @@ func (q *requests) waits(p *process) bool {
 	return slices.ContainsFunc(past, func(x *exchange) bool {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		return x.p == p && x.waits && !x.done && time.Since(x.over) < waitUntilTime //nolint:forbidigo // a duration
+		return x.p == p && x.waits && !x.done && time.Since(x.over) < waitUntilTime
 	})
 }
 

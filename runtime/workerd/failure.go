@@ -128,7 +128,7 @@ func (x *exchange) endingError(why *ending) *pagesruntime.Error {
 		f.Message = fmt.Sprintf("%s used more than %d MB of memory, and the process of workerd that they shared was restarted",
 			oneOf, heapMB)
 	case byShortage:
-		f.Message = "all processes of workerd together used more memory than there is for them, and this one, the largest, was restarted"
+		f.Message = "all processes of workerd together used more memory than there is for them, and the largest one was restarted"
 	case byStall:
 		f.Message = "workerd did not answer any more, and was restarted"
 	case byClose:

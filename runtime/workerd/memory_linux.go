@@ -18,7 +18,7 @@ func machineMemory() int64 {
 	most := int64(math.MaxInt64)
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err == nil {
-		most = int64(info.Totalram) * int64(info.Unit) //nolint:gosec,unconvert // bytes of a machine
+		most = int64(info.Totalram) * int64(info.Unit) //nolint:gosec // bytes of a machine
 	}
 	groups, _ := os.ReadFile("/proc/self/cgroup")
 	if most = min(most, groupMemory("/sys/fs/cgroup", string(groups))); most == math.MaxInt64 {

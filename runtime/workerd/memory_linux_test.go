@@ -22,7 +22,8 @@ func TestGroupMemory(t *testing.T) {
 			"system.slice/pages.service/memory.max": "max\n", "system.slice/memory.max": "1000000\n", "memory.max": "2000000\n",
 		}, 1000000},
 		{"the first version", "5:cpu,memory:/a/b\n4:pids:/c\n0::/\n", map[string]string{
-			"memory/a/memory.limit_in_bytes": "3000000\n", "memory/c/memory.limit_in_bytes": "5\n", "memory/memory.limit_in_bytes": "9223372036854771712\n",
+			"memory/a/memory.limit_in_bytes": "3000000\n", "memory/c/memory.limit_in_bytes": "5\n",
+			"memory/memory.limit_in_bytes": "9223372036854771712\n",
 		}, 3000000},
 		{"what climbs out", "0::/../../a\n", map[string]string{"a/memory.max": "7\n"}, 7},
 		{"nonsense", "memory\n\n4:memory\n0::/\n", map[string]string{"memory.max": "-5\n"}, math.MaxInt64},

@@ -174,9 +174,9 @@ func (p *Pool) enter(ctx context.Context) error {
 // busy is the error of a request for which there was no place.
 func (p *Pool) busy() error {
 	return &pagesruntime.Error{
-		Kind: pagesruntime.KindBusy,
+		Kind:    pagesruntime.KindBusy,
 		Message: fmt.Sprintf("no process of workerd was free for %v: at most %d run at a time, and all are busy", p.o.Wait, p.o.Processes),
-		Fix: "send the request again",
+		Fix:     "send the request again",
 	}
 }
 
@@ -276,18 +276,9 @@ func (p *Pool) makeRoom() {
 
 // look ends what is idle for too long, what is too large, and what works for no request. passed is the time since the last look.
 func (p *Pool) look(passed time.Duration) {
-	list, together := p.awake(), int64(0)
+	list := p.awake()
 	for _, a := range list {
 		a.memory = a.p.clock.memory()
-		together += a.memory
-	}
-	ended := func(a *awake, why string) bool {
-		if !a.w.sleep(a.p, why, false) {
-			return false
-		}
-		together -= a.memory
-		a.idle, a.memory = false, 0
-		return true
 	}
 	now := p.o.Now()
 	for _, a := range list {
@@ -295,28 +286,47 @@ func (p *Pool) look(passed time.Duration) {
 		case a.p.meter.strays(passed):
 			p.o.Logger.Warn("a process of workerd is ended: its code ran on for no request", "memory", a.memory)
 			a.p.end(&ending{cause: byStray})
-			a.idle = false
+			a.ended()
 		case a.idle && now.Sub(a.since) >= p.o.Idle:
-			ended(a, "it was idle")
+			a.sleep("it was idle")
 		case a.idle && a.p.meter.tooLarge(a.memory):
-			ended(a, "it was idle, and held too much memory")
+			a.sleep("it was idle, and held too much memory")
 		}
 	}
-	if together <= p.o.Memory {
-		return
-	}
+	p.boundMemory(list)
+}
+
+// boundMemory ends the largest processes while all together are too large: those that are idle, and only then one that works.
+func (p *Pool) boundMemory(list []*awake) {
 	slices.SortFunc(list, func(a, b *awake) int { return cmp.Compare(b.memory, a.memory) })
+	together := func() (sum int64) {
+		for _, a := range list {
+			sum += a.memory
+		}
+		return sum
+	}
 	for _, a := range list {
-		if together > p.o.Memory && a.idle {
-			ended(a, "all processes together held too much memory")
+		if a.idle && together() > p.o.Memory {
+			a.sleep("all processes together held too much memory")
 		}
 	}
-	if together > p.o.Memory && len(list) > 0 && list[0].memory > 0 {
+	if sum := together(); sum > p.o.Memory {
+		largest := slices.MaxFunc(list, func(a, b *awake) int { return cmp.Compare(a.memory, b.memory) })
 		p.o.Logger.Warn("the largest process of workerd is ended: all together held too much memory",
-			"memory", list[0].memory, "together", together, "most", p.o.Memory)
-		list[0].p.end(&ending{cause: byShortage})
+			"memory", largest.memory, "together", sum, "most", p.o.Memory)
+		largest.p.end(&ending{cause: byShortage})
 	}
 }
+
+// sleep ends the process if it is idle still.
+func (a *awake) sleep(why string) {
+	if a.w.sleep(a.p, why, false) {
+		a.ended()
+	}
+}
+
+// ended is for a process that has ended.
+func (a *awake) ended() { a.idle, a.memory = false, 0 }
 
 // entered is for a request that needs the process until left is called.
 func (w *Worker) entered() {

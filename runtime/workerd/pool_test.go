@@ -223,7 +223,8 @@ func TestPoolMemory(t *testing.T) {
 	end = under(t, working, "/slow?ms=60000")
 	p.Look(time.Hour)
 	f, ok := errors.AsType[*pagesruntime.Error](end())
-	if !ok || f.Kind != pagesruntime.KindReset || !strings.HasPrefix(f.Message, "all processes of workerd together used more memory") || small.Process() != 0 {
+	if !ok || f.Kind != pagesruntime.KindReset || !strings.HasPrefix(f.Message, "all processes of workerd together used more memory") ||
+		small.Process() != 0 {
 		t.Errorf("%+v", f)
 	}
 	if get(t, working, "/url") == "" {
@@ -240,7 +241,7 @@ func TestPoolStray(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }()
 	if err := conn.Write(t.Context(), websocket.MessageText, []byte("stray")); err != nil {
 		t.Fatal(err)
 	}

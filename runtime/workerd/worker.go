@@ -383,7 +383,7 @@ type restarts struct {
 func (r *restarts) delay() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return max(r.last-time.Since(r.at), 0) //nolint:forbidigo // a duration
+	return max(r.last-time.Since(r.at), 0)
 }
 
 // ended tells of a process that ended by itself, and whether it has answered a request.

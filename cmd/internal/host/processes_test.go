@@ -51,9 +51,8 @@ func TestNoProcess(t *testing.T) {
 	} };`
 	visit := func(site, path string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		h.Serve(w, httptest.NewRequest(http.MethodGet, "http://"+site+".localhost"+path, nil), site, func(context.Context) (service.Release, error) {
-			return made(site, code), nil
-		})
+		r := httptest.NewRequest(http.MethodGet, "http://"+site+".localhost"+path, nil)
+		h.Serve(w, r, site, func(context.Context) (service.Release, error) { return made(site, code), nil })
 		return w
 	}
 	for _, site := range []string{"one", "two"} {
@@ -79,7 +78,8 @@ func TestNoProcess(t *testing.T) {
 		t.Errorf("a file meanwhile: %d %s", got.Code, got.Body)
 	}
 	_, err = h.Prepare(t.Context(), made("three", code))
-	if refused, ok := errors.AsType[*toolapi.Error](err); !ok || refused.Code != toolapi.CodeUnavailable || refused.RetryAfterSeconds != 5 ||
+	if refused, ok := errors.AsType[*toolapi.Error](err); !ok || refused.Code != toolapi.CodeUnavailable ||
+		refused.RetryAfterSeconds != 5 ||
 		!strings.HasPrefix(refused.Message, "The Worker could not be started: no process of workerd was free for 700ms: at most 1 run") {
 		t.Errorf("a publish meanwhile: %v", err)
 	}
@@ -89,7 +89,8 @@ func TestNoProcess(t *testing.T) {
 	}
 	// Code that cannot start is refused when it is published.
 	_, err = h.Prepare(t.Context(), made("four", `throw new Error("never"); export default {};`))
-	if refused, ok := errors.AsType[*service.ReleaseError](err); !ok || refused.Code != toolapi.CodeWorkerFailed || !strings.Contains(refused.Message, "never") {
+	if refused, ok := errors.AsType[*service.ReleaseError](err); !ok || refused.Code != toolapi.CodeWorkerFailed ||
+		!strings.Contains(refused.Message, "never") {
 		t.Errorf("code that throws: %v", err)
 	}
 	prepared, err := h.Prepare(t.Context(), made("three", code))
