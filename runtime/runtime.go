@@ -46,7 +46,8 @@ type Runtime struct {
 	now        func() time.Time
 }
 
-// Open opens the engine and boots the prelude. A cache that cannot be used is no error: see [Runtime.CacheError]. Errors: engine.ErrNoArtifact, or a fault of this package.
+// Open opens the engine and boots the prelude. A cache that cannot be used is no error: see [Runtime.CacheError]. Errors:
+// engine.ErrNoArtifact, or a fault of this package.
 func Open(ctx context.Context, o Options) (*Runtime, error) {
 	source, err := prelude()
 	if err != nil {

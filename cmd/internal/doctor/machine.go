@@ -48,7 +48,8 @@ func (d *examination) checkEngine(ctx context.Context) []Finding {
 	}
 	switch unkept := opened.CacheError(); {
 	case cache == "":
-		return append(engine, warns("cache", "set "+variable, "there is no cache folder, so that each start compiles the WebAssembly of Workers")...)
+		return append(engine, warns("cache", "set "+variable,
+			"there is no cache folder, so that each start compiles the WebAssembly of Workers")...)
 	case unwritten != nil:
 		return append(engine, warns("cache", "make it a folder that you may write to, or set "+variable,
 			"the cache %s cannot be written, so that each start compiles the WebAssembly of Workers: %s",

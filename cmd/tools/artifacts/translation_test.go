@@ -12,7 +12,7 @@ func TestTranslationUnknown(t *testing.T) {
 		"nothing":        {"", "it has no"},
 		"no constructor": {"package quickjs\n" + data, "func New"},
 		"two types": {
-			"func New() {\n}\ntype Module struct {\n\tg0 int32\n}\ntype Module struct {\n\tg0 int32\n}\n" + data, "matches 2 times, not once",
+			"func New() {\n}\n" + strings.Repeat("type Module struct {\n\tg0 int32\n}\n", 2) + data, "matches 2 times, not once",
 		},
 		"no imports": {"func New() {\n}\ntype Module struct {\n\tg0 int32\n}\n" + data, "type Xenv"},
 	} {
@@ -29,7 +29,10 @@ func TestTranslationUnknown(t *testing.T) {
 func TestCallFromStack(t *testing.T) {
 	for _, c := range []struct{ params, result, want string }{
 		{"", "", "m.(*instance).Xf()"},
-		{"v0, v1 int32, v2 int64", "int32", "stack[0] = uint64(uint32(m.(*instance).Xf(int32(stack[0]), int32(stack[1]), int64(stack[2]))))"},
+		{
+			"v0, v1 int32, v2 int64", "int32",
+			"stack[0] = uint64(uint32(m.(*instance).Xf(int32(stack[0]), int32(stack[1]), int64(stack[2]))))",
+		},
 		{"v0 float64", "float64", "stack[0] = math.Float64bits(m.(*instance).Xf(math.Float64frombits(stack[0])))"},
 		{"v0 int32", "int64", "stack[0] = uint64(m.(*instance).Xf(int32(stack[0])))"},
 	} {

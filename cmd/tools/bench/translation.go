@@ -30,8 +30,13 @@ var (
 		name  string
 		times float64
 	}{
-		{"objects and methods", 1.35}, {"SHA-256 in JavaScript", 1.3}, {"JSON.parse", 1}, {"escaping of HTML", 1}, {"Map", 1},
-		{"sorting", 1}, {"rendering of 50 rows", 1},
+		{"objects and methods", 1.35},
+		{"SHA-256 in JavaScript", 1.3},
+		{"JSON.parse", 1},
+		{"escaping of HTML", 1},
+		{"Map", 1},
+		{"sorting", 1},
+		{"rendering of 50 rows", 1},
 	}
 )
 
@@ -48,7 +53,8 @@ func translationPromises() (all []promise) {
 	return append(all, promise{bareStart, inWazero, bareStart, "ms", false, 2})
 }
 
-const translationConfig = `{"entry": "src/translation.mjs", "assets": "public", "routes": [{"pattern": "/api/*"}], "limits": {"cpuMs": 30000}}`
+const translationConfig = `{"entry": "src/translation.mjs", "assets": "public", "routes": [{"pattern": "/api/*"}],
+  "limits": {"cpuMs": 30000}}`
 
 // translationWorker has the pages and the functions.
 const translationWorker = `import app from "./engine.mjs";
@@ -64,7 +70,7 @@ func (b *bench) measureTranslation(ctx context.Context, dir string) {
 	if path, err := exec.LookPath(b.wazero); err == nil {
 		programs = append(programs, struct{ side, path string }{inWazero, must(filepath.Abs(path))})
 	} else {
-		b.noteMissing(inWazero, "there is no %s: go build -tags wazero_engine -o %s ./cmd/pages makes it, or give --wazero", b.wazero, b.wazero)
+		b.noteMissing(inWazero, "there is no %s: make %[1]s, or give --wazero", b.wazero)
 	}
 	packages := must(filepath.Abs(b.packages))
 	if _, err := os.Stat(filepath.Join(packages, "react-dom", "package.json")); err != nil {
