@@ -7,25 +7,10 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// BenchmarkOpen is the start of the engine from a warm compile cache, prelude
-// included.
+// BenchmarkOpen is the start of the engine, prelude included.
 func BenchmarkOpen(b *testing.B) {
-	dir := b.TempDir()
 	for b.Loop() {
-		r, err := pagesruntime.Open(b.Context(), pagesruntime.Options{CacheDir: dir})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := r.Close(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkOpenCold compiles the engine anew.
-func BenchmarkOpenCold(b *testing.B) {
-	for b.Loop() {
-		r, err := pagesruntime.Open(b.Context(), pagesruntime.Options{CacheDir: b.TempDir()})
+		r, err := pagesruntime.Open(b.Context(), pagesruntime.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

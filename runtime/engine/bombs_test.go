@@ -189,7 +189,7 @@ var bombs = map[string]struct {
 	"thrown proxy":   {`throw new Proxy({}, { get() { throw new Error("x") } })`, "Error"},
 }
 
-// bombEngine is shared: compiling takes a while.
+// bombEngine is shared: in wazero it takes a while to compile.
 var bombEngine = sync.OnceValues(func() (*engine.Engine, error) {
 	return engine.Open(context.Background(), engine.Options{})
 })

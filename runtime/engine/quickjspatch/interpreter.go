@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// This file makes QuickJS's interpreter of bytecode faster, in wazero's machine code.
+// This file makes QuickJS's interpreter of bytecode faster. It was measured in wazero's machine code.
 //
 // The way from one instruction of bytecode to the next is shorter (shortenDispatch). QuickJS keeps the address of a label for
 // each instruction (dispatch_table of JS_CallInternal). In WebAssembly such an address is a number in memory and a br_table
