@@ -173,7 +173,11 @@ func (m *meter) advanceLocked() {
 	}
 	used := now - m.last
 	m.last = now
-	switch among := m.amongLocked(); len(among) {
+	among := m.amongLocked()
+	if len(among) > 0 && among[0].share.roused {
+		m.stray += used // nothing says for whom
+	}
+	switch len(among) {
 	case 0:
 		m.stray += used
 	case 1:
