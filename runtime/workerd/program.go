@@ -125,16 +125,16 @@ func (e *faultError) Unwrap() error { return e.err }
 
 // unusable says why the program that was found cannot be used.
 func (at Places) unusable(p Program, err error) error {
-	found := &FindError{
-		Message: fmt.Sprintf("%s (%s) cannot be used as workerd: %s", p.Path, p.Source, reasonOf(err)), Err: err,
+	found, reason := &FindError{Err: err}, reasonOf(err)
+	fault, ofFile := errors.AsType[*faultError](err)
+	if ofFile {
+		found.Fix, reason = fault.fix, fault.reason
 	}
-	if fault, ok := errors.AsType[*faultError](err); ok {
-		found.Fix = fault.fix
-	}
+	found.Message = fmt.Sprintf("%s (%s) cannot be used as workerd: %s", p.Path, p.Source, reason)
 	switch {
 	case p.Source != Variable:
 		found.Fix = cmp.Or(found.Fix, at.install())
-	case errors.Is(err, fs.ErrNotExist):
+	case !ofFile && errors.Is(err, fs.ErrNotExist):
 		found.Message = fmt.Sprintf("%s is %s, and there is no such file", Variable, p.Path)
 		found.Fix = "correct the path, or unset the variable and install workerd beside the site: " + at.install()
 	default:

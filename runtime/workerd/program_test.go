@@ -162,6 +162,20 @@ func elfOf(machine elf.Machine) string {
 	return b.String()
 }
 
+// elfLoadedBy is a program of this processor that a loader is to load.
+func elfLoadedBy(loader string) string {
+	const header, segment = 64, 56
+	machine := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
+	b := []byte(elfOf(machine))
+	binary.LittleEndian.PutUint64(b[32:], header) // the place of the segments
+	binary.LittleEndian.PutUint16(b[56:], 1)      // their number
+	var s strings.Builder
+	_ = binary.Write(&s, binary.LittleEndian, elf.Prog64{
+		Type: uint32(elf.PT_INTERP), Off: header + segment, Filesz: uint64(len(loader) + 1), Memsz: uint64(len(loader) + 1),
+	})
+	return string(b) + s.String() + loader + "\x00"
+}
+
 // TestFindRefused: what cannot be used is refused with the reason and the way out, and what comes later is not taken in its place.
 func TestFindRefused(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -226,6 +240,10 @@ func TestFindRefused(t *testing.T) {
 		{
 			name: "macOS", files: []string{"a: \xcf\xfa\xed\xfe\x0c\x00\x00\x01" + strings.Repeat("\x00", 24)}, at: Places{Given: "a"},
 			present: true, message: "it is a program for darwin/arm64, and this is " + platform(), fix: npm,
+		},
+		{
+			name: "another loader, as on Alpine", files: []string{"a: " + elfLoadedBy("/lib/none.so")}, at: Places{Given: "a"}, present: true,
+			message: "this system has not the loader that it needs, /lib/none.so: it is made for glibc", fix: "glibc 2.35 or later",
 		},
 		{
 			name: "another program", files: []string{"a -> /bin/ls"}, at: Places{Given: "a"}, present: true,
