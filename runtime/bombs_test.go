@@ -4,12 +4,16 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
 // bombs are bodies of handlers that mean harm through what the platform gives
@@ -93,12 +97,50 @@ var bombs = map[string]string{
 	"fetch for ever":   `for (;;) fetch("http://127.0.0.1:1/").catch(() => {})`,
 }
 
+// bombWorker is a Worker of either engine.
+type bombWorker interface {
+	Serve(rw http.ResponseWriter, r *http.Request) (pagesruntime.Usage, error)
+}
+
+const bombBudget = 50 * time.Millisecond
+
 // TestBombs: no handler harms the process or the next request.
 func TestBombs(t *testing.T) {
-	const budget = 50 * time.Millisecond
+	code, names := bombsCode()
+	testBombs(t, names, mustStart(t, code, bombOptions("")))
+}
+
+// TestBombsInWorkerd: nor does one in workerd, whose process ends with what is over the limit, and begins anew.
+func TestBombsInWorkerd(t *testing.T) {
+	testmachine.Long(t)
+	found, _ := filepath.Glob("../testdata/sites/workerd/node_modules/@cloudflare/workerd-*/bin/workerd*")
+	if len(found) == 0 {
+		testmachine.Lacks(t, "workerd: make site", os.ErrNotExist)
+	}
+	path, err := filepath.Abs(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, names := bombsCode()
+	w, err := workerd.Program{Path: path}.NewWorker(t.Context(), bombOptions(code))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close(t.Context())
+	testBombs(t, names, w)
+}
+
+func bombOptions(code string) pagesruntime.WorkerOptions {
+	return pagesruntime.WorkerOptions{
+		Name: "worker.js", Code: []byte(code), Isolates: 1,
+		Limits: pagesruntime.Limits{CPU: bombBudget}, Console: func(pagesruntime.Line) {},
+	}
+}
+
+// bombsCode is a Worker that runs the bomb that a header names.
+func bombsCode() (text string, names []string) {
 	var code strings.Builder
 	code.WriteString("const bombs = {\n")
-	names := make([]string, 0, len(bombs))
 	for name, body := range bombs {
 		names = append(names, name)
 		code.WriteString("\"" + name + "\": async (request, env, ctx) => { " + body + " },\n")
@@ -109,9 +151,11 @@ func TestBombs(t *testing.T) {
 			const name = request.headers.get("bomb");
 			return name === null ? new Response("fine") : bombs[name](request, env, ctx);
 		} }`)
-	w := mustStart(t, code.String(), pagesruntime.WorkerOptions{
-		Isolates: 1, Limits: pagesruntime.Limits{CPU: budget}, Console: func(pagesruntime.Line) {},
-	})
+	return code.String(), names
+}
+
+func testBombs(t *testing.T, names []string, w bombWorker) {
+	t.Helper()
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -123,8 +167,8 @@ func TestBombs(t *testing.T) {
 			}
 			// Host functions that are under way when the budget ends are finished,
 			// and other tests use the machine too.
-			if usage.CPU > 20*budget*slowdown {
-				t.Errorf("used %v of %v: %v", usage.CPU, budget, err)
+			if usage.CPU > 20*bombBudget*slowdown {
+				t.Errorf("used %v of %v: %v", usage.CPU, bombBudget, err)
 			}
 			t.Logf("%v: %v", usage.CPU.Round(time.Millisecond), err)
 			for range 2 {
