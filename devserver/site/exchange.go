@@ -100,7 +100,9 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		x.refuse(d.refusal)
 	case d.answer == AnswerWorker:
-		x.callWorker()
+		if !x.upstreamFirst(d) {
+			x.callWorker()
+		}
 	case x.serving.revision.Upstream != nil:
 		x.callUpstream()
 	default:

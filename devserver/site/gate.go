@@ -97,8 +97,8 @@ func (s *Site) foreign(r *http.Request, what string) *RefusalError {
 	const most = 100
 	return refuse(http.StatusForbidden, "foreign_origin", what+": the page is at "+wordOf(origin, most)+
 		", and its request is for "+wordOf(RequestedHost(r), most)).fix(
-		"have the proxy in front of pages keep the Host of a request (Vite: changeOrigin: false; nginx: proxy_set_header Host $http_host), " +
-			"or allow its name with --allow-host")
+		"have the proxy in front of pages keep the Host of a request (Vite: changeOrigin: false; nginx: " +
+			"proxy_set_header Host $http_host), or allow its name with --allow-host")
 }
 
 // wordOf is a word of a client's in a message.

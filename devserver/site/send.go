@@ -247,6 +247,10 @@ func (s *Site) AssetsHandler() http.Handler {
 			return
 		}
 		x.path = path
+		if v := x.serving.revision.Upstream; v != nil {
+			x.askUpstream(v)
+			return
+		}
 		hit, rule, _ := x.serving.resolveTarget(path.decoded)
 		x.serveStatic(x.serving.static.follow(rule, path.decoded, r.Method, hit, x.gated))
 	})

@@ -1,8 +1,14 @@
 package site
 
 import (
+	"bufio"
 	"errors"
+	"io"
+	"maps"
+	"net"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/pages-toolchain/pages/devserver/loopback"
 )
@@ -41,6 +47,94 @@ func (x *exchange) callUpstream() {
 		x.out.begin()
 		return
 	}
+	x.upstreamFailed(r, err)
+}
+
+// upstreamFirst has the upstream answer a request that a route for everything ("/*") gives to the Worker, where it has a file:
+// files come before the Worker. A page is no file there, since a dev server has one for any path, unless it is asked for by
+// its name.
+func (x *exchange) upstreamFirst(d decision) (answered bool) {
+	if x.serving.revision.Upstream == nil || d.route != "/*" || !readOnly(x.r.Method) {
+		return false
+	}
+	r := x.workerRequest()
+	look := &firstLook{recorder: &x.out, header: http.Header{}, named: strings.HasSuffix(x.path.decoded, ".html")}
+	err := x.serving.revision.Upstream.Serve(look, r, Visit{Gated: x.gated, Member: x.isMember})
+	if err != nil {
+		x.source = FromUpstream
+		x.upstreamFailed(r, err)
+		return true
+	}
+	if look.passed {
+		x.source = FromUpstream
+	}
+	return look.passed
+}
+
+// firstLook passes a response on if it is a file, and discards any other.
+type firstLook struct {
+	*recorder
+
+	header  http.Header
+	named   bool // a page is asked for by its name
+	decided bool
+	passed  bool
+}
+
+// Header implements http.ResponseWriter.
+func (l *firstLook) Header() http.Header {
+	if l.passed {
+		return l.recorder.Header()
+	}
+	return l.header
+}
+
+// WriteHeader decides.
+func (l *firstLook) WriteHeader(status int) {
+	if !l.decided && (status >= http.StatusOK || status == http.StatusSwitchingProtocols) {
+		l.decided = true
+		isPage := strings.HasPrefix(l.header.Get("Content-Type"), "text/html")
+		good := status < http.StatusMultipleChoices || status == http.StatusNotModified
+		if l.passed = good && (!isPage || l.named); l.passed {
+			maps.Copy(l.recorder.Header(), l.header)
+		}
+	}
+	if l.passed {
+		l.recorder.WriteHeader(status)
+	}
+}
+
+// Write passes a file on.
+func (l *firstLook) Write(p []byte) (int, error) {
+	if !l.decided {
+		l.WriteHeader(http.StatusOK)
+	}
+	if !l.passed {
+		return len(p), nil
+	}
+	return l.recorder.Write(p)
+}
+
+// ReadFrom passes a file on.
+func (l *firstLook) ReadFrom(src io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{l}, src)
+}
+
+// Flush sends what is buffered of a file.
+func (l *firstLook) Flush() {
+	if l.passed {
+		l.recorder.Flush()
+	}
+}
+
+// Hijack takes over the connection.
+func (l *firstLook) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	l.decided, l.passed = true, true
+	return l.recorder.Hijack()
+}
+
+// upstreamFailed responds to an error of the upstream.
+func (x *exchange) upstreamFailed(r *http.Request, err error) {
 	if x.out.status != 0 {
 		x.failure = err.Error()
 		panic(http.ErrAbortHandler) // what is there must not look complete
@@ -60,6 +154,21 @@ func (x *exchange) callUpstream() {
 	}
 	x.out.Header().Set("Retry-After", "2")
 	x.refuse(refuse(http.StatusBadGateway, "upstream_failed", "the site's dev server does not answer"))
+}
+
+// askUpstream answers a Worker that asks for a file, on behalf of whoever it answers.
+func (x *exchange) askUpstream(upstream Upstream) {
+	r := x.r.Clone(x.r.Context())
+	r.URL = &url.URL{Path: x.path.decoded, RawPath: x.path.escaped, RawQuery: x.path.query}
+	r.RequestURI = x.path.Target()
+	visit := Visit{Gated: x.gated, Member: func() bool { return false }}
+	if outer := exchangeFrom(r.Context()); outer != nil {
+		r.Host, r.RemoteAddr, visit.Member = outer.r.Host, outer.r.RemoteAddr, outer.isMember
+	}
+	if err := upstream.Serve(&x.out, r, visit); err != nil && x.out.status == 0 {
+		clear(x.out.Header())
+		x.out.WriteHeader(http.StatusBadGateway)
+	}
 }
 
 // isMember reports whether the visitor may see members pages.

@@ -125,57 +125,45 @@ func (m *modules) publicKeys() map[string]bool {
 	if m.public != nil {
 		return m.public
 	}
-	public, queue := map[string]bool{}, []string(nil)
-	for _, key := range m.order {
-		if m.answers[key].document {
-			queue = append(queue, key)
-		}
-	}
-	seen := map[string]bool{}
-	for len(queue) > 0 { // what pages cannot do without
-		key := queue[0]
-		queue = queue[1:]
-		if a := m.answers[key]; a != nil && !seen[key] {
-			seen[key] = true
-			for _, to := range a.loads {
-				if !public[to] {
-					public[to] = true
-					queue = append(queue, to)
-				}
-			}
-		}
-	}
+	public := map[string]bool{}
+	m.follow(public, func(a *answer, _ string) bool { return a.document }, func(a *answer) [][]string {
+		return [][]string{a.loads} // what pages cannot do without
+	}, func(string) bool { return true })
 	for key := range public {
 		if m.isSecret(key) && m.tell(key) {
 			m.logger.Warn("everybody can read "+m.shown(key)+", whose name is that of a members page: a public page imports it",
 				"fix", "import it with import(), where members come to it")
 		}
 	}
+	m.follow(public, func(a *answer, key string) bool { return a.document || public[key] }, func(a *answer) [][]string {
+		return [][]string{a.loads, a.later} // what they may load
+	}, func(to string) bool { return !m.isSecret(to) })
+	m.public = public
+	return public
+}
+
+// follow adds to a set what some answers name, and what that names, and so on. The caller holds the lock.
+func (m *modules) follow(
+	set map[string]bool, begin func(a *answer, key string) bool, named func(a *answer) [][]string, may func(to string) bool,
+) {
+	var queue []string
 	for _, key := range m.order {
-		if a := m.answers[key]; a.document || public[key] {
+		if begin(m.answers[key], key) {
 			queue = append(queue, key)
 		}
 	}
-	seen = map[string]bool{}
-	for len(queue) > 0 { // what they may load
-		key := queue[0]
-		queue = queue[1:]
-		a := m.answers[key]
-		if a == nil || seen[key] {
+	for at := 0; at < len(queue); at++ {
+		a := m.answers[queue[at]]
+		if a == nil {
 			continue
 		}
-		seen[key] = true
-		for _, list := range [...][]string{a.loads, a.later} {
-			for _, to := range list {
-				if !public[to] && !m.isSecret(to) {
-					public[to] = true
-					queue = append(queue, to)
-				}
+		for _, to := range slices.Concat(named(a)...) {
+			if !set[to] && may(to) {
+				set[to] = true
+				queue = append(queue, to)
 			}
 		}
 	}
-	m.public = public
-	return public
 }
 
 // tell reports whether something about a key was not logged before. The caller holds the lock.
@@ -207,7 +195,8 @@ func (m *modules) learn(key string, a *answer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before, known := m.answers[key]
-	if known && before.sum == a.sum && before.document == a.document && slices.Equal(before.loads, a.loads) && slices.Equal(before.later, a.later) {
+	if known && before.sum == a.sum && before.document == a.document &&
+		slices.Equal(before.loads, a.loads) && slices.Equal(before.later, a.later) {
 		return
 	}
 	if !known {

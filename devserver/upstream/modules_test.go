@@ -57,7 +57,8 @@ func TestPublic(t *testing.T) {
 		{
 			"a static import is public, through every module",
 			[][3]string{
-				{"/", "page", home}, {"/src/main.jsx", "script", `import { App } from "/src/App.jsx?t=17";`},
+				{"/", "page", home},
+				{"/src/main.jsx", "script", `import { App } from "/src/App.jsx?t=17";`},
 				{"/src/App.jsx", "script", `export * from "./lib/a.js"; import "/src/App.css"`},
 			},
 			"/src/main.jsx /src/App.jsx /src/lib/a.js /src/App.css", "/src/lib/b.js /src/main.jsx?raw /package.json",
@@ -71,7 +72,10 @@ func TestPublic(t *testing.T) {
 			"one in a comment is not imported",
 			[][3]string{
 				{"/", "page", home},
-				{"/src/main.jsx", "script", "// import a from \"./Club.jsx\"\n/*\nimport b from './Hidden.jsx'\n*/\nimport c from './c.js'"},
+				{
+					"/src/main.jsx", "script",
+					"// import a from \"./Club.jsx\"\n/*\nimport b from './Hidden.jsx'\n*/\nimport c from './c.js'",
+				},
 			},
 			"/src/c.js", "/src/Club.jsx /src/Hidden.jsx",
 		},
@@ -122,7 +126,8 @@ func TestPublic(t *testing.T) {
 			[][3]string{
 				{
 					"/", "page", `<link rel=stylesheet href="/a.css?v=1"><img srcset="/1.png 1x, /2.png 2x"><a href="/src/Club.jsx">x</a>
-					<astro-island component-url="/src/Counter.jsx" renderer-url="/@id/renderer.js"></astro-island><div style="background:url(/b.png)">`,
+					<astro-island component-url="/src/Counter.jsx" renderer-url="/@id/renderer.js"></astro-island>
+					<div style="background:url(/b.png)">`,
 				},
 				{"/a.css", "style", `@import "./c.css"; a { background: url('/d.png') }`},
 			},
@@ -145,7 +150,7 @@ func TestPublic(t *testing.T) {
 		},
 		{
 			"another server's",
-			[][3]string{{"/", "page", `<script src="https://cdn.example/src/x.js"></script><script src="//cdn.example/src/y.js"></script>`}},
+			[][3]string{{"/", "page", `<script src="https://cdn.example/src/x.js"></script><link href="//cdn.example/src/y.js">`}},
 			"", "/src/x.js /src/y.js",
 		},
 	} {

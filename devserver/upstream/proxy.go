@@ -133,16 +133,18 @@ func (p *Proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 		return nil, errors.New("the upstream is not on this machine")
 	}
 	// A server that restarts itself, as after an edit of its configuration, listens nowhere for a moment.
-	for until := time.Now().Add(redial); ; {
+	waiting, stop := context.WithTimeout(ctx, redial)
+	defer stop()
+	for {
 		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
-		if err == nil || !time.Now().Before(until) || ctx.Err() != nil {
+		if err == nil || waiting.Err() != nil {
 			return conn, err
 		}
 		if now, down := p.options.Target(ctx, true); down != nil || now.Address != address {
 			return nil, err
 		}
 		select {
-		case <-ctx.Done():
+		case <-waiting.Done():
 		case <-time.After(redialPause):
 		}
 	}

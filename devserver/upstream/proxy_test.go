@@ -215,7 +215,7 @@ func TestSocket(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				defer conn.CloseNow()
+				defer func() { _ = conn.CloseNow() }()
 				for _, text := range []string{"connected", `{"file":"Club.jsx"}`, `{"at":"/Club.jsx","frame":"1\nthe secret"}`} {
 					_ = conn.Write(r.Context(), websocket.MessageText, []byte(text))
 				}
@@ -231,7 +231,7 @@ func TestSocket(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer conn.CloseNow()
+			defer func() { _ = conn.CloseNow() }()
 			_ = conn.Write(t.Context(), websocket.MessageText, []byte("hi"))
 			var got []string
 			for {

@@ -37,6 +37,7 @@ func (m *modules) answerOf(k kind, base *url.URL, text []byte) *answer {
 		return m.resolveAll(false, base, found)
 	case data:
 		return m.resolveAll(false, base, refs{later: dataRefs(text)})
+	case page, other:
 	}
 	return &answer{}
 }

@@ -83,40 +83,33 @@ func (s *scriptReader) tieNode(n js.INode) {
 	switch n := n.(type) {
 	case *js.ObjectExpr:
 		for _, p := range n.List {
-			if p.Name != nil && !p.Name.IsComputed() && s.leads(literal(&p.Name.Literal)) {
-				s.ties = append(s.ties, p.Value)
+			if p.Name != nil && !p.Name.IsComputed() {
+				s.tieIf(s.leads(literal(&p.Name.Literal)), p.Value)
 			}
-			if s.leads(literal(p.Value)) {
-				s.ties = append(s.ties, n)
-			}
+			s.tieIf(s.leads(literal(p.Value)), n)
 		}
 	case *js.ArrayExpr:
 		for _, e := range n.List {
-			if s.leads(literal(e.Value)) {
-				s.ties = append(s.ties, n)
-			}
+			s.tieIf(s.leads(literal(e.Value)), n)
 		}
 	case *js.CondExpr:
-		if s.asks(n.Cond) {
-			s.ties = append(s.ties, n.X)
-		}
+		s.tieIf(s.asks(n.Cond), n.X)
 	case *js.IfStmt:
-		if s.asks(n.Cond) {
-			s.ties = append(s.ties, n.Body)
-		}
+		s.tieIf(s.asks(n.Cond), n.Body)
 	case *js.BinaryExpr:
-		if n.Op == js.AndToken && s.asks(n.X) {
-			s.ties = append(s.ties, n.Y)
-		}
+		s.tieIf(n.Op == js.AndToken && s.asks(n.X), n.Y)
 	case *js.SwitchStmt:
 		for _, c := range n.List {
-			if c.Cond == nil || !s.leads(literal(c.Cond)) {
-				continue
-			}
 			for _, each := range c.List {
-				s.ties = append(s.ties, each)
+				s.tieIf(c.Cond != nil && s.leads(literal(c.Cond)), each)
 			}
 		}
+	}
+}
+
+func (s *scriptReader) tieIf(belongs bool, n js.INode) {
+	if belongs {
+		s.ties = append(s.ties, n)
 	}
 }
 

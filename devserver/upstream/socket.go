@@ -48,13 +48,14 @@ func (p *Proxy) relay(w http.ResponseWriter, r *http.Request, s *pass) error {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	server, resp, err := websocket.Dial(ctx, scheme+"://"+s.target.Address+r.URL.RequestURI(), &websocket.DialOptions{
-		HTTPClient: &http.Client{
-			Transport:     p.transport,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		HTTPHeader: header, Host: host, Subprotocols: protocols, CompressionMode: websocket.CompressionDisabled,
-	})
+	server, resp, err := websocket.Dial( //nolint:bodyclose // the package keeps none open
+		ctx, scheme+"://"+s.target.Address+r.URL.RequestURI(), &websocket.DialOptions{
+			HTTPClient: &http.Client{
+				Transport:     p.transport,
+				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			},
+			HTTPHeader: header, Host: host, Subprotocols: protocols, CompressionMode: websocket.CompressionDisabled,
+		})
 	if err != nil && resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
 		w.WriteHeader(resp.StatusCode)
 		return nil

@@ -3,6 +3,7 @@ package starter
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -110,6 +111,12 @@ export default {
   },
 };
 `, "../"+a.Worker, what, pathname, isView, a.Page)}
+}
+
+// IsPlainApp reports whether a file is the Worker of an app without a Worker of its own: a dev server shows its views by itself.
+func IsPlainApp(file string) bool {
+	text, err := os.ReadFile(file)
+	return err == nil && strings.Contains(string(text), "// What no file answers is a view of the app, whose own router shows it.")
 }
 
 // expression returns a pattern as a regular expression in JavaScript.

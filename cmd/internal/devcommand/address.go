@@ -16,7 +16,8 @@ var (
 	// escapes are those of a terminal: colours, links, the cursor.
 	escapes = regexp.MustCompile("\x1b(?:\\[[0-9;?:]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\^_])")
 	// address is a URL or the //host:port that Hugo prints.
-	address = regexp.MustCompile(`(?i)\b(https?):?//(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(\d{1,5}))?|(?:^|\s)()//(localhost|127\.0\.0\.1):(\d{1,5})/`)
+	address = regexp.MustCompile(`(?i)\b(https?):?//(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(\d{1,5}))?|` +
+		`(?:^|\s)()//(localhost|127\.0\.0\.1):(\d{1,5})/`)
 	// onPort is a port without a host, as in "listening on port 3000".
 	onPort = regexp.MustCompile(`(?i)\b(?:listening|running|started|ready|serving|server)\b[^\n]*?\bport:?\s+(\d{2,5})\b`)
 )

@@ -23,7 +23,8 @@ func TestCandidates(t *testing.T) {
 		{"webpack, elsewhere", "<i> [webpack-dev-server] On Your Network (IPv4): http://10.11.0.2:8080/", ""},
 		{"angular", "  ➜  Local:   http://localhost:4200/", "localhost:4200"},
 		{
-			"angular, old", "** Angular Live Development Server is listening on localhost:4200, open your browser on http://localhost:4200/ **",
+			"angular, old",
+			"** Angular Live Development Server is listening on localhost:4200, open your browser on http://localhost:4200/ **",
 			"localhost:4200",
 		},
 		{"eleventy", "[11ty] Server at http://localhost:8080/", "localhost:8080"},

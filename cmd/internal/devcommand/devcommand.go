@@ -243,7 +243,8 @@ func (c *Command) run() error {
 	if err != nil {
 		return err
 	}
-	p := &process{cmd: exec.Command(c.options.Args[0], c.options.Args[1:]...), port: port, done: make(chan struct{})} //nolint:noctx,gosec // the author's
+	cmd := exec.Command(c.options.Args[0], c.options.Args[1:]...) //nolint:noctx,gosec // the author's; Close ends it
+	p := &process{cmd: cmd, port: port, done: make(chan struct{})}
 	p.cmd.Dir = c.options.Dir
 	p.cmd.Env = append(slices.Clone(c.options.Env), "PORT="+strconv.Itoa(port), "HOST=127.0.0.1")
 	processgroup.Own(p.cmd)
@@ -273,7 +274,7 @@ func (c *Command) run() error {
 	c.process = p
 	c.mu.Unlock()
 	c.set(p, func(s *State) { *s = State{Phase: Starting} })
-	ctx, ended := context.WithCancel(context.Background())
+	ctx, ended := context.WithCancel(context.Background()) //nolint:forbidigo // it ends with the process
 	found := make(chan candidate, 64)
 	var readers sync.WaitGroup
 	readers.Go(func() { c.read(p, stdout, false, found) })
@@ -367,13 +368,15 @@ func (c *Command) find(ctx context.Context, p *process, found <-chan candidate) 
 		given = []candidate{{host: "localhost", port: c.options.Port}}
 	}
 	var printed []candidate
-	began := time.Now()
+	foreign := time.NewTimer(foreignWait)
+	defer foreign.Stop()
+	ownOnly := c.options.Port == 0
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for {
 		for _, each := range slices.Concat(printed, given) {
 			at, ok := each.dial(ctx)
-			if ok && c.options.Port == 0 && time.Since(began) < foreignWait {
+			if ok && ownOnly {
 				owns, known := ownsPort(p.cmd.Process.Pid, each.port)
 				ok = owns || !known
 			}
@@ -385,6 +388,8 @@ func (c *Command) find(ctx context.Context, p *process, found <-chan candidate) 
 		select {
 		case <-ctx.Done():
 			return
+		case <-foreign.C:
+			ownOnly = false
 		case each := <-found:
 			printed = append(printed, each)
 		case <-tick.C:

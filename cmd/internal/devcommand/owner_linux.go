@@ -9,29 +9,9 @@ import (
 
 // ownsPort reports whether a process of a group listens on a port. known is false where the system does not tell.
 func ownsPort(group, port int) (owns, known bool) {
-	sockets := map[string]bool{}
-	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
-		text, err := os.ReadFile(table)
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(text)) {
-			const listening = "0A"
-			f := strings.Fields(line)
-			if len(f) < 10 || f[3] != listening {
-				continue
-			}
-			_, hex, _ := strings.Cut(f[1], ":")
-			if n, err := strconv.ParseUint(hex, 16, 16); err == nil && int(n) == port {
-				sockets["socket:["+f[9]+"]"] = true
-			}
-		}
-	}
-	if len(sockets) == 0 {
-		return false, false
-	}
+	sockets := listening(port)
 	processes, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
+	if err != nil || len(sockets) == 0 {
 		return false, false
 	}
 	for _, p := range processes {
@@ -49,6 +29,29 @@ func ownsPort(group, port int) (owns, known bool) {
 		}
 	}
 	return false, true
+}
+
+// listening lists the sockets that listen on a port, as links to them are named.
+func listening(port int) map[string]bool {
+	sockets := map[string]bool{}
+	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
+		text, err := os.ReadFile(table)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			const listens, inode = "0A", 9
+			f := strings.Fields(line)
+			if len(f) <= inode || f[3] != listens {
+				continue
+			}
+			_, hex, _ := strings.Cut(f[1], ":")
+			if n, err := strconv.ParseUint(hex, 16, 16); err == nil && int(n) == port {
+				sockets["socket:["+f[inode]+"]"] = true
+			}
+		}
+	}
+	return sockets
 }
 
 // groupOf is the process group of a folder of /proc; 0 when it is gone.

@@ -40,6 +40,7 @@ type frontend struct {
 	console *console
 	url     string // of one that runs already
 	ending  sync.Once
+	told    sync.Once
 	closing chan struct{}
 
 	mu      sync.Mutex
@@ -221,8 +222,12 @@ func (f *frontend) without(m *manifest.Manifest) *manifest.Manifest {
 	own := *m
 	own.Assets = ""
 	_, err := os.Stat(filepath.Join(f.run.dir, filepath.FromSlash(m.Entry)))
-	if m.Entry != "" && (err != nil || starter.IsOutput(m.Entry)) {
+	entry := filepath.Join(f.run.dir, filepath.FromSlash(m.Entry))
+	if m.Entry != "" && (err != nil || starter.IsOutput(m.Entry) || starter.IsPlainApp(entry)) {
 		own.Entry = ""
+		f.told.Do(func() {
+			f.console.line("  %s does not run: the framework's dev server answers in its place", wording.Printable(m.Entry))
+		})
 	}
 	return &own
 }
