@@ -15,8 +15,12 @@ func TestAppendFiles(t *testing.T) {
 	lists := map[string][]toolapi.UploadFile{
 		"none": {}, "one": {{Path: "public/a.txt", SHA256: toolapi.Digest(strings.Repeat("0", 64)), Size: 7, ContentType: "text/plain"}},
 		"no type": {{Path: "a"}, {Path: "b", Size: 1 << 40}},
-		"to be quoted": {{Path: `a"b\c<d>&e`}, {Path: "ä\u2028\u007f\t"}, {Path: "\xff\x00"},
-			{ContentType: "text/html; charset=\"utf-8\""}},
+		"to be quoted": {
+			{Path: `a"b\c<d>&e`},
+			{Path: "ä\u2028\u007f\t"},
+			{Path: "\xff\x00"},
+			{ContentType: "text/html; charset=\"utf-8\""},
+		},
 	}
 	for name, list := range lists {
 		t.Run(name, func(t *testing.T) {

@@ -164,7 +164,8 @@ func TestPlatformWorkerd(t *testing.T) {
 	})
 
 	t.Run("refused", func(t *testing.T) {
-		revision, err := p.upload(proberSite, proberManifest, map[string]string{"w.js": `throw new Error("never starts"); export default {};`})
+		const throws = `throw new Error("never starts"); export default {};`
+		revision, err := p.upload(proberSite, proberManifest, map[string]string{"w.js": throws})
 		if err != nil {
 			t.Fatal(err)
 		}

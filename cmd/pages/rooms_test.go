@@ -147,7 +147,8 @@ var mayImport = map[string][]string{
 		"cmd/internal/migration", "cmd/internal/project", "cmd/internal/singlekeys", "cmd/internal/siteworker", "cmd/internal/snapshots",
 		"cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "devserver", "devserver/loopback",
 		"devserver/pairing", "devserver/site", "devserver/upstream", "manifest", "manifest/diagnostic", "manifest/edgerules",
-		"manifest/secretscan", "manifest/packager", "manifest/sitepath", "manifest/starter", "migrate", "migrate/snapshot", "migrate/statefolder", "runtime", "runtime/binding/images",
+		"manifest/secretscan", "manifest/packager", "manifest/sitepath", "manifest/starter", "migrate", "migrate/snapshot", "migrate/statefolder", "runtime",
+		"runtime/binding/images",
 		"runtime/binding/kv", "runtime/binding/r2", "runtime/web/cache",
 	},
 	"cmd/internal/doctor": {

@@ -74,9 +74,10 @@ func TestUpstreamOrder(t *testing.T) {
 			w := httptest.NewRecorder()
 			s.ServeHTTP(w, httptest.NewRequest(row.method, "http://localhost"+row.path, nil))
 			got := strings.TrimSpace(http.StatusText(w.Code))
-			if w.Code == http.StatusOK {
+			switch w.Code {
+			case http.StatusOK:
 				got = "200 " + w.Body.String()
-			} else if w.Code == http.StatusUnauthorized {
+			case http.StatusUnauthorized:
 				got = "401"
 			}
 			if got != row.want {

@@ -63,10 +63,12 @@ func newFront(t testing.TB, dev http.HandlerFunc, routes ...manifest.Route) *fro
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	s, err := site.New(t.Context(), site.Options{DB: db, DevHints: true, ErrorPage: func(w http.ResponseWriter, _ *http.Request, err error) {
+	options := site.Options{DB: db, DevHints: true}
+	options.ErrorPage = func(w http.ResponseWriter, _ *http.Request, err error) {
 		w.WriteHeader(http.StatusBadGateway)
 		_, _ = io.WriteString(w, err.Error())
-	}})
+	}
+	s, err := site.New(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +77,7 @@ func newFront(t testing.TB, dev http.HandlerFunc, routes ...manifest.Route) *fro
 	f.proxy.SetRoutes(m)
 	s.Swap(site.Revision{Manifest: m, Upstream: f.proxy})
 	f.Server = httptest.NewServer(s)
-	t.Cleanup(f.Server.Close)
+	t.Cleanup(f.Close)
 	return f
 }
 
@@ -286,7 +288,8 @@ func TestMembers(t *testing.T) {
 		}
 	}, club)
 	session := func() string {
-		resp, _ := f.do(t, f.request(t, http.MethodPost, "/__pages/sign-in", "persona=member", "Content-Type", "application/x-www-form-urlencoded"))
+		signIn := f.request(t, http.MethodPost, "/__pages/sign-in", "persona=member", "Content-Type", "application/x-www-form-urlencoded")
+		resp, _ := f.do(t, signIn)
 		cookie, _, _ := strings.Cut(resp.Header.Get("Set-Cookie"), ";")
 		return cookie
 	}()

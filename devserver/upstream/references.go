@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/url"
-	"path"
 	"regexp"
 	"strings"
 
@@ -131,7 +130,7 @@ func (r *pageReader) read(m *modules, text []byte, ended bool) bool {
 		}
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
-			inScript = r.element(m, z)
+			inScript = r.element(z)
 		case html.TextToken:
 			if inScript {
 				r.refs.add(m.scriptRefs(bytes.Clone(z.Raw()), true))
@@ -148,7 +147,7 @@ func (r *pageReader) read(m *modules, text []byte, ended bool) bool {
 }
 
 // element takes the attributes of an element, and reports whether a script follows.
-func (r *pageReader) element(m *modules, z *html.Tokenizer) (script bool) {
+func (r *pageReader) element(z *html.Tokenizer) (script bool) {
 	name, more := z.TagName()
 	tag := string(name)
 	link := tag == "a" || tag == "area" || tag == "form" || tag == "button" || tag == "input"
@@ -177,10 +176,4 @@ func (r *pageReader) element(m *modules, z *html.Tokenizer) (script bool) {
 		}
 	}
 	return isScript
-}
-
-// stem is the name of a module without folder and endings.
-func stem(name string) string {
-	base, _, _ := strings.Cut(path.Base(name), ".")
-	return base
 }

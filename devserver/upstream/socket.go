@@ -73,7 +73,7 @@ func (p *Proxy) relay(w http.ResponseWriter, r *http.Request, s *pass) error {
 		Subprotocols:       chosen, CompressionMode: websocket.CompressionDisabled,
 	})
 	if err != nil {
-		return nil //nolint:nilerr // the package has answered
+		return nil // the package has answered
 	}
 	defer func() { _ = client.CloseNow() }()
 	client.SetReadLimit(maxMessage)

@@ -97,19 +97,24 @@ func load(fsys fs.FS, name string, to *purpose) (*manifest.Manifest, diagnostic.
 	return m, diags
 }
 
-// check runs every rule that looks at files. It returns the compatibility flags of a JSON runtime config.
-func (b *bundle) check() []string {
-	if !b.upstream || b.exists("/entry") {
-		b.checkPath("/entry", false)
-	}
-	if b.upstream {
-		// Neither files nor members pages are there to be looked at.
-	} else if dir, ok := b.checkPath("/assets", true); ok {
+// checkPublic runs the rules of public files and members pages.
+func (b *bundle) checkPublic() {
+	if dir, ok := b.checkPath("/assets", true); ok {
 		b.checkAssets(dir)
 		_, found := edgerules.Load(b.fsys, dir)
 		b.Diagnostics = append(b.Diagnostics, found...)
 	} else if !b.Has("/assets") {
 		b.checkGuards(&assets{})
+	}
+}
+
+// check runs every rule that looks at files. It returns the compatibility flags of a JSON runtime config.
+func (b *bundle) check() []string {
+	if !b.upstream || b.exists("/entry") {
+		b.checkPath("/entry", false)
+	}
+	if !b.upstream { // else neither files nor members pages are there to be looked at
+		b.checkPublic()
 	}
 	const migrations = jsontree.Pointer("/bindings/database/migrations")
 	if dir, ok := b.checkPath(migrations, true); ok {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
 // TestAdvice: what is advised in the built-in engine is advised on V8's words, too, and the place is the author's.
@@ -28,10 +28,10 @@ func TestAdvice(t *testing.T) {
 		code.WriteString("async (request, env) => { " + c.code + " },\n")
 	}
 	code.WriteString("];\nexport default { fetch: (request, env) => cases[new URL(request.url).search.slice(1)](request, env) };")
-	w := start(t, runtime.WorkerOptions{Code: []byte(code.String())})
+	w := start(t, pagesruntime.WorkerOptions{Code: []byte(code.String())})
 	for i, c := range cases {
 		_, _, err := ask(t, w, "/?"+strconv.Itoa(i))
-		f, ok := errors.AsType[*runtime.Error](err)
+		f, ok := errors.AsType[*pagesruntime.Error](err)
 		if !ok || !strings.HasPrefix(f.Fix, c.fix) || c.fix == "" && f.Fix != "" {
 			t.Errorf("%s: %v: the fix is %q, want %q", c.code, err, f.Fix, c.fix)
 		}

@@ -236,10 +236,24 @@ func (m *meter) watch() {
 
 // look is what the watch saw last.
 type look struct {
-	at    time.Time
 	used  time.Duration
 	signs int64
 	since time.Time // nothing was seen since
+}
+
+// lookQuietLocked returns when to look again while the process works for no request, 0 for when there is one.
+func (m *meter) lookQuietLocked(before *look, now time.Time) time.Duration {
+	before.since = now
+	if len(m.running) == 0 {
+		return 0
+	}
+	works := m.last-before.used >= busy
+	before.used = m.last
+	if works {
+		m.rouseLocked()
+		return shortest
+	}
+	return quietLook
 }
 
 // look returns when to look again, 0 for when there is a request; or why the process is to be ended.
@@ -249,18 +263,8 @@ func (m *meter) look(before *look) (next time.Duration, why *ending) {
 	defer m.mu.Unlock()
 	m.advanceLocked()
 	among := m.amongLocked()
-	switch {
-	case len(m.running) == 0:
-		before.since = now
-		return 0, nil
-	case len(among) == 0:
-		works := m.last-before.used >= busy
-		before.used, before.since = m.last, now
-		if works {
-			m.rouseLocked()
-			return shortest, nil
-		}
-		return quietLook, nil
+	if len(among) == 0 {
+		return m.lookQuietLocked(before, now), nil
 	}
 	signs := m.signs.Load()
 	if signs != before.signs || m.last-before.used > busy/4 {

@@ -242,7 +242,8 @@ func TestFindRefused(t *testing.T) {
 			present: true, message: "it is a program for darwin/arm64, and this is " + platform(), fix: npm,
 		},
 		{
-			name: "another loader, as on Alpine", files: []string{"a: " + elfLoadedBy("/lib/none.so")}, at: Places{Given: "a"}, present: true,
+			name:  "another loader, as on Alpine",
+			files: []string{"a: " + elfLoadedBy("/lib/none.so")}, at: Places{Given: "a"}, present: true,
 			message: "this system has not the loader that it needs, /lib/none.so: it is made for glibc", fix: "glibc 2.35 or later",
 		},
 		{

@@ -226,7 +226,8 @@ func TestHTTP(t *testing.T) {
 			c.await(t, "began")
 			cancel()
 		}()
-		if _, err := w.Serve(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "http://a/left", nil)); err != nil {
+		left := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://a/left", nil)
+		if _, err := w.Serve(httptest.NewRecorder(), left); err != nil {
 			t.Error(err)
 		}
 		ctx, cancel = context.WithTimeout(t.Context(), 10*time.Second)

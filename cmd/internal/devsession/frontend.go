@@ -102,10 +102,7 @@ func (f *frontend) environment(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := os.Environ()
-	if t.Environ != nil {
-		env = slices.Clone(t.Environ)
-	}
+	env := slices.Clone(t.Environ)
 	for name, value := range values {
 		env = append(env, name+"="+value)
 	}

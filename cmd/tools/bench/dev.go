@@ -160,7 +160,9 @@ func (w *browser) tell(out http.ResponseWriter, r *http.Request) {
 
 // await waits until the page shows a version.
 func (w *browser) await(ctx context.Context, version int) {
-	for w.next(ctx) != version {
+	shown := w.next(ctx)
+	for shown != version {
+		shown = w.next(ctx)
 	}
 }
 

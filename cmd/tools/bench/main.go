@@ -1,8 +1,8 @@
 // Command bench measures `pages` against its peers on one machine, in one go: `pages dev` against `wrangler dev` and
 // caddy, `pages validate` against jq and ajv, `pages migrate` against sqlite3 and wrangler, the runtime against workerd,
 // Node.js and the engine of the npm package, `--engine workerd` and bindings against wrangler's, `pages deploy` against
-// copying and sha256sum, a framework's dev server behind ours against itself, and `pages platform` against bounds. The rows, their promises and the commands behind them are in
-// the tables of each part, and in BENCHMARKS.md.
+// copying and sha256sum, a framework's dev server behind ours against itself, and `pages platform` against bounds. The
+// rows, their promises and the commands behind them are in the tables of each part, and in BENCHMARKS.md.
 //
 // All sides take turns, round by round, and medians are compared, so that a noisy minute hits all. --for bounds the time
 // of all of it: the first round of a part is always taken, others as long as there is time. Standard output is the table,

@@ -1,10 +1,10 @@
 // Package quickjspatch rewrites quickjs.wasm so that its host can stop it, follow it and call it cheaply.
 //
 // QuickJS calls its interrupt handler between JavaScript instructions only: a native built-in ([].join of fifty million
-// holes, a quadratic indexOf) runs for seconds without a call, and nothing can end a goroutine from outside. [Instrument] puts a counter at the head of every loop of the module (instrument.go); when
-// the counter runs out the module calls its own host_interrupt import and starts over. The host may panic then, which unwinds
-// the module's stack. Instructions that fill or copy memory take from the counter by the bytes that they move. The counter
-// costs 5 %.
+// holes, a quadratic indexOf) runs for seconds without a call, and nothing can end a goroutine from outside. [Instrument]
+// puts a counter at the head of every loop of the module (instrument.go); when the counter runs out the module calls its own
+// host_interrupt import and starts over. The host may panic then, which unwinds the module's stack. Instructions that fill
+// or copy memory take from the counter by the bytes that they move. The counter costs 5 %.
 //
 // The same pass adds hooks (hooks.go): for the code after an await, for the request that a promise belongs to, for calls of
 // the host without copies of the arguments, and for dates, which the host reads.
