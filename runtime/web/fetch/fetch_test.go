@@ -362,6 +362,7 @@ func TestFetchSelf(t *testing.T) {
 		if (url.pathname === "/leaf") return new Response(request.method + " leaf " + await request.text());
 		if (url.pathname === "/stream") return new Response(ReadableStream.from([new Uint8Array([65]), new Uint8Array([66])]));
 		if (url.pathname === "/deep") { const r = await fetch(request.url); return new Response(await r.text(), r); }
+		if (url.pathname === "/agent") return new Response(String(request.headers.get("user-agent")));
 		const r = await fetch(new URL(url.searchParams.get("to"), url), { method: "POST", body: "sent" });
 		return new Response(await r.text(), r);`)
 	var w *webtest.Worker
@@ -370,7 +371,7 @@ func TestFetchSelf(t *testing.T) {
 		Self: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.ServeHTTP(rw, r) }),
 	})
 	for path, want := range map[string]string{
-		"/?to=/leaf": "POST leaf sent", "/?to=/stream": "AB", "/deep": "Subrequest depth limit exceeded",
+		"/?to=/leaf": "POST leaf sent", "/?to=/stream": "AB", "/deep": "Subrequest depth limit exceeded", "/?to=/agent": "null",
 	} {
 		if _, body := w.Get(path); !strings.Contains(body, want) {
 			t.Errorf("%s: %q", path, body)

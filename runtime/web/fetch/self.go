@@ -40,6 +40,9 @@ func (s *Session) fetchSelf(r *http.Request) (*http.Response, error) {
 	}
 	r = r.WithContext(context.WithValue(r.Context(), lineageKey{}, lineage{s.lineage.depth + 1, s.lineage.all}))
 	r.RequestURI = r.URL.RequestURI()
+	if r.Header.Get("User-Agent") == "" {
+		delete(r.Header, "User-Agent") // it was there for net/http alone
+	}
 	r.RemoteAddr = "127.0.0.1:0"
 	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
 	if r.Body == nil {
