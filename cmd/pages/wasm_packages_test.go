@@ -25,11 +25,12 @@ var wasmPackages = map[string]string{
 // TestWasmPackages runs them in a real Worker, again and again: instances made at
 // the top level go on where they were, or start from the image.
 func TestWasmPackages(t *testing.T) {
-	for _, isolation := range []string{"shared", "request"} {
+	isolations := []string{"shared", "request"}
+	if inWorkerd() {
+		isolations = isolations[:1] // one isolate for all requests
+	}
+	for _, isolation := range isolations {
 		t.Run(isolation, func(t *testing.T) {
-			if isolation == "request" && inWorkerd() {
-				t.Skip("one isolate for all requests")
-			}
 			d := startDev(t, filepath.Join(copyExample(t, "packages"), "wasm"), "--isolation", isolation)
 			for range 3 {
 				for topic, want := range wasmPackages {

@@ -22,6 +22,7 @@ import (
 	"github.com/coder/websocket"
 	_ "modernc.org/sqlite"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/devserver/upstream"
 	"github.com/pages-toolchain/pages/manifest"
@@ -380,7 +381,7 @@ func TestRestarting(t *testing.T) {
 	<-asked
 	<-asked // after it was refused once
 	if l, err = net.Listen("tcp", address); err != nil {
-		t.Skip("the port is another's now")
+		testmachine.Lacks(t, "the port, which another program took", err)
 	}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { html(w, "back") })}
 	defer server.Close()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/workerd"
@@ -204,7 +205,7 @@ func TestPoolBound(t *testing.T) {
 func TestPoolMemory(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("the memory of a process is not read here")
+		testmachine.Lacks(t, "a figure of the memory of processes", nil)
 	}
 	p := newPool(t, workerd.PoolOptions{Memory: 200 << 20, Processes: 4})
 	small, large, working := p.start(t, true), p.start(t, true), p.start(t, true)

@@ -68,7 +68,7 @@ func tree(t *testing.T, lines ...string) (dir string) {
 // TestFind: where the program is found, in which order.
 func TestFind(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("links and programs of Linux")
+		testmachine.Lacks(t, "links and programs of Linux", nil)
 	}
 	name := platformPackages[platform()]
 	platformFiles := func(modules string) []string {
@@ -179,7 +179,7 @@ func elfLoadedBy(loader string) string {
 // TestFindRefused: what cannot be used is refused with the reason and the way out, and what comes later is not taken in its place.
 func TestFindRefused(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("programs of Linux")
+		testmachine.Lacks(t, "programs of Linux", nil)
 	}
 	other := map[string]elf.Machine{"amd64": elf.EM_AARCH64, "arm64": elf.EM_X86_64}[runtime.GOARCH]
 	const npm = "npm i -D workerd"

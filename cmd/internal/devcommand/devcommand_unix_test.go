@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // roleVariable has the test binary be a dev server, or a program that runs one.
@@ -132,7 +134,7 @@ func TestAddress(t *testing.T) {
 // TestForeignAddress: an API that the command names is not the dev server, even if it answers.
 func TestForeignAddress(t *testing.T) {
 	if _, err := os.Stat("/proc/self/net/tcp"); err != nil {
-		t.Skip("the system does not say whose a port is")
+		testmachine.Lacks(t, "a list of whose each port is", err)
 	}
 	api, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
