@@ -23,7 +23,8 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(shell git rev-parse
 BOOTED  := $(filter-out %_test.go,$(shell find runtime -name '*.go'))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: dev build test check bench soak clean artifacts javascript format cross example site lint vuln long race wazero goldens browser npm screenshots tidy release
+.PHONY: dev build test check bench soak clean artifacts javascript format cross example \
+        site lint vuln long race wazero goldens browser npm screenshots tidy release
 
 # The program and all tests are compiled alike, as a release is: otherwise `make test` would compile everything once more.
 export CGO_ENABLED := 0

@@ -106,7 +106,7 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 	case errors.As(err, &room):
 		return addressSpaceError(room)
 	case errors.Is(err, engine.ErrReset), errors.Is(err, engine.ErrClosed):
-		return resetError(err)
+		return ResetError(err)
 	case errors.As(err, &killed):
 		return w.sources.OverCPU(killed)
 	case errors.As(err, &failed) && failed.Err != nil:
@@ -122,8 +122,9 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 	return &Error{Kind: KindInternal, Message: err.Error(), err: err}
 }
 
-// resetError is the error of a request that is not at fault: another one in the same isolate is, or the Worker was replaced.
-func resetError(err error) *Error {
+// ResetError is the error of a request that is not at fault: another one in the same isolate is, or the Worker was replaced
+// (engine.ErrClosed).
+func ResetError(err error) *Error {
 	e := &Error{
 		Kind: KindReset, Message: "the Worker was restarted while this request was under way",
 		Fix: "send the request again", err: err,

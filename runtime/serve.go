@@ -19,7 +19,7 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	defer w.takeTurn(r.Context(), x)()
 	s, err := w.acquire(r.Context(), x.Depth() > 0)
 	if errors.Is(err, web.ErrClientGone) {
-		rw.WriteHeader(statusClientGone)
+		rw.WriteHeader(StatusClientGone)
 		return Usage{}, nil
 	}
 	if err != nil {
@@ -47,7 +47,7 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	}
 	usage := Usage{CPU: scope.CPU(), SubRequests: x.SubRequests(), Isolate: s.number}
 	if errors.Is(err, web.ErrClientGone) && !m.wrote {
-		rw.WriteHeader(statusClientGone)
+		rw.WriteHeader(StatusClientGone)
 	}
 	if usage.Broke, err = w.brokeOff(scope, err); err != nil {
 		f := w.errorOf(KindException, err)
@@ -83,7 +83,7 @@ func (w *Worker) passThrough(scope *engine.Scope, rw http.ResponseWriter, r *htt
 		return false
 	}
 	for _, assets := range w.o.Bindings.Assets { // there is at most one
-		w.logError(scope, "passThroughOnException: the static answer was given, because of ", f)
+		w.logError(scope, PassedThrough, f)
 		assets.ServeHTTP(rw, r)
 		return true
 	}
@@ -142,12 +142,12 @@ func (w *Worker) finish(s *slot, scope *engine.Scope, x *web.Exchange, headDone 
 				w.requestDone(s)
 			}
 		}()
-		timer := time.NewTimer(waitUntilTime)
+		timer := time.NewTimer(WaitUntilTime)
 		defer timer.Stop()
 		select {
 		case <-x.Done():
 		case <-timer.C:
-			w.warn(scope, overWaitUntil)
+			w.warn(scope, OverWaitUntil)
 			w.host.GiveUp(x)
 		case <-w.ctx.Done():
 		}
@@ -156,14 +156,8 @@ func (w *Worker) finish(s *slot, scope *engine.Scope, x *web.Exchange, headDone 
 
 // warnOver logs limits that were exceeded while they are not enforced.
 func (w *Worker) warnOver(r *http.Request, u Usage) {
-	if w.o.Limits.Mode != Warn || w.o.Console == nil {
-		return
-	}
-	if u.CPU > w.o.Limits.CPUTime() {
-		w.o.Console(Line{
-			Time: w.runtime.now(), Level: "warn", Request: r,
-			Text: "this request used " + u.CPU.Round(time.Millisecond).String() + " of CPU time, over limits.cpuMs",
-		})
+	if text := w.o.Limits.Exceeded(u); text != "" && w.o.Console != nil {
+		w.o.Console(Line{Time: w.runtime.now(), Level: "warn", Request: r, Text: text})
 	}
 }
 

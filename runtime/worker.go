@@ -21,16 +21,9 @@ const (
 	// fewestIsolates is the default number of isolates on machines with fewer processors: the long turn of one request does
 	// not hold up others.
 	fewestIsolates = 2
-	// waitUntilTime bounds ctx.waitUntil after the response, as on the platform.
-	waitUntilTime = 30 * time.Second
-	overWaitUntil = "waitUntil was ended 30 s after the answer: what it still waited for is not done"
-	// statusClientGone is the status in logs of a response whose client has gone.
-	statusClientGone = 499
 	// mappedScheme prefixes the name of code whose stacks are mapped when they are read: such a stack is mapped again when it
 	// is printed, and the author's file may have the name of the code.
 	mappedScheme = "bundle:"
-	// defaultLoadCPU is the CPU time for evaluating the module, which no limit of the site bounds.
-	defaultLoadCPU = 10 * time.Second
 )
 
 // WorkerOptions is what a Worker is made of.
@@ -150,7 +143,7 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 		o.Isolates = max(fewestIsolates, goruntime.GOMAXPROCS(0))
 	}
 	if o.LoadCPU <= 0 {
-		o.LoadCPU = defaultLoadCPU
+		o.LoadCPU = DefaultLoadCPU
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

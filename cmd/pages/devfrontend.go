@@ -68,8 +68,8 @@ func (c *cli) loadDev(ctx context.Context, args []string, f *devFlags) (string, 
 	if !c.term.Interactive() {
 		return dir, m, unbuilt
 	}
-	yes, askErr := c.term.Agree(ctx, fmt.Sprintf("The site is not built yet. Run %q of its package.json (%s), %s's dev server, behind it?",
-		command, server.Text, server.Framework))
+	yes, askErr := c.term.Agree(ctx, fmt.Sprintf("The site is not built yet. Start the dev server of %s with %q (%s)?",
+		server.Framework, command, server.Text))
 	if askErr != nil {
 		return dir, m, askErr
 	}

@@ -50,7 +50,7 @@ func (c *cli) places(dir string) workerd.Places {
 	return at
 }
 
-// choose returns the engine that --engine asks for. With auto, what is there and cannot be used is warned of.
+// choose returns the engine that --engine asks for. With auto it warns of a workerd that cannot run.
 func (f *engineFlag) choose(ctx context.Context, c *cli, dir string) (siteworker.Choice, error) {
 	if f.name == siteworker.BuiltIn {
 		return siteworker.Choice{}, nil

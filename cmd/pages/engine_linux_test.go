@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // workerdOf are the processes of workerd that a process has started.
@@ -42,13 +42,10 @@ func workerdOf(t *testing.T, parent int) (all []int) {
 // gone waits until a process has ended.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	testmachine.Await(t, fmt.Sprintf("process %d ends", pid), func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || strings.Contains(string(stat), ") Z ") {
-			return
-		}
-	}
-	t.Errorf("process %d goes on", pid)
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	})
 }
 
 const keepingWorker = `export default {

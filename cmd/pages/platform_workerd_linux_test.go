@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // proberWorker tries to reach what it is asked to, by all that workerd has for it. What it reaches is in the answer.
@@ -186,12 +186,7 @@ func TestPlatformWorkerd(t *testing.T) {
 		if v := p.request(t, http.MethodGet, prober, "/", ""); v.body != "second" {
 			t.Errorf("%d %s", v.status, v.body)
 		}
-		for end := time.Now().Add(patience); len(workerdOf(t, service)) > len(pids) && time.Now().Before(end); {
-			time.Sleep(5 * time.Millisecond)
-		}
-		if now := workerdOf(t, service); len(now) != len(pids) {
-			t.Errorf("%v, and after a publish %v", pids, now)
-		}
+		testmachine.Await(t, "the process of the old revision ends", func() bool { return len(workerdOf(t, service)) == len(pids) })
 	})
 
 	t.Run("killed", func(t *testing.T) { p.killWorkers(t, site, written, neighbour, undisturbed[0]) })
@@ -247,9 +242,7 @@ func (p *platformRun) killWorkers(t *testing.T, site, written, neighbour string,
 	visit(func(int) (pageResponse, error) { return p.tryRequest("GET", neighbour, "/api/x", "") }, ok, never, &calm)
 	for range kills {
 		begun, others := rows.Load(), calm.Load()
-		for end := time.Now().Add(patience); (rows.Load() < begun+3 || calm.Load() < others+3) && time.Now().Before(end); {
-			time.Sleep(time.Millisecond)
-		}
+		testmachine.Await(t, "both sites answer", func() bool { return rows.Load() >= begun+3 && calm.Load() >= others+3 })
 		for _, pid := range workerdOf(t, p.cmd.Process.Pid) {
 			if pid != undisturbed {
 				_ = syscall.Kill(pid, syscall.SIGKILL)

@@ -106,7 +106,7 @@ func wordOf(text string, most int) string {
 	return strings.ToValidUTF8(headerText(text[:min(len(text), most)]), "")
 }
 
-// refuseForeign refuses a request of another origin's page, if it is one. The first of each origin is told in the log.
+// refuseForeign refuses a request of another origin's page, if it is one. The log names the first of each origin.
 func (x *exchange) refuseForeign(what string) bool {
 	refusal := x.site.foreign(x.r, what)
 	if refusal == nil {

@@ -137,7 +137,7 @@ func (l *firstLook) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 func (x *exchange) upstreamFailed(r *http.Request, err error) {
 	if x.out.status != 0 {
 		x.failure = err.Error()
-		panic(http.ErrAbortHandler) // what is there must not look complete
+		panic(http.ErrAbortHandler) // a part must not look complete
 	}
 	clear(x.out.Header())
 	if refusal, ok := errors.AsType[*RefusalError](err); ok {
@@ -156,7 +156,7 @@ func (x *exchange) upstreamFailed(r *http.Request, err error) {
 	x.refuse(refuse(http.StatusBadGateway, "upstream_failed", "the site's dev server does not answer"))
 }
 
-// askUpstream answers a Worker that asks for a file, on behalf of whoever it answers.
+// askUpstream answers a Worker that asks for a file, on behalf of its visitor.
 func (x *exchange) askUpstream(upstream Upstream) {
 	r := x.r.Clone(x.r.Context())
 	r.URL = &url.URL{Path: x.path.decoded, RawPath: x.path.escaped, RawQuery: x.path.query}

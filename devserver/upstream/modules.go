@@ -33,8 +33,8 @@ import (
 //     path leads to a members page;
 //   - a WebSocket passes no message to a stranger that quotes lines of a file that is not public (socket.go).
 //
-// What a page names is read from the bytes on their way to whoever asked, so a page must have been asked for before its
-// modules are; where a browser took one of them from its cache, the server is asked for it.
+// The proxy reads the references of a page from the bytes on their way to the visitor, so the page must be asked for before its
+// modules; where a browser took one of them from its cache, the proxy asks the server for it.
 
 const (
 	maxAnswers   = 20_000  // that are remembered of one site

@@ -70,3 +70,12 @@ func AbsentIn(e *engine.Error) string {
 	}
 	return name
 }
+
+// NeverAnswers is the error of a handler whose promise nothing can settle any more.
+func NeverAnswers() *engine.Error {
+	return &engine.Error{
+		Name: "Error",
+		Message: "the handler will never answer: its promise is pending and nothing is under way that could settle it " +
+			"(a promise that is never resolved, or I/O that belongs to another request)",
+	}
+}

@@ -126,10 +126,16 @@ func thrownError(c *engine.Call) *engine.Error {
 	if e.Name == "" && e.Message == "null" && c.HeapFull() {
 		return engine.OutOfMemory()
 	}
+	AddCauses(e, c.Strings(5))
+	return e
+}
+
+// AddCauses gives an error its further ones, each by four texts in turn: its role (errors or cause), name, message and stack.
+func AddCauses(e *engine.Error, texts []string) {
 	const fields = 4
 	var parts []any
 	last := e
-	for f := range slices.Chunk(c.Strings(5), fields) {
+	for f := range slices.Chunk(texts, fields) {
 		if len(f) < fields {
 			break
 		}
@@ -144,7 +150,6 @@ func thrownError(c *engine.Call) *engine.Error {
 	if parts != nil {
 		e.Props = append(e.Props, engine.Field{Name: "errors", Value: parts})
 	}
-	return e
 }
 
 func (h *Host) respond(c *engine.Call) (any, error) {

@@ -155,11 +155,7 @@ func (h *Host) Idle(s *engine.Scope) {
 		if x.io.Isolate.HeapFull() {
 			x.failWorker(KindException, engine.OutOfMemory())
 		} else {
-			x.failWorker(KindHung, &engine.Error{
-				Name: "Error",
-				Message: "the handler will never answer: its promise is pending and nothing is under way that could settle it " +
-					"(a promise that is never resolved, or I/O that belongs to another request)",
-			})
+			x.failWorker(KindHung, NeverAnswers())
 		}
 		h.work.Go(func() { h.GiveUp(x) })
 	}

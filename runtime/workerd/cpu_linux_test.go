@@ -19,12 +19,16 @@ type asked struct {
 	took  time.Duration
 }
 
-// askAll sends requests at once, each a little after the one before it, and returns their outcomes.
-func askAll(t *testing.T, w engine, targets ...string) []asked {
+// askAll sends requests at once, each when the turn of the one before it has begun, which is logged. It returns their outcomes.
+func askAll(t *testing.T, w engine, c *console, targets ...string) []asked {
 	t.Helper()
 	all := make([]asked, len(targets))
 	done := make(chan int)
+	begun := strings.Count(c.String(), "begun: ")
 	for i, target := range targets {
+		if i > 0 {
+			c.awaitNth(t, "begun: ", begun+i)
+		}
 		go func() {
 			begun := time.Now()
 			rec := httptest.NewRecorder()
@@ -33,7 +37,6 @@ func askAll(t *testing.T, w engine, targets ...string) []asked {
 			all[i] = asked{rec, usage, f, time.Since(begun)}
 			done <- i
 		}()
-		time.Sleep(30 * time.Millisecond) // its turn has begun
 	}
 	for range targets {
 		<-done
@@ -41,7 +44,7 @@ func askAll(t *testing.T, w engine, targets ...string) []asked {
 	return all
 }
 
-// TestCPU: a request over its budget is ended, the others are told why, and the Worker goes on.
+// TestCPU: a request over its budget ends, the others get the reason, and the Worker goes on.
 func TestCPU(t *testing.T) {
 	t.Parallel()
 	var c console
@@ -55,7 +58,7 @@ func TestCPU(t *testing.T) {
 		}
 	}
 	t.Run("alone", func(t *testing.T) {
-		got := askAll(t, w, "/loop")[0]
+		got := askAll(t, w, &c, "/loop")[0]
 		if got.f == nil || got.f.Kind != pagesruntime.KindCPU || got.f.Status() != http.StatusServiceUnavailable {
 			t.Fatalf("%+v", got.f)
 		}
@@ -70,7 +73,7 @@ func TestCPU(t *testing.T) {
 		fine()
 	})
 	t.Run("others come while it runs", func(t *testing.T) {
-		o := askAll(t, w, "/loop", "/url")
+		o := askAll(t, w, &c, "/loop", "/url")
 		// On a busy machine the other may come before it is known that the loop runs.
 		const unknown, why = "one of 2 requests", "another request ran over limits.cpuMs"
 		loop, other := o[0].f, o[1].f
@@ -83,7 +86,7 @@ func TestCPU(t *testing.T) {
 		fine()
 	})
 	t.Run("others wait while it runs", func(t *testing.T) {
-		o := askAll(t, w, "/slow?ms=60000", "/slow?ms=60000", "/loop")
+		o := askAll(t, w, &c, "/slow?ms=60000", "/slow?ms=60000", "/loop")
 		for i, got := range o {
 			const want = "one of 3 requests that ran at the same time ran over limits.cpuMs, " +
 				"and the process of workerd that they shared was restarted"
@@ -98,7 +101,7 @@ func TestCPU(t *testing.T) {
 		fine()
 	})
 	t.Run("in waitUntil", func(t *testing.T) {
-		if got := askAll(t, w, "/waitloop")[0]; got.f != nil || got.rec.Body.String() != "answered" {
+		if got := askAll(t, w, &c, "/waitloop")[0]; got.f != nil || got.rec.Body.String() != "answered" {
 			t.Errorf("%+v", got)
 		}
 		l := c.await(t, "after the answer, in waitUntil: the Worker used more than 50 ms")
@@ -108,7 +111,7 @@ func TestCPU(t *testing.T) {
 		fine()
 	})
 	t.Run("not over it", func(t *testing.T) {
-		got := askAll(t, w, "/busy?n=2")[0]
+		got := askAll(t, w, &c, "/busy?n=2")[0]
 		if got.f != nil || got.usage.CPU <= 0 || got.usage.Shared {
 			t.Errorf("%+v", got)
 		}

@@ -20,6 +20,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding/kv"
 	"github.com/pages-toolchain/pages/runtime/workerd"
@@ -144,9 +145,7 @@ func TestKills(t *testing.T) {
 	}
 	for n := 0; n < kills; {
 		before := answered.Load()
-		for answered.Load() < before+3 { // it works
-			time.Sleep(time.Millisecond)
-		}
+		testmachine.Await(t, "it answers", func() bool { return answered.Load() >= before+3 })
 		if kill(t, w, syscall.SIGKILL) {
 			n++
 		}

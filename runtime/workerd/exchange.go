@@ -16,16 +16,12 @@ import (
 
 	"github.com/pages-toolchain/pages/manifest/limits"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
-	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
 	"github.com/pages-toolchain/pages/runtime/web/compression"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
 // This file gives one request to the Worker and writes its answer.
-
-// statusClientGone is the status in logs of a response whose client has gone, as in the built-in engine.
-const statusClientGone = 499
 
 // exchange is one request with its answer. It lives until its waitUntil is done.
 type exchange struct {
@@ -152,7 +148,7 @@ func (q *requests) waits(p *process) bool {
 	return slices.ContainsFunc(past, func(x *exchange) bool {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		return x.p == p && x.waits && !x.done && time.Since(x.over) < waitUntilTime
+		return x.p == p && x.waits && !x.done && time.Since(x.over) < pagesruntime.WaitUntilTime
 	})
 }
 
@@ -174,7 +170,7 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (pagesruntime.Us
 		w.left()
 	}
 	if errors.Is(err, web.ErrClientGone) {
-		rw.WriteHeader(statusClientGone)
+		rw.WriteHeader(pagesruntime.StatusClientGone)
 		return pagesruntime.Usage{}, nil
 	}
 	if err != nil {
@@ -188,7 +184,7 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (pagesruntime.Us
 	x.answered(errors.Is(err, web.ErrClientGone))
 	if errors.Is(err, web.ErrClientGone) {
 		if !x.wrote {
-			rw.WriteHeader(statusClientGone)
+			rw.WriteHeader(pagesruntime.StatusClientGone)
 		}
 		return usage, nil
 	}
@@ -294,20 +290,18 @@ func (x *exchange) answered(gone bool) {
 			tunnel.run()
 			return
 		}
-		timer := time.NewTimer(waitUntilTime)
+		timer := time.NewTimer(pagesruntime.WaitUntilTime)
 		defer timer.Stop()
 		select {
 		case <-x.ended:
 		case <-x.p.done:
 			x.lostWaits()
 		case <-timer.C:
-			x.warn(overWaitUntil)
+			x.warn(pagesruntime.OverWaitUntil)
 		case <-x.w.ctx.Done():
 		}
 	}()
 }
-
-const overWaitUntil = "waitUntil was ended 30 s after the answer: what it still waited for is not done"
 
 // end forgets the exchange.
 func (x *exchange) end() {
@@ -549,7 +543,7 @@ func (x *exchange) cut(err error) error {
 	return &brokeError{err}
 }
 
-// countSubRequest counts one outbound request; the one over the limit is refused. The sentence is that of the built-in engine.
+// countSubRequest counts one outbound request; the one over the limit is refused.
 func (x *exchange) countSubRequest() error {
 	most := x.w.o.Limits.SubRequests
 	if most <= 0 {
@@ -559,19 +553,18 @@ func (x *exchange) countSubRequest() error {
 	if int(n) <= most || x.w.o.Limits.Mode == pagesruntime.Off {
 		return nil
 	}
-	message := fmt.Sprintf("Too many subrequests: limits.subRequests allows %d for one request, redirects counted", most)
+	err := fetch.TooMany(most)
 	if x.w.o.Limits.Mode == pagesruntime.Warn {
-		x.warn(message)
+		x.warn(err.Message)
 		return nil
 	}
 	x.subRequests.Add(-1)
-	return &engine.Error{Name: "Error", Message: message}
+	return err
 }
 
 // warnOver logs limits that were exceeded while they are not enforced.
 func (x *exchange) warnOver(u pagesruntime.Usage) {
-	l := x.w.o.Limits
-	if l.Mode == pagesruntime.Warn && u.CPU > l.CPUTime() {
-		x.warn("this request used " + u.CPU.Round(time.Millisecond).String() + " of CPU time, over limits.cpuMs")
+	if text := x.w.o.Limits.Exceeded(u); text != "" {
+		x.warn(text)
 	}
 }

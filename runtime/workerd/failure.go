@@ -17,12 +17,9 @@ import (
 
 // envelope is why the handler failed, as js/prelude.js tells it.
 type envelope struct {
-	Kind        string   `json:"kind"`
-	PassThrough bool     `json:"passThrough"`
-	Name        string   `json:"name"`
-	Message     string   `json:"message"`
-	Stack       string   `json:"stack"`
-	Causes      []string `json:"causes"`
+	Kind        string `json:"kind"`
+	PassThrough bool   `json:"passThrough"`
+	thrownError
 }
 
 // maxEnvelope is the most bytes of an envelope that are read.
@@ -42,7 +39,7 @@ func (x *exchange) thrown(resp *http.Response) error {
 	if e.Kind == web.KindNotResponse {
 		kind = pagesruntime.KindNotResponse
 	}
-	f := x.w.sources.Thrown(kind, x.p.thrown(e.Name, e.Message, e.Stack, e.Causes))
+	f := x.w.sources.Thrown(kind, x.p.thrown(e.thrownError))
 	if e.PassThrough && x.passThrough(f) {
 		return nil
 	}
@@ -52,7 +49,7 @@ func (x *exchange) thrown(resp *http.Response) error {
 // passThrough answers as if there were no Worker, after ctx.passThroughOnException(). It reports whether it answered.
 func (x *exchange) passThrough(f *pagesruntime.Error) bool {
 	for _, assets := range x.w.o.Bindings.Assets { // there is at most one
-		x.logError("passThroughOnException: the static answer was given, because of ", f)
+		x.logError(pagesruntime.PassedThrough, f)
 		x.wrote = true
 		assets.ServeHTTP(x.rw, x.r)
 		return true
@@ -64,11 +61,7 @@ func (x *exchange) passThrough(f *pagesruntime.Error) bool {
 func (x *exchange) refusedByWorkerd() error {
 	said := x.p.output.awaitException()
 	if said.hung() {
-		return x.w.sources.Thrown(pagesruntime.KindHung, &engine.Error{
-			Name: "Error",
-			Message: "the handler will never answer: its promise is pending and nothing is under way that could settle it " +
-				"(a promise that is never resolved, or I/O that belongs to another request)",
-		})
+		return x.w.sources.Thrown(pagesruntime.KindHung, web.NeverAnswers())
 	}
 	if said.message == "" {
 		const unknown = "workerd refused the request without a reason that is known here"
@@ -139,23 +132,13 @@ func (x *exchange) endingError(why *ending) *pagesruntime.Error {
 	return f
 }
 
-// thrown is an error of our script as the engine's, with the names of frames as they are told here.
-func (p *process) thrown(name, message, stack string, causes []string) *engine.Error {
-	const fields = 4 // of each cause: its role, name, message and stack
-	e := &engine.Error{Name: name, Message: message, Stack: p.frames(stack)}
-	var parts []any
-	last := e
-	for ; len(causes) >= fields; causes = causes[fields:] {
-		further := &engine.Error{Name: causes[1], Message: causes[2], Stack: p.frames(causes[3])}
-		if causes[0] == "errors" {
-			parts = append(parts, further)
-			continue
-		}
-		last.Props = append(last.Props, engine.Field{Name: "cause", Value: further})
-		last = further
+// thrown is an error of our script as the engine's, with our names of frames.
+func (p *process) thrown(t thrownError) *engine.Error {
+	e := &engine.Error{Name: t.Name, Message: t.Message, Stack: p.frames(t.Stack)}
+	const fields, stack = 4, 3 // of each cause: see web.AddCauses
+	for i := stack; i < len(t.Causes); i += fields {
+		t.Causes[i] = p.frames(t.Causes[i])
 	}
-	if parts != nil {
-		e.Props = append(e.Props, engine.Field{Name: "errors", Value: parts})
-	}
+	web.AddCauses(e, t.Causes)
 	return e
 }

@@ -59,11 +59,21 @@ func (c *console) log(l pagesruntime.Line) {
 // await returns the first line whose text has a part.
 func (c *console) await(t testing.TB, part string) pagesruntime.Line {
 	t.Helper()
+	return c.awaitNth(t, part, 1)
+}
+
+// awaitNth returns the n-th line whose text has a part, from 1.
+func (c *console) awaitNth(t testing.TB, part string, n int) pagesruntime.Line {
+	t.Helper()
 	timeout := time.After(10 * time.Second)
 	for {
 		c.mu.Lock()
+		found := 0
 		for _, l := range c.lines {
 			if strings.Contains(l.Text, part) {
+				found++
+			}
+			if found == n {
 				c.mu.Unlock()
 				return l
 			}

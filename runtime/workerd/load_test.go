@@ -9,7 +9,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// TestLoad: a module that cannot be evaluated is told in the author's files.
+// TestLoad: the error of a module that cannot be evaluated names the author's files.
 func TestLoad(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{

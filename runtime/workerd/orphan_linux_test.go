@@ -7,7 +7,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 const orphanVariable = "PAGES_TEST_ORPHAN"
@@ -40,12 +41,8 @@ func TestOrphan(t *testing.T) {
 	if pid == 0 {
 		t.Fatal("it did not start")
 	}
-	for range 1000 {
+	testmachine.Await(t, fmt.Sprintf("process %d ends", pid), func() bool {
 		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || strings.Contains(string(state), ") Z ") {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("process %d goes on", pid)
+		return err != nil || strings.Contains(string(state), ") Z ")
+	})
 }

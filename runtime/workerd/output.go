@@ -82,10 +82,11 @@ type event struct {
 	Level string  `json:"level"`
 	Text  string  `json:"text"`
 	Args  *string `json:"args"`
-	envelopeError
+	thrownError
 }
 
-type envelopeError struct {
+// thrownError is an error as our script tells it.
+type thrownError struct {
 	Name    string   `json:"name"`
 	Message string   `json:"message"`
 	Stack   string   `json:"stack"`
@@ -130,10 +131,10 @@ func (o *output) take(e *event) {
 		}
 		w.console(x, w.sources.Line(entry))
 	case "rejection":
-		w.console(x, w.sources.Rejection(o.p.thrown(e.Name, e.Message, e.Stack, e.Causes)))
+		w.console(x, w.sources.Rejection(o.p.thrown(e.thrownError)))
 	case "load":
 		o.mu.Lock()
-		o.thrown = o.p.thrown(e.Name, e.Message, e.Stack, e.Causes)
+		o.thrown = o.p.thrown(e.thrownError)
 		o.mu.Unlock()
 	case "pong":
 		o.p.mu.Lock()

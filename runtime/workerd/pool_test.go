@@ -78,9 +78,7 @@ func under(t *testing.T, w *workerd.Worker, target string) (end func() error) {
 		_, _, err := ask(t, w, target)
 		ended <- err
 	}()
-	for w.Users() == before {
-		time.Sleep(time.Millisecond)
-	}
+	testmachine.Await(t, "the request is under way", func() bool { return w.Users() != before })
 	return func() error { return <-ended }
 }
 
@@ -118,9 +116,7 @@ func TestPoolIdle(t *testing.T) {
 	if get(t, w, "/wait?ms=400"); !look(100) {
 		t.Error("it sleeps while waitUntil is")
 	}
-	for !w.Idle() {
-		time.Sleep(time.Millisecond)
-	}
+	testmachine.Await(t, "nothing is under way", w.Idle)
 	conn, _, err := websocket.Dial(t.Context(), serve(t, w).URL+"/socket", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -131,9 +127,7 @@ func TestPoolIdle(t *testing.T) {
 	if err := conn.Close(websocket.StatusNormalClosure, ""); err != nil {
 		t.Error(err)
 	}
-	for !w.Idle() {
-		time.Sleep(time.Millisecond)
-	}
+	testmachine.Await(t, "nothing is under way", w.Idle)
 	if !look(59) || look(1) || syscall.Kill(first, 0) == nil {
 		t.Error("it sleeps too soon, or not")
 	}
@@ -150,7 +144,7 @@ func TestPoolIdle(t *testing.T) {
 	}
 }
 
-// TestPoolBound: the longest idle process gives its place to another Worker; where all are busy a request waits, and then is told so.
+// TestPoolBound: the longest idle process gives its place to another Worker; where all are busy a request waits, and then gets 503.
 func TestPoolBound(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, workerd.PoolOptions{Processes: 2, Wait: time.Minute})
@@ -247,12 +241,10 @@ func TestPoolStray(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := w.Process()
-	for end := time.Now().Add(10 * time.Second); w.Process() == begun && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	testmachine.Await(t, "the process ends", func() bool {
 		p.Look(10 * time.Millisecond)
-	}
-	if w.Process() == begun {
-		t.Error("it goes on")
-	}
+		return w.Process() != begun
+	})
 	if got := get(t, w, "/count"); got != "1" {
 		t.Errorf("the count is %s", got)
 	}
@@ -334,9 +326,7 @@ func TestPoolClose(t *testing.T) {
 		_, _ = b.Serve(rec, httptest.NewRequestWithContext(ctx, http.MethodGet, "http://a/url", nil))
 		gone <- rec.Code
 	}()
-	for b.Users() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	testmachine.Await(t, "the request is under way", func() bool { return b.Users() > 0 })
 	waits := under(t, b, "/url")
 	cancel()
 	if code := <-gone; code != 499 {

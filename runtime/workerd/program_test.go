@@ -297,7 +297,7 @@ func TestFindAsks(t *testing.T) {
 		{"FAIL", "asked for its version, it failed: version GLIBC_9.99 not found"},
 	} {
 		t.Run(c.says, func(t *testing.T) {
-			// What the program is told comes by the one variable that is passed on and that nothing here reads.
+			// Its orders come by the one variable that is passed on and that nothing here reads.
 			t.Setenv("LD_LIBRARY_PATH", says+c.says)
 			p, err := Find(t.Context(), Places{Given: self})
 			if c.want == "" {

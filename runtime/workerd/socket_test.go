@@ -99,7 +99,7 @@ func TestClose(t *testing.T) {
 		_, _, err := ask(t, w, "/slow?ms=100")
 		slow <- err
 	}()
-	time.Sleep(20 * time.Millisecond)
+	c.await(t, "begun: slow")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	w.Close(ctx)
@@ -117,7 +117,7 @@ func TestClose(t *testing.T) {
 		_, _, err := ask(t, w, "/slow?ms=60000")
 		slow <- err
 	}()
-	time.Sleep(50 * time.Millisecond)
+	c.awaitNth(t, "begun: slow", 2)
 	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	w.Close(ctx)

@@ -128,7 +128,7 @@ func (t *tunnel) toWorker() {
 			}
 		}
 		if err != nil {
-			// The Worker is told by the end of its connection.
+			// The end of its connection tells the Worker.
 			t.worker.closeWrite()
 			return
 		}

@@ -48,17 +48,14 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/binding/wire"
+	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
 	"github.com/pages-toolchain/pages/runtime/web/cache"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
 const (
-	// defaultLoadCPU is the CPU time for evaluating the module, as in the built-in engine.
-	defaultLoadCPU = 10 * time.Second
-	// waitUntilTime is how long a request may go on after its answer, as in the built-in engine.
-	waitUntilTime = 30 * time.Second
-	stallTime     = 10 * time.Second
+	stallTime = 10 * time.Second
 )
 
 // Worker is one Worker in a process of its own. Close it. It is safe for concurrent use.
@@ -116,7 +113,7 @@ func (p Program) NewWorker(ctx context.Context, o pagesruntime.WorkerOptions) (*
 // newWorker makes a Worker of a pool; nil for none. One that is asleep has no process yet.
 func (p Program) newWorker(ctx context.Context, o pagesruntime.WorkerOptions, pool *Pool, asleep bool) (*Worker, error) {
 	if o.LoadCPU <= 0 {
-		o.LoadCPU = defaultLoadCPU
+		o.LoadCPU = pagesruntime.DefaultLoadCPU
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -257,10 +254,7 @@ func (w *Worker) announceLocked() {
 }
 
 // errClosed is the error of a request to a Worker that is closed.
-var errClosed = &pagesruntime.Error{
-	Kind: pagesruntime.KindReset, Message: "the Worker was replaced or stopped, and this request did not end in the time that was left",
-	Fix: "send the request again",
-}
+var errClosed = pagesruntime.ResetError(engine.ErrClosed)
 
 // acquire returns a process that answers, and counts the request in.
 func (w *Worker) acquire(ctx context.Context) (*process, error) {
@@ -353,7 +347,7 @@ func (w *Worker) keep(p *process) {
 	if why.cause == bySleep {
 		return
 	}
-	level := slog.LevelDebug // the request at fault is told
+	level := slog.LevelDebug // the request at fault gets the reason
 	if why.cause == byItself {
 		w.restarts.ended(p.answered.Load())
 		level = slog.LevelWarn

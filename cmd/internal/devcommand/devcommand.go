@@ -187,7 +187,7 @@ func (c *Command) Restart() error {
 	defer c.restart.Unlock()
 	c.mu.Lock()
 	p := c.process
-	c.process, c.state = nil, State{Phase: Starting} // how it ends is of no interest
+	c.process, c.state = nil, State{Phase: Starting}
 	c.mu.Unlock()
 	p.end()
 	err := c.run()

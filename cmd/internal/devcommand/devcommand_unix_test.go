@@ -15,7 +15,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
@@ -36,7 +35,6 @@ func TestMain(m *testing.M) {
 		serve("0", true)
 	case "foreign": // names the server of another before its own
 		fmt.Println("proxying /api to", os.Getenv("OTHER"))
-		time.Sleep(100 * time.Millisecond)
 		serve("0", true)
 	case "fails":
 		fmt.Println("\x1b[31mcannot find package\x1b[39m")
@@ -112,11 +110,7 @@ func listens(address string) bool {
 // goes waits until nothing listens at an address.
 func goes(t *testing.T, address string) {
 	t.Helper()
-	for until := time.Now().Add(20 * time.Second); listens(address); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("something listens at %s still", address)
-		}
-	}
+	testmachine.Await(t, "nothing listens at "+address, func() bool { return !listens(address) })
 }
 
 func TestAddress(t *testing.T) {

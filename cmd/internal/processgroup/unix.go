@@ -29,7 +29,7 @@ func Kill(cmd *exec.Cmd) {
 // Alive reports whether anything of the group is left.
 func Alive(cmd *exec.Cmd) bool { return syscall.Kill(-cmd.Process.Pid, 0) == nil }
 
-// watch is what the shell runs. It reads until this process is gone, which closes the pipe.
+// watch is the shell's script. It reads until this process ends, which closes the pipe.
 const watch = `read -r _; kill -s TERM -- "-$1" 2>/dev/null || exit 0; sleep 2; kill -s KILL -- "-$1" 2>/dev/null`
 
 // Tie has a group that was started end with this process. release must be called once the group has ended.

@@ -31,24 +31,27 @@ func buildPrelude(_ context.Context, root string) ([]byte, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	result := api.Build(api.BuildOptions{
+	code, inputs, err := bundle(api.BuildOptions{
 		AbsWorkingDir: dir,
 		Stdin:         &api.StdinOptions{Contents: takeEntryPoints, ResolveDir: dir},
-		Bundle:        true,
 		Format:        api.FormatIIFE,
-		Platform:      api.PlatformNeutral,
 		Target:        api.ES2023,
 		MainFields:    []string{"module", "main"},
 		Conditions:    []string{"workerd", "worker"},
-		KeepNames:     true,
 		LegalComments: api.LegalCommentsEndOfFile,
-		Charset:       api.CharsetUTF8,
 		Banner:        map[string]string{"js": before},
 		Footer:        map[string]string{"js": after},
-		Metafile:      true,
 		Plugins:       []api.Plugin{streams.Polyfill()},
-		LogLevel:      api.LogLevelSilent,
 	})
+	return code, append(inputs, "runtime/web/package-lock.json"), err
+}
+
+// bundle makes one script of an entry point, and returns it with its source files. The caller gives entry point, format, target and
+// plugins.
+func bundle(o api.BuildOptions) ([]byte, []string, error) {
+	o.Bundle, o.Platform, o.KeepNames, o.Charset = true, api.PlatformNeutral, true, api.CharsetUTF8
+	o.Metafile, o.LogLevel = true, api.LogLevelSilent
+	result := api.Build(o)
 	if err := buildErrors(result.Errors); err != nil {
 		return nil, nil, err
 	}
@@ -56,8 +59,8 @@ func buildPrelude(_ context.Context, root string) ([]byte, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	code, err := minify(result.OutputFiles[0].Contents, api.ES2023)
-	return code, append(inputs, "runtime/web/package-lock.json"), err
+	code, err := minify(result.OutputFiles[0].Contents, o.Target)
+	return code, inputs, err
 }
 
 // minify removes white space from esbuild's output, and redundant calls that set names. Its syntax stays: esbuild drops names

@@ -22,29 +22,14 @@ func buildWorkerdPrelude(_ context.Context, root string) ([]byte, []string, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	result := api.Build(api.BuildOptions{
+	return bundle(api.BuildOptions{
 		AbsWorkingDir: dir,
 		EntryPoints:   []string{workerdScripts + "prelude.js"},
-		Bundle:        true,
 		Format:        api.FormatESModule,
-		Platform:      api.PlatformNeutral,
 		Target:        api.ES2024,
 		External:      []string{"node:*", "cloudflare:*"},
-		KeepNames:     true,
-		Charset:       api.CharsetUTF8,
-		Metafile:      true,
 		Plugins:       []api.Plugin{inWorkerd(dir)},
-		LogLevel:      api.LogLevelSilent,
 	})
-	if err := buildErrors(result.Errors); err != nil {
-		return nil, nil, err
-	}
-	inputs, err := bundleInputs(result.Metafile)
-	if err != nil {
-		return nil, nil, err
-	}
-	code, err := minify(result.OutputFiles[0].Contents, api.ES2024)
-	return code, inputs, err
 }
 
 // inWorkerd puts the stand-ins in their places.

@@ -1,12 +1,13 @@
 // Package testmachine gives tests what not every machine lets them have: mounts and a full disk of their own, programs that
 // make system calls fail. A test that the machine cannot run is skipped, and fails in CI, where PAGES_CI is set. It also knows
-// what takes too long for make test (Long) and what the race detector need not see (Unraced), and has a Buffer for programs that
-// run beside a test. For tests only.
+// what takes too long for make test (Long) and what the race detector need not see (Unraced), waits for conditions (Await), and
+// has a Buffer for programs that run beside a test. For tests only.
 package testmachine
 
 import (
 	"os"
 	"testing"
+	"time"
 )
 
 // Variable says, when it is set, that the machine must have all that tests need.
@@ -33,6 +34,25 @@ func Unraced(t testing.TB) {
 	t.Helper()
 	if raced && testing.Short() {
 		t.Skip("run by make test, and with the race detector by make soak")
+	}
+}
+
+// awaitTime bounds Await: no machine is so busy.
+const awaitTime = 30 * time.Second
+
+// Await waits until a condition holds, and ends the test where it does not within half a minute. what is the condition in words:
+// "process 7 ends".
+func Await(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	timeout := time.After(awaitTime)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-timeout:
+			t.Fatalf("waited %v, and not yet: %s", awaitTime, what)
+		}
 	}
 }
 

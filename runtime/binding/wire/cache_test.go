@@ -60,7 +60,7 @@ export default { async fetch() {
 	}
 }
 
-// TestCacheService: the service of caches as a client sees it, and what is told of its calls.
+// TestCacheService: the service of caches as a client sees it, and the report of its calls.
 func TestCacheService(t *testing.T) {
 	var now time.Time
 	store := cache.New(cache.Options{})

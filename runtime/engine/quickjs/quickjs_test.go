@@ -91,7 +91,7 @@ func TestClosed(t *testing.T) {
 	translated.Functions["malloc"](m, &[8]uint64{16})
 }
 
-// TestNames: what is not exported is nil, and what is exported is found.
+// TestNames: a lookup finds exported names, and gives nil for others.
 func TestNames(t *testing.T) {
 	translated, m, _ := instance(t, 64<<20)
 	if m.Global("no such global") != nil || translated.Functions["no such function"] != nil {

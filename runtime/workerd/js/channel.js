@@ -1,5 +1,5 @@
-// What the process that started workerd is told: lines of JSON behind a token on standard output, which workerd writes
-// at once, so that they survive its end.
+// Reports to the process that started workerd: lines of JSON behind a token on standard output. workerd writes them at
+// once, so that they survive its end.
 import { AsyncLocalStorage } from "node:async_hooks";
 
 const { stringify } = JSON;

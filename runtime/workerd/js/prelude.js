@@ -34,7 +34,7 @@ let secret = "";
 let front = "";
 
 /**
- * Takes the place of what the author's code is to find, before it is evaluated. The token begins what Go is told, and
+ * Replaces globals before the author's code is evaluated. The token begins each report to Go, and
  * name the ids of the requests that Go sends.
  */
 export function install(token, name, nodeUtil) {
@@ -54,7 +54,7 @@ export function install(token, name, nodeUtil) {
   });
 }
 
-// An error as Go is told.
+// An error for a report.
 function described(error) {
   const { name, message, stack, causes } = describe(error);
   return { name, message, stack, causes: setPrototypeOf(causes, null) };
@@ -134,7 +134,7 @@ function answer(state, subject, response) {
     return refuse(state, "not-response", { name: "TypeError", message, stack: "", causes: setPrototypeOf([], null) });
   }
   answered(state);
-  // workerd answers by itself with this status, too: Go is told that this is the author's.
+  // workerd answers by itself with this status, too: the header says that this is the author's.
   if (statusOf(response) !== 500) return response;
   const mark = `${secret} given`;
   try {

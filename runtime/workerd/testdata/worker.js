@@ -114,6 +114,7 @@ const cases = {
     return new Response("many");
   },
   "/loop": () => {
+    console.log("begun: loop");
     for (;;);
   },
   "/busy": (request) => {
@@ -131,6 +132,7 @@ const cases = {
     return new Response("answered");
   },
   "/slow": async (request) => {
+    console.log("begun: slow");
     await scheduler.wait(Number(new URL(request.url).searchParams.get("ms")));
     return new Response("slow");
   },

@@ -211,7 +211,8 @@ const topics = {
       selectOne("li:not(.x)", dom).children[0].data,
       htmlparser2.DomUtils.textContent(dom),
       htmlparser2.parseFeed(
-        "<rss version='2.0'><channel><title>T</title><item><title>I</title><pubDate>Thu, 01 Jan 1970 00:00:00 GMT</pubDate></item></channel></rss>",
+        "<rss version='2.0'><channel><title>T</title><item><title>I</title>" +
+          "<pubDate>Thu, 01 Jan 1970 00:00:00 GMT</pubDate></item></channel></rss>",
       ),
     ];
   },
@@ -263,7 +264,8 @@ const topics = {
     e.registerFilter("add", (i, a) => i + a);
     return [
       await e.parseAndRender(
-        "{{ name | capitalize }} {% for i in (1..3) %}{{ i | add: 10 }},{% endfor %}{{ 'now' | date: '%Y' | size }} {% assign a = 'x,y' | split: ',' %}{{ a | join: '-' }} {{ d | date: '%b %d, %y' }}",
+        "{{ name | capitalize }} {% for i in (1..3) %}{{ i | add: 10 }},{% endfor %}{{ 'now' | date: '%Y' | size }} " +
+          "{% assign a = 'x,y' | split: ',' %}{{ a | join: '-' }} {{ d | date: '%b %d, %y' }}",
         { name: "alice", d: "2015-02-15T00:00:00Z" },
       ),
       await e.parseAndRender("{% if %}").catch((x) => [x.name, x.message]),

@@ -1,0 +1,26 @@
+package runtime
+
+import "time"
+
+// This file holds what Workers of every engine are held to: times, and sentences of the log.
+
+const (
+	// WaitUntilTime bounds ctx.waitUntil after the response, as on the platform.
+	WaitUntilTime = 30 * time.Second
+	// OverWaitUntil is logged where it did.
+	OverWaitUntil = "waitUntil was ended 30 s after the answer: what it still waited for is not done"
+	// PassedThrough begins the line of an exception for which the static file was given.
+	PassedThrough = "passThroughOnException: the static answer was given, because of "
+	// StatusClientGone is the status in logs of a response whose client has gone.
+	StatusClientGone = 499
+	// DefaultLoadCPU is the CPU time for evaluating the module, which no limit of the site bounds.
+	DefaultLoadCPU = 10 * time.Second
+)
+
+// Exceeded is the warning for a request that used more than limits.cpuMs where that is not enforced; "" for none.
+func (l Limits) Exceeded(u Usage) string {
+	if l.Mode != Warn || u.CPU <= l.CPUTime() {
+		return ""
+	}
+	return "this request used " + u.CPU.Round(time.Millisecond).String() + " of CPU time, over limits.cpuMs"
+}
