@@ -135,7 +135,7 @@ func (w *assetWalk) visit(
 func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []sitefile.Asset, found diagnostic.List) {
 	isCode := sourcesAmong(m, sources)
 	var names publicfiles.Names
-	var decomposed, large, unreachable tally
+	var decomposed, large tally
 	var total int64
 	assets = slices.Grow(assets, len(w.files))
 	inside := strings.TrimSuffix(w.dir, string(filepath.Separator)) + string(filepath.Separator)
@@ -157,7 +157,6 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 		}
 		decomposed.addIf(!strings.HasSuffix(c.file, c.path), c.file)
 		large.addIf(c.info.Size() > limits.MaxFileBytes, c.file)
-		unreachable.addIf(strings.Contains(c.path, "%"), c.file)
 		total += c.info.Size()
 		if members && c.info.Size() > 0 {
 			copies = append(copies, manifest.ServedFile{File: c.file, Path: "/" + c.path, Key: c.sum, Link: c.link})
@@ -179,8 +178,7 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 	}
 	found = slices.Concat(found,
 		private.warn("asset-left-out", moveOut, "%s in the assets folder, but never served"),
-		decomposed.warn("asset-renamed", "rename it to form NFC", "%s in decomposed Unicode and served by the composed name"),
-		unreachable.warn("asset-unreachable", `rename it without "%"`, `%s out of reach: no request path may hold "%%"`))
+		decomposed.warn("asset-renamed", "rename it to form NFC", "%s in decomposed Unicode and served by the composed name"))
 	const storage = "serve it from storage"
 	ceilings := large.warn("asset-too-large", storage, "%s over the "+megabytes(limits.MaxFileBytes)+" that an upload takes")
 	if len(assets) > limits.MaxFiles || total > limits.MaxBundleBytes {

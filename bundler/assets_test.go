@@ -88,14 +88,6 @@ func TestDecomposed(t *testing.T) {
 	}
 }
 
-// TestUnreachable warns of a file that no request can name.
-func TestUnreachable(t *testing.T) {
-	bundle, found := builder(t, site(t, "public/100%.txt", "x"), Options{}).Build(t.Context(), &manifest.Manifest{Assets: "public"})
-	if bundle == nil || found.HasErrors() || !strings.Contains(render(found), `"public/100%.txt" is out of reach`) {
-		t.Errorf("bundle %+v\n%s", bundle, render(found))
-	}
-}
-
 // TestLinks follows a link to a file of the site that may be served, only.
 func TestLinks(t *testing.T) {
 	for _, c := range []struct{ name, target, want string }{

@@ -1,7 +1,10 @@
 package site
 
 import (
+	"net/url"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
@@ -10,27 +13,47 @@ import (
 // Path is the one path value of a request: the gate, the route table, the static lookup and the Worker's request
 // use it. Make it with [Canonical].
 type Path struct {
-	decoded   string // "/café.html": NFC, no dot segments, no empty ones except the last
-	escaped   string // "/caf%C3%A9.html"
-	query     string // without "?", as sent
-	hasQuery  bool   // tells "/a?" from "/a"
-	authority string // of an absolute-form target, else ""
+	decoded   string   // for routes and rules: "/café.html", NFC, dot segments resolved; an encoded slash stays "%2F"
+	escaped   string   // the same, percent-encoded: "/caf%C3%A9.html"
+	sent      string   // as the client sent it
+	file      string   // for the static lookup: slashes decoded and merged; "" where no file can be
+	readings  []string // what else programs may take it for; nil where there is nothing
+	query     string   // without "?", as sent
+	hasQuery  bool     // tells "/a?" from "/a"
+	authority string   // of an absolute-form target, else ""
 }
 
 // String returns the decoded path, in Unicode NFC: "/café.html".
 func (p Path) String() string { return p.decoded }
 
 // Target returns the canonical request target: path and query.
-func (p Path) Target() string {
-	if !p.hasQuery {
-		return p.escaped
+func (p Path) Target() string { return p.withQuery(p.escaped) }
+
+// Sent returns the request target as the client sent it: path and query.
+func (p Path) Sent() string { return p.withQuery(p.sent) }
+
+// sentURL returns the target as it was sent, for programs that write it anew. They may encode what no URL has in it.
+func (p Path) sentURL() *url.URL {
+	u := &url.URL{Path: p.sent, RawQuery: p.query, ForceQuery: p.hasQuery && p.query == ""}
+	if u.EscapedPath() == p.sent {
+		return u
 	}
-	return p.escaped + "?" + p.query
+	u.Path, _ = unescape(p.sent) // which was checked
+	u.RawPath = escapeBytes(p.sent, func(c byte) bool { return pathBytes[c] == encodeByte && c != '%' })
+	return u
 }
 
-// Canonical reads a request target in origin form ("/a?b") or absolute form ("http://host/a?b"). A target that two
-// programs could read in two ways is an error: dot segments, empty segments, encoded slashes, backslashes, "%",
-// controls, and bytes outside ASCII. The error is a [*RefusalError] with status 400, or 414 for a target over 8 KiB.
+func (p Path) withQuery(path string) string {
+	if !p.hasQuery {
+		return path
+	}
+	return path + "?" + p.query
+}
+
+// Canonical reads a request target in origin form ("/a?b") or absolute form ("http://host/a?b"). Encoded slashes, "%25",
+// empty segments and dot segments give the path further readings, of which the gate judges each. A target that no
+// reading can hold is an error: backslashes, controls, escapes that are none, bytes that are no UTF-8, and characters that
+// stand for slashes or dots. The error is a [*RefusalError] with status 400, or 414 for a target over 8 KiB.
 func Canonical(requestURI string) (Path, error) {
 	if len(requestURI) > maxPathBytes {
 		return Path{}, refuse(414, "path_too_long", "the request target is longer than 8 KiB")
@@ -43,25 +66,68 @@ func Canonical(requestURI string) (Path, error) {
 			return Path{}, refusePath("the request target is no path")
 		}
 	}
-	var raw string
-	raw, p.query, p.hasQuery = strings.Cut(target, "?")
+	p.sent, p.query, p.hasQuery = strings.Cut(target, "?")
 	if strings.ContainsFunc(p.query, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '#' }) {
 		return Path{}, refusePath("the query holds a control character, a space or a \"#\"")
 	}
-	if plainPath(raw) {
-		p.decoded, p.escaped = raw, raw
+	if plainPath(p.sent) {
+		p.decoded, p.escaped, p.file = p.sent, p.sent, p.sent
 		return p, nil
 	}
-	decoded, err := unescape(raw)
+	err := p.read()
+	return p, err
+}
+
+// read reads a path that is not plain.
+func (p *Path) read() error {
+	once, err := unescape(p.sent)
 	if err != nil {
-		return Path{}, err
+		return err
 	}
-	path, fault := sitepath.CanonicalPath(decoded)
-	if fault != "" {
-		return Path{}, refusePath(fault)
+	if fault := sitepath.PathFault(once); fault != "" {
+		return refusePath(fault)
 	}
-	p.decoded, p.escaped = path, edgerules.EscapePath(path)
-	return p, nil
+	path, fault := sitepath.CanonicalPath(once)
+	simple := fault == "" && !strings.ContainsAny(once, "?#") && !sitepath.HasLooseDots(path)
+	if simple && strings.Count(path, "/") == strings.Count(p.sent, "/") { // no slash was encoded
+		p.decoded, p.escaped, p.file = path, edgerules.EscapePath(path), path
+		return nil
+	}
+	var ok bool
+	if p.readings, ok = sitepath.Readings(p.sent); !ok {
+		return refusePath("the path can be read in too many ways")
+	}
+	resolved := sitepath.ResolveDots(p.sent)
+	p.decoded, p.escaped = segments(resolved)
+	whole, _ := unescape(resolved) // which was checked
+	if file, fault := sitepath.CanonicalFile(whole); fault == "" {
+		p.file = file
+	}
+	return nil
+}
+
+const escapedSlash = "%2F"
+
+// segments decodes and encodes a sent path, segment by segment. An encoded slash stays one, in capitals.
+func segments(sent string) (decoded, escaped string) {
+	var plain, encoded strings.Builder
+	for at, segment := range strings.Split(sent, "/") {
+		if at > 0 {
+			plain.WriteByte('/')
+			encoded.WriteByte('/')
+		}
+		segment, _ = unescape(segment) // which was checked
+		for i, part := range strings.Split(segment, "/") {
+			if i > 0 {
+				plain.WriteString(escapedSlash)
+				encoded.WriteString(escapedSlash)
+			}
+			part = norm.NFC.String(part)
+			plain.WriteString(part)
+			encoded.WriteString(edgerules.EscapePath(part))
+		}
+	}
+	return plain.String(), encoded.String()
 }
 
 // cutAbsolute splits "http://host/path?query".
@@ -95,8 +161,7 @@ func plainPath(raw string) bool {
 	return true
 }
 
-// unescape decodes percent escapes once. An escaped slash is an error: the decoded path could not tell it from a
-// real one.
+// unescape decodes percent escapes once.
 func unescape(raw string) (string, error) {
 	var b strings.Builder
 	b.Grow(len(raw))
@@ -108,29 +173,15 @@ func unescape(raw string) (string, error) {
 		case c != '%':
 			b.WriteByte(c)
 			continue
-		case i+2 >= len(raw) || hexValue(raw[i+1]) < 0 || hexValue(raw[i+2]) < 0:
-			return "", refusePath("the path holds a \"%\" without two hexadecimal digits")
 		}
-		d := byte(hexValue(raw[i+1])<<4 | hexValue(raw[i+2]))
-		if d == '/' {
-			return "", refusePath("the path holds an encoded slash")
+		d, ok := sitepath.Unescaped(raw[i:])
+		if !ok {
+			return "", refusePath("the path holds a \"%\" without two hexadecimal digits")
 		}
 		b.WriteByte(d)
 		i += 2
 	}
 	return b.String(), nil
-}
-
-func hexValue(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }
 
 // The kinds of bytes in a raw path.

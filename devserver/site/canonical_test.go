@@ -52,10 +52,38 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
+// TestReadingsOfPaths: what has several readings keeps them, and goes on as it was sent.
+func TestReadingsOfPaths(t *testing.T) {
+	for _, c := range []struct{ sent, path, canonical, file string }{
+		{"//", "//", "//", "/"},
+		{"//a", "//a", "//a", "/a"},
+		{"/a//b", "/a//b", "/a//b", "/a/b"},
+		{"/.", "/", "/", "/"},
+		{"/a/..", "/", "/", "/"},
+		{"/a/../b?c", "/b", "/b?c", "/b"},
+		{"/a/%2E%2e/b", "/b", "/b", "/b"},
+		{"/a%2fb", "/a%2Fb", "/a%2Fb", "/a/b"},
+		{"/a%2F..%2Fb", "/a%2F..%2Fb", "/a%2F..%2Fb", ""},
+		{"/caf%c3%a9%2fe%cc%81", "/café%2Fé", "/caf%C3%A9%2F%C3%A9", "/café/é"},
+		{"/100%25", "/100%", "/100%25", "/100%"},
+		{"/%252e", "/%2e", "/%252e", "/%2e"},
+		{"/a/..;x/b", "/a/..;x/b", "/a/..;x/b", "/a/..;x/b"},
+		{"/a%3Fb", "/a?b", "/a%3Fb", "/a?b"},
+	} {
+		p, err := Canonical(c.sent)
+		if err != nil || p.String() != c.path || p.Target() != c.canonical || p.Sent() != c.sent || p.file != c.file || p.readings == nil {
+			t.Errorf("%q is %q, %q, sent %q, the file %q, with %d readings, %v", c.sent, p, p.Target(), p.Sent(), p.file, len(p.readings), err)
+		}
+	}
+	if _, err := Canonical("/" + strings.Repeat("%"+strings.Repeat("25", 300)+"2e//..;/", 10)); err == nil {
+		t.Error("a path with too many readings is taken")
+	}
+}
+
 func TestCanonicalRefuses(t *testing.T) {
 	for _, target := range []string{
-		"", "*", "a", "?a", "#", "//", "//a", "/a//b", "/a//", "/.", "/..", "/a/.", "/a/..", "/./a", "/a/../b", "/%2e", "/%2E%2e/a",
-		"/a%2fb", "/a%2Fb", "/a%5cb", `/a\b`, "/a%25b", "/%252e", "/%", "/%1", "/%zz", "/a%0ab", "/a%00", "/a%7f", "/a%c2%85", "/a b",
+		"", "*", "a", "?a", "#", "/a%5cb", `/a\b`, "/%", "/%1", "/a%2F%00", "/a//%5C", "/a/../%0a", "/100%25/%zz", "/a%2F%ff",
+		"/%zz", "/a%0ab", "/a%00", "/a%7f", "/a%c2%85", "/a b",
 		"/a\tb", "/a#b", "/é", "/%ff", "/%c0%af", "/%ed%a0%80", "/%ef%bf%bd", "/%ef%bc%8f", "/%ef%bc%bc", "/%ef%bc%85",
 		"/%e2%80%a5/a", "/%ef%bc%8e/a", "/%e2%84%80", "/a?b c", "/a?b#c", "/a?\n", "ftp://localhost/a", "http:/a", "http://",
 		"http:///a", "http://h\\a", "http://h#a", "://h/a",

@@ -83,7 +83,7 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.findOrigin()
-	a := x.serving.admit(x.path.decoded)
+	a := x.serving.admit(x.path)
 	if a.reserved {
 		x.serveReserved(a.name)
 		return

@@ -56,11 +56,12 @@ func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 		return e
 	}
 	e.Path = path.decoded
-	a := v.admit(path.decoded)
+	a := v.admit(path)
 	if a.reserved {
 		e.Answer, e.Gate = AnswerPlatform, GateOpen
 		if a.name == "?" {
 			e.Status = http.StatusNotFound
+			e.say(whyReadings(path)...)
 			e.say(`the path could be taken for one under "` + reservedPrefix + `", where nothing answers it`)
 		} else {
 			e.say(`the paths under "` + reservedPrefix + `" are the platform's own: no route, file or gate of the site counts there`)
@@ -76,10 +77,11 @@ func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 	e.setDecision(d, path)
 	e.Headers = v.headerChanges(d, path)
 	e.say(v.whyPattern(path.decoded)...)
-	e.say(v.whyAccess(path.decoded, a)...)
+	e.say(whyReadings(path)...)
+	e.say(v.whyAccess(path, a)...)
 	e.say(whyRule(d)...)
 	if d.refusal == nil && (d.rule.Line == 0 || d.rule.Path != "") {
-		e.say(v.whyFile(cmp.Or(d.rule.Path, path.decoded), a.hit)...)
+		e.say(v.whyFile(cmp.Or(d.rule.Path, path.file), a.hit)...)
 	}
 	e.say(v.whyAnswer(path.decoded, method, d)...)
 	e.applyGate(a.gate(who), path)
@@ -207,9 +209,26 @@ func joinList(items []string, conjunction string) string {
 	return strings.Join(items[:last], ", ") + " " + conjunction + " " + items[last]
 }
 
+// whyReadings says that a path has further readings, and what follows from that.
+func whyReadings(path Path) []string {
+	if path.readings == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("programs can read the path in %d ways (decoded, slashes merged, dot segments resolved): the gate judges "+
+		"each, files are looked up by one, and a Worker gets the path as it was sent", len(path.readings))}
+}
+
 // whyAccess says why the gate guards the path, or does not although a members route covers it.
-func (v *Routing) whyAccess(path string, a admission) []string {
-	all := []string{path}
+func (v *Routing) whyAccess(path Path, a admission) []string {
+	if a.reading != "" {
+		hit, rule, _ := v.resolveReading(a.reading, edgerules.EscapePath(a.reading))
+		members, _ := v.routes.Claims(append(namesOf(a.reading, hit), cmp.Or(rule.Path, a.reading)))
+		return []string{fmt.Sprintf("the members route %q guards %q, another reading of the path", members.Pattern, a.reading)}
+	}
+	all := []string{path.decoded}
+	if path.file != "" && path.file != path.decoded {
+		all = append(all, path.file)
+	}
 	if a.rule.Path != "" {
 		all = append(all, a.rule.Path)
 	}
@@ -217,7 +236,7 @@ func (v *Routing) whyAccess(path string, a admission) []string {
 		all = append(all, manifest.FileNames(a.hit.file.asset.Path)...)
 	}
 	members, public := v.routes.Claims(all)
-	exactly, _ := v.routes.Match(path)
+	exactly, _ := v.routes.Match(path.decoded)
 	switch {
 	case members.Rank == 0:
 		return nil
@@ -225,13 +244,21 @@ func (v *Routing) whyAccess(path string, a admission) []string {
 		return []string{fmt.Sprintf(
 			"the members route %q covers it as well, but the public route %q is more specific", members.Pattern, public.Pattern,
 		)}
-	case members.Name != path:
+	case members.Name != path.decoded:
 		return []string{fmt.Sprintf("the members route %q guards %q, another name of the same file", members.Pattern, members.Name)}
 	case members.Pattern != exactly:
 		return []string{fmt.Sprintf("the members route %q guards the path too: the gate ignores case, a slash at the end and "+
 			"other spellings of the same path", members.Pattern)}
 	}
 	return []string{fmt.Sprintf("%q is for members", members.Pattern)}
+}
+
+// namesOf lists a path and every name of the file that was found there.
+func namesOf(path string, hit found) []string {
+	if hit.file == nil {
+		return []string{path}
+	}
+	return append([]string{path}, manifest.FileNames(hit.file.asset.Path)...)
 }
 
 func whyRule(d decision) []string {
@@ -249,8 +276,11 @@ func whyRule(d decision) []string {
 
 // whyFile says which files were looked for, and which one was found first.
 func (v *Routing) whyFile(path string, hit found) []string {
-	if len(v.static.files) == 0 {
+	switch {
+	case len(v.static.files) == 0:
 		return []string{"the site has no static files"}
+	case path == "":
+		return []string{"the path holds a dot segment once it is decoded: no file can be there"}
 	}
 	candidates := v.static.candidates(path)
 	for i := range candidates {

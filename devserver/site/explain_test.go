@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
@@ -88,7 +89,8 @@ func randomTarget(r *rand.Rand) string {
 		"about.html", "club", "Club", "dir", "404",
 		"404.html", "both", "both.html", "report", "report.html", "report.", "x.txt", "x", "a%20b", "caf%C3%A9",
 		"cafe%CC%81.html", "x;y", "twin", "private;v=1",
-		"__pages", "__PAGES", "sign-in", "forms", "api%2fx", "..", "%2e", "%zz", "é", "a b", "%EF%BC%8F", "%E2%80%8Bprivate",
+		"__pages", "__PAGES", "sign-in", "forms", "api%2fx", "..", "%2e", "x%2F..", "..%2Fprivate", "100%25", "%252e%252e",
+		"%zz", "é", "a b", "%EF%BC%8F", "%E2%80%8Bprivate",
 	}
 	var b strings.Builder
 	if r.IntN(12) == 0 {
@@ -232,20 +234,24 @@ func TestReasonsAreTrue(t *testing.T) {
 				continue
 			}
 			var first *file
-			for _, path := range index.candidates(p.decoded) {
+			for _, path := range index.candidates(p.file) {
 				if first = index.files[path]; first != nil {
 					break
 				}
 			}
-			if hit := index.resolve(p.decoded); hit.file != first {
+			if hit := index.resolve(p.file); hit.file != first {
 				t.Errorf("%s: %s leads to %+v, and the first that exists of %q is another", name, p, hit, index.candidates(p.decoded))
 			}
-			weighed := []string{p.decoded}
-			if first != nil {
-				weighed = append(weighed, manifest.FileNames(first.asset.Path)...)
+			a := routing.admit(p)
+			weighed := namesOf(p.decoded, a.hit)
+			if a.reading != "" {
+				hit, _, _ := routing.resolveReading(a.reading, edgerules.EscapePath(a.reading))
+				weighed = namesOf(a.reading, hit)
+			} else if p.file != "" {
+				weighed = append(weighed, p.file)
 			}
 			members, public := routing.routes.Claims(weighed)
-			if a := routing.admit(p.decoded); !a.reserved &&
+			if !a.reserved &&
 				a.gated != (manifest.Verdict{Members: members.Rank, Public: public.Rank}).Gated() {
 				t.Errorf("%s: %s is gated: %v, and what is said to be weighed is %+v against %+v", name, p, a.gated, members, public)
 			}
@@ -309,7 +315,19 @@ func TestExplain(t *testing.T) {
 		},
 		{"static", "GET /a b", "", "- - - refused - - 400", "a browser would ask for /a%20b"},
 		{"static", "GET /café?q#top", "", "- - - refused - - 400", "a browser would ask for /caf%C3%A9?q"},
-		{"static", "GET /a/../b", "", "- - - refused - - 400", "dot segment: refused before"},
+		{"static", "GET /a%5Cb", "", "- - - refused - - 400", "backslash or a control character: refused before"},
+		{
+			"static", "GET /a/../both", "", "/both members sign-in asset /both /__pages/sign-in?next=%2Fboth 303",
+			"the path in 2 ways",
+		},
+		{"worker", "GET /api/a%2Fb", "", "/api/* public open worker - - 0", "a Worker gets the path as it was sent"},
+		{"worker", "GET /api//spec", "", "/api/* public open redirect /api/spec.html /api/spec 307", "known as /api/spec"},
+		{
+			"worker", "GET /api/x%2F..%2Fsecret", "",
+			"/api/* members sign-in worker - /__pages/sign-in?next=%2Fapi%2Fx%252F..%252Fsecret 303",
+			`the members route "/api/secret" guards "/api/secret", another reading`,
+		},
+		{"worker", "GET /x/..%2F__pages/sign-in", "", "- - open platform - - 404", "nothing answers it"},
 		{"static", "GET /" + strings.Repeat("a", 8192), "", "- - - refused - - 414", "8 KiB"},
 		{"static", "GET /__pages/sign-in", "", "- - open platform - - 0", "the platform's own"},
 		{"static", "GET /__Pages/x", "", "- - open platform - - 404", "nothing answers it"},

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
@@ -43,11 +44,14 @@ type watchful struct {
 
 func (w *watchful) Serve(out http.ResponseWriter, r *http.Request) error {
 	w.calls.Add(1)
-	if folded := sitepath.FoldPath(r.URL.Path) + "/"; strings.HasPrefix(folded, "/private/") || folded == "/report/" {
-		w.t.Errorf("the Worker was called with %q", r.URL.Path)
+	sent, _, _ := strings.Cut(r.RequestURI, "?")
+	for _, path := range append(readByOthers(sent), r.URL.Path) {
+		if folded := sitepath.FoldPath(path) + "/"; strings.HasPrefix(folded, "/private/") || folded == "/report/" {
+			w.t.Errorf("the Worker was called with %q, which some program takes for %q", sent, path)
+		}
 	}
-	if again, err := Canonical(r.RequestURI); err != nil || again.Target() != r.RequestURI || again.String() != r.URL.Path {
-		w.t.Errorf("the Worker got a target that is not canonical: %q", r.RequestURI)
+	if again, err := Canonical(r.RequestURI); err != nil || again.Sent() != r.RequestURI {
+		w.t.Errorf("the Worker got a target that is refused: %q, %v", r.RequestURI, err)
 	}
 	_, err := io.WriteString(out, "worker")
 	return err
@@ -438,6 +442,31 @@ func TestGateRefusesForeignUpgrade(t *testing.T) {
 	}
 }
 
+// comparePairs asks for each reading of a path by itself: what is closed there, or the platform's, is so for the path as well,
+// and no reading has one that the path has not.
+func comparePairs(t *testing.T, v *Routing, path Path) {
+	t.Helper()
+	whole := v.admit(path)
+	for _, reading := range path.readings {
+		all, ok := sitepath.Readings(reading)
+		if !ok {
+			t.Fatalf("%q is read as %q, which has too many readings", path.sent, reading)
+		}
+		for _, other := range all {
+			if !slices.Contains(path.readings, other) {
+				t.Fatalf("%q is read as %q, and that as %q, which the path is not", path.sent, reading, other)
+			}
+		}
+		alone, err := Canonical(edgerules.EscapePath(reading))
+		if err != nil {
+			continue
+		}
+		if a := v.admit(alone); a.reserved && !whole.reserved || a.gated && !whole.gated && !whole.reserved {
+			t.Fatalf("%q is open, and its reading %q is not", path.sent, reading)
+		}
+	}
+}
+
 func FuzzGate(f *testing.F) {
 	dir, assets := folder(f, privateFiles)
 	db := openDB(f, filepath.Join(f.TempDir(), "platform.db"))
@@ -481,6 +510,7 @@ func FuzzGate(f *testing.F) {
 			t.Fatalf("%s %q leads to %q", method, target, location)
 		}
 		if path, err := Canonical(target); err == nil {
+			comparePairs(t, s.current.Load().Routing, path)
 			again, err := Canonical(path.Target())
 			if err != nil || again.String() != path.String() || again.escaped != path.escaped {
 				t.Fatalf("%q is canonically %q, and that is %q (%v)", target, path.Target(), again.Target(), err)

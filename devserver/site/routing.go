@@ -78,29 +78,74 @@ type admission struct {
 	hit      found
 	rule     edgerules.Redirect // of "_redirects", that covers the path
 	gated    bool
+	reading  string // of the path, that the gate guards where it does not guard the path itself
 }
 
-// admit looks a decoded path up. The gate guards the path itself and every name of the file that it resolves to.
-// Where a rule answers with the file of another path, the gate guards that one as well, however public the path of
-// the rule is.
-func (v *Routing) admit(path string) (a admission) {
-	if a.name, a.reserved = cutReserved(path); a.reserved {
+// admit looks a path up. The gate guards the path itself, every name of the file that it resolves to, and whatever else
+// a program may take the path for: a Worker gets it as it was sent. Where a rule answers with the file of another path,
+// the gate guards that one as well, however public the path of the rule is. No reading but the only one leads to the
+// platform's own paths.
+func (v *Routing) admit(path Path) (a admission) {
+	if a.name, a.reserved = cutReserved(path.decoded); a.reserved && path.readings == nil {
 		return a
 	}
+	for _, reading := range path.readings {
+		if _, reserved := cutReserved(reading); reserved || a.reserved {
+			return admission{name: "?", reserved: true}
+		}
+	}
 	a.hit, a.rule, a.gated = v.resolveTarget(path)
+	if !a.gated {
+		a.reading = v.gatedReading(path)
+		a.gated = a.reading != ""
+	}
 	return a
 }
 
-// resolveTarget finds what a path resolves to, by a rule or by itself, and whether the gate guards it.
-func (v *Routing) resolveTarget(path string) (hit found, rule edgerules.Redirect, gated bool) {
+// gatedReading returns the first reading of a path that the gate guards, "" for none.
+func (v *Routing) gatedReading(path Path) string {
+	if !v.routes.HasMembers() {
+		return ""
+	}
+	for _, reading := range path.readings {
+		if _, _, gated := v.resolveReading(reading, edgerules.EscapePath(reading)); gated {
+			return reading
+		}
+	}
+	return ""
+}
+
+// resolveReading is resolveTarget for one reading, decoded and percent-encoded.
+func (v *Routing) resolveReading(path, escaped string) (hit found, rule edgerules.Redirect, gated bool) {
 	hit, gated = v.lookUp(path)
-	rule = v.rules.Redirect(edgerules.EscapePath(path))
+	rule = v.rules.Redirect(escaped)
 	if rule.Path == "" {
 		return hit, rule, gated
 	}
 	target, guarded := v.lookUp(rule.Path)
 	target.redirect = "" // the client stays at the path of the rule
 	return target, rule, gated || guarded
+}
+
+// resolveTarget finds what a path resolves to, by a rule or by itself, and whether the gate guards it.
+func (v *Routing) resolveTarget(path Path) (hit found, rule edgerules.Redirect, gated bool) {
+	hit, rule, gated = v.resolveReading(path.decoded, path.escaped)
+	if path.file != path.decoded && rule.Path == "" {
+		hit, gated = v.lookUpFile(path.file, gated)
+	}
+	return hit, rule, gated
+}
+
+// lookUpFile finds the file that a path with encoded or empty segments means: a redirect leads to its own path.
+func (v *Routing) lookUpFile(path string, gated bool) (found, bool) {
+	if path == "" {
+		return found{}, gated
+	}
+	hit, guarded := v.lookUp(path)
+	if hit.file != nil && hit.redirect == "" {
+		hit.redirect = path
+	}
+	return hit, gated || guarded
 }
 
 // lookUp finds the file at a path, and whether the gate guards either.

@@ -86,7 +86,7 @@ func TestRules(t *testing.T) {
 		{"GET /go/__pages/sign-out", 404, "<h1>Nothing</h1>", ""},
 		{"GET /go/__PAGES/api/leads", 404, "<h1>Nothing</h1>", ""},
 		{"GET /go/evil.example/x", 307, "", "/evil.example/x"},
-		{"GET /go//evil.example", 400, "", ""},
+		{"GET /go//evil.example", 307, "", "/evil.example"},
 		{"GET /api/moved", 307, "", "/api/new"}, // also where the Worker answers
 		{"GET /_headers", 404, "<h1>Nothing</h1>", ""},
 		{"GET /_redirects", 404, "<h1>Nothing</h1>", ""},

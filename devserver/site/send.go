@@ -251,7 +251,7 @@ func (s *Site) AssetsHandler() http.Handler {
 			x.askUpstream(v)
 			return
 		}
-		hit, rule, _ := x.serving.resolveTarget(path.decoded)
+		hit, rule, _ := x.serving.resolveTarget(path)
 		x.serveStatic(x.serving.static.follow(rule, path.decoded, r.Method, hit, x.gated))
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/mail"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -135,8 +136,8 @@ func localTarget(target string) string {
 	return "/"
 }
 
-// parseLocalTarget reads a path with query and fragment. [Canonical] refuses targets that could lead to another site:
-// it accepts no empty segments and no backslashes.
+// parseLocalTarget reads a path with query and fragment. A target that any program could take for an address of another
+// site is none: one with two slashes at its beginning, in any reading. [Canonical] refuses backslashes.
 func parseLocalTarget(target string) (string, bool) {
 	target, fragment, hasFragment := strings.Cut(target, "#")
 	if !strings.HasPrefix(target, "/") {
@@ -144,7 +145,7 @@ func parseLocalTarget(target string) (string, bool) {
 	}
 	unsafe := func(r rune) bool { return r <= ' ' || r >= 0x7f } // in a header
 	path, err := Canonical(target)
-	if err != nil || strings.ContainsFunc(path.query+fragment, unsafe) {
+	if err != nil || strings.ContainsFunc(path.query+fragment, unsafe) || slices.ContainsFunc(path.readings, leadsOut) {
 		return "", false
 	}
 	local := path.Target()
@@ -153,6 +154,8 @@ func parseLocalTarget(target string) (string, bool) {
 	}
 	return local, true
 }
+
+func leadsOut(reading string) bool { return strings.HasPrefix(reading, "//") }
 
 // Links signs people in by a link that is sent to them.
 type Links interface {

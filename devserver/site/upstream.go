@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/pages-toolchain/pages/devserver/loopback"
@@ -159,8 +158,7 @@ func (x *exchange) upstreamFailed(r *http.Request, err error) {
 // askUpstream answers a Worker that asks for a file, on behalf of its visitor.
 func (x *exchange) askUpstream(upstream Upstream) {
 	r := x.r.Clone(x.r.Context())
-	r.URL = &url.URL{Path: x.path.decoded, RawPath: x.path.escaped, RawQuery: x.path.query}
-	r.RequestURI = x.path.Target()
+	r.URL, r.RequestURI = x.path.sentURL(), x.path.Sent()
 	visit := Visit{Gated: x.gated, Member: func() bool { return false }}
 	if outer := exchangeFrom(r.Context()); outer != nil {
 		r.Host, r.RemoteAddr, visit.Member = outer.r.Host, outer.r.RemoteAddr, outer.isMember

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"net/textproto"
-	"net/url"
 	"strings"
 )
 
@@ -59,15 +58,11 @@ func (x *exchange) callWorker() {
 	x.refuse(refuse(http.StatusInternalServerError, "worker_failed", "the site's code failed to answer"))
 }
 
-// workerRequest returns the request as the Worker sees it: canonical, and without headers that speak in the platform's
-// name except our own.
+// workerRequest returns the request as the Worker sees it: its target as it was sent, without headers that speak in the
+// platform's name except our own.
 func (x *exchange) workerRequest() *http.Request {
 	r := x.r.WithContext(context.WithValue(x.r.Context(), exchangeKey{}, x))
-	u := &url.URL{Path: x.path.decoded, RawQuery: x.path.query, ForceQuery: x.path.hasQuery && x.path.query == ""}
-	if u.EscapedPath() != x.path.escaped {
-		u.RawPath = x.path.escaped
-	}
-	r.URL, r.RequestURI = u, x.path.Target()
+	r.URL, r.RequestURI = x.path.sentURL(), x.path.Sent()
 	r.Header = cleanHeader(x.r.Header, x.gated)
 	if x.gated {
 		r.Header[headerMemberID] = []string{headerText(x.member.ID)}

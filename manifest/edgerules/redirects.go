@@ -105,14 +105,21 @@ func (r *redirectRule) target(to string) Redirect {
 	if fault == "" {
 		decoded, fault = sitepath.CanonicalPath(decoded)
 	}
-	if fault != "" || sitepath.ReservedPath(decoded) != "" {
+	switch {
+	case fault != "" && (r.status == 200 || !mayLeadTo(path)), fault == "" && sitepath.ReservedPath(decoded) != "":
 		return d
-	}
-	d.to = path + to[end:]
-	if r.status == 200 {
+	case r.status == 200:
 		d.Path = decoded
 	}
+	d.to = path + to[end:]
 	return d
+}
+
+// mayLeadTo reports whether no reading of an escaped path is one of the platform's own: no file has such a path, and a browser
+// may ask for it.
+func mayLeadTo(path string) bool {
+	all, ok := sitepath.Readings(path)
+	return ok && !slices.ContainsFunc(all, func(reading string) bool { return sitepath.ReservedPath(reading) != "" })
 }
 
 // redirectRules reads the whole file.

@@ -31,35 +31,68 @@ func ReservedPath(path string) string {
 	return ""
 }
 
-// CanonicalPath returns a decoded request path in Unicode form C, or for one that two programs could read in two ways its
-// fault, such as "the path holds a dot segment": requests with such a path are refused.
+// CanonicalPath returns a decoded path in Unicode form C, or for one that programs could read in several ways its fault,
+// such as "the path holds a dot segment". Patterns of routes and paths of rules have no such path.
 func CanonicalPath(decoded string) (path, fault string) {
+	if fault := PathFault(decoded); fault != "" {
+		return "", fault
+	}
+	decoded = norm.NFC.String(decoded)
+	if strings.Contains(decoded, "%") {
+		return "", "the path holds a percent sign"
+	}
+	return decoded, segmentFault(decoded)
+}
+
+// CanonicalFile returns the path of the file that a decoded path means, in Unicode form C with its slashes merged, or the
+// fault of one that is none.
+func CanonicalFile(decoded string) (path, fault string) {
+	if fault := PathFault(decoded); fault != "" {
+		return "", fault
+	}
+	path = mergeSlashes(norm.NFC.String(decoded))
+	return path, segmentFault(path)
+}
+
+// PathFault returns the fault of a decoded request path that no reading can hold, "" for any other: one that is no UTF-8,
+// has a backslash, a control character, or characters that stand for slashes, percent signs or dot segments.
+func PathFault(decoded string) string {
 	switch {
 	case !strings.HasPrefix(decoded, "/"):
-		return "", "the path does not start with a slash"
+		return "the path does not start with a slash"
 	case !utf8.ValidString(decoded):
-		return "", "the path is no UTF-8"
+		return "the path is no UTF-8"
 	}
 	decoded = norm.NFC.String(decoded)
 	for _, r := range decoded {
-		if r == '\\' || r == '%' || unicode.IsControl(r) || r == utf8.RuneError {
-			return "", "the path holds a backslash, a percent sign or a control character"
+		if r == '\\' || unicode.IsControl(r) || r == utf8.RuneError {
+			return "the path holds a backslash or a control character"
 		}
-	}
-	if fault := segmentFault(decoded); fault != "" {
-		return "", fault
 	}
 	// Compatibility characters such as "．．" or "／" become dots and slashes
 	// in programs that normalise later than we do.
-	if compat := norm.NFKC.String(decoded); compat != decoded {
-		if strings.Count(compat, "/") != strings.Count(decoded, "/") || strings.ContainsAny(compat, "\\%") {
-			return "", "the path holds a character that stands for a slash"
-		}
-		if fault := segmentFault(compat); fault != "" {
-			return "", fault
+	compat := norm.NFKC.String(decoded)
+	if compat == decoded {
+		return ""
+	}
+	for _, sign := range []string{"/", "\\", "%"} {
+		if strings.Count(compat, sign) != strings.Count(decoded, sign) {
+			return "the path holds a character that stands for a slash"
 		}
 	}
-	return decoded, ""
+	if dotSegments(compat) != dotSegments(decoded) {
+		return "the path holds characters that stand for a dot segment"
+	}
+	return ""
+}
+
+func dotSegments(path string) (n int) {
+	for segment := range strings.SplitSeq(path, "/") {
+		if isDots(segment) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func segmentFault(path string) string {
@@ -67,7 +100,7 @@ func segmentFault(path string) string {
 		var segment string
 		segment, rest, more = strings.Cut(rest, "/")
 		switch {
-		case segment == "." || segment == "..":
+		case isDots(segment) > 0:
 			return "the path holds a dot segment"
 		case segment == "" && more:
 			return "the path holds an empty segment"
@@ -88,7 +121,7 @@ func FoldPath(path string) string {
 	visible := strings.Map(foldRune, norm.NFKC.String(path))
 	var b strings.Builder
 	b.Grow(len(visible))
-	for segment := range strings.FieldsFuncSeq(visible, func(r rune) bool { return strings.ContainsRune("/\\⁄∕⧸∖⧵", r) }) {
+	for segment := range strings.FieldsFuncSeq(visible, func(r rune) bool { return strings.ContainsRune(slashes, r) }) {
 		segment, _, _ = strings.Cut(segment, ";")
 		segment, _, _ = strings.Cut(segment, "::")
 		if segment = strings.TrimRight(segment, ". "); segment != "" {
@@ -124,7 +157,7 @@ func foldRune(r rune) rune {
 		return 'i'
 	case r == 'ς':
 		return 'σ'
-	case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+	case invisible(r):
 		return -1
 	}
 	return unicode.ToLower(r)

@@ -17,20 +17,22 @@ type Origins struct {
 	known map[string]string // by scheme and Host header
 }
 
-// URL is the URL of a client's request, as the URL standard writes it. Nearly all are written that way already: then it is put
-// together, not parsed.
+// URL is the URL of a client's request, as the URL standard writes its target. Nearly all are written that way already: then it
+// is put together, not parsed.
 func (o *Origins) URL(r *http.Request) string {
-	u := url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery}
-	path := u.EscapedPath()
+	target := r.RequestURI
+	if !strings.HasPrefix(target, "/") {
+		u := url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery}
+		target = u.String()
+	}
+	path, query, hasQuery := strings.Cut(target, "?")
 	origin := o.of(r)
 	hasDots := strings.Contains(path, "/.") || strings.Contains(strings.ToLower(path), "%2e")
-	if origin == "" || !strings.HasPrefix(path, "/") || !isPlain(path, true) || hasDots || !isPlain(u.RawQuery, false) || u.ForceQuery {
-		return parsedURL(r, u)
+	if origin == "" || !strings.HasPrefix(path, "/") || !isPlain(path, true) || hasDots || !isPlain(query, false) ||
+		hasQuery && query == "" {
+		return parsedURL(schemeOf(r) + "://" + r.Host + target)
 	}
-	if u.RawQuery == "" {
-		return origin + path
-	}
-	return origin + path + "?" + u.RawQuery
+	return origin + target
 }
 
 // of is the origin that a request came to; "" when its host is not a name or an address with or
@@ -68,9 +70,7 @@ func schemeOf(r *http.Request) string {
 	return "http"
 }
 
-func parsedURL(r *http.Request, u url.URL) string {
-	u.Scheme, u.Host = schemeOf(r), r.Host
-	raw := u.String()
+func parsedURL(raw string) string {
 	if parsed, err := weburl.Parser.Parse(raw); err == nil {
 		return parsed.Href(false)
 	}

@@ -25,9 +25,9 @@ func FuzzVisitorURL(f *testing.F) {
 			return
 		}
 		u.Scheme, u.Host, u.Fragment, u.RawFragment = "", "", "", ""
-		r.URL, r.Host = u, host
+		r.URL, r.RequestURI, r.Host = u, u.String(), host
 		h := New(Options{})
-		first, again, want := h.origins.URL(r), h.origins.URL(r), parsedURL(r, *u)
+		first, again, want := h.origins.URL(r), h.origins.URL(r), parsedURL("http://"+host+u.String())
 		if first != want || again != want {
 			t.Fatalf("host %q, target %q: %q, %q, parsed %q", host, target, first, again, want)
 		}
