@@ -122,6 +122,9 @@ func (w *assetWalk) visit(
 			if err != nil {
 				return err
 			}
+			if e.Target != "" {
+				reads.add(filepath.FromSlash(e.Target))
+			}
 			w.files = append(w.files, candidate{file: e.File, path: e.Path, info: info, link: e.Target})
 		}
 	}
@@ -161,8 +164,12 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 		if members && c.info.Size() > 0 {
 			copies = append(copies, manifest.ServedFile{File: c.file, Path: "/" + c.path, Key: c.sum, Link: c.link})
 		}
+		target := ""
+		if c.link != "" {
+			target = inside + filepath.FromSlash(c.link)
+		}
 		assets = append(assets, sitefile.Asset{
-			Path: "/" + c.path, File: inside + filepath.FromSlash(c.file),
+			Path: "/" + c.path, File: inside + filepath.FromSlash(c.file), Target: target,
 			Size: c.info.Size(), SHA256: c.sum, ContentType: publicfiles.ContentType(c.path), Modified: c.info.ModTime(),
 		})
 	}

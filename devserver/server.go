@@ -39,6 +39,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pages-toolchain/pages/devserver/filewatch"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
@@ -63,19 +64,23 @@ type Options struct {
 	// OnBuild is called after each build, on the goroutine that builds.
 	OnBuild func(Build)
 	// Grace is how long running requests may take after the context ended. Default 3 s.
-	Grace  time.Duration
-	Now    func() time.Time // default time.Now
-	Logger *slog.Logger     // default none
+	Grace time.Duration
+	// Poll says when to look for changes of files without waiting for events. Default: where none come.
+	Poll filewatch.Poll
+	// ProbeDir is a folder in which a file ".probe-*" may be made, to learn whether events come. Default: it does not try.
+	ProbeDir string
+	Now      func() time.Time // default time.Now
+	Logger   *slog.Logger     // default none
 }
 
 // Server serves, watches and rebuilds one site.
 type Server struct {
 	Options
-	watcher *watcher      // while serving
-	first   chan struct{} // closed once the first build is done
-	again   chan struct{} // asks for a build
-	builds  int64         // of the building goroutine
-	good    bool          // of the building goroutine: a build has succeeded
+	watcher *filewatch.Watcher // while serving
+	first   chan struct{}      // closed once the first build is done
+	again   chan struct{}      // asks for a build
+	builds  int64              // of the building goroutine
+	good    bool               // of the building goroutine: a build has succeeded
 }
 
 // New makes a Server that owns the listeners: Serve closes them.
@@ -98,10 +103,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer stop()
 	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
 	defer endRequests()
-	s.watcher = newWatcher(s.Now, s.Logger)
+	s.watcher = filewatch.New(filewatch.Options{Poll: s.Poll, ProbeDir: s.ProbeDir, Now: s.Now, Logger: s.Logger})
 	server, bounded := s.server(work, requests)
 	var running sync.WaitGroup
-	running.Go(func() { s.watcher.run(work) })
+	running.Go(func() { s.watcher.Run(work) })
 	running.Go(func() { s.buildLoop(work) })
 	failures := make(chan error, len(s.Listeners))
 	for _, l := range s.Listeners {
@@ -179,9 +184,9 @@ func (s *Server) buildLoop(ctx context.Context) {
 			return
 		case <-s.again:
 			changed = nil
-		case c := <-s.watcher.out:
-			changed = c.paths
-			if c.all {
+		case c := <-s.watcher.Changes():
+			changed = c.Paths
+			if c.All {
 				changed = nil
 			}
 		}
@@ -226,7 +231,7 @@ func (s *Server) build(ctx context.Context, changed []string) {
 	}
 	if out.Watch != nil {
 		s.Hub.setWatching(len(out.Watch))
-		s.watcher.watch(ctx, out.Watch, start)
+		s.watcher.Watch(ctx, out.Watch, start)
 	}
 	if s.OnBuild != nil {
 		s.OnBuild(result)

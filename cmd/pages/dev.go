@@ -67,6 +67,7 @@ func (c *cli) newDev() *cobra.Command {
 	flags := cmd.Flags()
 	flags.IntVar(&f.Port, "port", defaultPort, "`port` to listen on; the next free one if it is taken; 0 for any")
 	flags.BoolVar(&f.StrictPort, "strict-port", false, "fail when the port is taken")
+	addPoll(flags, &f.Poll)
 	flags.StringVar(&f.LiveReload, "live-reload", "hot", "`mode` in which open pages follow a save: hot, full, off")
 	const stateUsage = "`folder` of the project database, to share it between sites (default: the state folder)"
 	flags.StringVar(&f.ProjectState, "project-state", "", stateUsage)

@@ -106,6 +106,7 @@ var mayImport = map[string][]string{
 	"migrate/sqltext":      {"migrate/dbfile"},
 	"migrate/statefolder":  nil,
 	"migrate/transfer":     {"migrate", "migrate/dbfile", "migrate/sqltext"},
+	"devserver/filewatch":  nil,
 	"devserver/loopback":   nil,
 	"devserver/pairing":    nil,
 	"devserver/site": {
@@ -114,7 +115,8 @@ var mayImport = map[string][]string{
 	},
 	"devserver/upstream": {"devserver/loopback", "devserver/site", "manifest"},
 	"devserver": {
-		"devserver/loopback", "devserver/site", "manifest", "manifest/diagnostic", "manifest/limits", "manifest/sitefile",
+		"devserver/filewatch", "devserver/loopback", "devserver/site", "manifest", "manifest/diagnostic", "manifest/limits",
+		"manifest/sitefile",
 	},
 	"toolapi": {"manifest/limits"},
 	"toolapi/bundle": {
@@ -145,8 +147,8 @@ var mayImport = map[string][]string{
 	"cmd/internal/devsession": {
 		"bundler", "cmd/internal/devcommand", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate",
 		"cmd/internal/migration", "cmd/internal/project", "cmd/internal/singlekeys", "cmd/internal/siteworker", "cmd/internal/snapshots",
-		"cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "devserver", "devserver/loopback",
-		"devserver/pairing", "devserver/site", "devserver/upstream", "manifest", "manifest/diagnostic", "manifest/edgerules",
+		"cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "devserver", "devserver/filewatch",
+		"devserver/loopback", "devserver/pairing", "devserver/site", "devserver/upstream", "manifest", "manifest/diagnostic", "manifest/edgerules",
 		"manifest/secretscan", "manifest/packager", "manifest/sitepath", "manifest/starter", "migrate", "migrate/snapshot",
 		"migrate/statefolder", "runtime",
 		"runtime/binding/images",
@@ -192,7 +194,7 @@ var mayImport = map[string][]string{
 		"cmd/internal/pullrequest", "cmd/internal/rehearsal", "cmd/internal/remote", "cmd/internal/routing", "cmd/internal/scaffold",
 		"cmd/internal/seed", "cmd/internal/siteworker", "cmd/internal/snapshots",
 		"cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording",
-		"devserver", "devserver/site", "manifest", "manifest/diagnostic", "manifest/packager", "manifest/starter",
+		"devserver", "devserver/filewatch", "devserver/site", "manifest", "manifest/diagnostic", "manifest/packager", "manifest/starter",
 		"manifest/workertypes", "migrate", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime",
 		"runtime/binding/d1", "runtime/binding/images", "runtime/workerd", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/service",
 		"toolapi/service/backup",

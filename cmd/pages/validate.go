@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/rehearsal"
-	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/filewatch"
 )
 
 // validateFlags are the flags of `pages validate`.
@@ -21,6 +21,7 @@ type validateFlags struct {
 	failOn string
 	alone  bool
 	watch  bool
+	poll   filewatch.Poll
 }
 
 func (c *cli) newValidate() *cobra.Command {
@@ -56,6 +57,7 @@ func (c *cli) newValidate() *cobra.Command {
 	cmd.Flags().StringVar(&f.failOn, "fail-on", "error", "`severity` that makes the exit code 1: error, warning")
 	cmd.Flags().BoolVar(&f.alone, "manifest-only", false, "do not look at the files that the manifest names")
 	cmd.Flags().BoolVar(&f.watch, "watch", false, "check again whenever a file changes")
+	addPoll(cmd.Flags(), &f.poll)
 	return cmd
 }
 
@@ -99,7 +101,8 @@ func (c *cli) validateOnChange(ctx context.Context, f validateFlags, args []stri
 	}
 	check := project.Checker{Sites: c.sites(), Alone: f.alone, Record: true, Rehearsals: &rehearsal.Cache{}}
 	var last []byte
-	return devserver.Follow(ctx, c.term.Now, devsession.NewLogger(&c.term), func(ctx context.Context) ([]string, error) {
+	watched := filewatch.Options{Poll: f.poll, Now: c.term.Now, Logger: devsession.NewLogger(&c.term)}
+	return filewatch.Follow(ctx, watched, func(ctx context.Context) ([]string, error) {
 		results, err := check.All(ctx, args)
 		if err != nil {
 			return nil, err

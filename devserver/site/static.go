@@ -208,14 +208,18 @@ func (x *staticIndex) notFoundPage(path string, member bool) *file {
 
 var (
 	errNoFile  = errors.New("not a regular file")
+	errLinked  = errors.New("a link has taken the place of the file")
 	errChanged = errors.New("the file changed while it was read")
 )
 
-// open opens the file of an asset, below its folder and nowhere else. It looks at the kind of file before opening it,
+// open opens the file of an asset, below its folder and nowhere else but where a link led that the build followed. It looks at the kind of file before opening it,
 // since opening a pipe would block.
 func (x *staticIndex) open(a sitefile.Asset) (*os.File, os.FileInfo, error) {
 	if x.err != nil {
 		return nil, nil, x.err
+	}
+	if a.Target != "" {
+		return openTarget(a)
 	}
 	if x.root != nil {
 		name, err := filepath.Rel(x.dir, a.File)
@@ -230,6 +234,32 @@ func (x *staticIndex) open(a sitefile.Asset) (*os.File, os.FileInfo, error) {
 	}
 	f, info, err := openRegular(own, filepath.Base(a.File))
 	return f, info, errors.Join(err, own.Close())
+}
+
+// openTarget opens the file that a link led to when the revision was built, and not where the link leads now. A link that
+// has taken the place of the file, or of a folder above it, is not followed either.
+func openTarget(a sitefile.Asset) (*os.File, os.FileInfo, error) {
+	dir, name := filepath.Split(a.Target)
+	above, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, info, err := openRegular(above, name)
+	if err := errors.Join(err, above.Close()); err != nil {
+		return nil, nil, err
+	}
+	real, err := filepath.EvalSymlinks(a.Target)
+	var is os.FileInfo
+	if err == nil {
+		is, err = os.Lstat(real)
+	}
+	if err == nil && (!strings.EqualFold(real, a.Target) || !os.SameFile(info, is)) {
+		err = fmt.Errorf("open %q: %w", a.File, errLinked)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
 }
 
 func openRegular(root *os.Root, name string) (*os.File, os.FileInfo, error) {

@@ -3,11 +3,14 @@
 package site
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
 // Nothing outside the folder is sent, whatever becomes of the files in it.
@@ -44,4 +47,53 @@ func TestFilesStayInTheirFolder(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestLinkedFiles: a public file that is a link is sent as the file that it led to when the revision was built; what becomes
+// of the link, of that file or of a folder above it leads nowhere else.
+func TestLinkedFiles(t *testing.T) {
+	site := realTempDir(t)
+	write := func(name, text string) string {
+		path := filepath.Join(site, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("private/page.html", secret)
+	link := func(target, name string) {
+		if err := errors.Join(os.RemoveAll(filepath.Join(site, name)), os.Symlink(target, filepath.Join(site, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var assets []sitefile.Asset
+	for _, name := range []string{"fine", "relinked", "replaced", "above"} {
+		target := write("content/"+name+"/page.html", "<h1>"+name+"</h1>")
+		write("public/index.html", "home")
+		link("../content/"+name+"/page.html", "public/"+name+".html")
+		a := assetOf("/"+name+".html", filepath.Join(site, "public", name+".html"), "<h1>"+name+"</h1>")
+		a.Target = target
+		assets = append(assets, a)
+	}
+	link("../private/page.html", "public/relinked.html")
+	link("../../private/page.html", "content/replaced/page.html")
+	link("../private", "content/above")
+	f := start(t, Options{}, Revision{Assets: assets, AssetsDir: filepath.Join(site, "public")})
+	for path, want := range map[string]string{"/fine": "<h1>fine</h1>", "/relinked": "<h1>relinked</h1>", "/replaced": "", "/above": ""} {
+		t.Run(path, func(t *testing.T) {
+			got := f.get(t, path)
+			if want == "" && (got.status != 500 || strings.Contains(got.body, secret)) || want != "" && got.body != want {
+				t.Errorf("%d %q, want %q", got.status, got.body, want)
+			}
+		})
+	}
+}
+
+func realTempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

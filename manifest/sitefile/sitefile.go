@@ -21,6 +21,8 @@ type Asset struct {
 	Size        int64  // the length in bytes
 	SHA256      string // 64 lower-case hex digits over the bytes; the strong ETag is made of it
 	ContentType string // a full header value; empty stands for "application/octet-stream"
+	// Target is the absolute path, without links, of the file with the bytes, where File is a link; "" for no link.
+	Target string
 	// Modified is when the file was last written to, for Last-Modified; the zero time where that is unknown. No digest
 	// holds it.
 	Modified time.Time

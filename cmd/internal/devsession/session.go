@@ -24,6 +24,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/filewatch"
 	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/devserver/pairing"
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -64,6 +65,7 @@ type Options struct {
 	Mode         string // the value of process.env.NODE_ENV; "" for that of the environment, or development
 	Engine       siteworker.Choice
 	Frontend     Frontend
+	Poll         filewatch.Poll // when to look for changes without waiting for events
 }
 
 // session is one site that is being served.
@@ -164,6 +166,7 @@ func (r *session) serve(ctx context.Context) (err error) {
 	defer func() { restore() }()
 	server, err := devserver.New(devserver.Options{
 		Site: in.front, Builder: in.builder, Hub: hub, Listeners: r.sockets.All(), Now: t.Now, Logger: console.logger(),
+		Poll: r.options.Poll, ProbeDir: r.state.Dir,
 		OnBuild: func(build devserver.Build) {
 			if build.Number == 1 {
 				debug.SetGCPercent(r.usualGC)

@@ -1,4 +1,4 @@
-package devserver
+package filewatch
 
 import (
 	"io/fs"
@@ -14,6 +14,8 @@ import (
 type watchList struct {
 	files []string
 	roots []string
+	links []string          // the links on the way to the roots, and what each leads to
+	real  map[string]string // where each root is, without links
 }
 
 // newWatchList sorts absolute paths into files and folders as they are now.
@@ -27,7 +29,56 @@ func newWatchList(paths []string) watchList {
 			l.files = append(l.files, path)
 		}
 	}
+	l.resolve()
 	return l
+}
+
+// resolve follows the links on the way to each root: another tool may lead one of them elsewhere, and with it all that is
+// below.
+func (l *watchList) resolve() {
+	l.real = make(map[string]string, len(l.roots))
+	folders := map[string]string{} // of roots, most of which share them
+	for _, root := range l.roots {
+		l.real[root] = l.realPath(root, folders, maxLinks)
+	}
+}
+
+// maxLinks bounds the links of one path, as systems do.
+const maxLinks = 40
+
+// realPath returns a path without links, itself where that is unknown.
+func (l *watchList) realPath(path string, known map[string]string, left int) string {
+	if real, ok := known[path]; ok {
+		return real
+	}
+	above := filepath.Dir(path)
+	if above == path {
+		return path
+	}
+	real := filepath.Join(l.realPath(above, known, left), filepath.Base(path))
+	if target, err := os.Readlink(real); err == nil && left > 0 {
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(real), target)
+		}
+		for _, each := range []string{real, target} {
+			if !slices.Contains(l.links, each) {
+				l.links = append(l.links, each)
+			}
+		}
+		real = l.realPath(target, known, left-1)
+	}
+	known[path] = real
+	return real
+}
+
+// moved returns the roots that are elsewhere than before.
+func (l watchList) moved(before watchList) (roots []string) {
+	for _, root := range l.roots {
+		if was, known := before.real[root]; known && was != l.real[root] {
+			roots = append(roots, root)
+		}
+	}
+	return roots
 }
 
 // covers reports whether a change of path concerns the build.
@@ -51,14 +102,17 @@ func (l watchList) shapedBy(path string) bool {
 		rel, ok := relativeTo(path, listed)
 		return ok && rel != "."
 	}
-	return slices.ContainsFunc(l.files, below) || slices.ContainsFunc(l.roots, below)
+	if slices.Contains(l.links, path) {
+		return true
+	}
+	return slices.ContainsFunc(l.files, below) || slices.ContainsFunc(l.roots, below) || slices.ContainsFunc(l.links, below)
 }
 
 // parents returns the nearest existing folders above each path of the list: where the system reports that a file is
 // replaced, or a folder removed and made anew.
 func (l watchList) parents() []string {
 	var dirs []string
-	for _, path := range slices.Concat(l.files, l.roots) {
+	for _, path := range slices.Concat(l.files, l.roots, l.links) {
 		dir := filepath.Dir(path)
 		for !isDir(dir) && dir != filepath.Dir(dir) {
 			dir = filepath.Dir(dir)
@@ -71,14 +125,21 @@ func (l watchList) parents() []string {
 }
 
 // walk calls onDir and onFile for the content of root, in this order: a folder before its content is read. Entries that
-// vanish meanwhile are skipped.
+// vanish meanwhile are skipped. A root may be a link; links below it are not followed.
 func walk(root string, onDir func(dir string), onFile func(path string, d fs.DirEntry)) {
+	top := root
+	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if real, err := filepath.EvalSymlinks(root); err == nil {
+			top = real
+		}
+	}
 	// The callback returns nothing but SkipDir, which WalkDir keeps to itself.
-	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // it vanished or may not be read: the build says so
 		}
-		rel, _ := relativeTo(root, path)
+		rel, _ := relativeTo(top, path)
+		path = filepath.Join(root, rel)
 		switch {
 		case isIgnored(rel) && d.IsDir():
 			return filepath.SkipDir
@@ -99,22 +160,38 @@ type stamp struct {
 	mode     fs.FileMode
 }
 
+func stampOf(info fs.FileInfo) stamp { return stamp{info.Size(), info.ModTime(), info.Mode()} }
+
+// stampAt stamps what is at a path, if it is no folder. A link counts as the file that it leads to, or as itself.
+func stampAt(path string) (stamp, bool) {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() {
+		info, err = os.Lstat(path)
+	}
+	if err != nil || info.IsDir() {
+		return stamp{}, false
+	}
+	return stampOf(info), true
+}
+
 // scan stamps every file of the list.
 func (l watchList) scan() map[string]stamp {
 	stamps := map[string]stamp{}
-	note := func(path string, info fs.FileInfo, err error) {
-		if err == nil && !info.IsDir() {
-			stamps[path] = stamp{info.Size(), info.ModTime(), info.Mode()}
+	note := func(path string) {
+		if s, ok := stampAt(path); ok {
+			stamps[path] = s
 		}
 	}
 	for _, path := range l.files {
-		info, err := os.Stat(path)
-		note(path, info, err)
+		note(path)
 	}
 	for _, root := range l.roots {
 		walk(root, func(string) {}, func(path string, d fs.DirEntry) {
-			info, err := d.Info()
-			note(path, info, err)
+			if !d.Type().IsRegular() {
+				note(path)
+			} else if info, err := d.Info(); err == nil {
+				stamps[path] = stampOf(info)
+			}
 		})
 	}
 	return stamps

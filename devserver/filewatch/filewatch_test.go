@@ -1,4 +1,4 @@
-package devserver
+package filewatch
 
 import (
 	"bytes"
@@ -32,10 +32,10 @@ func write(t *testing.T, path, content string) {
 }
 
 // awaitPath waits for a batch with path in it.
-func awaitPath(t *testing.T, w *watcher, path string) {
+func awaitPath(t *testing.T, w *Watcher, path string) {
 	t.Helper()
 	for found := false; !found; {
-		found = slices.Contains(nextChange(t, w).paths, path)
+		found = slices.Contains(nextChange(t, w).Paths, path)
 	}
 }
 
@@ -82,34 +82,32 @@ func siteDir(t *testing.T) string {
 }
 
 // startWatcher runs w on the list and returns once the watch is on.
-func startWatcher(t *testing.T, w *watcher, list ...string) {
+func startWatcher(t *testing.T, w *Watcher, list ...string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.run(ctx)
+		w.Run(ctx)
 	}()
 	t.Cleanup(func() {
 		stop()
 		<-done
 	})
 	// What the test wrote so far is no change, whatever the clock of the file system.
-	w.watch(ctx, list, time.Now().Add(time.Hour))
+	w.Watch(ctx, list, time.Now().Add(time.Hour))
 }
 
-func nextChange(t *testing.T, w *watcher) change {
+func nextChange(t *testing.T, w *Watcher) Change {
 	t.Helper()
 	select {
 	case c := <-w.out:
 		return c
 	case <-time.After(waitLimit):
 		t.Fatal("no change arrived")
-		return change{}
+		return Change{}
 	}
 }
-
-func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func TestWatcherSees(t *testing.T) {
 	type site struct{ manifest, worker, public, dep, missing, later string }
@@ -206,10 +204,10 @@ func TestWatcherSees(t *testing.T) {
 					public: filepath.Join(dir, "public"), dep: filepath.Join(dir, "node_modules/dep/index.js"),
 					missing: filepath.Join(dir, ".dev.vars"), later: filepath.Join(dir, "db/migrations"),
 				}
-				w := newWatcher(time.Now, discard())
+				w := New(Options{})
 				w.batch.quiet = 150 * time.Millisecond // one batch on a busy machine, too
 				if polled {
-					w.poll = 20 * time.Millisecond
+					w.poll = Poll{Every: 20 * time.Millisecond}
 					w.fallBack(errors.New("no watches left"))
 				}
 				startWatcher(t, w, s.manifest, s.worker, s.public, s.dep, s.missing, s.later)
@@ -220,7 +218,7 @@ func TestWatcherSees(t *testing.T) {
 					want = slices.DeleteFunc(want, isGoneDir) // polling sees files only
 				}
 				for len(missingFrom(got, want)) > 0 {
-					got = append(got, nextChange(t, w).paths...)
+					got = append(got, nextChange(t, w).Paths...)
 				}
 				for _, path := range got {
 					if !slices.Contains(want, path) && !polled {
@@ -238,7 +236,7 @@ func TestWatcherTakesNoFolderForAFile(t *testing.T) {
 	later := filepath.Join(siteDir(t), "db", "migrations")
 	file := filepath.Join(filepath.Dir(later), "schema.sql")
 	write(t, file, "1")
-	w := newWatcher(time.Now, discard())
+	w := New(Options{})
 	defer w.stopSystem()
 	w.named, w.list = []string{file}, watchList{files: []string{file, later}} // as if it was missing a moment ago
 	if err := os.Mkdir(later, 0o777); err != nil {
@@ -263,7 +261,7 @@ func missingFrom(got, want []string) []string {
 func TestWatcherFollowsRecreatedFolder(t *testing.T) {
 	dir := siteDir(t)
 	public := filepath.Join(dir, "public")
-	w := newWatcher(time.Now, discard())
+	w := New(Options{})
 	startWatcher(t, w, public)
 	page := filepath.Join(public, "index.html")
 	for round := range 5 {
@@ -281,7 +279,7 @@ func TestWatcherFollowsRecreatedFolder(t *testing.T) {
 func TestWatcherStormIsOneBatch(t *testing.T) {
 	dir := siteDir(t)
 	public := filepath.Join(dir, "public")
-	w := newWatcher(time.Now, discard())
+	w := New(Options{})
 	w.batch.storm = 500 * time.Millisecond // a loaded machine may pause in the middle
 	w.batch.quiet = w.batch.storm
 	w.batch.most = time.Minute
@@ -292,13 +290,13 @@ func TestWatcherStormIsOneBatch(t *testing.T) {
 		write(t, path, "x")
 		want = append(want, path)
 	}
-	if got := nextChange(t, w).paths; !slices.Equal(got, want) {
+	if got := nextChange(t, w).Paths; !slices.Equal(got, want) {
 		t.Errorf("the first batch has %d paths, want %d", len(got), len(want))
 	}
-	w.watch(t.Context(), []string{public}, time.Now())
+	w.Watch(t.Context(), []string{public}, time.Now())
 	select {
 	case c := <-w.out:
-		t.Errorf("a second batch: %v", c.paths)
+		t.Errorf("a second batch: %v", c.Paths)
 	default:
 	}
 }
@@ -307,35 +305,35 @@ func TestWatcherStormIsOneBatch(t *testing.T) {
 func TestWatcherMergesWhileBuilding(t *testing.T) {
 	dir := siteDir(t)
 	public := filepath.Join(dir, "public")
-	w := newWatcher(time.Now, discard())
+	w := New(Options{})
 	startWatcher(t, w, public)
 	a, b := filepath.Join(public, "a.html"), filepath.Join(public, "b.html")
 	write(t, a, "1")
 	first := nextChange(t, w)
 	write(t, b, "1")
 	second := nextChange(t, w)
-	if !slices.Equal(first.paths, []string{a}) || !slices.Equal(second.paths, []string{b}) {
-		t.Errorf("batches %v and %v", first.paths, second.paths)
+	if !slices.Equal(first.Paths, []string{a}) || !slices.Equal(second.Paths, []string{b}) {
+		t.Errorf("batches %v and %v", first.Paths, second.Paths)
 	}
-	merged := change{paths: []string{b}}.merge([]string{a, b}, false)
-	if !slices.Equal(merged.paths, []string{a, b}) || merged.all || merged.empty() {
+	merged := Change{Paths: []string{b}}.merge([]string{a, b}, false)
+	if !slices.Equal(merged.Paths, []string{a, b}) || merged.All || merged.empty() {
 		t.Errorf("merged = %+v", merged)
 	}
 }
 
 func TestWatcherOverflowLooksAtEverything(t *testing.T) {
 	dir := siteDir(t)
-	w := newWatcher(time.Now, discard())
+	w := New(Options{})
 	w.named = []string{filepath.Join(dir, "public")}
 	w.onError(fsnotify.ErrEventOverflow)
 	if w.batch.empty() || !w.batch.all || w.fs == nil {
 		t.Errorf("after an overflow: all = %v, polling = %v", w.batch.all, w.fs == nil)
 	}
 	w.onError(errors.New("the disk is on fire"))
-	if w.fs != nil || w.stamps == nil {
+	if w.fs != nil || w.looks == nil {
 		t.Error("an unknown failure did not fall back to polling")
 	}
-	w.pollFiles()
+	w.lookAgain()
 }
 
 // TestMoreWatches: nobody is sent to a setting that their system does not have.
@@ -348,7 +346,7 @@ func TestMoreWatches(t *testing.T) {
 		})
 	}
 	var said bytes.Buffer
-	newWatcher(time.Now, slog.New(slog.NewTextHandler(&said, nil))).fallBack(errors.New("no watches left"))
+	New(Options{Logger: slog.New(slog.NewTextHandler(&said, nil))}).fallBack(errors.New("no watches left"))
 	if !strings.Contains(said.String(), moreWatches(runtime.GOOS)) {
 		t.Errorf("got %s", said.String())
 	}
@@ -369,7 +367,7 @@ func TestWatcherSeesChangesBeforeItWatched(t *testing.T) {
 		if err := os.Chtimes(old, began.Add(-time.Hour), began.Add(-time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		w := newWatcher(time.Now, discard())
+		w := New(Options{})
 		if polled {
 			w.fallBack(errors.New("no watches left"))
 		}
@@ -377,10 +375,10 @@ func TestWatcherSeesChangesBeforeItWatched(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			w.run(ctx)
+			w.Run(ctx)
 		}()
-		w.watch(ctx, []string{public}, began)
-		if got := nextChange(t, w).paths; !slices.Equal(got, []string{page}) {
+		w.Watch(ctx, []string{public}, began)
+		if got := nextChange(t, w).Paths; !slices.Equal(got, []string{page}) {
 			t.Errorf("polled=%v: changed %v, want %s", polled, got, page)
 		}
 		stop()

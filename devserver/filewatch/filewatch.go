@@ -1,4 +1,15 @@
-package devserver
+// Package filewatch finds which of a site's files come, go and change, so that a build can follow.
+//
+// In go absolute paths of files and folders, missing ones included; out come settled batches of those that changed
+// ([Change]). The system's events are the first source. Some file systems report no change that is made elsewhere: network
+// shares, folders of a host in a container or a virtual machine, the lower layers of an overlay. There, and where the system
+// refuses to watch or turns out to report nothing at all, the package looks at the files too, at an interval that adapts to
+// what a look costs (poll.go).
+//
+// There are no errors: a folder that cannot be watched is looked at, and the logger says so. [Watcher.Watch] and
+// [Watcher.Changes] are safe for concurrent use beside [Watcher.Run]. The package reads no file's contents and writes none
+// but its probe, in a folder that it is given for that.
+package filewatch
 
 import (
 	"context"
@@ -16,48 +27,58 @@ import (
 )
 
 const (
-	// pollEvery is the interval of the fallback for systems that refuse to watch.
-	pollEvery = 700 * time.Millisecond
 	// clockSlack covers file systems that stamp files with a clock a tick behind.
 	clockSlack = 10 * time.Millisecond
 	// syncTries bounds how often a tree that keeps changing is read again.
 	syncTries = 10
 )
 
-// change is one settled batch. all means that any file may have changed.
-type change struct {
-	paths []string
-	all   bool
+// Change is one settled batch.
+type Change struct {
+	Paths []string // absolute, sorted
+	All   bool     // any file may have changed
 }
 
-func (c change) empty() bool { return !c.all && len(c.paths) == 0 }
+func (c Change) empty() bool { return !c.All && len(c.Paths) == 0 }
 
 // merge adds a later batch.
-func (c change) merge(paths []string, all bool) change {
-	c.paths = append(c.paths, paths...)
-	slices.Sort(c.paths)
-	c.paths = slices.Compact(c.paths)
-	c.all = c.all || all
+func (c Change) merge(paths []string, all bool) Change {
+	c.Paths = append(c.Paths, paths...)
+	slices.Sort(c.Paths)
+	c.Paths = slices.Compact(c.Paths)
+	c.All = c.All || all
 	return c
 }
 
-// watcher turns the system's events about folders into settled batches of the files that matter. All its fields belong
-// to the goroutine in run.
-type watcher struct {
+// Options configure a Watcher. The zero value works.
+type Options struct {
+	// Poll says when to look at the files themselves. Default: where no events come.
+	Poll Poll
+	// ProbeDir is a folder in which Run may make and remove a file ".probe-*", to learn whether the system reports it.
+	// Default: it does not try.
+	ProbeDir string
+	Now      func() time.Time // default time.Now
+	Logger   *slog.Logger     // default none
+}
+
+// Watcher turns the system's events about folders into settled batches of the files that matter. All its fields belong
+// to the goroutine in Run.
+type Watcher struct {
 	now    func() time.Time
 	logger *slog.Logger
-	fs     *fsnotify.Watcher // nil once polling
-	poll   time.Duration
+	poll   Poll
+	probe  string            // folder of the probe, "" for none
+	fs     *fsnotify.Watcher // nil where the system cannot watch
+	looks  *looks            // nil while events are enough
 
-	named  []string // as the Builder gave it
-	list   watchList
-	dirs   map[string]bool  // registered with the system
-	stamps map[string]stamp // while polling
-	batch  batch
-	held   change // settled, not yet delivered
+	named []string // as the caller gave it
+	list  watchList
+	dirs  map[string]bool // registered with the system
+	batch batch
+	held  Change // settled, not yet delivered
 
 	lists chan watchRequest
-	out   chan change // settled batches; while nothing receives them, they are merged
+	out   chan Change // settled batches; while nothing receives them, they are merged
 }
 
 type watchRequest struct {
@@ -66,13 +87,22 @@ type watchRequest struct {
 	done  chan struct{} // closed once the list is being watched
 }
 
-// newWatcher makes a watcher that watches nothing yet. When the system has no watches left, it polls.
-func newWatcher(now func() time.Time, logger *slog.Logger) *watcher {
-	w := &watcher{
-		now: now, logger: logger, poll: pollEvery,
+// New makes a Watcher that watches nothing yet.
+func New(o Options) *Watcher {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	w := &Watcher{
+		now: o.Now, logger: o.Logger, poll: o.Poll, probe: o.ProbeDir,
 		batch: batch{quiet: settleQuiet, storm: settleStorm, most: settleMost},
 		dirs:  map[string]bool{},
-		lists: make(chan watchRequest), out: make(chan change),
+		lists: make(chan watchRequest), out: make(chan Change),
+	}
+	if o.Poll.Mode == PollAlways {
+		w.look(o.Poll.pace())
 	}
 	system, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -83,9 +113,12 @@ func newWatcher(now func() time.Time, logger *slog.Logger) *watcher {
 	return w
 }
 
-// watch replaces the list, and returns when the new one is being watched. Files in newly watched folders that are younger
+// Changes delivers the settled batches. While nothing receives them, they are merged.
+func (w *Watcher) Changes() <-chan Change { return w.out }
+
+// Watch replaces the list, and returns when the new one is being watched. Files in newly watched folders that are younger
 // than since count as changed: they were written during the build that reported the list.
-func (w *watcher) watch(ctx context.Context, paths []string, since time.Time) {
+func (w *Watcher) Watch(ctx context.Context, paths []string, since time.Time) {
 	req := watchRequest{paths, since, make(chan struct{})}
 	select {
 	case w.lists <- req:
@@ -95,26 +128,29 @@ func (w *watcher) watch(ctx context.Context, paths []string, since time.Time) {
 	<-req.done
 }
 
-// run serves until the context ends.
-func (w *watcher) run(ctx context.Context) {
+// Run serves until the context ends.
+func (w *Watcher) Run(ctx context.Context) {
 	defer w.stopSystem()
 	settled := time.NewTimer(time.Hour)
 	defer settled.Stop()
-	poll := time.NewTicker(w.poll)
-	defer poll.Stop()
+	tick := time.NewTimer(time.Hour)
+	defer tick.Stop()
+	deaf := w.startProbe(ctx)
 	for {
 		if !w.batch.empty() {
 			settled.Reset(max(0, w.batch.due().Sub(w.now())))
 		}
-		var out chan<- change
+		if w.looks != nil {
+			tick.Reset(max(0, w.looks.due().Sub(w.now())))
+		}
+		var out chan<- Change
 		if w.batch.empty() && !w.held.empty() {
 			out = w.out
 		}
 		var events <-chan fsnotify.Event
 		var failures <-chan error
-		tick := poll.C
 		if w.fs != nil {
-			events, failures, tick = w.fs.Events, w.fs.Errors, nil
+			events, failures = w.fs.Events, w.fs.Errors
 		}
 		select {
 		case <-ctx.Done():
@@ -126,40 +162,46 @@ func (w *watcher) run(ctx context.Context) {
 			w.onEvent(ev, ok)
 		case err := <-failures:
 			w.onError(err)
-		case <-tick:
-			w.pollFiles()
+		case <-deaf:
+			deaf = nil
+			w.onDeaf()
+		case <-tick.C:
+			w.lookAgain()
 		case <-settled.C:
 			w.held = w.held.merge(w.batch.take(isFile))
 		case out <- w.held:
-			w.held = change{}
+			w.held = Change{}
 		}
 	}
 }
 
-func (w *watcher) replace(req watchRequest) {
+func (w *Watcher) replace(req watchRequest) {
 	named := slices.Sorted(slices.Values(req.paths))
 	if w.named != nil && slices.Equal(named, w.named) {
-		return // events and ticks keep up with it
+		return // events and looks keep up with it
 	}
 	before := w.list
 	w.named, w.list = named, newWatchList(named)
 	since := req.since.Add(-clockSlack)
-	w.sync(func(path string, d fs.DirEntry) {
+	seen := w.sync(func(path string, d fs.DirEntry) {
 		if info, err := d.Info(); err == nil && info.ModTime().After(since) {
-			w.batch.add(path, false, w.now())
+			w.add(path, false)
 		}
 	})
-	if w.fs == nil {
+	switch {
+	case w.fs == nil || w.looks != nil && !seen:
 		w.compare(before, since)
+	case w.looks != nil:
+		w.looks.take(w.list.scan()) // what is new was added
 	}
 	w.addFolders(before)
 }
 
 // sync registers every folder of the list and unregisters the others. It calls onNew for each file in folders that were
-// not registered before.
-func (w *watcher) sync(onNew func(path string, d fs.DirEntry)) {
+// not registered before. It reports whether the system watches.
+func (w *Watcher) sync(onNew func(path string, d fs.DirEntry)) bool {
 	if w.fs == nil {
-		return
+		return false
 	}
 	before := w.dirs
 	w.dirs = map[string]bool{}
@@ -182,11 +224,12 @@ func (w *watcher) sync(onNew func(path string, d fs.DirEntry)) {
 			w.unregister(dir)
 		}
 	}
+	return w.fs != nil
 }
 
 // registerParents watches above each path of the list. The system does not report what appeared before a folder was
 // registered, so it reads the list again until nothing did.
-func (w *watcher) registerParents(before map[string]bool) {
+func (w *Watcher) registerParents(before map[string]bool) {
 	for range syncTries {
 		parents := w.list.parents()
 		for _, dir := range parents {
@@ -201,7 +244,7 @@ func (w *watcher) registerParents(before map[string]bool) {
 }
 
 // register asks the system to report on one folder, unless it already does.
-func (w *watcher) register(dir string, before map[string]bool) {
+func (w *Watcher) register(dir string, before map[string]bool) {
 	if w.fs == nil || w.dirs[dir] {
 		return
 	}
@@ -214,17 +257,18 @@ func (w *watcher) register(dir string, before map[string]bool) {
 			w.fallBack(err)
 			return
 		}
+		w.judge(dir)
 	}
 	w.dirs[dir] = true
 }
 
-func (w *watcher) unregister(dir string) {
+func (w *Watcher) unregister(dir string) {
 	if w.fs != nil {
 		_ = w.fs.Remove(dir) // fails when the folder is gone, and its watch with it
 	}
 }
 
-func (w *watcher) onEvent(ev fsnotify.Event, ok bool) {
+func (w *Watcher) onEvent(ev fsnotify.Event, ok bool) {
 	if !ok {
 		w.fallBack(errors.New("the system ended the watch"))
 		return
@@ -242,18 +286,24 @@ func (w *watcher) onEvent(ev fsnotify.Event, ok bool) {
 	case (created || gone) && w.list.shapedBy(path):
 		w.resync()
 	case created && covered && isDir(path): // a new folder with all its content
-		walk(path, func(dir string) { w.register(dir, nil) }, func(file string, _ fs.DirEntry) {
-			w.batch.add(file, true, w.now())
-		})
+		walk(path, func(dir string) { w.register(dir, nil) }, func(file string, _ fs.DirEntry) { w.add(file, true) })
 	}
 	if covered && !isDir(path) {
-		w.batch.add(path, created, w.now())
+		w.add(path, created)
+	}
+}
+
+// add adds a change that the system reported. A later look does not report it again.
+func (w *Watcher) add(path string, created bool) {
+	w.batch.add(path, created, w.now())
+	if w.looks != nil {
+		w.looks.stamp(path, w.now())
 	}
 }
 
 // forget drops a folder that went away, and those below it: a renamed folder keeps its watch in the system, under its
 // old name.
-func (w *watcher) forget(path string) {
+func (w *Watcher) forget(path string) {
 	if !w.dirs[path] {
 		return
 	}
@@ -266,15 +316,18 @@ func (w *watcher) forget(path string) {
 }
 
 // resync reads the list again after a path on it, or above it, came or went.
-func (w *watcher) resync() {
+func (w *Watcher) resync() {
 	before := w.list
 	w.list = newWatchList(w.named)
-	w.sync(func(path string, _ fs.DirEntry) { w.batch.add(path, true, w.now()) })
+	for _, root := range w.list.moved(before) {
+		w.forget(root) // the system goes on to report on the folder that it led to
+	}
+	w.sync(func(path string, _ fs.DirEntry) { w.add(path, true) })
 	w.addFolders(before)
 }
 
 // addFolders adds the folders of the list that did not exist before: an empty one has no file that would tell of it.
-func (w *watcher) addFolders(before watchList) {
+func (w *Watcher) addFolders(before watchList) {
 	for _, root := range w.list.roots {
 		if slices.Contains(before.files, root) {
 			w.batch.add(root, false, w.now())
@@ -282,7 +335,7 @@ func (w *watcher) addFolders(before watchList) {
 	}
 }
 
-func (w *watcher) onError(err error) {
+func (w *Watcher) onError(err error) {
 	if !errors.Is(err, fsnotify.ErrEventOverflow) {
 		w.fallBack(err)
 		return
@@ -303,153 +356,47 @@ func moreWatches(system string) string {
 	return "raise the limit of open files (ulimit -n): each file in a watched folder is one"
 }
 
-// fallBack gives up on the system and polls from now on.
-func (w *watcher) fallBack(err error) {
+// fallBack gives up on the system and looks at the files from now on.
+func (w *Watcher) fallBack(err error) {
 	w.stopSystem()
 	w.fs = nil
 	w.dirs = map[string]bool{}
-	w.logger.Warn("cannot watch folders: looking for changes every "+w.poll.String(),
+	w.look(w.poll.pace())
+	w.logger.Warn("cannot watch folders: looking for changes every "+w.looks.pace.least.String(),
 		"error", err, "fix", moreWatches(runtime.GOOS))
-	w.stamps = w.list.scan()
 	if w.named != nil {
 		w.batch.addAll(w.now())
 	}
 }
 
-func (w *watcher) stopSystem() {
+func (w *Watcher) stopSystem() {
 	if w.fs != nil {
 		_ = w.fs.Close() // it only reads
 	}
 }
 
-// pollFiles looks for changes, while polling.
-func (w *watcher) pollFiles() {
-	if w.named != nil {
-		before := w.list
-		w.list = newWatchList(w.named)
-		w.compare(before, time.Time{})
-		w.addFolders(before)
-	}
-}
-
-// compare stamps all files and adds those that differ from the last time. Of files that the list did not cover then,
-// only those younger than since count.
-func (w *watcher) compare(before watchList, since time.Time) {
-	old := w.stamps
-	w.stamps = w.list.scan()
-	for path, now := range w.stamps {
-		was, known := old[path]
-		if (known && was != now) || (!known && (before.covers(path) || now.modified.After(since))) {
-			w.batch.add(path, !known, w.now())
-		}
-	}
-	for path := range old {
-		if _, still := w.stamps[path]; !still && w.list.covers(path) {
-			w.batch.add(path, false, w.now())
-		}
-	}
-}
-
 // Follow calls read, and calls it again after every settled batch of changes to the paths that the last call returned:
-// files and folders, absolute, missing ones included. Folders count with all their content. It is the watcher of the dev
-// server for a command without a server.
+// files and folders, absolute, missing ones included. Folders count with all their content.
 //
 // Follow ends with the context, whose cause it returns, or with read's error. Calls to read never overlap.
-func Follow(
-	ctx context.Context, now func() time.Time, logger *slog.Logger,
-	read func(ctx context.Context) (watch []string, err error),
-) error {
+func Follow(ctx context.Context, o Options, read func(ctx context.Context) (watch []string, err error)) error {
 	ctx, stop := context.WithCancel(ctx)
-	w := newWatcher(now, logger)
+	w := New(o)
 	var running sync.WaitGroup
-	running.Go(func() { w.run(ctx) })
+	running.Go(func() { w.Run(ctx) })
 	defer running.Wait()
 	defer stop()
 	for {
-		start := now()
+		start := w.now()
 		watch, err := read(ctx)
 		if err != nil {
 			return err
 		}
-		w.watch(ctx, watch, start)
+		w.Watch(ctx, watch, start)
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-w.out:
 		}
 	}
-}
-
-const (
-	// settleQuiet is how long the disk must be quiet after a save, and settleStorm after a burst of more than stormSize
-	// events: a checkout or a generator pauses longer between two files than an editor does.
-	settleQuiet = 15 * time.Millisecond
-	settleStorm = 120 * time.Millisecond
-	stormSize   = 16
-	// settleMost is how long a disk that never gets quiet can delay a build.
-	settleMost = 3 * time.Second
-)
-
-// batch collects changes until they have settled. It has no clock: the caller passes the time of each change.
-type batch struct {
-	quiet, storm, most time.Duration
-
-	paths       map[string]bool // the value: the path first appeared within this batch
-	events      int
-	all         bool
-	first, last time.Time
-}
-
-// add adds a change of one path.
-func (b *batch) add(path string, created bool, now time.Time) {
-	if b.paths == nil {
-		b.paths = map[string]bool{}
-	}
-	if _, known := b.paths[path]; !known {
-		b.paths[path] = created
-	}
-	b.touch(now)
-}
-
-// addAll notes that any file may have changed.
-func (b *batch) addAll(now time.Time) {
-	b.all = true
-	b.touch(now)
-}
-
-func (b *batch) touch(now time.Time) {
-	if b.events == 0 {
-		b.first = now
-	}
-	b.events++
-	b.last = now
-}
-
-func (b *batch) empty() bool { return b.events == 0 }
-
-// due returns when the batch has settled, if nothing more comes.
-func (b *batch) due() time.Time {
-	wait := b.quiet
-	if b.events > stormSize {
-		wait = b.storm
-	}
-	settled, latest := b.last.Add(wait), b.first.Add(b.most)
-	if latest.Before(settled) {
-		return latest
-	}
-	return settled
-}
-
-// take empties the batch and returns its paths, sorted, without files that came and went within it, such as editors'
-// temporary files. all means that any file may have changed.
-func (b *batch) take(exists func(path string) bool) (changed []string, all bool) {
-	for path, created := range b.paths {
-		if !created || exists(path) {
-			changed = append(changed, path)
-		}
-	}
-	all = b.all
-	b.paths, b.events, b.all = nil, 0, false
-	slices.Sort(changed)
-	return changed, all
 }

@@ -1,0 +1,230 @@
+package filewatch
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// This file looks at files without waiting for events. What changed a while ago is looked at often, and all files as often
+// as their number lets a small share of one processor do it.
+
+// PollMode says when files are looked at.
+type PollMode int
+
+// The modes. The zero value is PollWhereDeaf.
+const (
+	PollWhereDeaf PollMode = iota // where the file system is known, or turns out, to report too little
+	PollAlways
+	PollNever // but where the system cannot watch at all
+)
+
+// Poll says when and how often files are looked at.
+type Poll struct {
+	Mode PollMode
+	// Every is the pause between two looks, with PollAlways. Default: one that adapts to what a look costs.
+	Every time.Duration
+}
+
+// The bounds of a pause that a person chooses.
+const (
+	leastEvery = 20 * time.Millisecond
+	mostEvery  = time.Minute
+)
+
+// ParsePoll reads the value of a flag: "on", "off", "auto" and what stands for the first two elsewhere, or milliseconds.
+func ParsePoll(text string) (Poll, error) {
+	switch strings.ToLower(text) {
+	case "on", "true", "yes", "1":
+		return Poll{Mode: PollAlways}, nil
+	case "off", "false", "no", "0":
+		return Poll{Mode: PollNever}, nil
+	case "auto":
+		return Poll{}, nil
+	}
+	ms, err := strconv.ParseInt(strings.TrimSuffix(strings.ToLower(text), "ms"), 10, 32)
+	every := time.Duration(ms) * time.Millisecond
+	if err != nil || every < leastEvery || every > mostEvery {
+		return Poll{}, fmt.Errorf("it is on, off, auto, or a number of milliseconds from %d to %d", leastEvery.Milliseconds(), mostEvery.Milliseconds())
+	}
+	return Poll{Mode: PollAlways, Every: every}, nil
+}
+
+// String is the inverse of ParsePoll.
+func (p Poll) String() string {
+	switch {
+	case p.Mode == PollNever:
+		return "off"
+	case p.Mode == PollWhereDeaf:
+		return "auto"
+	case p.Every > 0:
+		return strconv.FormatInt(p.Every.Milliseconds(), 10)
+	}
+	return "on"
+}
+
+// pace bounds what looking costs.
+type pace struct {
+	least, most time.Duration // the pause between two looks
+	share       int           // a look is one part in so many of the time; 0 does not count
+}
+
+var (
+	// usual is that of file systems on which changes are made elsewhere.
+	usual = pace{least: 300 * time.Millisecond, most: 10 * time.Second, share: 50}
+	// rare is that of an overlay, which reports all but changes of its lower layers.
+	rare = pace{least: time.Second, most: 20 * time.Second, share: 400}
+)
+
+func (p Poll) pace() pace {
+	if p.Every > 0 {
+		return pace{least: p.Every, most: p.Every}
+	}
+	return usual
+}
+
+// pause is how long to wait after a look that took so long.
+func (p pace) pause(took time.Duration) time.Duration {
+	return min(max(p.least, took*time.Duration(p.share)), p.most)
+}
+
+const (
+	// warmFor is how long a file that changed is looked at more often than the others, and maxWarm how many such files.
+	warmFor = 15 * time.Minute
+	maxWarm = 200
+	// slowLook is the pause between two looks at all files at which a person is told how to shorten it.
+	slowLook = 3 * time.Second
+)
+
+// looks is the state of looking. It belongs to the goroutine of its Watcher.
+type looks struct {
+	pace    pace
+	stamps  map[string]stamp     // of all files of the list, at the last look
+	warm    map[string]time.Time // files that changed, and when
+	next    time.Time            // when to look at the warm ones
+	nextAll time.Time            // when to look at all
+	told    bool                 // that looks are far apart
+}
+
+// look begins to look at the files, at a pace. One that looks already looks at the faster of the two.
+func (w *Watcher) look(p pace) {
+	if w.looks != nil {
+		if p.least < w.looks.pace.least {
+			w.looks.pace = p
+		}
+		return
+	}
+	w.looks = &looks{pace: p, warm: map[string]time.Time{}}
+	w.looks.take(w.list.scan())
+}
+
+// take sets the stamps of all files.
+func (l *looks) take(stamps map[string]stamp) { l.stamps = stamps }
+
+// due returns when to look next.
+func (l *looks) due() time.Time {
+	if len(l.warm) > 0 && l.next.Before(l.nextAll) {
+		return l.next
+	}
+	return l.nextAll
+}
+
+// stamp notes a file as it is now: the system reported that it changed.
+func (l *looks) stamp(path string, now time.Time) {
+	l.heat(path, now)
+	if is, there := stampAt(path); there {
+		l.stamps[path] = is
+	} else {
+		delete(l.stamps, path)
+	}
+}
+
+// heat has a file looked at often for a while.
+func (l *looks) heat(path string, now time.Time) {
+	if _, known := l.warm[path]; known || len(l.warm) < maxWarm {
+		l.warm[path] = now
+	}
+}
+
+// lookAgain looks at what is due.
+func (w *Watcher) lookAgain() {
+	l, start := w.looks, w.now()
+	if start.Before(l.nextAll) {
+		w.lookAtWarm(start)
+		l.next = w.now().Add(l.pace.pause(w.now().Sub(start)))
+		return
+	}
+	if w.named != nil {
+		before := w.list
+		w.list = newWatchList(w.named)
+		w.compare(before, time.Time{})
+		w.addFolders(before)
+		for _, root := range w.list.moved(before) { // its files may have the sizes and times of those before
+			w.batch.add(root, false, w.now())
+		}
+	}
+	end := w.now()
+	pause := l.pace.pause(end.Sub(start))
+	l.nextAll, l.next = end.Add(pause), end.Add(l.pace.least)
+	if pause >= slowLook && !l.told && w.poll.Every == 0 && l.pace != rare {
+		l.told = true
+		w.logger.Warn(fmt.Sprintf("there are %d files to look at for changes: a file that was not edited lately may take %s to be seen",
+			len(l.stamps), pause.Round(time.Second)), "fix", "set a pause in milliseconds, such as --poll=1000, at the cost of more of the processor")
+	}
+}
+
+// lookAtWarm looks at the files that changed a while ago.
+func (w *Watcher) lookAtWarm(now time.Time) {
+	l := w.looks
+	maps.DeleteFunc(l.warm, func(_ string, at time.Time) bool { return now.Sub(at) > warmFor })
+	for path := range l.warm {
+		if !w.list.covers(path) {
+			delete(l.warm, path)
+			continue
+		}
+		was, known := l.stamps[path]
+		if is, there := stampAt(path); there != known || is != was {
+			w.batch.add(path, !known, now)
+			l.stamp(path, now)
+		}
+	}
+}
+
+// compare stamps all files and adds those that differ from the last time. Of files that the list did not cover then,
+// only those younger than since count.
+func (w *Watcher) compare(before watchList, since time.Time) {
+	old := w.looks.stamps
+	w.looks.take(w.list.scan())
+	now := w.now()
+	add := func(path string, created bool) {
+		w.batch.add(path, created, now)
+		w.looks.heat(path, now)
+	}
+	for path, is := range w.looks.stamps {
+		was, known := old[path]
+		if (known && was != is) || (!known && (before.covers(path) || is.modified.After(since))) {
+			add(path, !known)
+		}
+	}
+	for path := range old {
+		if _, still := w.looks.stamps[path]; !still && w.list.covers(path) {
+			add(path, false)
+		}
+	}
+}
+
+// judge begins to look at the files if a folder lies where changes are made that the system does not report.
+func (w *Watcher) judge(dir string) {
+	if w.poll.Mode != PollWhereDeaf {
+		return
+	}
+	kind, p := fileSystemOf(dir)
+	if kind == "" || w.looks != nil && w.looks.pace.least <= p.least {
+		return
+	}
+	w.look(p)
+	w.logger.Info("changes that are made elsewhere are not reported by this file system ("+kind+"): looking for them every "+
+		p.least.String()+" or less often", "folder", dir)
+}
