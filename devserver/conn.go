@@ -154,6 +154,7 @@ type conn struct {
 	refused atomic.Bool   // the framing was broken
 	spoil   string        // what is left to read then
 	waited  atomic.Int64  // how much of stalledWrite the client has used
+	text    statusText
 	woken   chan struct{} // the read deadline changed, or the connection was closed
 	closed  atomic.Bool
 	overdue atomic.Bool // the read deadline has passed
@@ -255,6 +256,14 @@ func (c *conn) SetDeadline(t time.Time) error {
 }
 
 func (c *conn) Write(b []byte) (written int, err error) {
+	if head := c.text.put(b); head != nil {
+		n, err := c.write(head)
+		return max(0, n-len(head)+len(b)), err
+	}
+	return c.write(b)
+}
+
+func (c *conn) write(b []byte) (written int, err error) {
 	for first := true; err == nil && (first || written < len(b)); first = false {
 		part := b[written:min(written+writeChunk, len(b))]
 		err = c.writePaced(func() (int64, error) {

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/pages-toolchain/pages/devserver/site"
 )
 
 // This file bounds one request, beside the bounds of net/http itself.
@@ -137,8 +139,11 @@ func guard(server *http.Server, pool *connPool) (bounded func(net.Listener) net.
 	server.Handler = endWithHandler(server.Handler)
 	next := server.ConnContext
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		if member, ok := c.(*conn); ok && next != nil {
-			ctx = next(ctx, member.Conn) // the connection that was accepted
+		if member, ok := c.(*conn); ok {
+			if next != nil {
+				ctx = next(ctx, member.Conn) // the connection that was accepted
+			}
+			ctx = site.WithStatusTexts(ctx, member.text.set)
 		}
 		return context.WithValue(ctx, connKey{}, c)
 	}

@@ -89,11 +89,12 @@ func testStatic(t *testing.T, d *devServer) {
 }
 
 func testPaths(t *testing.T, d *devServer) {
-	for _, path := range []string{
-		"//minutes/", "/x/../minutes/", "/%2e%2e/minutes/", "/minutes%2findex.html", "/min\\utes/", "/%", "/a%00",
+	for path, want := range map[string]int{
+		"//minutes/": 401, "/x/../minutes/": 401, "/%2e%2e/minutes/": 401, "/minutes%2findex.html": 401, "//x/minutes/": 401,
+		"/x%2F..%252fminutes": 401, "/x/..%2f__pages/": 404, "/min\\utes/": 400, "/%": 400, "/a%00": 400,
 	} {
-		if a := rawGet(t, d.URL, path, ""); a != 400 {
-			t.Errorf("%s: %d, want 400", path, a)
+		if a := rawGet(t, d.URL, path, ""); a != want {
+			t.Errorf("%s: %d, want %d", path, a, want)
 		}
 	}
 	if got := rawGet(t, d.URL, "/", "evil.example"); got != 421 && got != 403 {

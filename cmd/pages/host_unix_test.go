@@ -226,7 +226,7 @@ func testPublishedSite(t *testing.T) {
 	for path, want := range map[string]pageResponse{
 		"/": {status: 200, body: "<h1>first</h1>"}, "/club/secret.txt": {status: 401}, "/club/x": {status: 401},
 		"/migrations/0001.sql": {status: 404}, "/w/worker.js": {status: 404}, "/pages.deploy.json": {status: 404},
-		"/api/self": {status: 200, body: "307"}, "/../x": {status: 400}, "/club%2fsecret.txt": {status: 400},
+		"/api/self": {status: 200, body: "307"}, "/a%5Cx": {status: 400}, "/club%2fsecret.txt": {status: 401},
 	} {
 		t.Run(path, func(t *testing.T) {
 			if v := p.request(t, "GET", demoNew, path, ""); v.status != want.status || want.body != "" && v.body != want.body ||

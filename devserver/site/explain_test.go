@@ -300,7 +300,9 @@ func TestExplain(t *testing.T) {
 		{"worker", "GET /both", "", "- public open asset /both - 200", "the Worker is not asked"},
 		{"worker", "DELETE /both", "", "- public open method-not-allowed /both - 405", `in "routes" of the manifest`},
 		{"worker", "TRACE /both", "", "- public open method-not-allowed - - 405", "does not answer this method"},
-		{"worker", "BREW /both", "", "- public open refused - - 501", "method is not known"},
+		{"worker", "BREW /both", "", "- public open method-not-allowed /both - 405", "files answer GET and HEAD only"},
+		{"worker", "PROPFIND /api/x", "", "/api/* public open worker - - 0", "the Worker answers"},
+		{"worker", "B/W /both", "", "- public open refused - - 400", "method is no word"},
 		{"worker", "GET /nothing", "", "- public open not-found - - 404", "404.html is for members"},
 		{
 			"worker", "GET /dir/deep/x", "", "- public open not-found-page /dir/404.html - 404",

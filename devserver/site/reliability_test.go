@@ -195,8 +195,12 @@ func TestD025Methods(t *testing.T) {
 		Worker:   &watchful{t: t}, Assets: assets, AssetsDir: dir,
 	})
 	for line, want := range map[string][]int{
-		"get /api/x HTTP/1.1":     {501},
-		"FOO /api/x HTTP/1.1":     {501},
+		"get /api/x HTTP/1.1":     {200},
+		"FOO /api/x HTTP/1.1":     {200},
+		"PURGE /api/x HTTP/1.1":   {200},
+		"QUERY /api/x HTTP/1.1":   {200},
+		"FOO / HTTP/1.1":          {405},
+		"F/O /api/x HTTP/1.1":     {400},
 		"TRACE /api/x HTTP/1.1":   {405},
 		"CONNECT /api/x HTTP/1.1": {405},
 		"CONNECT x:80 HTTP/1.1":   {400},

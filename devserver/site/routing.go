@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/http"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
@@ -47,7 +49,7 @@ const (
 	AnswerNotFound         Answer = "not-found"          // nothing, not even such a page (404)
 	AnswerMethodNotAllowed Answer = "method-not-allowed" // a file cannot be written to, or no site takes the method (405)
 	AnswerPlatform         Answer = "platform"           // the pages under "/__pages/"
-	AnswerRefused          Answer = "refused"            // the target is malformed (400, 414), or the method unknown (501)
+	AnswerRefused          Answer = "refused"            // the target is malformed (400, 414), or the method (400)
 )
 
 // Gate says what the members gate does with a request.
@@ -190,14 +192,12 @@ func (d *decision) takesHeaderRules() bool {
 
 // decide says what answers (see assumptions.go).
 func (v *Routing) decide(path, method string, a admission) decision {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
-	case http.MethodTrace, http.MethodConnect:
+	switch {
+	case method == http.MethodTrace, method == http.MethodConnect:
 		err := refuse(http.StatusMethodNotAllowed, "method_not_allowed", "a site does not answer this method")
 		return decision{answer: AnswerMethodNotAllowed, refusal: err}
-	default:
-		err := refuse(http.StatusNotImplemented, "method_unknown", "the request method is not known")
-		return decision{answer: AnswerRefused, refusal: err}
+	case !httpguts.ValidHeaderFieldName(method): // which is a token, as a method is (RFC 9110, section 9.1)
+		return decision{answer: AnswerRefused, refusal: refuse(http.StatusBadRequest, "method_malformed", "the request method is no word")}
 	}
 	route, _ := v.routes.Match(path)
 	if a.rule.Line == 0 && route != "" && v.worker && (a.hit.file == nil || !readOnly(method)) {
@@ -245,5 +245,5 @@ func (x *staticIndex) decide(path, method string, hit found, member bool) decisi
 
 func readOnly(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
-// allMethods lists the methods that decide lets pass.
+// allMethods lists the usual methods; a Worker gets any other but TRACE and CONNECT as well.
 const allMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"

@@ -146,7 +146,7 @@ func TestNextStaysOnTheSite(t *testing.T) {
 	for _, next := range []string{
 		"//evil.example", `/\evil.example`, "https:evil.example", "http://localhost/x", "/%2f%2fevil.example",
 		"/%2fevil.example", "/a%0d%0aX:1",
-		"/a\r\nX:1", "evil.example", "", "/../x", "\t//evil.example", " /x", "/x y", "//", "/a?b\nc", "/a#b\nc",
+		"/a\r\nX:1", "evil.example", "", "/..//evil.example", "\t//evil.example", " /x", "/x y", "//", "/a?b\nc", "/a#b\nc",
 		"javascript:alert(1)", "/%09/evil.example",
 	} {
 		t.Run(next, func(t *testing.T) {

@@ -92,11 +92,12 @@ func TestStaticFiles(t *testing.T) {
 		{"OPTIONS /about", 405, "method_not_allowed", ""},
 		{"POST /nothing", 404, "not_found", ""},
 		{"TRACE /about", 405, "method_not_allowed", ""},
-		{"get /about", 501, "method_unknown", ""},
-		{"FOO /about", 501, "method_unknown", ""},
-		{"GET /../about", 400, "path_malformed", ""},
-		{"GET //evil.example/..", 400, "path_malformed", ""},
-		{"GET //evil.example", 400, "path_malformed", ""},
+		{"get /about", 405, "method_not_allowed", ""},
+		{"FOO /about", 405, "method_not_allowed", ""},
+		{"PROPFIND /nothing", 404, "not_found", ""},
+		{"GET /%5C/about", 400, "path_malformed", ""},
+		{"GET //evil.example/..", 307, "", "/"},
+		{"GET //evil.example", 404, "<h1>Nothing</h1>", ""},
 		{"GET /__pages", 404, "not_found", ""},
 		{"GET /__PAGES/sign-in", 404, "not_found", ""},
 	} {
@@ -386,7 +387,8 @@ func TestAssetsHandler(t *testing.T) {
 		{"GET", "/private/a.html", 307, ""},
 		{"GET", "/nothing", 404, "<h1>Nothing here</h1>"},
 		{"POST", "/private/a", 405, ""},
-		{"GET", "/private%2fa", 400, ""},
+		{"GET", "/private%2fa", 307, ""},
+		{"GET", "/private%5ca", 400, ""},
 	} {
 		t.Run(c.method+" "+c.path, func(t *testing.T) {
 			r, err := http.NewRequestWithContext(t.Context(), c.method, "http://whatever.example"+c.path, nil)

@@ -140,8 +140,8 @@ func TestRecords(t *testing.T) {
 		{"/about", `"path":"/about","status":200,"bytes":14,"source":"static","revision":"r1"`},
 		{"/club/x", `"path":"/club/x","status":401,"bytes":101,"source":"gate","revision":"r1","error":"sign_in_required"`},
 		{
-			"/a%2fb?token=abcd&y=1",
-			`"path":"/a%2fb","query":"token=****\u0026y=1","status":400,"bytes":91,"source":"refused",` +
+			"/a%5cb?token=abcd&y=1",
+			`"path":"/a%5cb","query":"token=****\u0026y=1","status":400,"bytes":109,"source":"refused",` +
 				`"revision":"r1","error":"path_malformed"`,
 		},
 	} {

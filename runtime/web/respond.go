@@ -12,6 +12,7 @@ import (
 // response has at most one of text, bytes, source and streamed for its body.
 type response struct {
 	status   int
+	reason   string   // the status text, "" for the usual one
 	header   []string // name, value, name, value, …
 	text     string
 	bytes    []byte
@@ -159,7 +160,7 @@ func (h *Host) respond(c *engine.Call) (any, error) {
 	}
 	flags := c.Int(5)
 	r := &response{
-		status: int(c.Int(1)), header: c.Strings(3),
+		status: int(c.Int(1)), reason: c.String(2), header: c.Strings(3),
 		streamed: flags&respondStreamed != 0, manual: flags&respondManual != 0,
 	}
 	var err error

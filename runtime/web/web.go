@@ -19,6 +19,7 @@
 package web
 
 import (
+	"context"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -72,6 +73,9 @@ type Options struct {
 	ResponseBytes int64
 	// LimitMode is for SubRequests and ResponseBytes. Default: LimitEnforce.
 	LimitMode LimitMode
+	// StatusText gets the status text that the Worker gave a response, before the head is written: net/http writes none of
+	// its own. ctx is that of the request. Default: ignored.
+	StatusText func(ctx context.Context, status int, text string)
 	// See fetch.Options.
 	AllowFetch     []string
 	Self           http.Handler

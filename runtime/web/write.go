@@ -50,6 +50,9 @@ func (h *Host) write(x *Exchange, r *response) error {
 		x.w.Header().Set("Connection", "close")
 		x.duplex = true
 	}
+	if r.reason != "" && h.o.StatusText != nil {
+		h.o.StatusText(x.r.Context(), r.status, r.reason)
+	}
 	if !hasBody {
 		x.w.WriteHeader(r.status)
 		return nil

@@ -437,6 +437,10 @@ func (x *exchange) write(resp *http.Response, upload *body) error {
 	}
 	x.addTiming()
 	x.wrote = true
+	_, text, _ := strings.Cut(resp.Status, " ")
+	if set := x.w.o.Web.StatusText; set != nil && text != "" && text != http.StatusText(resp.StatusCode) {
+		set(x.r.Context(), resp.StatusCode, text)
+	}
 	x.rw.WriteHeader(resp.StatusCode)
 	if !fetch.BodyAllowed(x.r.Method, resp.StatusCode) {
 		return nil

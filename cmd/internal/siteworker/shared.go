@@ -57,7 +57,9 @@ func Options(m *manifest.Manifest) pagesruntime.WorkerOptions {
 	return pagesruntime.WorkerOptions{
 		Limits: pagesruntime.Limits{CPU: time.Duration(m.Limits.CPUMs) * time.Millisecond, SubRequests: m.Limits.SubRequests},
 		NodeJS: slices.Contains(flags, manifest.FlagNodeJS),
-		Web:    web.Options{StrictlyPublic: slices.Contains(flags, manifest.FlagStrictlyPublic)},
+		Web: web.Options{
+			StrictlyPublic: slices.Contains(flags, manifest.FlagStrictlyPublic), StatusText: site.SetStatusText,
+		},
 	}
 }
 
