@@ -460,6 +460,16 @@ func (vm *VM) newLatin1(b []byte) (Value, error) {
 	return vm.newText(appendLatin1(make([]byte, 0, 2*len(b)), b))
 }
 
+// Latin1View is the characters of argument i without a copy, when it is a string of characters up to U+00FF that lies in one piece:
+// valid until the Func returns or uses another method of Call.
+func (c *Call) Latin1View(i int) (units []byte, ok bool) {
+	units, wide, ok := c.vm.stringUnits(c.Arg(i))
+	return units, ok && !wide
+}
+
+// NewText is a string of UTF-8, of which nothing is kept; what is ill-formed becomes U+FFFD.
+func (c *Call) NewText(b []byte) (Value, error) { return c.vm.newText(b) }
+
 // DecodedView is a string of a part of what View returned; what is ill-formed
 // becomes U+FFFD.
 func (c *Call) DecodedView(view []byte) (Value, error) {

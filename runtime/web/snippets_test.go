@@ -422,7 +422,7 @@ func TestURL(t *testing.T) {
 			`TypeError: Cannot read private member #packed from an object whose class did not declare it`,
 		},
 		{"the length of URL", `return [URL.length, Object.getOwnPropertyDescriptor(URL, "length").writable]`, `[1,false]`},
-		{"URL without an argument", `new URL()`, `TypeError: URL constructor: 1 argument required, but only 0 present`},
+		{"URL without an argument", `new URL()`, `TypeError: Invalid URL: "undefined"`},
 	})
 }
 

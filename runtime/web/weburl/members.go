@@ -1,6 +1,7 @@
 package weburl
 
 import (
+	"slices"
 	"strings"
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
@@ -48,9 +49,9 @@ var setters = map[string]func(u *whatwg.Url, value string){ //nolint:gochecknogl
 
 const (
 	urlMarks = 2 * 11 // positions: of the eleven members
-	// shortMark and longMark are the bytes of a position in a string that is short enough, and in
-	// any other that fits in an isolate's memory.
-	shortMark, longMark = 2, 4
+	// shortMark, mediumMark and longMark are the bytes of a position in a string that is short enough for them; the last in any
+	// that fits in an isolate's memory.
+	shortMark, mediumMark, longMark = 1, 2, 4
 )
 
 // pack is the one string that JavaScript keeps of a URL: where each of its members begins and ends,
@@ -59,15 +60,10 @@ const (
 //
 // The first byte is how many bytes a position has, of 7 bits each: the string stays ASCII, of which
 // the engine keeps a byte for each character.
-func (u urlMembers) pack() string {
-	width := shortMark
-	if most := 1 + shortMark*urlMarks + len(u.href) + len(u.origin); most >= 1<<(7*shortMark) {
-		width = longMark
-	}
-	p := urlPacker{width: width, start: 1 + width*urlMarks, href: u.href}
-	p.out = make([]byte, p.start, p.start+len(u.href)+len(u.origin))
-	p.out[0] = byte(width)
-	p.out = append(p.out, u.href...)
+func (u *urlMembers) pack() string { return string(u.appendPacked(nil)) }
+
+func (u *urlMembers) appendPacked(out []byte) []byte {
+	p := urlPacker{href: u.href}
 	authority := len(u.protocol) + len("//")
 	tail := u.tail()
 	path := tail - len(u.pathname)
@@ -83,14 +79,14 @@ func (u urlMembers) pack() string {
 	p.mark(u.search, tail)
 	p.mark(u.hash, len(u.href)-len(u.hash))
 	p.mark(u.origin, 0)
-	return string(p.out)
+	return p.appendText(out)
 }
 
 type urlPacker struct {
-	out          []byte
-	href         string
-	width, start int // bytes of a position, and before the href
-	marked       int // positions
+	href   string
+	others string // what does not stand in there
+	marks  [urlMarks]int
+	marked int
 }
 
 // mark adds a member that is likely to stand at a place of the href.
@@ -98,20 +94,37 @@ func (p *urlPacker) mark(member string, at int) {
 	switch {
 	case member == "":
 		at = 0
-	case at >= 0 && at <= len(p.href) && strings.HasPrefix(p.href[at:], member):
-		at += p.start
-	default:
-		at = len(p.out)
-		p.out = append(p.out, member...)
+	case at < 0 || at > len(p.href) || !strings.HasPrefix(p.href[at:], member):
+		at = len(p.href) + len(p.others)
+		p.others += member
 	}
-	p.put(at)
-	p.put(at + len(member))
+	p.marks[p.marked], p.marks[p.marked+1] = at, at+len(member)
+	p.marked += 2
 }
 
-func (p *urlPacker) put(position int) {
-	at := 1 + p.width*p.marked
-	for i := range p.width {
-		p.out[at+i] = byte(position >> (7 * (p.width - 1 - i)) & 0x7f)
+// appendText appends the string.
+func (p *urlPacker) appendText(out []byte) []byte {
+	width := shortMark
+	for _, next := range []int{mediumMark, longMark} {
+		if 1+width*urlMarks+len(p.href)+len(p.others) >= 1<<(7*width) {
+			width = next
+		}
 	}
-	p.marked++
+	start := 1 + width*urlMarks
+	n := len(out)
+	out = append(append(slices.Grow(out, start+len(p.href)+len(p.others))[:n+start], p.href...), p.others...)
+	head := out[n : n+start]
+	head[0] = byte(width)
+	if width == shortMark {
+		for i, position := range p.marks {
+			head[1+i] = byte(start + position)
+		}
+		return out
+	}
+	for i, position := range p.marks {
+		for at := range width {
+			head[1+i*width+at] = byte((start + position) >> (7 * (width - 1 - at)) & 0x7f)
+		}
+	}
+	return out
 }

@@ -34,6 +34,11 @@ func FuzzPackedURL(f *testing.F) {
 		}
 		want := partsOf(u)
 		packed := want.pack()
+		if plain, ok := readPlain(s, nil); ok {
+			if got := string(plain.appendPacked(nil)); got != packed {
+				t.Errorf("%q\n is packed as %q\nnot %q", s, got, packed)
+			}
+		}
 		if got := unpacked(packed); got != want {
 			t.Errorf("%q\n is %+v\nnot %+v", s, got, want)
 		}
@@ -54,5 +59,7 @@ var strangeURLs = []string{
 	"blob:https://a.test/uuid", "blob:https://u:p@a.test:8443/uuid", "blob:a", "javascript:alert(1)", "https://[2001:db8::1]:8443/",
 	"non-special://u:p@h:1/p",
 	"https://a.test/?" + strings.Repeat("q", 1<<14), "https://u:p@a.test/" + strings.Repeat("p", 1<<14) + "?q#h",
-	"https://a.test/" + strings.Repeat("p", 1<<14-110),
+	"https://a.test/" + strings.Repeat("p", 1<<14-110), "https://a.test/" + strings.Repeat("p", 1<<14-60),
+	"https://a.test/" + strings.Repeat("p", 1<<7-38), "https://a.test/" + strings.Repeat("p", 1<<7-39),
+	"https://a.test/" + strings.Repeat("p", 1<<7-38) + "/..",
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // This file reads the URLs that are most frequent: of a scheme with hosts, absolute or relative to
@@ -14,9 +15,19 @@ import (
 // case, as does any other URL. A fuzzer holds the two to the same result. The package takes time in
 // the square of a path's segments.
 
-// specialPorts are the schemes whose URLs have a host, with their default ports. Those of files are
-// left out: they know drive letters.
-var specialPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21"}
+// specialPort is the default port of a scheme whose URLs have a host. Those of files are left out: they
+// know drive letters.
+func specialPort(scheme string) (port string, special bool) {
+	switch scheme {
+	case "http", "ws":
+		return "80", true
+	case "https", "wss":
+		return "443", true
+	case "ftp":
+		return "21", true
+	}
+	return "", false
+}
 
 // Where a byte may stand as it is.
 const (
@@ -88,20 +99,19 @@ func withoutBreaks(s string) string {
 
 // specialURL reads s; ok is false for all but absolute URLs of a special scheme.
 func specialURL(s string) (u urlMembers, ok bool) {
+	if p, ok := readPlain(s, nil); ok {
+		return p.members(), true
+	}
 	scheme, rest, found := strings.Cut(stripControls(s), "://")
 	scheme = strings.ToLower(scheme)
-	if _, special := specialPorts[scheme]; !found || !special || !utf8.ValidString(rest) {
+	if _, special := specialPort(scheme); !found || !special || !utf8.ValidString(rest) {
 		return u, false
 	}
 	n := strings.IndexAny(rest, `/\?#`)
 	if n < 0 {
 		n = len(rest)
 	}
-	u.protocol = scheme + ":"
 	authority, rest := rest[:n], rest[n:]
-	if !u.readHost(scheme, authority) && !u.readAuthority(authority) {
-		return u, false
-	}
 	var query, fragment string
 	if at := strings.IndexByte(rest, '#'); at >= 0 {
 		rest, fragment = rest[:at], "#"+encodePart(rest[at+1:], inFragment)
@@ -109,12 +119,13 @@ func specialURL(s string) (u urlMembers, ok bool) {
 	if at := strings.IndexByte(rest, '?'); at >= 0 {
 		rest, query = rest[:at], "?"+encodePart(rest[at+1:], inQuery)
 	}
-	u.pathname = withoutDots(encodePart(rest, inPath))
-	if len(query) > 1 {
-		u.search = query
+	path := withoutDots(encodePart(rest, inPath))
+	if p, ok := readPlain(scheme+"://"+authority+path+query+fragment, nil); ok {
+		return p.members(), true
 	}
-	if len(fragment) > 1 {
-		u.hash = fragment
+	u.protocol = scheme + ":"
+	if !u.readAuthority(authority) {
+		return u, false
 	}
 	credentials := u.username
 	if u.password != "" {
@@ -123,8 +134,96 @@ func specialURL(s string) (u urlMembers, ok bool) {
 	if credentials != "" {
 		credentials += "@"
 	}
-	u.href = u.protocol + "//" + credentials + u.host + u.pathname + query + fragment
+	u.href = u.protocol + "//" + credentials + u.host + path + query + fragment
+	u.pathname, u.search, u.hash = path, markedPart(query), markedPart(fragment)
 	return u, true
+}
+
+// markedPart is a query or a fragment as its member has it: nothing when there is only its mark.
+func markedPart(part string) string {
+	if len(part) == 1 {
+		return ""
+	}
+	return part
+}
+
+// plainURL is a URL of a special scheme without credentials: its href, and where its parts begin there.
+type plainURL struct {
+	href                              string
+	host, hostEnd, path, search, hash int
+}
+
+// readPlain reads a URL that stays as it is, but for the dot segments of its path, in one pass. The href is s itself, or else is
+// written to room.
+func readPlain(s string, room []byte) (u plainURL, ok bool) {
+	n := strings.IndexByte(s, ':')
+	if n < 0 || !strings.HasPrefix(s[n:], "://") {
+		return u, false
+	}
+	standardPort, special := specialPort(s[:n])
+	if !special {
+		return u, false
+	}
+	host := n + len("://")
+	name := host + span(s[host:], inHost)
+	path := name
+	if path < len(s) && s[path] == ':' {
+		for path++; path < len(s) && s[path] >= '0' && s[path] <= '9'; path++ {
+		}
+		if !isPlainPort(s[name+1:path], standardPort) {
+			return u, false
+		}
+	}
+	tail := path + span(s[path:], inPath)
+	if path < tail && s[path] != '/' || !isPlainHost(s[host:name]) {
+		return u, false
+	}
+	hash := tail
+	if tail < len(s) && s[tail] == '?' {
+		hash += 1 + span(s[tail+1:], inQuery)
+	}
+	end := hash
+	if hash < len(s) && s[hash] == '#' {
+		end += 1 + span(s[hash+1:], inFragment)
+	}
+	if end < len(s) {
+		return u, false
+	}
+	if path < tail && !hasDots(s[path:tail]) {
+		return plainURL{s, host, name, path, tail, hash}, true
+	}
+	room = appendWithoutDots(append(room[:0], s[:path]...), s[path:tail])
+	moved := len(room) - tail
+	room = append(room, s[tail:]...)
+	return plainURL{unsafe.String(unsafe.SliceData(room), len(room)), host, name, path, tail + moved, hash + moved}, true
+}
+
+// members are those of the URL, as parts of its href.
+func (u plainURL) members() urlMembers {
+	return urlMembers{
+		href: u.href, protocol: u.href[:u.host-len("//")], host: u.href[u.host:u.path], hostname: u.href[u.host:u.hostEnd],
+		port:     strings.TrimPrefix(u.href[u.hostEnd:u.path], ":"),
+		pathname: u.href[u.path:u.search], search: markedPart(u.href[u.search:u.hash]), hash: markedPart(u.href[u.hash:]),
+		origin: u.href[:u.path],
+	}
+}
+
+// appendPacked is that of its members.
+func (u plainURL) appendPacked(out []byte) []byte {
+	port, search, hash := [2]int{u.hostEnd + 1, u.path}, [2]int{u.search, u.hash}, [2]int{u.hash, len(u.href)}
+	if u.hostEnd == u.path {
+		port = [2]int{}
+	}
+	for _, part := range []*[2]int{&search, &hash} {
+		if part[1]-part[0] <= 1 {
+			*part = [2]int{}
+		}
+	}
+	p := urlPacker{href: u.href, marks: [urlMarks]int{
+		0, len(u.href), 0, u.host - len("//"), 0, 0, 0, 0, u.host, u.path, u.host, u.hostEnd, port[0], port[1], u.path, u.search,
+		search[0], search[1], hash[0], hash[1], 0, u.path,
+	}}
+	return p.appendText(out)
 }
 
 // specialRef reads ref relative to base; not ok when base is no special URL, or when ref is neither
@@ -185,26 +284,16 @@ func encodeMarked(mark, value string, part byte) string {
 	return mark + encodePart(withoutBreaks(strings.TrimPrefix(value, mark)), part)
 }
 
-// readHost reads an authority that stays as it is: a plain host, and a port or none.
-func (u *urlMembers) readHost(scheme, authority string) bool {
-	n := span(authority, inHost)
-	u.hostname, u.host = authority[:n], authority
-	if !isPlainHost(u.hostname) {
+// isPlainPort reports whether digits are a port that stays as it is.
+func isPlainPort(digits, standard string) bool {
+	if digits == "" || digits[0] == '0' || digits == standard {
 		return false
 	}
-	u.origin = u.protocol + "//" + u.host
-	if n == len(authority) {
-		return true
-	}
-	u.port = authority[n+1:]
-	if authority[n] != ':' || u.port == "" || u.port[0] == '0' || u.port[0] == '+' || u.port == specialPorts[scheme] {
-		return false
-	}
-	_, err := strconv.ParseUint(u.port, 10, 16)
+	_, err := strconv.ParseUint(digits, 10, 16)
 	return err == nil
 }
 
-// readAuthority reads any other.
+// readAuthority reads an authority in another spelling, or with credentials.
 func (u *urlMembers) readAuthority(authority string) bool {
 	if authority == "" || strings.ContainsFunc(authority, func(r rune) bool { return r <= ' ' }) {
 		return false // slashes that are too many, or what would be trimmed
@@ -233,15 +322,22 @@ func isPlainHost(host string) bool {
 	return err == nil && address.Is4()
 }
 
+// hasDots reports whether a path may have dot segments.
+func hasDots(path string) bool { return strings.Contains(path, "/.") || strings.Contains(path, "/%2") }
+
 // withoutDots removes the dot segments of a path, which begins with a slash where it is not empty.
 func withoutDots(path string) string {
-	if path == "" {
-		return "/"
-	}
-	if !strings.Contains(path, "/.") && !strings.Contains(path, "/%2") {
+	if path != "" && !hasDots(path) {
 		return path
 	}
-	out := make([]byte, 0, len(path))
+	return string(appendWithoutDots(make([]byte, 0, len(path)+1), path))
+}
+
+func appendWithoutDots(out []byte, path string) []byte {
+	if path == "" {
+		return append(out, '/')
+	}
+	start := len(out)
 	for rest := path; rest != ""; {
 		end := strings.IndexByte(rest[1:], '/') + 1
 		if end == 0 {
@@ -251,7 +347,7 @@ func withoutDots(path string) string {
 		rest = rest[end:]
 		switch dots(segment[1:]) {
 		case 2:
-			out = out[:max(0, bytes.LastIndexByte(out, '/'))]
+			out = out[:start+max(0, bytes.LastIndexByte(out[start:], '/'))]
 		case 1:
 		default:
 			out = append(out, segment...)
@@ -261,7 +357,7 @@ func withoutDots(path string) string {
 			out = append(out, '/')
 		}
 	}
-	return string(out)
+	return out
 }
 
 // dots is how many a segment is, of which some may be encoded; 0 when it is more than two, or

@@ -9,6 +9,7 @@ package weburl
 import (
 	"encoding/hex"
 	"strings"
+	"unsafe"
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
 
@@ -21,11 +22,14 @@ func Funcs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// url_parse(url, base?) -> packed
 		"url_parse": func(c *engine.Call) (any, error) {
-			return withURL(c, urlMembers.pack)
+			if packed, ok, err := packPlain(c); ok {
+				return packed, err
+			}
+			return withURL(c, (*urlMembers).pack)
 		},
 		// url_href(url) -> href
 		"url_href": func(c *engine.Call) (any, error) {
-			return withURL(c, func(u urlMembers) string { return u.href })
+			return withURL(c, func(u *urlMembers) string { return u.href })
 		},
 		// url_set(href, part, value) -> packed
 		"url_set": func(c *engine.Call) (any, error) {
@@ -45,7 +49,8 @@ func Funcs() map[string]engine.Func {
 				if set := setters[part]; set != nil {
 					set(u, value)
 				}
-				return partsOf(u).pack(), nil
+				members := partsOf(u)
+				return members.pack(), nil
 			})
 		},
 		// form_decode(text or bytes) -> name, value, name, value, …
@@ -64,18 +69,46 @@ func Funcs() map[string]engine.Func {
 }
 
 // withURL calls show with the URL that arguments 0 and 1 are.
-func withURL(c *engine.Call, show func(urlMembers) string) (any, error) {
-	text, against, base := c.String(0), "", (*string)(nil)
+func withURL(c *engine.Call, show func(*urlMembers) string) (any, error) {
+	text := c.String(0)
+	if c.IsNullish(1) {
+		return withBase(c, text, nil, show)
+	}
+	against := c.String(1)
+	return withBase(c, text, &against, show)
+}
+
+// packPlain is the packed URL that argument 0 is, if that is a plain one without a base.
+func packPlain(c *engine.Call) (packed engine.Value, ok bool, err error) {
 	if !c.IsNullish(1) {
-		against = c.String(1)
-		base = &against
+		return 0, false, nil
+	}
+	const short = 256
+	units, ok := c.Latin1View(0)
+	if !ok || len(units) > short {
+		return 0, false, nil
+	}
+	var room [short + 1]byte
+	u, ok := readPlain(unsafe.String(unsafe.SliceData(units), len(units)), room[:0])
+	if !ok {
+		return 0, false, nil
+	}
+	var out [1 + mediumMark*urlMarks + short + 1]byte
+	packed, err = c.NewText(u.appendPacked(out[:0]))
+	return packed, true, err
+}
+
+func withBase(c *engine.Call, text string, base *string, show func(*urlMembers) string) (any, error) {
+	against := ""
+	if base != nil {
+		against = *base
 	}
 	return offloadURLs(c, text, against, func() (any, error) {
 		u, err := readURL(text, base)
 		if err != nil {
 			return nil, err
 		}
-		return show(u), nil
+		return show(&u), nil
 	})
 }
 

@@ -1,29 +1,35 @@
 // https://url.spec.whatwg.org/ Go parses and serialises; a URL here is one
-// string that holds where its members begin and end (url_pack.go).
+// string that holds where its members begin and end (members.go).
 import { host } from "../../webidl/js/host.js";
 import { define, guarded, iterable, need } from "../../webidl/js/idl.js";
 import { find, put, remove, valuesOf } from "../../webidl/js/pairs.js";
 
 // Where the two positions of a member stand in the string, when they are short.
 const HREF = 1,
-  PROTOCOL = 5,
-  USERNAME = 9,
-  PASSWORD = 13,
-  HOST = 17,
-  HOSTNAME = 21,
-  PORT = 25,
-  PATHNAME = 29,
-  SEARCH = 33,
-  HASH = 37,
-  ORIGIN = 41;
-const SHORT = 2;
+  PROTOCOL = 3,
+  USERNAME = 5,
+  PASSWORD = 7,
+  HOST = 9,
+  HOSTNAME = 11,
+  PORT = 13,
+  PATHNAME = 15,
+  SEARCH = 17,
+  HASH = 19,
+  ORIGIN = 21;
+const SHORT = 1;
 
 // A scalar value string; the host makes one of a string by itself.
 function text(value) {
   return typeof value === "string" ? value : `${value}`;
 }
 
-let part, set;
+// The member of a URL.
+function cut(packed, at) {
+  if (packed.charCodeAt(0) !== SHORT) return long(packed, at);
+  return packed.slice(packed.charCodeAt(at), packed.charCodeAt(at + 1));
+}
+
+let hrefOf, set;
 
 // The platform has createObjectURL and revokeObjectURL, and they throw: code that
 // asks whether they are there must take the same way here.
@@ -31,21 +37,15 @@ export class URL {
   #packed;
   #params; // the searchParams, from when somebody asks
   static {
-    part = (url, at) => {
-      const packed = url.#packed;
-      if (packed.charCodeAt(0) !== SHORT) return long(packed, at);
-      return packed.slice(
-        (packed.charCodeAt(at) << 7) | packed.charCodeAt(at + 1),
-        (packed.charCodeAt(at + 2) << 7) | packed.charCodeAt(at + 3),
-      );
-    };
+    hrefOf = (url) => cut(url.#packed, HREF);
     set = (url, packed) => {
       url.#packed = packed;
     };
   }
   constructor(url, base) {
-    need(arguments.length, 1, "URL constructor");
-    this.#packed = base === undefined ? host.url_parse(text(url)) : host.url_parse(text(url), text(base));
+    // An object for the arguments would take longer than the rest: without any, the URL is malformed.
+    const given = typeof url === "string" ? url : text(url);
+    this.#packed = base === undefined ? host.url_parse(given) : host.url_parse(given, text(base));
   }
   static canParse(url, base = undefined) {
     need(arguments.length, 1, "URL.canParse");
@@ -69,59 +69,59 @@ export class URL {
     }
   }
   get href() {
-    return part(this, HREF);
+    return cut(this.#packed, HREF);
   }
   set href(value) {
     set(this, host.url_parse(text(value)));
     this.#refresh();
   }
   get origin() {
-    return part(this, ORIGIN);
+    return cut(this.#packed, ORIGIN);
   }
   get protocol() {
-    return part(this, PROTOCOL);
+    return cut(this.#packed, PROTOCOL);
   }
   set protocol(value) {
     set(this, changed(this, "protocol", value));
   }
   get username() {
-    return part(this, USERNAME);
+    return cut(this.#packed, USERNAME);
   }
   set username(value) {
     set(this, changed(this, "username", value));
   }
   get password() {
-    return part(this, PASSWORD);
+    return cut(this.#packed, PASSWORD);
   }
   set password(value) {
     set(this, changed(this, "password", value));
   }
   get host() {
-    return part(this, HOST);
+    return cut(this.#packed, HOST);
   }
   set host(value) {
     set(this, changed(this, "host", value));
   }
   get hostname() {
-    return part(this, HOSTNAME);
+    return cut(this.#packed, HOSTNAME);
   }
   set hostname(value) {
     set(this, changed(this, "hostname", value));
   }
   get port() {
-    return part(this, PORT);
+    return cut(this.#packed, PORT);
   }
   set port(value) {
     set(this, changed(this, "port", value));
   }
   get pathname() {
-    return part(this, PATHNAME);
+    return cut(this.#packed, PATHNAME);
   }
   set pathname(value) {
     set(this, changed(this, "pathname", value));
   }
   get search() {
-    return part(this, SEARCH);
+    return cut(this.#packed, SEARCH);
   }
   set search(value) {
     set(this, changed(this, "search", value));
@@ -136,37 +136,37 @@ export class URL {
     return this.#params;
   }
   get hash() {
-    return part(this, HASH);
+    return cut(this.#packed, HASH);
   }
   set hash(value) {
     set(this, changed(this, "hash", value));
   }
   toString() {
-    return part(this, HREF);
+    return cut(this.#packed, HREF);
   }
   toJSON() {
-    return part(this, HREF);
+    return cut(this.#packed, HREF);
   }
   // Puts the new query into the searchParams that somebody has.
   #refresh() {
-    if (this.#params !== undefined) setList(this.#params, host.form_decode(part(this, SEARCH).slice(1)));
+    if (this.#params !== undefined) setList(this.#params, host.form_decode(cut(this.#packed, SEARCH).slice(1)));
   }
 }
 
 // A member of a URL whose positions are long.
 function long(packed, at) {
-  const position = (i) => {
-    let n = 0;
-    for (const end = i + 4; i < end; i++) n = (n << 7) | packed.charCodeAt(i);
-    return n;
+  const width = packed.charCodeAt(0);
+  const position = (n) => {
+    let value = 0;
+    for (let i = 0; i < width; i++) value = (value << 7) | packed.charCodeAt(1 + n * width + i);
+    return value;
   };
-  const first = 2 * at - 1;
-  return packed.slice(position(first), position(first + 4));
+  return packed.slice(position(at - 1), position(at));
 }
 
 // The string of a URL with one of its parts changed.
 function changed(url, name, value) {
-  return host.url_set(part(url, HREF), name, text(value));
+  return host.url_set(hrefOf(url), name, text(value));
 }
 
 let listOf, setList, setOwner;
