@@ -4,16 +4,14 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/enginetest"
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
-	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
 // bombs are bodies of handlers that mean harm through what the platform gives
@@ -97,11 +95,6 @@ var bombs = map[string]string{
 	"fetch for ever":   `for (;;) fetch("http://127.0.0.1:1/").catch(() => {})`,
 }
 
-// bombWorker is a Worker of either engine.
-type bombWorker interface {
-	Serve(rw http.ResponseWriter, r *http.Request) (pagesruntime.Usage, error)
-}
-
 const bombBudget = 50 * time.Millisecond
 
 // TestBombs: no handler harms the process or the next request.
@@ -113,21 +106,8 @@ func TestBombs(t *testing.T) {
 // TestBombsInWorkerd: nor does one in workerd, whose process ends with what is over the limit, and begins anew.
 func TestBombsInWorkerd(t *testing.T) {
 	testmachine.Long(t)
-	found, _ := filepath.Glob("../testdata/sites/workerd/node_modules/@cloudflare/workerd-*/bin/workerd*")
-	if len(found) == 0 {
-		testmachine.Lacks(t, "workerd: make site", os.ErrNotExist)
-	}
-	path, err := filepath.Abs(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
 	code, names := bombsCode()
-	w, err := workerd.Program{Path: path}.NewWorker(t.Context(), bombOptions(code))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close(t.Context())
-	testBombs(t, names, w)
+	testBombs(t, names, enginetest.Workerd(t).MustStart(t, bombOptions(code)))
 }
 
 func bombOptions(code string) pagesruntime.WorkerOptions {
@@ -154,7 +134,7 @@ func bombsCode() (text string, names []string) {
 	return code.String(), names
 }
 
-func testBombs(t *testing.T, names []string, w bombWorker) {
+func testBombs(t *testing.T, names []string, w enginetest.Worker) {
 	t.Helper()
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {

@@ -254,6 +254,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/jsonshape":        {"cmd/internal/ending", "devserver/site", "manifest/diagnostic", "toolapi"},
 	"cmd/tools/testmachine":         nil,
+	"cmd/tools/enginetest":          {"cmd/tools/testmachine", "runtime", "runtime/workerd"},
 	"cmd/tools/artifacts":           {"runtime/engine/quickjspatch", "runtime/web/streams", "bundler/names"},
 	"cmd/tools/artifacts/bootimage": {"runtime"},
 	"cmd/tools/release":             nil,

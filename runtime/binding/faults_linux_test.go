@@ -3,6 +3,7 @@ package binding_test
 import (
 	"testing"
 
+	"github.com/pages-toolchain/pages/cmd/tools/enginetest"
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
@@ -12,7 +13,7 @@ func TestBindingsFull(t *testing.T) {
 	if disk == nil {
 		return
 	}
-	newFaulty(t, disk.Dir).survive(disk.Fill, disk.Empty, map[string][]string{
+	newFaulty(t, enginetest.BuiltIn(t), disk.Dir).survive(disk.Fill, disk.Empty, map[string][]string{
 		"db":     {"Error: D1_ERROR: database or disk is full: SQLITE_FULL"},
 		"kv":     {"Error: KV PUT failed: 500 Internal Server Error: database or disk is full"},
 		"stream": {"Error: KV PUT failed: 500 Internal Server Error: database or disk is full"},

@@ -3,7 +3,6 @@
 package binding_test
 
 import (
-	"context"
 	"database/sql"
 	"encoding/json"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/pages-toolchain/pages/cmd/tools/enginetest"
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
@@ -57,17 +57,12 @@ var kinds = []string{"db", "kv", "stream", "r2"}
 // faulty is a Worker on stores in dir, and what it was told is written.
 type faulty struct {
 	t    *testing.T
-	w    *pagesruntime.Worker
+	w    enginetest.Worker
 	n    int
 	kept map[string]map[float64]bool
 }
 
-func newFaulty(t *testing.T, dir string) *faulty {
-	rt, err := pagesruntime.Open(t.Context(), pagesruntime.Options{CacheDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { rt.Close(context.WithoutCancel(t.Context())) })
+func newFaulty(t *testing.T, e *enginetest.Engine, dir string) *faulty {
 	db := d1.New(fileDB(t, dir, "site.db"), d1.Options{})
 	t.Cleanup(func() { db.Close() })
 	namespace, err := kv.New(fileDB(t, dir, "kv.db"), nil)
@@ -87,7 +82,7 @@ func newFaulty(t *testing.T, dir string) *faulty {
 	for _, kind := range kinds {
 		f.kept[kind] = map[float64]bool{}
 	}
-	f.w = open(t, rt, pagesruntime.WorkerOptions{Name: "worker.js", Code: []byte(survivor), Isolates: 1, Bindings: &binding.Set{
+	f.w = e.MustStart(t, pagesruntime.WorkerOptions{Name: "worker.js", Code: []byte(survivor), Isolates: 1, Bindings: &binding.Set{
 		D1: map[string]*d1.Database{"DB": db}, KV: map[string]*kv.Namespace{"KV": namespace}, R2: map[string]*r2.Bucket{"BUCKET": storage},
 	}})
 	var made string
@@ -225,7 +220,7 @@ func TestBindingsUnwritable(t *testing.T) {
 			}
 		}
 	}
-	newFaulty(t, t.TempDir()).survive(limit(none), limit(before), map[string][]string{
+	newFaulty(t, enginetest.BuiltIn(t), t.TempDir()).survive(limit(none), limit(before), map[string][]string{
 		"db": {"Error: D1_ERROR: disk I/O error: SQLITE_IOERR", "Error: D1_ERROR: database or disk is full: SQLITE_FULL"},
 		"kv": {
 			"Error: KV PUT failed: 500 Internal Server Error: disk I/O error",

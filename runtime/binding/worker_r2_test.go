@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/cmd/tools/enginetest"
 )
 
 const large = `const big = new Uint8Array(1_500_000).map((_, i) => i % 251);`
@@ -375,7 +375,7 @@ If-Unmodified-Since: Fri, 01 Jan 2100 00:00:00 GMT -> true`,
 			lines.push((await refused(up.complete([one, two]))).slice(32));
 			const o = await up.complete([one, small]);
 			const ended = env.BUCKET.resumeMultipartUpload("mr", up.uploadId);
-			return [lines, o.size, o.etag.endsWith("-2"), o.storageClass, o.httpMetadata.contentType, Object.keys(o.checksums.toJSON()),
+			return [lines, o.size, o.etag.endsWith("-2"), o.storageClass, o.httpMetadata.contentType, o.checksums.toJSON(),
 				await ended.abort() ?? "ok", await refused(ended.complete([one])),
 				await refused(env.BUCKET.resumeMultipartUpload("other", up.uploadId).abort()), again.partNumber,
 				new TextDecoder().decode(await (await env.BUCKET.get("mr", { range: { suffix: 5 } })).bytes())]`,
@@ -385,7 +385,7 @@ If-Unmodified-Since: Fri, 01 Jan 2100 00:00:00 GMT -> true`,
 			`"We encountered an internal error. Please try again. (10001)",` +
 			`"Your proposed upload is smaller than the minimum allowed object size. (10011)",` +
 			`"There was a problem with the multipart upload. (10048)","There was a problem with the multipart upload. (10048)",` +
-			`"One or more of the specified parts could not be found. (10025)"],5242884,true,"InfrequentAccess","a/b",[],"ok",` +
+			`"One or more of the specified parts could not be found. (10025)"],5242884,true,"InfrequentAccess","a/b",{},"ok",` +
 			`"Error: completeMultipartUpload: The specified multipart upload does not exist. (10024)",` +
 			`"Error: abortMultipartUpload: The specified multipart upload does not exist. (10024)",2,"\u0000tail"]`,
 	},
@@ -438,7 +438,7 @@ If-Unmodified-Since: Fri, 01 Jan 2100 00:00:00 GMT -> true`,
 			await reader.read(new Uint8Array(1)); reader.releaseLock();
 			return [(await env.BUCKET.put("br", a)).size, await new Response(b).text(), (await env.BUCKET.put("br", clone.body)).size,
 				(await env.BUCKET.put("br", copied.body)).size, await request.text(),
-				await refused(env.BUCKET.put("br", half.tee()[0])).then((e) => e.slice(0, 31)), ReadableStream.prototype.tee.name,
+				await refused(env.BUCKET.put("br", half.tee()[0]).then((o) => "stored " + o.size)).then((e) => e.slice(0, 31)), ReadableStream.prototype.tee.name,
 				Object.getOwnPropertyDescriptor(ReadableStream.prototype, "tee").enumerable]`,
 		`[4,"abcd",5,18,"the request's body","TypeError: Provided readable st","tee",true]`,
 	},
@@ -472,10 +472,36 @@ If-Unmodified-Since: Fri, 01 Jan 2100 00:00:00 GMT -> true`,
 			return new Response((await env.BUCKET.get("served")).body)`, `served body`},
 }
 
+// storageInWorkerd are what scripts give in workerd, whose classes tell their members otherwise, and whose client refuses less itself.
+var storageInWorkerd = map[string]string{
+	"values": `["","","iew","buf","blob","stream","���"]`,
+	"shapes": `["[object R2Bucket]","[object HeadResult]","[object GetResult]","[object R2MultipartUpload]",["ssecKeyMd5",` +
+		`"storageClass","range","customMetadata","httpMetadata","uploaded","checksums","httpEtag","etag","size","version","key"],` +
+		`["offset","length","suffix"],["contentType","contentLanguage","contentDisposition","contentEncoding","cacheControl",` +
+		`"cacheExpiry"],["sha512","sha384","sha256","sha1","md5"],["objects","truncated","cursor","delimitedPrefixes"],null,` +
+		`"{\"md5\":\"9dd4e461268c8034f5c8564e155c67a6\"}"]`,
+	"checksums": `[["md5","sha1","sha256","sha384","sha512"],` +
+		`"Error: put: The SHA-256 checksum you specified did not match what we received.",` +
+		`"TypeError: MD5 is 32 hex characters, not 2","TypeError: Provided MD5 wasn't a valid hex string",` +
+		`"TypeError: SHA-1 is 20 bytes, not 32","TypeError: You cannot specify multiple hashing algorithms."]`,
+	"list": `[["p/a","p/b/c","p/b/d"],false,true,true,["p/a"],["p/b/"],true,["p/b/c","p/b/d"],` +
+		`"TypeError: HTTP metadata unknown for key ` + "`p/a`" + `. Did you forget to add 'httpMetadata' to ` + "`include`" +
+		` when listing?",` +
+		`"Error: list: MaxKeys params must be positive integer <= 1000. (10022)","RangeError: Unsupported include value x"]`,
+	"lengths of branches": `[4,"abcd",5,18,"the request's body","stored 3","tee",true]`,
+	"encryption": `["Error: SSE-C Key has invalid format","Error: SSE-C Key must be 32 bytes in length",` +
+		`"Error: SSE-C Key must be 32 bytes in length","` + strings.Join([]string{encrypted("get"), encrypted("put"),
+		encrypted("uploadPart"), encrypted("createMultipartUpload")}, `","`) + `"]`,
+}
+
+func encrypted(call string) string {
+	return "Error: " + call + ": ssecKey is not supported by this runtime: objects cannot be encrypted with a key of your own (10029)"
+}
+
 // testLengths answers with bodies that come from bindings: how long they are is
 // known.
-func testLengths(t *testing.T, rt *pagesruntime.Runtime) {
-	answer, _ := newRequester(t, rt, []script{
+func testLengths(t *testing.T, e *enginetest.Engine) {
+	answer, _ := newRequester(t, e, []script{
 		{name: "storage", code: `await env.BUCKET.put("k", "0123456789"); return new Response((await env.BUCKET.get("k")).body)`},
 		{
 			name: "range",

@@ -6,14 +6,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/enginetest"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
@@ -24,19 +22,7 @@ const loadCPU = time.Second
 // program is the workerd of the tests.
 func program(t testing.TB) workerd.Program {
 	t.Helper()
-	if path := os.Getenv("PAGES_WORKERD"); path != "" {
-		return workerd.Program{Path: path}
-	}
-	packages := filepath.Join("..", "..", "testdata", "sites", "workerd", "node_modules")
-	found, _ := filepath.Glob(filepath.Join(packages, "@cloudflare", "workerd-*", "bin", "workerd*"))
-	if len(found) == 0 {
-		testmachine.Lacks(t, "workerd: make site", os.ErrNotExist)
-	}
-	path, err := filepath.Abs(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return workerd.Program{Path: path}
+	return enginetest.Program(t)
 }
 
 // console keeps what a Worker logs.

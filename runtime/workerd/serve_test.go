@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/enginetest"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
@@ -41,21 +42,7 @@ func options(c *console) pagesruntime.WorkerOptions {
 // builtIn starts the Worker of the tests in the built-in engine.
 func builtIn(t *testing.T, o pagesruntime.WorkerOptions) engine {
 	t.Helper()
-	rt, err := pagesruntime.Open(t.Context(), pagesruntime.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { rt.Close(context.WithoutCancel(t.Context())) })
-	w, err := rt.NewWorker(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Second)
-		defer cancel()
-		w.Close(ctx)
-	})
-	return w
+	return enginetest.BuiltIn(t).MustStart(t, o)
 }
 
 // exchange is a request, and the answer or failure of an engine as a text.

@@ -18,6 +18,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"github.com/pages-toolchain/pages/cmd/tools/enginetest"
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
@@ -94,20 +95,7 @@ func files(w http.ResponseWriter, r *http.Request) {
 // inIsolate returns how the built-in engine answers with a Worker that has these bindings.
 func inIsolate(t testing.TB, code []byte, set *binding.Set) (ask func(target string) string) {
 	t.Helper()
-	rt, err := pagesruntime.Open(t.Context(), pagesruntime.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { rt.Close(context.WithoutCancel(t.Context())) })
-	w, err := rt.NewWorker(t.Context(), pagesruntime.WorkerOptions{Name: "worker.js", Code: code, Bindings: set})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Second)
-		defer cancel()
-		w.Close(ctx)
-	})
+	w := enginetest.BuiltIn(t).MustStart(t, pagesruntime.WorkerOptions{Name: "worker.js", Code: code, Bindings: set})
 	return func(target string) string {
 		rec := httptest.NewRecorder()
 		if _, err := w.Serve(rec, httptest.NewRequest(http.MethodGet, "http://site.localhost"+target, nil)); err != nil {
@@ -115,24 +103,6 @@ func inIsolate(t testing.TB, code []byte, set *binding.Set) (ask func(target str
 		}
 		return rec.Body.String()
 	}
-}
-
-// workerdPath is where the tests find workerd.
-func workerdPath(t testing.TB) string {
-	t.Helper()
-	if path := os.Getenv("PAGES_WORKERD"); path != "" {
-		return path
-	}
-	packages := filepath.Join("..", "..", "..", "testdata", "sites", "workerd", "node_modules")
-	found, _ := filepath.Glob(filepath.Join(packages, "@cloudflare", "workerd-*", "bin", "workerd*"))
-	if len(found) == 0 {
-		testmachine.Lacks(t, "workerd: make site", os.ErrNotExist)
-	}
-	path, err := filepath.Abs(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // serve starts the wire.
@@ -153,7 +123,7 @@ func serve(t testing.TB, o wire.Options) *wire.Server {
 // inWorkerd returns how workerd answers with a Worker whose bindings are those of the wire.
 func inWorkerd(t testing.TB, code []byte, s *wire.Server) (ask func(target string) string) {
 	t.Helper()
-	program := workerdPath(t)
+	program := enginetest.Program(t).Path
 	dir, err := os.MkdirTemp("", "wire") //nolint:usetesting // a short path, for the socket
 	if err != nil {
 		t.Fatal(err)

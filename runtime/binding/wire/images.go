@@ -43,7 +43,9 @@ func (i imaging) serve(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	c.record.Warnings = made.Warnings
+	for _, warning := range made.Warnings {
+		c.record.Warnings = append(c.record.Warnings, "IMAGES: "+warning)
+	}
 	return c.answer(http.StatusOK, made.Type, made.Data)
 }
 

@@ -161,7 +161,11 @@ func TestRefusals(t *testing.T) {
 			"field of R2", post("GET /", "r2/BUCKET", "", `CF-R2-Request: {"method":"list","include":[7]}`), "400 Bad Request",
 			r2Error(10029, `there is no such field to include`), "",
 		},
-		{"no path of D1", post("POST /dump", "d1/DB", "{}"), "200 OK", "", d1Error(`D1 has no POST /dump`)},
+		{"no path of D1", post("POST /nothing", "d1/DB", "{}"), "200 OK", "", d1Error(`D1 has no POST /nothing`)},
+		{
+			"a dump", post("POST /dump", "d1/DB", ""), "501 Not Implemented", "",
+			d1Error(`dump() is not available: copy the database file instead`),
+		},
 		{
 			"no JSON of D1", post("POST /query", "d1/DB", "{"),
 			"200 OK", "", d1Error(`the queries are not valid: unexpected end of JSON input`),
