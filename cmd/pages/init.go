@@ -14,9 +14,10 @@ import (
 
 // initFlags are the flags of `pages init`.
 type initFlags struct {
-	template string
-	yes      bool
-	editors  []string
+	template  string
+	yes       bool
+	configure bool
+	editors   []string
 }
 
 func (c *cli) newInit() *cobra.Command {
@@ -37,7 +38,7 @@ func (c *cli) newInit() *cobra.Command {
 				return scaffold.SetUpEditors(&c.term, c.editorFolder(args), chosen)
 			}
 			o := scaffold.Options{
-				Template: f.template, Yes: f.yes, Editors: f.editors, Version: released(), Commit: builtFrom(),
+				Template: f.template, Yes: f.yes, Configure: f.configure, Editors: f.editors, Version: released(), Commit: builtFrom(),
 				Load: func(dir string) (*manifest.Manifest, diagnostic.Report, []byte) {
 					m, found := c.sites().Load(dir)
 					return m, found.Report, found.Source
@@ -52,6 +53,7 @@ func (c *cli) newInit() *cobra.Command {
 	templates, editors := strings.Join(scaffold.TemplateNames(), ", "), strings.Join(scaffold.EditorNames(), ", ")
 	cmd.Flags().StringVar(&f.template, "template", "", "`name` of what to begin with: "+templates)
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "ask nothing: adopt what is there, else begin a static site")
+	cmd.Flags().BoolVar(&f.configure, "configure", false, "edit the framework's configuration where its build needs that to make a Worker")
 	cmd.Flags().StringSliceVar(&f.editors, "editor", nil,
 		"`name` of an editor, repeatable or a comma list: "+editors+"; none for no editor (default: vscode)")
 	return cmd

@@ -21,10 +21,11 @@ var mayImport = map[string][]string{
 	},
 	"manifest/editor":      {"manifest"},
 	"manifest/limits":      nil,
+	"manifest/framework":   nil,
 	"manifest/packager":    nil,
 	"manifest/secretscan":  nil,
 	"manifest/sitefile":    nil,
-	"manifest/starter":     {"manifest/edgerules", "manifest/packager"},
+	"manifest/starter":     {"manifest/edgerules", "manifest/framework", "manifest/packager"},
 	"manifest/sourcetext":  nil,
 	"manifest/jsontree":    {"manifest/sourcetext"},
 	"manifest/diagnostic":  {"manifest/jsontree", "manifest/limits", "manifest/sourcetext"},
@@ -177,8 +178,8 @@ var mayImport = map[string][]string{
 	"cmd/internal/projectfile": {"cmd/internal/userfile"},
 	"cmd/internal/scaffold": {
 		"cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/projectfile", "cmd/internal/terminal",
-		"cmd/internal/userfile", "cmd/internal/wording", "manifest", "manifest/diagnostic", "manifest/editor", "manifest/packager",
-		"manifest/starter", "manifest/workertypes", "manifest/wrangler",
+		"cmd/internal/userfile", "cmd/internal/wording", "manifest", "manifest/diagnostic", "manifest/editor",
+		"manifest/framework", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler",
 	},
 	"cmd/internal/sqlshell": {
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/userfile", "cmd/internal/wording", "manifest/diagnostic",

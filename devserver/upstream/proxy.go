@@ -89,7 +89,9 @@ func New(o Options) *Proxy {
 		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // dial connects to this machine alone
 	}
 	p.reverse = &httputil.ReverseProxy{
-		Transport: p.transport, FlushInterval: -1, Rewrite: p.rewrite, ModifyResponse: p.judge,
+		// Without a FlushInterval what has no known length is passed on in the pieces that come, and the rest at its end: Serve
+		// sends that in one packet with its head.
+		Transport: p.transport, Rewrite: p.rewrite, ModifyResponse: p.judge,
 		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) { passOf(r).err = err },
 		BufferPool:   &buffers{},
 		ErrorLog:     slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
@@ -195,6 +197,10 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, visit site.Visit) 
 	}
 	r = r.WithContext(context.WithValue(r.Context(), passKey{}, s))
 	p.reverse.ServeHTTP(w, r)
+	if s.err == nil && !isUpgrade(r) {
+		// The visitor has the response before the front door records it.
+		_ = http.NewResponseController(w).Flush() // a writer that cannot flush sends it soon
+	}
 	if s.err == nil {
 		return nil
 	}

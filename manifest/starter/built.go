@@ -21,10 +21,11 @@ func FindBuilt(project fs.FS) (Built, bool) {
 	candidates := []string{ // output folders of tools, the unambiguous ones first
 		"dist", "dist/client", "dist/*/browser", "build", "build/client", "out", "_site", nitroPublic, ".svelte-kit/cloudflare",
 		".vitepress/dist", "docs/.vitepress/dist", ".vuepress/dist", "docs/.vuepress/dist",
-		"public", "www", "htdocs", "site",
 	}
 	if g, ok := FindGenerator(project); ok {
 		candidates = slices.Concat([]string{g.Output}, candidates)
+	} else { // in a project of a generator these are its sources
+		candidates = append(candidates, "public", "www", "htdocs", "site")
 	}
 	if dir := viteOutput(project); dir != "" {
 		candidates = slices.Concat([]string{dir}, candidates)
@@ -99,7 +100,8 @@ func viteOutput(project fs.FS) string {
 // IsOutput reports whether a path of a project lies in a folder that only build tools write to.
 func IsOutput(name string) bool {
 	top, _, _ := strings.Cut(name, "/")
-	return slices.Contains([]string{"dist", "build", "out", "_site", ".output", ".svelte-kit"}, top) || strings.Contains(name, "press/dist")
+	outputs := []string{"dist", "build", "out", "_site", ".output", ".svelte-kit", ".open-next", ".cloudflare"}
+	return slices.Contains(outputs, top) || strings.Contains(name, "press/dist")
 }
 
 // BuildScript returns the script of package.json that builds a project: build, or else the first such as docs:build, for the

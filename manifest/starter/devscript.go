@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io/fs"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/framework"
 )
 
 // DevServer is the dev server of a project's framework.
@@ -16,7 +18,7 @@ type DevServer struct {
 // FindDevServer looks for a framework with a script that starts its dev server: "dev", or what older tools call it. The script
 // is the project's: who has not read it must be asked before it runs.
 func FindDevServer(project fs.FS) (DevServer, bool) {
-	g, ok := framework(project)
+	f, ok := framework.Find(project)
 	text, err := fs.ReadFile(project, "package.json")
 	var facts struct{ Scripts map[string]any }
 	if !ok || err != nil || json.Unmarshal(text, &facts) != nil {
@@ -24,7 +26,7 @@ func FindDevServer(project fs.FS) (DevServer, bool) {
 	}
 	for _, name := range []string{"dev", "start", "serve"} {
 		if run, ok := facts.Scripts[name].(string); ok && strings.TrimSpace(run) != "" && !strings.HasPrefix(run, "pages ") {
-			return DevServer{Framework: g.Name, Script: name, Text: run}, true
+			return DevServer{Framework: f.Name, Script: name, Text: run}, true
 		}
 	}
 	return DevServer{}, false

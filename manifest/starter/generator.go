@@ -1,12 +1,13 @@
 package starter
 
 import (
-	"encoding/json"
 	"io/fs"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/framework"
 )
 
 // Generator is a program that makes a site of its sources.
@@ -19,7 +20,7 @@ type Generator struct {
 
 // FindGenerator looks for the generator of a project, by the files that its documentation asks for.
 func FindGenerator(project fs.FS) (Generator, bool) {
-	for _, find := range []func(fs.FS) (Generator, bool){hugo, zola, jekyll, mdBook, mkDocs, pelican, sphinx, framework} {
+	for _, find := range []func(fs.FS) (Generator, bool){hugo, zola, jekyll, mdBook, mkDocs, pelican, sphinx, byFramework} {
 		if g, ok := find(project); ok {
 			return g, true
 		}
@@ -101,36 +102,10 @@ func sphinx(project fs.FS) (Generator, bool) {
 	return Generator{}, false
 }
 
-// frameworks are known by a package or by the name of their configuration.
-var frameworks = []struct {
-	Generator
-
-	packageName, config string
-}{
-	{Generator{Name: "Astro", Output: "dist", Command: "npx astro build"}, "astro", "astro.config"},
-	{Generator{Name: "Nuxt", Output: nitroPublic, Command: "npx nuxt build"}, "nuxt", "nuxt.config"},
-	{Generator{Name: "SvelteKit", Output: ".svelte-kit/cloudflare", Command: "npx vite build"}, "@sveltejs/kit", ""},
-	{Generator{Name: "Next.js", Output: "out", Command: "npx next build"}, "next", "next.config"},
-	{Generator{Name: "Docusaurus", Output: "build", Command: "npx docusaurus build"}, "@docusaurus/core", "docusaurus.config"},
-	{Generator{Name: "Eleventy", Output: "_site", Command: "npx @11ty/eleventy"}, "@11ty/eleventy", "eleventy.config"},
-	{Generator{Name: "VitePress", Output: ".vitepress/dist", Command: "npx vitepress build"}, "vitepress", ""},
-	{Generator{Name: "Vite", Output: "dist", Command: "npx vite build"}, "", "vite.config"}, // the package alone may be for tests
-}
-
-func framework(project fs.FS) (Generator, bool) {
-	var list struct{ Dependencies, DevDependencies map[string]any }
-	_ = json.Unmarshal([]byte(textOf(project, "package.json")), &list) // what cannot be read names no package
-	for _, f := range frameworks {
-		if list.Dependencies[f.packageName] != nil || list.DevDependencies[f.packageName] != nil {
-			return f.Generator, true
-		}
-		for _, ending := range []string{"js", "mjs", "cjs", "ts", "mts", "cts"} {
-			if f.config != "" && regular(project, f.config+"."+ending) {
-				return f.Generator, true
-			}
-		}
-	}
-	return Generator{}, false
+// byFramework is the generator of a project of a framework.
+func byFramework(project fs.FS) (Generator, bool) {
+	f, ok := framework.Find(project)
+	return Generator{Name: f.Name, Output: f.Output, Command: f.Command}, ok
 }
 
 // python returns the steps that install the packages of the first existing list, or else one package.

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/framework"
 )
 
 // SinglePageWorker is the path of the Worker of an [App].
@@ -113,10 +115,12 @@ export default {
 `, "../"+a.Worker, what, pathname, isView, a.Page)}
 }
 
-// IsPlainApp reports whether a file is the Worker of an app without a Worker of its own: a dev server shows its views by itself.
-func IsPlainApp(file string) bool {
+// IsOfBuild reports whether a file is a Worker that only serves what a framework has built: that of an app without a Worker of its
+// own, or one that calls the framework's server. A dev server answers in its place.
+func IsOfBuild(file string) bool {
 	text, err := os.ReadFile(file)
-	return err == nil && strings.Contains(string(text), "// What no file answers is a view of the app, whose own router shows it.")
+	return err == nil && (strings.Contains(string(text), "// What no file answers is a view of the app, whose own router shows it.") ||
+		strings.HasPrefix(string(text), framework.BuiltMark))
 }
 
 // expression returns a pattern as a regular expression in JavaScript.

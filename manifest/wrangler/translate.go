@@ -275,8 +275,8 @@ func (r *translator) variables() {
 		}
 	}
 	if len(r.Vars) > 0 {
-		r.note("vars", Changed, "plain variables are secrets here: their values go into .dev.vars, where wrangler "+
-			"finds them as texts, too, and are set on the site")
+		r.note("vars", Changed, "plain variables are secrets here: their values go into .dev.vars.pages, which "+
+			"wrangler does not read, and are set on the site")
 	}
 	secrets, _ := r.take("secrets").(map[string]any)
 	required, _ := secrets["required"].([]any)

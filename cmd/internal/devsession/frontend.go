@@ -220,7 +220,7 @@ func (f *frontend) without(m *manifest.Manifest) *manifest.Manifest {
 	own.Assets = ""
 	_, err := os.Stat(filepath.Join(f.run.dir, filepath.FromSlash(m.Entry)))
 	entry := filepath.Join(f.run.dir, filepath.FromSlash(m.Entry))
-	if m.Entry != "" && (err != nil || starter.IsOutput(m.Entry) || starter.IsPlainApp(entry)) {
+	if m.Entry != "" && (err != nil || starter.IsOutput(m.Entry) || starter.IsOfBuild(entry)) {
 		own.Entry = ""
 		f.told.Do(func() {
 			f.console.line("  %s does not run: the framework's dev server answers in its place", wording.Printable(m.Entry))

@@ -1,5 +1,5 @@
 // Package localsecrets reads the values of a site's secrets on this machine: from the environment, and from .dev.vars or .env
-// in the site's folder.
+// in the site's folder, and from .dev.vars.pages.
 //
 // In go the site's folder and a look-up of variables; out come values by name, warnings in sentences, and sets to scan built
 // files for. A file that is no file of secrets is a *failure.Error, which never shows what the file holds. Reading a named pipe
@@ -26,6 +26,10 @@ import (
 
 // DefaultFile is the file that new secrets are written to.
 const DefaultFile = ".dev.vars"
+
+// OwnFile holds what came from the variables of another tool's configuration. That tool does not read it, so its own values stay as
+// they are; any other file counts before it.
+const OwnFile = ".dev.vars.pages"
 
 // fileSets are looked for in this order; .env counts only where there is no .dev.vars.
 var fileSets = [][]string{{DefaultFile}, {".env", ".env.local"}}
@@ -67,10 +71,11 @@ func (s Source) Values(ctx context.Context, declared []string) (values map[strin
 	return values, warnings, nil
 }
 
-// Read reads the first set of files of which one exists, and names the last file of it.
+// Read reads OwnFile and the first set of files of which one exists, and names the last file that it read.
 func Read(ctx context.Context, dir string) (values map[string]string, found string, err error) {
 	values = map[string]string{}
-	for _, set := range fileSets {
+	for i, set := range slices.Concat([][]string{{OwnFile}}, fileSets) {
+		isThere := false
 		for _, name := range set {
 			text, err := readFile(ctx, filepath.Join(dir, name))
 			if errors.Is(err, fs.ErrNotExist) {
@@ -83,14 +88,14 @@ func Read(ctx context.Context, dir string) (values map[string]string, found stri
 			if err != nil {
 				return nil, "", err
 			}
-			found = name
+			found, isThere = name, true
 			maps.Copy(values, read)
 		}
-		if found != "" {
-			return values, found, nil
+		if isThere && i > 0 {
+			break
 		}
 	}
-	return values, "", nil
+	return values, found, nil
 }
 
 // Unpublished returns the secrets that no built file may contain: every value that a declared name has here, also those
@@ -158,7 +163,7 @@ func Examples(dir string) (file string, names []string) {
 
 // Paths returns the files that may hold secrets, whether they exist or not.
 func Paths(dir string) []string {
-	var paths []string
+	paths := []string{filepath.Join(dir, OwnFile)}
 	for _, set := range fileSets {
 		for _, name := range set {
 			paths = append(paths, filepath.Join(dir, name))

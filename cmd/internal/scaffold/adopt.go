@@ -3,7 +3,6 @@ package scaffold
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -23,16 +22,23 @@ import (
 
 // detect looks for a site, a project of wrangler's, or the output of another tool in the folder.
 func (s *site) detect(ctx context.Context) error {
+	fsys := userfile.RegularFS{FS: os.DirFS(s.dir)}
+	setup := findSetup(fsys)
 	if userfile.IsFile(filepath.Join(s.dir, manifest.FileName)) {
 		s.adopted = manifest.FileName
+		if setup != nil {
+			if _, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(setup.Assets))); err != nil || s.Configure {
+				s.setup = setup
+			}
+		}
 		return nil
 	}
-	fsys := userfile.RegularFS{FS: os.DirFS(s.dir)}
 	var err error
 	if s.stored, s.secretFile, err = localsecrets.Read(ctx, s.dir); err != nil {
 		return err
 	}
 	s.secretFile = cmp.Or(s.secretFile, localsecrets.DefaultFile)
+	valuesFile := s.secretFile
 	example, asked := localsecrets.Examples(s.dir)
 	names := slices.Collect(maps.Keys(s.stored))
 	translated, err := wrangler.Translate(fsys, slices.Sorted(slices.Values(slices.Concat(names, asked)))...)
@@ -42,17 +48,26 @@ func (s *site) detect(ctx context.Context) error {
 	case err == nil:
 		s.adopted, s.notes, s.secrets, m = translated.File, translated.Notes, translated.Vars, translated.Manifest
 		s.unbuilt = translated.Unbuilt
+		if len(s.secrets) > 0 {
+			s.secretFile = localsecrets.OwnFile
+		}
 		if left := slices.DeleteFunc(asked, func(name string) bool { return slices.Contains(names, name) }); len(left) > 0 {
 			s.notes = append(s.notes, wrangler.Note{
 				Key: example, Effect: wrangler.Changed,
-				Text: "the secrets that it names are declared; " + s.secretFile + " is where they get their values: " +
+				Text: "the secrets that it names are declared; " + valuesFile + " is where they get their values: " +
 					strings.Join(left, ", "),
 			})
 		}
-		if app := translated.SinglePage; app != nil {
+		if s.unbuilt && setup != nil && (m.Assets == "" || m.Assets == setup.Assets && setup.Entry != "") {
+			s.unbuilt = false
+			s.adoptUnbuilt(&m, setup, fsys)
+		}
+		if app := translated.SinglePage; app != nil && m.Entry != starter.SinglePageWorker {
 			s.serveApp(&m, starter.App{Page: "/", WorkerFirst: app.WorkerFirst})
 		}
 		switch nothing := m.Entry == "" && m.Assets == ""; {
+		case nothing && !isBuilt && setup != nil:
+			s.adoptUnbuilt(&m, setup, fsys)
 		case nothing && isBuilt:
 			m.Entry, m.Assets = built.Entry, built.Dir
 		case nothing:
@@ -70,33 +85,39 @@ func (s *site) detect(ctx context.Context) error {
 	case isBuilt:
 		s.adopted, m = built.Dir+"/", manifest.Manifest{Entry: built.Entry, Assets: built.Dir}
 		s.adoptBuilt(&m, fsys)
+	case setup != nil:
+		s.adopted = "this project of " + setup.Framework
+		s.adoptUnbuilt(&m, setup, fsys)
+		s.noteLeft(fsys, "")
 	default:
 		return nil
 	}
-	if m.Entry != "" && len(m.Routes) == 0 {
-		m.Routes = []manifest.Route{{Pattern: "/*", Access: manifest.Public}}
-	}
-	text, err := json.MarshalIndent(m, "", "  ")
-	s.manifest = append(text, '\n')
-	return err
+	return s.addManifest(&m)
 }
 
 // adoptBuilt notes the settings for another host that have no counterpart here.
 func (s *site) adoptBuilt(m *manifest.Manifest, project fs.FS) {
 	app, source, ok := starter.FindApp(project, m.Assets)
-	ok = ok && m.Entry == ""
+	if ok = ok && m.Entry == ""; !ok {
+		source = ""
+	}
+	s.noteLeft(project, source)
+	if ok {
+		s.serveApp(m, app)
+		s.notes = append(s.notes, wrangler.Note{Key: source, Effect: wrangler.Changed, Text: appNote(source)})
+	}
+}
+
+// noteLeft notes them but for the file that an app of one page is known by.
+func (s *site) noteLeft(project fs.FS, source string) {
 	for _, left := range starter.LeftBehind(project) {
 		note := wrangler.Note{Key: left.File, Effect: wrangler.Changed, Text: left.Text}
 		if left.Code || left.Secret {
 			note.Effect = wrangler.Lost
 		}
-		if !ok || left.File != source || left.Secret {
+		if left.File != source || left.Secret {
 			s.notes = append(s.notes, note)
 		}
-	}
-	if ok {
-		s.serveApp(m, app)
-		s.notes = append(s.notes, wrangler.Note{Key: source, Effect: wrangler.Changed, Text: appNote(source)})
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/framework"
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
@@ -85,6 +86,9 @@ func (s *site) choose(ctx context.Context) error {
 		if !ok {
 			return failure.Usage("--template is %q; it is one of %s", s.Template, strings.Join(TemplateNames(), ", "))
 		}
+		if f, ok := framework.Find(userfile.RegularFS{FS: os.DirFS(s.dir)}); ok {
+			return s.refuseTemplate(f.Name)
+		}
 		s.begin(t)
 		return s.chooseEditors(s.Editors)
 	case s.unbuilt, s.Yes && s.adopted == "" && s.buildCommand() != "":
@@ -111,6 +115,9 @@ func (s *site) parse() error {
 	source := s.manifest
 	if source == nil {
 		s.parsed, report, source = s.Load(s.dir)
+		if s.parsed == nil && s.setup != nil && lacksOutput(report) {
+			s.parsed, _ = manifest.Parse(manifest.FileName, source) // its build is to come
+		}
 	} else {
 		var diags diagnostic.List
 		s.parsed, diags = manifest.Parse(manifest.FileName, source)
@@ -145,6 +152,8 @@ func (s *site) ask(ctx context.Context) error {
 		what := "Adopt " + s.adopted + "?"
 		if s.adopted == manifest.FileName {
 			what = "Add what is missing to the site that is here?"
+		} else if s.setup != nil {
+			what = "This is a project of " + s.setup.Framework + ", which is not built yet. Set it up?"
 		}
 		answer, err := s.term.Choose(ctx, what, []string{"yes", "no"}, 0)
 		if err != nil {
@@ -153,7 +162,7 @@ func (s *site) ask(ctx context.Context) error {
 		if answer == 0 {
 			return s.askEditors(ctx)
 		}
-		if s.adopted == manifest.FileName {
+		if s.adopted == manifest.FileName || s.setup != nil {
 			return &failure.Error{Exit: failure.ExitRefused, Code: "declined", Message: "nothing was written"}
 		}
 	}

@@ -56,6 +56,11 @@ func (s *site) planOwn(folder *projectfile.Folder) ([]*projectfile.File, error) 
 		}
 		planned = append(planned, p)
 	}
+	changed, err := s.planSetUp(folder)
+	if err != nil {
+		return nil, err
+	}
+	planned = append(planned, changed...)
 	slices.SortFunc(planned, func(a, b *projectfile.File) int { return strings.Compare(a.Name, b.Name) })
 	return planned, nil
 }
@@ -78,7 +83,7 @@ func (s *site) extras() []starter.File {
 			files = append(files, starter.File{Path: "tsconfig.json", Text: starter.TSConfig()})
 		}
 	}
-	if !has("tests/site.test.mjs") {
+	if !has("tests/site.test.mjs") && !s.testsOtherwise() {
 		files = append(files, starter.File{Path: "tests/site.test.mjs", Text: starter.SmokeTest()})
 	}
 	if s.parsed.Assets == "." {
@@ -130,7 +135,7 @@ func (s *site) planFile(p *projectfile.Folder, f starter.File) (*projectfile.Fil
 // planCheckout plans the files at the root of the checkout.
 func (s *site) planCheckout(folder, top *projectfile.Folder) ([]*projectfile.File, error) {
 	w := starter.Workflow{
-		Name: s.name, Version: s.Version, Commit: s.Commit, Types: s.parsed.Entry != "", Tests: true, Packages: s.hasPackages(),
+		Name: s.name, Version: s.Version, Commit: s.Commit, Types: s.parsed.Entry != "", Tests: !s.testsOtherwise(), Packages: s.hasPackages(),
 		Packager: packager.Of(s.dir),
 	}
 	w.Modules = userfile.IsFile(filepath.Join(top.Real, ".gitmodules"))
@@ -138,6 +143,9 @@ func (s *site) planCheckout(folder, top *projectfile.Folder) ([]*projectfile.Fil
 		project := userfile.RegularFS{FS: os.DirFS(s.dir)}
 		w.Build = starter.BuildScript(project)
 		w.Generator, _ = starter.FindGenerator(project)
+		if s.setup != nil && s.setup.Build != "" {
+			w.Build, w.Generator.Command = "", s.setup.Build
+		}
 	}
 	file := ".github/workflows/pages.yml"
 	if rel, err := filepath.Rel(top.Real, folder.Real); err == nil && rel != "." {
@@ -166,13 +174,25 @@ func (s *site) isBuilt() bool {
 }
 
 // hasPackages reports whether the site's package.json asks for packages.
-func (s *site) hasPackages() bool {
+func (s *site) hasPackages() bool { return len(s.packages()) > 0 }
+
+// testsOtherwise reports whether the project has a program for tests that would take ours for its own.
+func (s *site) testsOtherwise() bool {
+	packages := s.packages()
+	return slices.Contains(packages, "vitest") || slices.Contains(packages, "jest")
+}
+
+// packages are those that the site's package.json lists.
+func (s *site) packages() []string {
 	text, err := userfile.ReadRegular(filepath.Join(s.dir, "package.json"))
 	if i := slices.IndexFunc(s.files, func(f starter.File) bool { return f.Path == "package.json" }); err != nil && i >= 0 {
 		text = s.files[i].Text
 	}
 	var list struct{ Dependencies, DevDependencies map[string]any }
-	return json.Unmarshal(text, &list) == nil && len(list.Dependencies)+len(list.DevDependencies) > 0
+	if json.Unmarshal(text, &list) != nil {
+		return nil
+	}
+	return slices.AppendSeq(slices.Collect(maps.Keys(list.Dependencies)), maps.Keys(list.DevDependencies))
 }
 
 // planned are files of one folder, planned and then written.

@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/packager"
+	"github.com/pages-toolchain/pages/manifest/starter"
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
@@ -20,20 +22,23 @@ type Document struct {
 	Template string          `json:"template"` // empty for an adopted site
 	Adopted  string          `json:"adopted"`  // what an adopted site was known by
 	Files    []WrittenFile   `json:"files"`
-	Notes    []wrangler.Note `json:"notes"` // of what has no counterpart here
-	Next     []string        `json:"next"`  // commands
+	Notes    []wrangler.Note `json:"notes"`  // of what has no counterpart here
+	SetUp    *SetUp          `json:"set_up"` // of a project that its framework is to build; null for others
+	Next     []string        `json:"next"`   // commands
 }
 
 // finish says what was written and what comes next, and checks the site as pages validate would.
 func (s *site) finish(own, around planned) error {
 	m, report, source := s.Load(s.dir)
+	awaited := s.setup != nil && m == nil && lacksOutput(report) // its build is to come
 	if s.term.JSON {
-		if m == nil {
+		if m == nil && !awaited {
 			return &failure.RefusedError{Report: report, Source: source}
 		}
 		s.term.PrintJSON(Document{
 			OK: true, Site: filepath.ToSlash(s.term.Shown(s.dir)), Template: s.template, Adopted: s.adopted,
-			Files: append(own.fileList(s.term), around.fileList(s.term)...), Notes: append([]wrangler.Note{}, s.notes...), Next: s.next(),
+			Files: append(own.fileList(s.term), around.fileList(s.term)...), Notes: append([]wrangler.Note{}, s.notes...),
+			SetUp: s.setUpDocument(), Next: s.next(),
 		})
 		return nil
 	}
@@ -45,17 +50,18 @@ func (s *site) finish(own, around planned) error {
 			s.term.Progress("%s %s: %s", s.term.Paint("33", string(n.Effect)), n.Key, n.Text)
 		}
 	}
+	s.printSetUp()
 	command := ""
 	if s.isBuilt() {
 		command = s.buildCommand()
 	}
-	if m == nil {
+	if m == nil && !awaited {
 		if command != "" && lacksOutput(report) {
 			s.term.Progress("next: %s", strings.Join(s.next(), wording.AndThen))
 		}
 		return &failure.RefusedError{Report: report, Source: source}
 	}
-	if len(report.Diagnostics) > 0 && !s.term.Quiet {
+	if len(report.Diagnostics) > 0 && !s.term.Quiet && !awaited {
 		s.term.PrintDiagnostics(report, source)
 	}
 	if command != "" {
@@ -79,6 +85,17 @@ func (s *site) next() (commands []string) {
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "node_modules")); err != nil && s.hasPackages() {
 		commands = append(commands, packager.Of(s.dir).Install())
+	}
+	if s.setup != nil {
+		if len(s.setup.Packages) > 0 {
+			commands = append(commands, packager.Of(s.dir).AddForDevelopment(strings.Join(s.setup.Packages, " ")))
+		}
+		if s.setup.Command != "" {
+			commands = append(commands, s.setup.Command)
+		}
+		if server, ok := starter.FindDevServer(userfile.RegularFS{FS: os.DirFS(s.dir)}); ok {
+			return append(commands, "pages dev -- "+packager.Of(s.dir).Run(server.Script))
+		}
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(s.parsed.Assets))); err != nil && s.isBuilt() {
 		commands = append(commands, s.buildCommand())

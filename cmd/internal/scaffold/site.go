@@ -11,6 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 	"github.com/pages-toolchain/pages/manifest/editor"
+	"github.com/pages-toolchain/pages/manifest/framework"
 	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/starter"
 	"github.com/pages-toolchain/pages/manifest/wrangler"
@@ -22,10 +23,12 @@ type Options struct {
 	Named bool   // the user named Dir: any folder may become a site then
 	// Template is the name of a template; "" to adopt what is there, or to ask.
 	Template string
-	Yes      bool     // ask nothing
-	Editors  []string // names; none for the usual one
-	Version  string   // of pages, for the workflow, if it is a release
-	Commit   string   // what pages was built from, for the workflow; "" where that is unknown
+	Yes      bool // ask nothing
+	// Configure makes the edits of a framework's configuration that it needs to build a Worker.
+	Configure bool
+	Editors   []string // names; none for the usual one
+	Version   string   // of pages, for the workflow, if it is a release
+	Commit    string   // what pages was built from, for the workflow; "" where that is unknown
 	// Load reads and checks the manifest of a site. Its report has the paths as the user would name them.
 	Load func(dir string) (m *manifest.Manifest, report diagnostic.Report, source []byte)
 }
@@ -44,16 +47,21 @@ type site struct {
 	files    []starter.File
 	secrets  map[string]string // what has no value in secretFile yet
 	stored   map[string]string // what has
-	// secretFile is where secrets of this machine are: .dev.vars, or the .env that counts in its place.
+	// secretFile is where secrets of this machine are: .dev.vars, the .env that counts in its place, or the file for variables of
+	// wrangler's configuration.
 	secretFile string
 	notes      []wrangler.Note
-	unbuilt    bool // a build makes what there is to adopt
+	unbuilt    bool             // a build makes what there is to adopt
+	setup      *framework.Setup // of a project that is not built yet
 	editors    []editor.Editor
 }
 
 // buildCommand is what makes the site that is published: a script of package.json, or a generator. It is empty when
 // nothing does.
 func (s *site) buildCommand() string {
+	if s.setup != nil && s.setup.Build != "" {
+		return s.setup.Build
+	}
 	project := userfile.RegularFS{FS: os.DirFS(s.dir)}
 	if script := starter.BuildScript(project); script != "" {
 		return packager.Of(s.dir).Run(script)
@@ -69,11 +77,8 @@ func (s *site) needsBuild() error {
 		Message: "package.json has a script that builds, and nothing here looks like what it made",
 	}
 	command := s.buildCommand()
-	switch generator, ok := starter.FindGenerator(userfile.RegularFS{FS: os.DirFS(s.dir)}); {
-	case s.unbuilt:
+	if s.unbuilt {
 		f.Message = s.adopted + " names what a build makes, and nothing here looks like what it made"
-	case ok && command == generator.Command:
-		f.Message = "this is a site for " + generator.Name + ", and there is no " + generator.Output + " that it made"
 	}
 	f.Fix = "build it"
 	if command != "" {
@@ -89,7 +94,7 @@ func (s *site) needsBuild() error {
 
 // begin takes a template.
 func (s *site) begin(t starter.Template) {
-	s.template, s.adopted, s.notes, s.manifest, s.files = t.Name, "", nil, nil, nil
+	s.template, s.adopted, s.notes, s.manifest, s.files, s.setup = t.Name, "", nil, nil, nil, nil
 	clear(s.secrets)
 	for _, f := range t.Files(s.name) {
 		if f.Path == manifest.FileName {
