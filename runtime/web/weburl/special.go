@@ -168,7 +168,9 @@ func readPlain(s string, room []byte) (u plainURL, ok bool) {
 	name := host + span(s[host:], inHost)
 	path := name
 	if path < len(s) && s[path] == ':' {
-		for path++; path < len(s) && s[path] >= '0' && s[path] <= '9'; path++ {
+		path++
+		for path < len(s) && s[path] >= '0' && s[path] <= '9' {
+			path++
 		}
 		if !isPlainPort(s[name+1:path], standardPort) {
 			return u, false

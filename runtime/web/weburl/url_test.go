@@ -15,7 +15,8 @@ func TestMembersByLength(t *testing.T) {
 		for (const n of lengths) {
 			for (const user of ["", "user:pass@"]) {
 				const path = "/" + "p".repeat(n), href = "https://" + user + "a.test:81" + path + "?q#h", u = new URL(href);
-				const got = [u.href, u.protocol, u.username, u.password, u.host, u.hostname, u.port, u.pathname, u.search, u.hash, u.origin];
+				const got = [u.href, u.protocol, u.username, u.password, u.host, u.hostname, u.port, u.pathname, u.search, u.hash,
+					u.origin];
 				const want = [href, "https:", ...(user === "" ? ["", ""] : ["user", "pass"]), "a.test:81", "a.test", "81", path, "?q", "#h",
 					"https://a.test:81"];
 				if (got.join() !== want.join()) wrong.push(href);
