@@ -56,15 +56,28 @@ type sources struct {
 
 // mappedCode is code that another program made of the author's files.
 type mappedCode struct {
-	consumer *sourcemap.Consumer
+	// consumer reads the map when it is first asked for: most Workers fail and log nothing between two saves. It is nil for a map that
+	// cannot be read, which maps nothing.
+	consumer func() *sourcemap.Consumer
 	wide     sync.Map // the lines of each source read so far; none where every character is one UTF-16 unit
 }
 
 // ownFile is a file whose text is evaluated as it is.
 type ownFile struct{ file, text string }
 
-// newSources reads the source maps of a Worker's code, of version 3; an empty one is allowed.
-func newSources(o WorkerOptions) (*sources, error) {
+// newMappedCode returns code with its source map, of version 3.
+func newMappedCode(text []byte) *mappedCode {
+	return &mappedCode{consumer: sync.OnceValue(func() *sourcemap.Consumer {
+		consumer, err := sourcemap.Parse("", text)
+		if err != nil {
+			return nil
+		}
+		return consumer
+	})}
+}
+
+// newSources takes the source maps of a Worker's code; an empty one is allowed.
+func newSources(o WorkerOptions) *sources {
 	s := &sources{mapped: map[string]*mappedCode{}, own: map[string]ownFile{}, texts: map[string]string{}}
 	maps, texts := map[string][]byte{o.Name: o.Map}, map[string]string{o.Name: string(o.Code)}
 	for name, script := range o.Scripts {
@@ -72,11 +85,7 @@ func newSources(o WorkerOptions) (*sources, error) {
 	}
 	for name, text := range maps {
 		if len(text) > 0 {
-			consumer, err := sourcemap.Parse("", text)
-			if err != nil {
-				return nil, fmt.Errorf("read the source map of %s: %w", strings.TrimPrefix(name, mappedScheme), err)
-			}
-			s.mapped[name] = &mappedCode{consumer: consumer}
+			s.mapped[name] = newMappedCode(text)
 			continue
 		}
 		if o.Folder != "" {
@@ -84,7 +93,7 @@ func newSources(o WorkerOptions) (*sources, error) {
 			s.own[name], s.texts[own.file] = own, own.text
 		}
 	}
-	return s, nil
+	return s
 }
 
 // traceLine is a line of QuickJS's trace: "    at name (file:line:column)" or,
@@ -174,20 +183,24 @@ func (s *sources) original(f Frame) Frame {
 	if code == nil {
 		return f
 	}
-	file, _, line, column, ok := code.consumer.Source(f.Line, max(f.Column-1, 0))
+	consumer := code.consumer()
+	if consumer == nil {
+		return f
+	}
+	file, _, line, column, ok := consumer.Source(f.Line, max(f.Column-1, 0))
 	if !ok || file == "" {
 		return f
 	}
-	f.File, f.Line, f.Column = fileOf(file), line, code.characters(file, line, column)+1
+	f.File, f.Line, f.Column = fileOf(file), line, code.characters(consumer, file, line, column)+1
 	return f
 }
 
 // characters returns the number of characters in a line before so many units of UTF-16, which source maps count.
-func (c *mappedCode) characters(source string, line, units int) int {
+func (c *mappedCode) characters(consumer *sourcemap.Consumer, source string, line, units int) int {
 	found, known := c.wide.Load(source)
 	if !known {
 		var lines []string
-		if content := c.consumer.SourceContent(source); strings.ContainsFunc(content, beyondOneUnit) {
+		if content := consumer.SourceContent(source); strings.ContainsFunc(content, beyondOneUnit) {
 			lines = strings.Split(content, "\n")
 		}
 		found, _ = c.wide.LoadOrStore(source, lines)
@@ -232,7 +245,9 @@ func (s *sources) snippet(f Frame) []SnippetLine {
 	content := s.texts[f.File]
 	spelled := strings.ReplaceAll((&url.URL{Path: f.File}).String(), "%20", " ") // as esbuild does
 	for _, code := range s.mapped {
-		content = cmp.Or(content, code.consumer.SourceContent(f.File), code.consumer.SourceContent(spelled))
+		if consumer := code.consumer(); content == "" && consumer != nil {
+			content = cmp.Or(consumer.SourceContent(f.File), consumer.SourceContent(spelled))
+		}
 	}
 	if content == "" {
 		return nil

@@ -37,6 +37,18 @@ func TestFilesAsTheyAreCalled(t *testing.T) {
 	}
 }
 
+// A source map that cannot be read maps nothing: the frames are those of the code.
+func TestBrokenMap(t *testing.T) {
+	for _, text := range []string{"{", "[]", `{"version":2}`, `{"version":3,"sources":["a.ts"],"mappings":"!"}`} {
+		w := mustStart(t, "export default { fetch() { throw new Error('thrown') } };", pagesruntime.WorkerOptions{Map: []byte(text)})
+		_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+		f, ok := errors.AsType[*pagesruntime.Error](err)
+		if !ok || f.Message != "thrown" || len(f.Frames) == 0 || f.Frames[0].Line != 1 || len(f.Snippet) != 0 {
+			t.Errorf("%s: %v, in %+v, with the lines %+v", text, err, f.Frames, f.Snippet)
+		}
+	}
+}
+
 // Columns count characters: a source map counts units of UTF-16, two for what lies beyond the basic plane.
 func TestColumnsCountCharacters(t *testing.T) {
 	const source = `export default {

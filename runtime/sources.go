@@ -25,13 +25,9 @@ type Sources struct {
 	ctx context.Context //nolint:containedctx // of the Worker: advice asks its databases for names
 }
 
-// NewSources reads the source map of a Worker. ctx ends with the Worker.
-func NewSources(ctx context.Context, o WorkerOptions) (*Sources, error) {
-	maps, err := newSources(o)
-	if err != nil {
-		return nil, err
-	}
-	return &Sources{sources: maps, o: o, ctx: ctx}, nil
+// NewSources takes the source maps of a Worker; one is read when a position is first looked up in it. ctx ends with the Worker.
+func NewSources(ctx context.Context, o WorkerOptions) *Sources {
+	return &Sources{sources: newSources(o), o: o, ctx: ctx}
 }
 
 // Trace reads the stack of an error, from the author's innermost frame on.

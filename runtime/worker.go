@@ -153,11 +153,8 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 		turns: make(chan struct{}, goruntime.GOMAXPROCS(0)), answered: map[*engine.Scope]struct{}{},
 	}
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	w.sources = NewSources(w.ctx, o)
 	var err error
-	if w.sources, err = NewSources(w.ctx, o); err != nil {
-		w.cancel()
-		return nil, errStart(err)
-	}
 	if o.NodeJS {
 		if w.node, err = node.Modules(); err != nil {
 			w.cancel()

@@ -133,10 +133,8 @@ func (p Program) newWorker(ctx context.Context, o pagesruntime.WorkerOptions, po
 		return nil, errors.New("start the worker: this binary was built without the script for workerd (make artifacts)")
 	}
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	if w.sources, err = pagesruntime.NewSources(w.ctx, o); err == nil {
-		w.wire, err = wire.Start(w.wireOptions())
-	}
-	if err != nil {
+	w.sources = pagesruntime.NewSources(w.ctx, o)
+	if w.wire, err = wire.Start(w.wireOptions()); err != nil {
 		w.cancel()
 		return nil, fmt.Errorf("start the worker: %w", err)
 	}
