@@ -17,6 +17,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
@@ -164,12 +165,16 @@ func (r *session) serve(ctx context.Context) (err error) {
 	keys := &keyboard{console: console, url: r.sockets.URL, as: r.options.As, quit: quit, open: openBrowser, pairing: r.pairing}
 	restore := func() {} // the terminal
 	defer func() { restore() }()
+	release := time.AfterFunc(releaseTime, debug.FreeOSMemory)
+	release.Stop()
+	defer release.Stop()
 	server, err := devserver.New(devserver.Options{
 		Site: in.front, Builder: in.builder, Hub: hub, Listeners: r.sockets.All(), Now: t.Now, Logger: console.logger(),
 		Poll: r.options.Poll, ProbeDir: r.state.Dir,
 		OnBuild: func(build devserver.Build) {
 			if build.Number == 1 {
 				debug.SetGCPercent(r.usualGC)
+				release.Reset(releaseTime)
 				console.ready(r)
 				restore = keys.listen(ctx)
 			}
@@ -257,8 +262,13 @@ func (r *session) openLog(ctx context.Context, logger *slog.Logger) (*devserver.
 	return log, nil
 }
 
-// startGCPercent lets the heap grow during the start.
-const startGCPercent = 400
+const (
+	// startGCPercent lets the heap grow during the start.
+	startGCPercent = 400
+	// releaseTime is how long after the start the system gets back what the heap has grown by: the first requests come first, and by
+	// itself Go keeps it for minutes.
+	releaseTime = 500 * time.Millisecond
+)
 
 // openEngine opens the engine while the site is being read.
 func (p Process) openEngine(ctx context.Context, o Options) *siteworker.Engine {
