@@ -30,10 +30,12 @@ const (
 	frontName = "front"
 )
 
-// entryScript is evaluated before the author's module: %s are its own secrets and the path of that module.
-const entryScript = `import { failed, install, wrap } from "./prelude.js";
+// entryScript is evaluated before the author's module: %s are the name of tasksScript, node:util, its own secrets and the path of that
+// module. tasksScript comes first, since the prelude imports "cloudflare:workers".
+const entryScript = `import { around } from %s;
+import { failed, install, wrap } from "./prelude.js";
 %s
-install(%s, %s, util);
+install(%s, %s, util, around);
 let module;
 try {
   module = await import(%s);
@@ -49,6 +51,19 @@ try {
   throw error;
 }
 export default worker;
+`
+
+// tasksScript is an extension of workerd's: these alone may import its internal modules. "cloudflare:workers" exports its waitUntil as it
+// finds it when it is evaluated, so that one is replaced before, by one that the prelude gives.
+const tasksScript = `import internal from "cloudflare-internal:workers";
+const native = internal.waitUntil.bind(internal);
+let ours;
+export function around(make) {
+  ours ??= make(native);
+}
+internal.waitUntil = function waitUntil() {
+  return Reflect.apply(ours ?? native, undefined, arguments);
+};
 `
 
 // mainScript exports what workerd is to find.
@@ -75,7 +90,9 @@ func (w *Worker) writeConfig(folder string) (name string, err error) {
 		util = `import util from "node:util";`
 	}
 	add("esModule", own+"main.js", fmt.Appendf(nil, mainScript, author))
-	add("esModule", own+"entry.js", fmt.Appendf(nil, entryScript, util, strconv.Quote(w.token), strconv.Quote(w.front), author))
+	add("esModule", own+"entry.js", fmt.Appendf(
+		nil, entryScript, quoteModule("../"+w.tasks()), util, strconv.Quote(w.token), strconv.Quote(w.front), author,
+	))
 	add("esModule", own+"prelude.js", w.prelude)
 	add("esModule", w.o.Name, w.o.Code)
 	for _, specifier := range slices.Sorted(maps.Keys(w.o.Scripts)) {
@@ -93,6 +110,9 @@ func (w *Worker) writeConfig(folder string) (name string, err error) {
 
 // ownFolder begins the name of the folder of our modules.
 const ownFolder = "pages-"
+
+// tasks is the name of tasksScript.
+func (w *Worker) tasks() string { return w.folder + ":tasks" }
 
 func quoteModule(path string) string { return strconv.Quote(path) }
 
@@ -118,8 +138,9 @@ const config :Workerd.Config = (
       globalOutbound = "wire:outbound", cacheApiOutbound = "wire:cache",
       bindings = [%s])),
 %s  ],
+  extensions = [(modules = [(name = %s, internal = false, esModule = %s)])],
   sockets = [(name = %q, http = (style = proxy, cfBlobHeader = %q), service = "main")]
 );
 `, heapMB, modules, compatibilityDate, strings.Join(flags, ", "), bindings, services,
-		frontName, cfHeader)
+		wire.Text(w.tasks()), wire.Text(tasksScript), frontName, cfHeader)
 }

@@ -25,8 +25,9 @@ import (
 //
 //   - gives each request the header [IDHeader] with the id of the Worker's request on whose behalf the call is made, in place of
 //     what the caller gave under this name. It stays on the request through redirects, and goes no further than to here.
-//     What comes without it is a request of a WebSocket's or EventSource's constructor, of a module of workerd's own, or of code
-//     that found another way.
+//     What comes without it is a request of a WebSocket's or EventSource's constructor, whose URL names the id in a last parameter
+//     of this name ([IDHeader] in lower case), which is taken off; or one of a module of workerd's own, or of code that found
+//     another way.
 //   - throws where the response has the header [RefusalHeader]. Its value is JSON in ASCII, {"name": …, "message": …}: of an
 //     Error, a TypeError or a RangeError; another name is that of a DOMException. The status is 502 and there is no body. No
 //     server can send this header: it is taken off.
@@ -90,9 +91,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = control.EnableFullDuplex() // what cannot do it sends the request first
 	sent := &upload{r: r.Body, ended: r.Body == nil || r.Body == http.NoBody}
 	defer sent.end(control)
-	f := newForwarded(r, sent)
+	id, url := ownerOf(r)
+	f := newForwarded(r, url, sent)
 	defer f.Stop(nil)
-	resp, err := g.answer(f, r) //nolint:bodyclose // it is closed
+	resp, err := g.answer(f, r, id) //nolint:bodyclose // it is closed
 	if err == nil {
 		err = respond(w, control, f, resp)
 		closeQuietly(resp.Body)
@@ -103,12 +105,27 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	sent.drain(control)
 }
 
-// newForwarded is a request of a client as the fetch of a Worker.
-func newForwarded(r *http.Request, sent *upload) *Outbound {
-	f := &Outbound{method: r.Method, url: r.RequestURI, redirect: "manual", upgrade: IsUpgrade(r)}
-	if !strings.Contains(f.url, "://") {
-		f.url = r.URL.String()
+// idParameter begins the last parameter of a URL that names the Worker's request.
+const idParameter = "pages-request="
+
+// ownerOf returns the id of the Worker's request that a request of a client is made for, "" for none, and its URL without that.
+func ownerOf(r *http.Request) (id, url string) {
+	if url = r.RequestURI; !strings.Contains(url, "://") {
+		url = r.URL.String()
 	}
+	if named := r.Header.Values(IDHeader); len(named) > 0 {
+		return strings.Join(named, ","), url // two are the id of none
+	}
+	i := strings.LastIndex(url, idParameter)
+	if i < 1 || (url[i-1] != '?' && url[i-1] != '&') || strings.ContainsAny(url[i:], "&?/") {
+		return "", url
+	}
+	return url[i+len(idParameter):], url[:i-1]
+}
+
+// newForwarded is a request of a client as the fetch of a Worker.
+func newForwarded(r *http.Request, url string, sent *upload) *Outbound {
+	f := &Outbound{method: r.Method, url: url, redirect: "manual", upgrade: IsUpgrade(r)}
 	for name, values := range r.Header {
 		for _, value := range values {
 			if name != IDHeader {
@@ -123,15 +140,14 @@ func newForwarded(r *http.Request, sent *upload) *Outbound {
 	return f
 }
 
-// answer makes the request of f.
-func (g *Gateway) answer(f *Outbound, r *http.Request) (*http.Response, error) {
+// answer makes the request of f for the Worker's request of an id.
+func (g *Gateway) answer(f *Outbound, r *http.Request, id string) (*http.Response, error) {
 	if r.Method == http.MethodConnect {
 		return nil, ErrConnect
 	}
 	if r.URL.Host == "" {
 		return nil, engine.TypeError("Fetch API cannot load: %s (a request names the whole URL)", f.url)
 	}
-	id := strings.Join(r.Header.Values(IDHeader), ",") // two are the id of none
 	ctx, count, ok := g.of(id)
 	switch {
 	case !ok && id == "":

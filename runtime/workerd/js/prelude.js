@@ -6,6 +6,7 @@ import { noResponse, subjectOf, warningOf, workerOf } from "../../web/js/exports
 import { current, emit, loaded, onBehalf, open } from "./channel.js";
 import { useNode } from "./host.js";
 import { install as installFetch } from "./fetch.js";
+import { install as installSockets } from "./sockets.js";
 import { install as installTimers } from "./timers.js";
 
 const NativeResponse = Response;
@@ -35,16 +36,25 @@ let front = "";
 
 /**
  * Replaces globals before the author's code is evaluated. The token begins each report to Go, and
- * name the ids of the requests that Go sends.
+ * name the ids of the requests that Go sends. around replaces the waitUntil of cloudflare:workers, by what a function makes of it.
  */
-export function install(token, name, nodeUtil) {
+export function install(token, name, nodeUtil, around) {
   secret = token;
   front = name;
   open(token);
   if (nodeUtil !== undefined) useNode(nodeUtil);
   installConsole();
   installFetch();
+  installSockets();
   installTimers();
+  around(
+    (native) =>
+      function (promise) {
+        const state = current();
+        if (arguments.length === 0 || state === undefined) return apply(native, undefined, arguments);
+        native(wait(state, promise));
+      },
+  );
   addEventListener("unhandledrejection", (event) => {
     const request = current();
     // The author's own listeners come later.
