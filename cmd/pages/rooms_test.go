@@ -147,13 +147,14 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/devsession": {
 		"bundler", "cmd/internal/devcommand", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate",
-		"cmd/internal/migration", "cmd/internal/project", "cmd/internal/singlekeys", "cmd/internal/siteworker", "cmd/internal/snapshots",
-		"cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "devserver", "devserver/filewatch",
-		"devserver/loopback", "devserver/pairing", "devserver/site", "devserver/upstream", "manifest", "manifest/diagnostic", "manifest/edgerules",
+		"cmd/internal/migration", "cmd/internal/nodebindings", "cmd/internal/project", "cmd/internal/singlekeys", "cmd/internal/siteworker",
+		"cmd/internal/snapshots", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "devserver",
+		"devserver/filewatch", "devserver/loopback", "devserver/pairing", "devserver/site", "devserver/upstream", "manifest",
+		"manifest/diagnostic", "manifest/edgerules",
 		"manifest/secretscan", "manifest/packager", "manifest/sitepath", "manifest/starter", "migrate", "migrate/snapshot",
 		"migrate/statefolder", "runtime",
-		"runtime/binding/images",
-		"runtime/binding/kv", "runtime/binding/r2", "runtime/web/cache",
+		"runtime/binding", "runtime/binding/images",
+		"runtime/binding/kv", "runtime/binding/r2", "runtime/binding/wire", "runtime/web/cache",
 	},
 	"cmd/internal/doctor": {
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/migration", "cmd/internal/platform", "cmd/internal/project",
@@ -250,6 +251,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/singlekeys":   nil,
 	"cmd/internal/processgroup": nil,
 	"cmd/internal/devcommand":   {"cmd/internal/processgroup"},
+	"cmd/internal/nodebindings": {"runtime/binding", "runtime/binding/wire", "runtime/engine"},
 	"cmd/internal/ending": {
 		"cmd/internal/failure", "cmd/internal/publish", "cmd/internal/remote", "cmd/internal/terminal", "manifest/diagnostic",
 	},
@@ -258,7 +260,8 @@ var mayImport = map[string][]string{
 	"cmd/tools/enginetest":          {"cmd/tools/testmachine", "runtime", "runtime/workerd"},
 	"cmd/tools/artifacts":           {"runtime/engine/quickjspatch", "runtime/web/streams", "bundler/names"},
 	"cmd/tools/artifacts/bootimage": {"runtime"},
-	"cmd/tools/release":             nil,
+	"npm":                           nil,
+	"cmd/tools/release":             {"npm"},
 	"cmd/tools/soak":                {"cmd/internal/processgroup"},
 	"cmd/tools/test262":             {"runtime", "runtime/engine"},
 	"cmd/tools/bench":               {"cmd/internal/processgroup", "manifest", "migrate"},
@@ -292,7 +295,7 @@ var mayImport = map[string][]string{
 
 // floors are the floors of ARCHITECTURE.md from the bottom up, as prefixes of rooms. The longest prefix counts.
 var floors = [][]string{
-	{"manifest"},
+	{"manifest", "npm"},
 	{"bundler", "runtime", "migrate"},
 	{"devserver", "toolapi"},
 	{"cmd/internal"},

@@ -51,9 +51,17 @@ type Options struct {
 	// a browser: then it does not wait long. A [*DownError] says why there is no answer.
 	Target func(ctx context.Context, page bool) (Target, error)
 	// Dir is the absolute folder of the site: a path that names a file in it asks for a source.
-	Dir    string
+	Dir string
+	// Proof goes with each request in [ProofHeader], so that the server can tell that the site's front door let it in.
+	Proof  string
 	Logger *slog.Logger // default none
 }
+
+// The headers that a request has on its way to the server, and never what a visitor sends under their names.
+const (
+	ProofHeader = "X-Pages-Proof"
+	IDHeader    = "X-Pages-Request-Id" // the id of the request in the request log
+)
 
 // DownError says that the server does not answer.
 type DownError struct {
@@ -241,11 +249,24 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 			r.Out.Header.Set("X-Forwarded-Proto", "https")
 		}
 	}
+	p.mark(r.Out.Header, r.In)
 	r.Out.Header.Del("Accept-Encoding") // the site's pages are read, and compressed once
 	if s.modules != nil && !s.modules.hasRead(s.key) {
 		for _, name := range []string{"If-None-Match", "If-Modified-Since", "If-Range", "Range"} {
 			r.Out.Header.Del(name)
 		}
+	}
+}
+
+// mark sets the headers of our own.
+func (p *Proxy) mark(h http.Header, r *http.Request) {
+	h.Del(ProofHeader)
+	h.Del(IDHeader)
+	if p.options.Proof != "" {
+		h.Set(ProofHeader, p.options.Proof)
+	}
+	if id, _ := site.RequestOf(r.Context()); id != "" {
+		h.Set(IDHeader, id)
 	}
 }
 

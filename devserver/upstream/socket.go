@@ -32,6 +32,7 @@ func (p *Proxy) relay(w http.ResponseWriter, r *http.Request, s *pass) error {
 			header.Del(name)
 		}
 	}
+	p.mark(header, r)
 	scheme := "ws"
 	if s.target.TLS {
 		scheme = "wss"

@@ -34,6 +34,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/web/cache"
 )
 
@@ -48,6 +49,7 @@ type builder struct {
 	front   *site.Site
 	until   context.Context    // ends with the dev server
 	running *siteworker.Shared // what the newest revision runs; nil for none
+	guests  guestSet
 	live    siteworker.Set
 	private privateSet // secrets that no build may contain, and nothing may show
 
@@ -88,6 +90,9 @@ func (r *session) nodeEnv() string {
 
 func (b *builder) close() {
 	b.bundler.Close()
+	if b.guests.set != nil {
+		b.run.bindings.Forget(b.guests.set)
+	}
 	// A request that did not end may still hold its revision: its Worker ends all the same, before its stores do.
 	for _, w := range b.live.All() {
 		w.Close(siteworker.DrainTime)
@@ -197,13 +202,16 @@ func (b *builder) revision(ctx context.Context, m *manifest.Manifest, bundle *bu
 		r.Upstream, r.Rules = b.run.frontend.proxy, nil
 		b.run.frontend.proxy.SetRoutes(m)
 	}
-	if bundle.Worker == nil {
-		b.replace(nil)
-		return r, nil
-	}
 	values, warnings, err := b.run.process.Sites.LocalSecrets(b.run.dir).Values(ctx, m.Bindings.Secrets)
 	if err != nil {
 		return r, []devserver.Problem{secretsProblem(err)}
+	}
+	if err := b.bindGuests(ctx, m, values); err != nil {
+		return r, []devserver.Problem{problemOf(err)}
+	}
+	if bundle.Worker == nil {
+		b.replace(nil)
+		return r, nil
 	}
 	b.warnOnce(&b.warned.secrets, warnings)
 	key := workerKey(m, bundle.Worker, values)
@@ -219,6 +227,27 @@ func (b *builder) revision(ctx context.Context, m *manifest.Manifest, bundle *bu
 	b.running.Uses.Add(1)
 	r.Worker, r.Drained = b.running, b.running.Release
 	return r, nil
+}
+
+// guestSet are the bindings of the processes beside this one, on the stores of the Worker.
+type guestSet struct {
+	key string
+	set *binding.Set
+}
+
+// bindGuests has those processes use the bindings of the manifest, unless they do.
+func (b *builder) bindGuests(ctx context.Context, m *manifest.Manifest, secrets map[string]string) error {
+	key, err := json.Marshal([]any{m.Bindings, m.Assets, secrets})
+	if err != nil || string(key) == b.guests.key {
+		return err
+	}
+	set, err := b.stores.Bindings(ctx, m, b.site, secrets, b.front.AssetsHandler())
+	if err != nil {
+		return err
+	}
+	b.run.bindings.Rebind(set, cache.Handler(b.caches, b.run.process.Terminal.Now))
+	b.guests = guestSet{string(key), set}
+	return nil
 }
 
 // adviseOnce has a slow request of the first Worker with builds for development say so.

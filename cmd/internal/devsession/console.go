@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/devcommand"
+	"github.com/pages-toolchain/pages/cmd/internal/nodebindings"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
@@ -18,6 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver/pairing"
 	"github.com/pages-toolchain/pages/devserver/site"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/binding/wire"
 )
 
 // console is the output of `pages dev`: the ready line and, with --json, every event on stdout, one JSON document a line;
@@ -229,6 +231,27 @@ func (k *console) delivery(e site.Event) {
 		k.line("%s %s %s: %s; again in %s", k.term.Paint("33", "webhook"), e.Name, e.ID, wording.Printable(d.Error), d.Next.Sub(d.At.Time))
 	case site.DeliveryDead:
 		k.line("%s %s %s: %s; given up, see pages events replay", k.term.Paint("31", "webhook"), e.Name, e.ID, wording.Printable(d.Error))
+	}
+}
+
+// called logs a call on a binding that a process of the framework made. Thousands of them are made: only --verbose prints them.
+func (k *console) called(c wire.Call) {
+	if !nodebindings.IsBinding(c) {
+		return
+	}
+	line := site.LogLine{Time: site.Stamp{Time: k.term.Now()}, Level: "debug", Text: nodebindings.Describe(c), Request: c.Request}
+	lines := []site.LogLine{line}
+	for _, warning := range c.Warnings {
+		line.Level, line.Text = "warn", warning
+		lines = append(lines, line)
+	}
+	for _, line := range lines {
+		if k.history != nil {
+			k.history.AddLine(line)
+		}
+		if k.term.Verbose || line.Level == "warn" {
+			k.line("%s", devserver.FormatLine(line, k.term.Colored(k.term.Stderr)))
+		}
 	}
 }
 

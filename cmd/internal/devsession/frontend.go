@@ -63,7 +63,7 @@ func (r *session) startFrontend(ctx context.Context, console *console) (*fronten
 		return nil, nil //nolint:nilnil // none is asked for
 	}
 	f := &frontend{run: r, console: console, url: o.URL, closing: make(chan struct{})}
-	f.proxy = upstream.New(upstream.Options{Target: f.target, Dir: r.dir, Logger: console.logger()})
+	f.proxy = upstream.New(upstream.Options{Target: f.target, Dir: r.dir, Proof: r.bindings.Proof(), Logger: console.logger()})
 	if o.URL != "" {
 		state, err := devcommand.ParseURL(o.URL)
 		if err != nil {
@@ -106,6 +106,7 @@ func (f *frontend) environment(ctx context.Context) ([]string, error) {
 	for name, value := range values {
 		env = append(env, name+"="+value)
 	}
+	env = append(env, f.run.bindings.Variables()...)
 	path, _ := t.Lookup("PATH")
 	env = append(env, "PAGES_URL="+f.run.sockets.URL, "PATH="+strings.Join(append(f.binFolders(), path), string(os.PathListSeparator)))
 	if _, chosen := t.Lookup("FORCE_COLOR"); !chosen && !t.JSON && t.Colored(t.Stderr) {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/nodebindings"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
@@ -81,6 +82,7 @@ type session struct {
 	usualGC  int            // percent, after the start
 	pairing  *pairing.Codes // nil where all clients are alike
 	frontend *frontend      // nil for a site of files
+	bindings *nodebindings.Server
 }
 
 // Serve serves the site in dir until ctx ends. m is its manifest.
@@ -147,6 +149,10 @@ func (r *session) serve(ctx context.Context) (err error) {
 		return errors.Join(err, r.sockets.Close())
 	}
 	defer console.history.Close()
+	if r.bindings, err = nodebindings.Start(nodebindings.Options{Memory: r.process.Memory, Called: console.called}); err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
+	defer func() { err = errors.Join(err, r.bindings.Close()) }()
 	if r.frontend, err = r.startFrontend(ctx, console); err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
@@ -156,7 +162,7 @@ func (r *session) serve(ctx context.Context) (err error) {
 		return errors.Join(err, r.sockets.Close())
 	}
 	defer func() { // the state's databases stay open
-		err = errors.Join(err, in.front.Close())
+		err = errors.Join(err, in.front.Close(), r.bindings.Close())
 		in.builder.close()
 	}()
 	tools.instance, tools.log = in, console.history
@@ -184,7 +190,10 @@ func (r *session) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
-	if err := r.state.Announce(r.sockets.URL, hub.Token()); err != nil {
+	if err := r.state.Announce(localstate.DevServer{
+		URL: r.sockets.URL, Token: hub.Token(),
+		Bindings: &localstate.DevBindings{Address: r.bindings.Address, Token: r.bindings.Token},
+	}); err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
 	keys.server, keys.front, keys.frontend = server, in.front, r.frontend

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/nodebindings"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/devserver"
@@ -65,6 +66,9 @@ func newTestSite(ctx context.Context, p Process, dir string, m *manifest.Manifes
 		}
 	}()
 	if err := t.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if t.run.bindings, err = nodebindings.Start(nodebindings.Options{Memory: p.Memory, Called: t.console.called}); err != nil {
 		return nil, err
 	}
 	tools := http.NewServeMux()
@@ -125,8 +129,11 @@ func (t *testSite) serveReset(w http.ResponseWriter, r *http.Request) {
 func (t *testSite) close(ctx context.Context) error {
 	t.ending.Wait()
 	var err error
+	if t.run.bindings != nil {
+		err = t.run.bindings.Close()
+	}
 	if l := t.current.Load(); l != nil {
-		err = l.end()
+		err = errors.Join(err, l.end())
 	}
 	return errors.Join(err, t.run.engine.Close(ctx), t.held.remove())
 }
@@ -288,6 +295,7 @@ func (t *testSite) runCommand(ctx context.Context, term *terminal.Terminal, path
 		cmd.Stdout = cmd.Stderr
 	}
 	cmd.Env = append(cmd.Environ(), "PAGES_URL="+t.run.sockets.URL, "PAGES_TEST_TOKEN="+t.hub.Token())
+	cmd.Env = append(cmd.Env, t.run.bindings.Variables()...)
 	cmd.Cancel = func() error {
 		if runtime.GOOS == "windows" {
 			return cmd.Process.Kill()

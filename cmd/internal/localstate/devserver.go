@@ -25,6 +25,14 @@ type DevServer struct {
 	URL string `json:"url"`
 	// Token authorizes calls under /__pages/api/ that change something.
 	Token string `json:"token"`
+	// Bindings is where the bindings of the site are served to other processes, and the token of their calls.
+	Bindings *DevBindings `json:"bindings,omitempty"`
+}
+
+// DevBindings is where a dev server serves bindings.
+type DevBindings struct {
+	Address string `json:"address"` // unix:/… or 127.0.0.1:port
+	Token   string `json:"token"`
 }
 
 // Port returns the port that the server listens on.
@@ -65,9 +73,10 @@ func (s *State) LockDev() (unlock func(), err error) {
 	}, nil
 }
 
-// Announce writes the record of this server, for a second dev server's error message and for commands that call it.
-func (s *State) Announce(address, token string) error {
-	text, err := json.Marshal(DevServer{PID: os.Getpid(), URL: address, Token: token})
+// Announce writes the record of this server, for a second dev server's error message and for programs that call it. PID is set.
+func (s *State) Announce(r DevServer) error {
+	r.PID = os.Getpid()
+	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}

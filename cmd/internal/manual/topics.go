@@ -24,6 +24,7 @@ func RoomTopics() []Topic {
 		newTopic("bundling", "How a Worker becomes one file"),
 		newTopic("runtime", "What a Worker runs in, and its limits"),
 		newTopic("bindings", "What a Worker finds in env"),
+		newTopic("node", "The bindings in a framework's own process"),
 		newTopic("migrations", "How a database gets its tables"),
 		newTopic("members", "Who sees members pages"),
 		newTopic("forms", "What becomes of a form"),

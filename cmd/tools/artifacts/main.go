@@ -4,6 +4,7 @@
 //	runtime/engine/quickjs/translation.go  the same as Go, translated by wasm2go
 //	runtime/artifact/prelude.js            the web globals and bindings, as one script
 //	runtime/workerd/artifact/prelude.js    what is around a Worker in workerd, as one module
+//	npm/bindings.mjs                       the bindings for a process of Node.js, as one module
 //	runtime/node/artifact/modules.zip      the modules of Node.js for nodejs_compat
 //	runtime/intl/dictionary/artifact/words.zip
 //	                                       rules and dictionaries for words and sentences, of ICU
@@ -13,7 +14,7 @@
 // go command, and npm when a package is missing. Progress and errors go to standard error. Two runs at once wait for each
 // other.
 //
-//	go run ./cmd/tools/artifacts [-C dir] [-f] [quickjs] [translation] [prelude] [workerd] [node] [words]
+//	go run ./cmd/tools/artifacts [-C dir] [-f] [quickjs] [translation] [prelude] [workerd] [node] [npm] [words]
 package main
 
 import (

@@ -69,6 +69,13 @@ var artifacts = []artifact{
 		build:    buildNodeModules,
 	},
 	{
+		name:     "npm",
+		out:      "npm/bindings.mjs",
+		stamp:    "npm/bindings.mjs.stamp",
+		packages: "runtime/web",
+		build:    buildNPMBindings,
+	},
+	{
 		name:     "words",
 		out:      "runtime/intl/dictionary/artifact/words.zip",
 		stamp:    "runtime/intl/dictionary/words.zip.stamp",

@@ -28,14 +28,14 @@ func buildWorkerdPrelude(_ context.Context, root string) ([]byte, []string, erro
 		Format:        api.FormatESModule,
 		Target:        api.ES2024,
 		External:      []string{"node:*", "cloudflare:*"},
-		Plugins:       []api.Plugin{inWorkerd(dir)},
+		Plugins:       []api.Plugin{replacing(dir, standIns)},
 	})
 }
 
-// inWorkerd puts the stand-ins in their places.
-func inWorkerd(dir string) api.Plugin {
-	return api.Plugin{Name: "in workerd", Setup: func(build api.PluginBuild) {
-		build.OnResolve(api.OnResolveOptions{Filter: `/(host|trace)\.js$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+// replacing puts stand-ins in the places of files.
+func replacing(dir string, standIns map[string]string) api.Plugin {
+	return api.Plugin{Name: "stand-ins", Setup: func(build api.PluginBuild) {
+		build.OnResolve(api.OnResolveOptions{Filter: `\.js$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 			file, err := filepath.Rel(dir, filepath.Join(a.ResolveDir, filepath.FromSlash(a.Path)))
 			if err != nil || !strings.HasPrefix(a.Path, ".") {
 				return api.OnResolveResult{}, err

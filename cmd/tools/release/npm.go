@@ -1,18 +1,17 @@
 package main
 
 import (
-	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"strings"
+
+	"github.com/pages-toolchain/pages/npm"
 )
 
 // launcherName is the npm package that people install. It has one optional package per platform, of which npm installs the
 // one that fits.
 const launcherName = "pages-toolchain"
-
-//go:embed npm/launch.js
-var launchJS []byte
 
 // npmPackage is a package.json.
 type npmPackage struct {
@@ -24,6 +23,7 @@ type npmPackage struct {
 	OS          []string          `json:"os,omitempty"`
 	CPU         []string          `json:"cpu,omitempty"`
 	Bin         map[string]string `json:"bin,omitempty"`
+	Exports     json.RawMessage   `json:"exports,omitempty"`
 	Files       []string          `json:"files,omitempty"`
 	Optional    map[string]string `json:"optionalDependencies,omitempty"`
 	Engines     map[string]string `json:"engines,omitempty"`
@@ -57,17 +57,41 @@ func (r *release) npmBinary(p platform, program []byte, extras []entry) error {
 	return r.npmPack(about, files)
 }
 
-// launcher writes the package that finds the program of the machine it is on.
+// launcher writes the package that finds the program of the machine it is on, and has the bindings for Node.js.
 func (r *release) launcher(built []platform) error {
 	about := r.npmDescription(launcherName)
-	about.Bin = map[string]string{"pages": "launch.js"}
-	about.Engines = map[string]string{"node": ">=18"}
+	manifest, err := fs.ReadFile(npm.Files, "package.json")
+	if err == nil {
+		err = json.Unmarshal(manifest, &about)
+	}
+	if err != nil {
+		return err
+	}
 	about.Optional = map[string]string{}
 	for _, p := range built {
 		name, _, _ := npmName(p)
 		about.Optional[name] = r.version
 	}
-	return r.npmPack(about, []entry{{"package/launch.js", launchJS, 0o755}})
+	names, err := fs.Glob(npm.Files, "*")
+	if err != nil {
+		return err
+	}
+	var files []entry
+	for _, name := range names {
+		if name == "package.json" {
+			continue
+		}
+		text, err := fs.ReadFile(npm.Files, name)
+		if err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o644)
+		if name == about.Bin["pages"] {
+			mode = 0o755
+		}
+		files = append(files, entry{"package/" + name, text, mode})
+	}
+	return r.npmPack(about, files)
 }
 
 // npmPack writes a package as npm pack does: everything in a folder "package".

@@ -74,10 +74,31 @@ func (d *Database) Batch(ctx context.Context, queries []Query, f Format) ([]byte
 func (d *Database) Exec(ctx context.Context, lines []string) ([]byte, error) {
 	w := newRowWriter(shapeMeta, "", bufferOf(ctx))
 	w.b = append(w.b, '[')
-	_, _, err := d.execLines(ctx, lines, w)
+	_, failed, cause := d.execLines(ctx, lines, w)
 	w.b = append(w.b, ']')
-	out, err := w.finish(err)
+	out, err := w.finish(cause)
+	if err != nil && len(lines) > 0 {
+		err = execError{err, prefixedError("D1_EXEC_ERROR", placeOf(lines, failed), cause)}
+	}
 	return out.bytes(), err
+}
+
+// execError is a failure of Exec. It wraps the error that D1's service has for it.
+type execError struct {
+	error
+
+	worker error
+}
+
+// Unwrap returns the error of D1's service.
+func (e execError) Unwrap() error { return e.error }
+
+// WorkerError is the error that a Worker catches.
+func (e execError) WorkerError() *engine.Error {
+	if named, ok := errors.AsType[*engine.Error](e.worker); ok {
+		return named
+	}
+	return &engine.Error{Name: "Error", Message: e.worker.Error()}
 }
 
 // appendNamedMeta ends an answer with the meta of a D1Result, as d1.js makes it.

@@ -154,10 +154,14 @@ func (d *Database) exec(ctx context.Context, text string) (*jsonText, error) {
 	begin, lines := d.o.Now(), strings.Split(strings.TrimSpace(text), "\n")
 	count, failed, err := d.execLines(ctx, lines, noRows())
 	if err != nil {
-		place := fmt.Sprintf("Error in line %d: %s: ", failed+1, strings.TrimRight(lines[failed], "\r"))
-		return nil, prefixedError("D1_EXEC_ERROR", place, err)
+		return nil, prefixedError("D1_EXEC_ERROR", placeOf(lines, failed), err)
 	}
 	return &jsonText{b: fmt.Appendf(nil, `{"count":%d,"duration":%s}`, count, d.since(begin))}, nil
+}
+
+// placeOf says which line failed.
+func placeOf(lines []string, failed int) string {
+	return fmt.Sprintf("Error in line %d: %s: ", failed+1, strings.TrimRight(lines[failed], "\r"))
 }
 
 // execLines is exec of lines, whose results w gets. failed is the index of the line that failed.

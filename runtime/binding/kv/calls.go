@@ -150,7 +150,7 @@ func appendFound(b []byte, value any) []byte {
 // Refusal is err of a method as KV refuses it: a failure of this machine is one of the service, and what the memory of the process
 // does not allow is unavailable.
 func Refusal(method string, err error) *Error {
-	err = workerError(method, err)
+	err = WorkerError(method, err)
 	if refusal, ok := errors.AsType[*Error](err); ok {
 		return refusal
 	}

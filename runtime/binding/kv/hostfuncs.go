@@ -35,7 +35,7 @@ func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]e
 		take := func() *hostcall.Turn { return place(kv, keys...) }
 		return hostcall.InOrder(take, func(ctx context.Context, _ *hostcall.Turn) (any, error) {
 			value, err := do(ctx, kv)
-			return value, workerError(method, err)
+			return value, WorkerError(method, err)
 		}), nil
 	}
 	read, write := (*Namespace).Reads, (*Namespace).Writes
@@ -124,7 +124,7 @@ func receive(open *hostcall.Handles, c *engine.Call) (any, error) {
 	if !full || err != nil {
 		return engine.Undefined, err
 	}
-	return engine.Async(func(ctx context.Context) (any, error) { return engine.Undefined, workerError("PUT", v.store(ctx)) }), nil
+	return engine.Async(func(ctx context.Context) (any, error) { return engine.Undefined, WorkerError("PUT", v.store(ctx)) }), nil
 }
 
 // secondsOf is argument i, an integer, or nil when it is undefined.
@@ -294,8 +294,8 @@ func ListJSON(entries []Entry, cursor string) json.RawMessage {
 	return append(b, `,"cacheStatus":null}`...)
 }
 
-// workerError is err as a Worker sees it: a failure of this machine reads as one of the service.
-func workerError(method string, err error) error {
+// WorkerError is the error of a method, such as GET, as a Worker sees it: a failure of this machine reads as one of the service.
+func WorkerError(method string, err error) error {
 	if key, ok := errors.AsType[keyError](err); ok {
 		return engine.TypeError("%s", string(key))
 	}

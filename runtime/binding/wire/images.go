@@ -46,6 +46,9 @@ func (i imaging) serve(ctx context.Context, c *call) error {
 	for _, warning := range made.Warnings {
 		c.record.Warnings = append(c.record.Warnings, "IMAGES: "+warning)
 	}
+	if b, err := json.Marshal(made.Warnings); err == nil && len(made.Warnings) > 0 && c.r.Header.Get(errorsHeader) != "" {
+		c.w.Header().Set(warningsHeader, escaped(b))
+	}
 	return c.answer(http.StatusOK, made.Type, made.Data)
 }
 

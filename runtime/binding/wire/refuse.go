@@ -43,6 +43,9 @@ func (c *call) refuse(err error) {
 	} else if errors.Is(err, context.Canceled) {
 		err = errors.New("the call was cancelled")
 	}
+	if c.r.Header.Get(errorsHeader) != "" {
+		c.workerError(err)
+	}
 	switch c.kind {
 	case "kv":
 		c.refuseKV(status, err)
@@ -162,4 +165,58 @@ func (c *call) refuseImages(status int, err error) {
 	c.record.Err = text
 	c.w.Header().Set("Cf-Images-Binding", fmt.Sprintf("err=%d", code))
 	_ = c.answer(status, "text/plain; charset=utf-8", fmt.Appendf(nil, "ERROR %d: %s", code, text))
+}
+
+const (
+	errorsHeader   = headerPrefix + "Errors"
+	errorHeader    = headerPrefix + "Error"
+	warningsHeader = headerPrefix + "Warnings"
+	// maxErrorText is the most bytes of a message in that header.
+	maxErrorText = 8 << 10
+)
+
+// kvMethods are the methods of KV as its errors name them.
+var kvMethods = map[string]string{ //nolint:gochecknoglobals // a table
+	"get": "GET", "list": "GET", "put": "PUT", "delete": "DELETE", "getBulk": "GET_BULK",
+}
+
+// workerError sets the header with the error that a Worker of the built-in engine catches.
+func (c *call) workerError(err error) {
+	if c.kind == "kv" {
+		err = kv.WorkerError(kvMethods[c.record.Method], err)
+	}
+	b, fault := json.Marshal(errorOf(hostcall.WorkerError(err)))
+	if fault == nil {
+		c.w.Header().Set(errorHeader, escaped(b))
+	}
+}
+
+// workerError is an error as a client makes it again.
+type workerError struct {
+	Name    string         `json:"name"`
+	Message string         `json:"message"`
+	Props   map[string]any `json:"props,omitempty"`
+}
+
+func errorOf(err error) workerError {
+	named, ok := errors.AsType[*engine.Error](err)
+	if !ok {
+		named = &engine.Error{Name: "Error", Message: err.Error()}
+	}
+	out := workerError{Name: named.Name, Message: named.Message}
+	if len(out.Message) > maxErrorText {
+		out.Message = strings.ToValidUTF8(out.Message[:maxErrorText], "") + "…"
+	}
+	for _, field := range named.Props {
+		if out.Props == nil {
+			out.Props = map[string]any{}
+		}
+		switch value := field.Value.(type) {
+		case *engine.Error:
+			out.Props[field.Name] = errorOf(value)
+		case int, string, bool:
+			out.Props[field.Name] = value
+		}
+	}
+	return out
 }

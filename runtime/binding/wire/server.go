@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
 // idleTime is how long a goroutine waits for the next connection.
@@ -69,6 +71,9 @@ func (s *Server) listen(o *Options) (err error) {
 	s.Address = "unix:" + path
 	return os.Chmod(path, 0o600)
 }
+
+// Rebind is [Handler.Rebind].
+func (s *Server) Rebind(set *binding.Set) { s.handler.Rebind(set) }
 
 func (s *Server) removeFolder() error {
 	if s.folder == "" {

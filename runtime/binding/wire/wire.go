@@ -12,7 +12,7 @@
 //
 //	Pages-Wire: 1
 //	Pages-Token: …
-//	Pages-Binding: kv/NAME, r2/NAME, d1/NAME, images/NAME, assets/NAME, site for the front door, outbound, or cache
+//	Pages-Binding: kv/NAME, r2/NAME, d1/NAME, images/NAME, assets/NAME, site for the front door, outbound, cache, or env
 //	Pages-Proto: http or https, as the Worker wrote its URL (assets and site)
 //
 // The rest is what the client of that kind sends to its service: GET, PUT and DELETE of /key, GET / for a list and POST /bulk/get
@@ -27,12 +27,23 @@
 //
 // # Order
 //
-// A client opens a connection for each call under way. A Server closes it after a call of KV, R2 or D1, so that each of these calls
+// A client that numbers its calls names itself and the number, from 1, and may use a connection again:
+//
+//	Pages-Client: its name, of 64 bytes at most; the names of 64 clients are remembered
+//	Pages-Order: 1, 2, 3 …; a number that does not come is waited for like a head, for 2 s
+//
+// Another one opens a connection for each call under way. A Server closes it after a call of KV, R2 or D1, so that each of these calls
 // begins with a connection, and calls take their places in the order in which their connections were opened, if the whole request
 // follows within [patience], and its first byte, while others wait, within [silentPatience]. Under another server it is the order in
 // which goroutines read the heads. The bytes of a large put are stored as they come, and its place is taken when the last has come,
 // as for the put of a stream in an isolate. What a client holds back arrives later: workerd does so with the puts of KV and R2, and
 // a get of the same key that follows without await may pass them.
+//
+// # Errors
+//
+// With the header "Pages-Errors: 1" a refusal also has the error that a Worker of the built-in engine catches, in the header
+// Pages-Error as JSON in ASCII: {"name", "message", "props": {"code": 9523, "cause": {"name", "message"}}}; and what Images warns of is
+// in the header Pages-Warnings, an array of texts.
 //
 // # Bounds
 //
@@ -50,6 +61,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime/binding"
@@ -74,6 +86,8 @@ const (
 	// silence and maxCalls are the defaults of Options.
 	silence  = 2 * time.Minute
 	maxCalls = 1000
+	// readyTime is how long a call waits for Options.Ready.
+	readyTime = 30 * time.Second
 	// smallBody is the most bytes of a put that are read before it takes its place.
 	smallBody = 1 << 20
 	// maxDrained is the most bytes of a refused body that are read, so that the client comes to read the refusal.
@@ -90,6 +104,10 @@ type Options struct {
 	// Outbound makes the Worker's requests to the world, as a fetch.Gateway does; nil: they are refused. Its requests name the whole
 	// URL, and those of the Worker on whose behalf they are made by fetch.IDHeader.
 	Outbound http.Handler
+	// Env offers the binding "env": GET answers what binding.Set.EnvSpec returns, with the values of the secrets.
+	Env bool
+	// Ready, if not nil, is closed once the bindings are there: until then calls wait, for [readyTime] at most.
+	Ready <-chan struct{}
 	// Caches serves the caches of the Worker, as cache.Handler does; nil: they are empty.
 	Caches http.Handler
 	// Called gets each call when it is over, from several goroutines. Nil: not told.
@@ -108,8 +126,8 @@ type Options struct {
 type Call struct {
 	Kind    string // "kv", "r2", "d1", "images", "assets", "site", "outbound", "cache"; "" where the request names none
 	Binding string
-	// Request is the id of the Worker's request on whose behalf it was, of outbound requests; URL where these went, or what a cache
-	// has it for. Binding is the name of that cache, "" of the default one.
+	// Request is the id of the request on whose behalf it was, where the guest names it; URL where outbound requests went, or what a
+	// cache has it for. Binding is the name of that cache, "" of the default one.
 	Request, URL string
 	// Method is that of the binding: "get", "put", "query" … For assets, the site and outbound requests it is that of HTTP.
 	Method   string
@@ -123,11 +141,12 @@ type Call struct {
 type Handler struct {
 	o     Options
 	guest *engine.Guest
-	bound map[string]*bound
+	bound atomic.Pointer[map[string]*bound]
 	// An item for each request under way to the front door, to the world, and to the caches.
 	site, outbound, caching chan struct{}
 
-	arrivals arrivals
+	arrivals  arrivals
+	sequences sequences
 }
 
 // bound is a binding by its kind.
@@ -157,40 +176,61 @@ func New(o Options) *Handler {
 		o.Connections = maxCalls
 	}
 	h := &Handler{
-		o: o, guest: engine.NewGuest(o.Memory), bound: map[string]*bound{},
+		o: o, guest: engine.NewGuest(o.Memory),
 		site: make(chan struct{}, maxSite),
 		// Of the connections, so that calls of bindings find one. A put of a cache lasts as long as its stream.
 		outbound: make(chan struct{}, max(o.Connections*2/5, 1)), caching: make(chan struct{}, max(o.Connections/5, 1)),
 	}
-	for name, store := range o.Bindings.KV {
-		h.add("kv", name, namespace{store}.serve)
-	}
-	for name, store := range o.Bindings.R2 {
-		h.add("r2", name, bucket{store}.serve)
-	}
-	for name, db := range o.Bindings.D1 {
-		h.add("d1", name, database{db}.serve)
-	}
-	for name, images := range o.Bindings.Images {
-		h.add("images", name, imaging{images}.serve)
-	}
-	for name, files := range o.Bindings.Assets {
-		h.add("assets", name, fileService(files))
-	}
-	if o.FrontDoor != nil {
-		h.add("site", "", h.serveSite)
-	}
-	if o.Outbound != nil {
-		h.add("outbound", "", h.serveOutbound)
-	}
-	if o.Caches != nil {
-		h.add("cache", "", h.serveCache)
-	}
+	h.Rebind(o.Bindings)
 	return h
 }
 
-func (h *Handler) add(kind, name string, serve func(context.Context, *call) error) {
-	h.bound[id(kind, name)] = &bound{kind: kind, name: name, serve: serve}
+// Rebind has the calls that come from now on use other bindings. Those under way keep the ones they have.
+func (h *Handler) Rebind(set *binding.Set) {
+	all := bindings{}
+	for name, store := range set.KV {
+		all.add("kv", name, namespace{store}.serve)
+	}
+	for name, store := range set.R2 {
+		all.add("r2", name, bucket{store}.serve)
+	}
+	for name, db := range set.D1 {
+		all.add("d1", name, database{db}.serve)
+	}
+	for name, images := range set.Images {
+		all.add("images", name, imaging{images}.serve)
+	}
+	for name, files := range set.Assets {
+		all.add("assets", name, fileService(files))
+	}
+	if h.o.FrontDoor != nil {
+		all.add("site", "", h.serveSite)
+	}
+	if h.o.Outbound != nil {
+		all.add("outbound", "", h.serveOutbound)
+	}
+	if h.o.Caches != nil {
+		all.add("cache", "", h.serveCache)
+	}
+	if h.o.Env {
+		all.add("env", "", func(_ context.Context, c *call) error {
+			c.arrival.done()
+			c.record.Method = c.r.Method
+			spec, err := set.EnvSpec()
+			if err != nil {
+				return err
+			}
+			return c.answer(http.StatusOK, "application/json", spec)
+		})
+	}
+	h.bound.Store((*map[string]*bound)(&all))
+}
+
+// bindings are those of a Handler by the value of the header that names them.
+type bindings map[string]*bound
+
+func (b bindings) add(kind, name string, serve func(context.Context, *call) error) {
+	b[id(kind, name)] = &bound{kind: kind, name: name, serve: serve}
 }
 
 // id is the value of the header that names a binding.
@@ -213,7 +253,7 @@ type call struct {
 	control *http.ResponseController
 	record  Call
 	wrote   bool // the head of the response
-	arrival *arrival
+	arrival queue
 	silence time.Duration
 }
 
@@ -225,7 +265,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now() //nolint:forbidigo // a duration
 	c := &call{w: w, r: r, control: http.NewResponseController(w), bound: &bound{}, silence: h.o.Silence}
 	kind, name, _ := strings.Cut(r.Header.Get(bindingHeader), "/")
-	c.record.Kind = kind
+	c.record.Kind, c.record.Request = kind, r.Header.Get(fetch.IDHeader)
 	c.bound = &bound{kind: kind, name: name}
 	w.Header()["Date"] = nil
 	err := h.serve(c)
@@ -276,19 +316,48 @@ func (h *Handler) serve(c *call) error {
 	if c.kind == "" && c.r.Method == http.MethodGet && c.r.URL.Path == "/" {
 		return c.answer(http.StatusOK, "application/json", []byte(`{"wire":`+Version+`}`))
 	}
-	found := h.bound[id(c.kind, c.name)]
+	if err := h.awaitReady(c.r.Context()); err != nil {
+		return err
+	}
+	found := (*h.bound.Load())[id(c.kind, c.name)]
 	if found == nil {
 		return refuse(http.StatusNotFound, "there is no binding %q on the wire", header.Get(bindingHeader))
 	}
 	c.bound = found
-	if ours, ok := c.w.(*response); ok {
+	number := h.sequences.of(header)
+	ours, ok := c.w.(*response)
+	if ok {
+		ours.keep = ours.keep && (!found.ordered() || number != nil) && !ours.conn.server.crowded()
+	}
+	switch {
+	case number != nil:
+		if ok {
+			ours.arrival.done()
+		}
+		c.arrival = number
+	case ok:
 		c.arrival = ours.arrival
-		ours.keep = ours.keep && !found.ordered() && !ours.conn.server.crowded()
-	} else {
+	default:
 		c.arrival = h.arrivals.add(nil)
 	}
 	defer c.arrival.done()
 	return h.guest.Do(c.r.Context(), func(ctx context.Context) error { return found.serve(ctx, c) })
+}
+
+func (h *Handler) awaitReady(ctx context.Context) error {
+	if h.o.Ready == nil {
+		return nil
+	}
+	late := time.NewTimer(readyTime)
+	defer late.Stop()
+	select {
+	case <-h.o.Ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-late.C:
+		return refuse(http.StatusServiceUnavailable, "the site has not been built yet: see what pages dev says")
+	}
 }
 
 // place takes the place of the call in its order, after the calls that arrived before it.

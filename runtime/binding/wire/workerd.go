@@ -16,8 +16,9 @@ import (
 // "wire:cache" for cacheApiOutbound, if they are offered.
 func (s *Server) Workerd() (services, bindings string) {
 	var all, bound strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(s.handler.bound)) {
-		b := s.handler.bound[key]
+	named := *s.handler.bound.Load()
+	for _, key := range slices.Sorted(maps.Keys(named)) {
+		b := named[key]
 		headers := [][2]string{{versionHeader, Version}, {bindingHeader, key}}
 		if s.handler.o.Token != "" {
 			headers = append(headers, [2]string{tokenHeader, s.handler.o.Token})

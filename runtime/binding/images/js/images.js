@@ -2,6 +2,7 @@
 // only collects what is asked for; the host does it all at output().
 import { host } from "../../../web/webidl/js/host.js";
 import { placed, position } from "../../../web/language/js/trace.js";
+import { fromBase64, toBase64 } from "../../hostcall/js/binary.js";
 import { drain, viewOf } from "../../hostcall/js/body.js";
 
 export class ImagesError extends Error {
@@ -121,7 +122,7 @@ class ImageTransformationResult {
     return new ReadableStream({
       type: "bytes",
       async pull(controller) {
-        controller.enqueue(new TextEncoder().encode((await drain(body)).toBase64()));
+        controller.enqueue(new TextEncoder().encode(toBase64(await drain(body))));
         controller.close();
       },
     });
@@ -137,12 +138,12 @@ class ImageTransformationResult {
 /** The bytes of an image: of a stream, or of what is all there. */
 async function bytesOf(source, options) {
   let bytes = viewOf(source);
-  if (bytes === undefined && source instanceof Blob) bytes = await source.bytes();
+  if (bytes === undefined && source instanceof Blob) bytes = new Uint8Array(await source.arrayBuffer());
   if (bytes === undefined && source instanceof ReadableStream) bytes = await drain(source);
   if (bytes === undefined)
     throw new TypeError("The image must be a ReadableStream, a Blob, an ArrayBuffer or a view of one");
   if (options?.encoding !== "base64") return bytes;
-  return Uint8Array.fromBase64(new TextDecoder().decode(bytes));
+  return fromBase64(new TextDecoder().decode(bytes));
 }
 
 /** Makes ImagesErrors of the host's refusals, with the stack of the call. */

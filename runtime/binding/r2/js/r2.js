@@ -4,6 +4,7 @@ import { blobOf } from "../../../web/formdata/js/blob.js";
 import { host } from "../../../web/webidl/js/host.js";
 import { dress } from "../../../web/webidl/js/idl.js";
 import { located } from "../../../web/language/js/trace.js";
+import { fromHex, toHex } from "../../hostcall/js/binary.js";
 import { bytesOf, disturbed, drain, lengthOf, pump, streamOf, viewOf } from "../../hostcall/js/body.js";
 import {
   date,
@@ -161,12 +162,11 @@ export class R2MultipartUpload {
 class Checksums {
   constructor(hex) {
     for (const name of Object.keys(HASHES))
-      this[name] = hex[name] === undefined ? undefined : Uint8Array.fromHex(hex[name]).buffer;
+      this[name] = hex[name] === undefined ? undefined : fromHex(hex[name]).buffer;
   }
   toJSON() {
     const hex = {};
-    for (const name of Object.keys(HASHES))
-      if (this[name] !== undefined) hex[name] = new Uint8Array(this[name]).toHex();
+    for (const name of Object.keys(HASHES)) if (this[name] !== undefined) hex[name] = toHex(new Uint8Array(this[name]));
     return hex;
   }
 }
@@ -274,7 +274,7 @@ async function send(id, key, content, target) {
   if (content instanceof ReadableStream) return sendStream(id, key, content, lengthOf(content), target);
   if (content instanceof Blob && content.size > LARGE)
     return sendStream(id, key, content.stream(), content.size, target);
-  const whole = content instanceof Blob ? await content.bytes() : content;
+  const whole = content instanceof Blob ? new Uint8Array(await content.arrayBuffer()) : content;
   return host.r2_put(id, key, typeof whole === "string" ? whole.toWellFormed() : whole, JSON.stringify(target));
 }
 
@@ -289,7 +289,8 @@ async function sendStream(id, key, stream, length, target) {
   const upload = await host.r2_put_begin(id, key, JSON.stringify(target));
   try {
     const size = await pump(stream, (bytes) => host.r2_put_chunk(upload, bytes));
-    if (size !== length) throw new TypeError(`The stream gave ${size} bytes, not the ${length} it was said to have`);
+    if (length !== undefined && size !== length)
+      throw new TypeError(`The stream gave ${size} bytes, not the ${length} it was said to have`);
     return await host.r2_put_commit(upload);
   } finally {
     host.r2_put_abort(upload);
@@ -333,7 +334,7 @@ function putOptions(given) {
 function digest(given, name, length) {
   if (typeof given !== "string") {
     if (given.byteLength !== length) throw new TypeError(`${name} is ${length} bytes, not ${given.byteLength}`);
-    return given.toHex();
+    return toHex(given);
   }
   if (given.length !== 2 * length) throw new TypeError(`${name} is ${2 * length} hex characters, not ${given.length}`);
   if (!/^[0-9a-f]*$/i.test(given)) throw new TypeError(`Provided ${name} wasn't a valid hex string`);

@@ -1,0 +1,2 @@
+declare const plugin: (app: any) => void;
+export default plugin;

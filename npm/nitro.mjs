@@ -1,0 +1,4 @@
+// nitro: { plugins: ["pages-toolchain/nitro"] }
+import { nitro } from "./index.mjs";
+
+export default (app) => nitro(app);

@@ -1,0 +1,4 @@
+/** A Blob of bytes. */
+export function blobOf(bytes, type = "") {
+  return new Blob([bytes], { type });
+}
