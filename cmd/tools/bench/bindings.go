@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	_ "embed"
@@ -9,8 +10,10 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -18,6 +21,9 @@ import (
 
 // The peer of a loop of queries in a Worker.
 const databaseSQL = "database/sql"
+
+// The peer of the bindings in a process of Node.js.
+const platformProxy = "getPlatformProxy"
 
 const (
 	selectRate   measure = "D1, a row selected"
@@ -27,6 +33,7 @@ const (
 	kvPutRate    measure = "KV put"
 	storagePut   measure = "R2 put of 1 MB"
 	storageGet   measure = "R2 get of 1 MB"
+	nodeRate     measure = "D1, a row selected, from Node.js"
 	selectLoop   measure = "D1, 1,000 awaited selects in a request"
 	keysListed   measure = "1,000,000 KV keys listed, memory grown"
 	keysTime     measure = "1,000,000 KV keys listed, a page"
@@ -58,6 +65,7 @@ func bindingPromises() (all []promise) {
 		all = append(all, promise{r.measure, wranglerDev, r.measure, "req/s", true, 5})
 	}
 	return append(all,
+		promise{nodeRate, platformProxy, nodeRate, "req/s", true, 5},
 		promise{selectLoop, databaseSQL, selectLoop, "ms", false, 1.0 / 2},
 		promise{selectLoop, wranglerDev, selectLoop, "ms", false, 0},
 		promise{keysListed, bound, keysListed, "MiB", false, 1},
@@ -69,6 +77,9 @@ func bindingPromises() (all []promise) {
 
 //go:embed bindings.mjs
 var bindingsWorker []byte
+
+//go:embed bindings-node.mjs
+var bindingsNode []byte
 
 const (
 	bindingsConfig = `{"entry": "src/bindings.mjs", "assets": "public", "routes": [{"pattern": "/api/*"}], "limits": {"cpuMs": 30000},
@@ -94,7 +105,11 @@ func (b *bench) measureBindings(ctx context.Context, dir string) {
 			b.loopInGo(ctx, filepath.Join(dir, "loop-"+strconv.Itoa(rounds)+".db"))
 		}
 		b.turnBindings(ctx, s)
+		b.selectFromNode(ctx, s)
 	})
+	if why := b.absent[wranglerDev]; why != "" {
+		b.absent[platformProxy] = why
+	}
 	b.lists(ctx, sides[0])
 }
 
@@ -107,6 +122,29 @@ func (b *bench) turnBindings(ctx context.Context, s *side) {
 		b.rate(ctx, s.name, r.measure, srv.url+r.path, time.Second)
 	}
 	b.sample(s.name, selectLoop, func() { srv.get(ctx, "/api/loop") })
+}
+
+// selectFromNode measures the bindings of a process of Node.js, on the rows that the Worker has made.
+func (b *bench) selectFromNode(ctx context.Context, s *side) {
+	node, err := exec.LookPath(cmp.Or(b.node, "node"))
+	if err != nil {
+		return // nor is there a wrangler then
+	}
+	writeFiles(s.site, map[string]string{"bindings-node.mjs": string(bindingsNode)})
+	kind, module, name := "pages", must(filepath.Abs(filepath.Join("npm", "index.mjs"))), us
+	if s.name != us {
+		command := must(b.wranglerCommand(ctx))
+		kind, module, name = "wrangler", filepath.Dir(filepath.Dir(command[1])), platformProxy
+	}
+	b.say("%s, from Node.js", name)
+	cmd := exec.CommandContext(ctx, node, filepath.Join(s.site, "bindings-node.mjs"), kind, module, s.site)
+	cmd.Dir, cmd.Stderr = s.site, b.stderr
+	cmd.Env = append(s.environment(b.environ, s.home), "PAGES_PROGRAM="+b.ourProgram())
+	out, err := cmd.Output()
+	if err != nil {
+		check(fmt.Errorf("node bindings-node.mjs %s: %w", kind, err))
+	}
+	b.results.add(name, nodeRate, must(strconv.ParseFloat(strings.TrimSpace(string(out)), 64)))
 }
 
 // loopInGo is the loop of the Worker, in Go.
