@@ -621,7 +621,8 @@ func TestKVFromWorker(t *testing.T) {
 			`["TypeError: Key name cannot be empty.","TypeError: \".\" is not allowed as a key name.",` +
 				`"TypeError: \"..\" is not allowed as a key name."]`,
 			`["TypeError: Key name cannot be empty.","TypeError: \".\" is not allowed as a key name.",` +
-				`"TypeError: \"..\" is not allowed as a key name.","thrown Key name cannot be empty.","thrown \".\" is not allowed as a key name.","thrown \"..\" is not allowed as a key name."]`,
+				`"TypeError: \"..\" is not allowed as a key name.","thrown Key name cannot be empty.",` +
+				`"thrown \".\" is not allowed as a key name.","thrown \"..\" is not allowed as a key name."]`,
 		},
 	)
 }

@@ -259,7 +259,10 @@ var assetScripts = []script{
 	},
 	{"not found", `return (await env.ASSETS.fetch("http://x/none")).status`, `404`},
 	{"not modified", `const r = await env.ASSETS.fetch("http://x/same"); return [r.status, r.body]`, `[304,null]`},
-	{"broken", `return (await env.ASSETS.fetch("http://x/broken")).status`, `"thrown Error: the assets handler stopped: net/http: abort Handler"`},
+	{
+		"broken", `return (await env.ASSETS.fetch("http://x/broken")).status`,
+		`"thrown Error: the assets handler stopped: net/http: abort Handler"`,
+	},
 	{"passed on", `return env.ASSETS.fetch("http://x/style.css")`, `body{}`},
 }
 

@@ -10,26 +10,26 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	goruntime "runtime"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
-	"github.com/pages-toolchain/pages/runtime"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
 // Worker is a Worker of either engine.
 type Worker interface {
 	// Serve answers a request. An error is a *runtime.Error, and means that nothing was written.
-	Serve(w http.ResponseWriter, r *http.Request) (runtime.Usage, error)
+	Serve(w http.ResponseWriter, r *http.Request) (pagesruntime.Usage, error)
 	// Close waits for the requests under way until ctx ends, then frees all that the Worker held.
 	Close(ctx context.Context)
 }
 
 // Engine starts Workers.
 type Engine struct {
-	builtIn *runtime.Runtime // nil for workerd
+	builtIn *pagesruntime.Runtime // nil for workerd
 	program workerd.Program
 }
 
@@ -37,7 +37,7 @@ type Engine struct {
 func (e *Engine) InWorkerd() bool { return e.builtIn == nil }
 
 // Start starts a Worker. The test closes it.
-func (e *Engine) Start(t testing.TB, o runtime.WorkerOptions) (Worker, error) {
+func (e *Engine) Start(t testing.TB, o pagesruntime.WorkerOptions) (Worker, error) {
 	t.Helper()
 	var (
 		w   Worker
@@ -60,7 +60,7 @@ func (e *Engine) Start(t testing.TB, o runtime.WorkerOptions) (Worker, error) {
 }
 
 // MustStart is Start of code that can start.
-func (e *Engine) MustStart(t testing.TB, o runtime.WorkerOptions) Worker {
+func (e *Engine) MustStart(t testing.TB, o pagesruntime.WorkerOptions) Worker {
 	t.Helper()
 	w, err := e.Start(t, o)
 	if err != nil {
@@ -72,7 +72,7 @@ func (e *Engine) MustStart(t testing.TB, o runtime.WorkerOptions) Worker {
 // BuiltIn opens the built-in engine. The test closes it.
 func BuiltIn(t testing.TB) *Engine {
 	t.Helper()
-	rt, err := runtime.Open(t.Context(), runtime.Options{})
+	rt, err := pagesruntime.Open(t.Context(), pagesruntime.Options{})
 	if err != nil {
 		t.Fatalf("%v (run: make artifacts)", err)
 	}
@@ -110,7 +110,7 @@ func Program(t testing.TB) workerd.Program {
 	packages := filepath.Join(root, "testdata", "sites", "workerd", "node_modules")
 	found, _ := filepath.Glob(filepath.Join(packages, "@cloudflare", "workerd-*", "bin", "workerd*"))
 	if len(found) == 0 {
-		testmachine.Lacks(t, "workerd for "+goruntime.GOOS+": make site", os.ErrNotExist)
+		testmachine.Lacks(t, "workerd for "+runtime.GOOS+": make site", os.ErrNotExist)
 	}
 	return workerd.Program{Path: found[0]}
 }
