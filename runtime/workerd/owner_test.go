@@ -38,12 +38,18 @@ const cases = {
     made?.close();
     return new Response(shown);
   },
-  "/wait": (url) => {
+  // it answers when its body has ended: all that it wrote before can be read until then
+  "/wait": async (url, request) => {
+    const { promise, resolve } = Promise.withResolvers();
     waitUntil((async () => {
+      await promise;
       await scheduler.wait(Number(url.searchParams.get("ms")));
       for (const end = Date.now() + Number(url.searchParams.get("spin") ?? 0); Date.now() < end; );
       console.log("waited " + url.searchParams.get("ms"));
     })());
+    console.log("left " + url.searchParams.get("ms"));
+    await request.text();
+    resolve();
     return new Response("answered");
   },
   "/reject": () => {
@@ -58,7 +64,7 @@ const cases = {
     }
   },
 };
-export default { fetch: (request) => { const url = new URL(request.url); return cases[url.pathname](url); } };
+export default { fetch: (request) => { const url = new URL(request.url); return cases[url.pathname](url, request); } };
 `
 
 func owners(c *console) pagesruntime.WorkerOptions {
@@ -170,11 +176,26 @@ func TestModuleWaitUntil(t *testing.T) {
 				t.Errorf("logged %q for %v", l.Text, l.Request)
 			}
 			get("/none", "TypeError")
-			get("/wait?ms=20", "answered")
+			leave := func(ms, more string) {
+				t.Helper()
+				read, write := io.Pipe()
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://site.localhost/wait?ms="+ms+more, read)
+				rec, answered := httptest.NewRecorder(), make(chan error)
+				go func() {
+					_, err := w.Serve(rec, r)
+					answered <- err
+				}()
+				c.await(t, "left "+ms)
+				_ = write.Close()
+				if err := <-answered; err != nil || rec.Body.String() != "answered" {
+					t.Errorf("/wait?ms=%s: %q, %v", ms+more, rec.Body, err)
+				}
+			}
+			leave("20", "")
 			if l := c.await(t, "waited 20"); l.Request == nil || l.Request.URL.Path != "/wait" {
 				t.Errorf("logged for %v", l.Request)
 			}
-			get("/wait?ms=30&spin=60000", "answered")
+			leave("30", "&spin=60000")
 			if l := c.await(t, "after the answer, in waitUntil: "); l.Request == nil || l.Request.URL.RawQuery != "ms=30&spin=60000" {
 				t.Errorf("logged %q for %v", l.Text, l.Request)
 			}
