@@ -123,13 +123,13 @@ func (b *Builder) BuildListed(
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.hashes.saving.Wait()
 
 	root, err := os.OpenRoot(b.dir)
 	if err != nil {
 		return nil, diagnostic.List{failure("site-unreadable", "the site's folder cannot be read", err)}
 	}
 	defer root.Close()
-	defer b.hashes.saving.Wait()
 
 	var (
 		reads      = newReads(b.dir)
@@ -185,10 +185,11 @@ func (b *Builder) Inputs() []string {
 	return slices.Clone(b.inputs)
 }
 
-// Close frees the caches. It waits for a running Build.
+// Close frees the caches. It waits for a running Build, and for the hashes that are being written for the next process.
 func (b *Builder) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.hashes.saving.Wait()
 	b.compiler.dispose()
 	b.compiler = nil
 }

@@ -82,7 +82,7 @@ func (c *hashCache) begin(o Options, secrets *secretscan.Set) {
 func (h hashed) clean() bool { return !h.key && len(h.leaked.found) == 0 && !h.leaked.cut }
 
 // fill sets the sum, and the info it belongs to, of every file, and finds the private keys and secrets among them. It forgets
-// other files. The caller waits for saving before root is closed, and before the next fill.
+// other files. The caller waits for saving before the next fill.
 func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) error {
 	var misses []*candidate
 	for i := range files {
@@ -111,7 +111,12 @@ func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) e
 		next = append(next, hashed{f.file, f.info, f.sum, f.key, f.leaked})
 	}
 	if c.file != nil && (len(misses) > 0 || len(next) != c.file.Len()) {
-		c.saving.Go(func() { c.save(from.root, start, next) })
+		if root, err := from.root.OpenRoot("."); err == nil { // else the next process hashes them
+			c.saving.Go(func() {
+				defer root.Close()
+				c.save(root, start, next)
+			})
+		}
 	}
 	c.known = knownHashes{files: next}
 	return nil

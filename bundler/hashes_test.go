@@ -105,7 +105,9 @@ func TestKeptHashes(t *testing.T) {
 			m := manifest.Manifest{Assets: "public"}
 			o := c.o
 			o.HashFile, o.Now = hashfile.Name(t.TempDir(), dir), later
-			build(t, builder(t, dir, Options{HashFile: o.HashFile, Now: later}), m)
+			first := builder(t, dir, Options{HashFile: o.HashFile, Now: later})
+			build(t, first, m)
+			first.Close() // which waits for the hashes
 			if n := poison(t, o.HashFile, nil, dir); n != 2 {
 				t.Fatalf("%d hashes were kept", n)
 			}

@@ -97,7 +97,9 @@ func TestListed(t *testing.T) {
 				o := Options{Now: later}
 				if kept {
 					o.HashFile = hashfile.Name(t.TempDir(), dir)
-					build(t, builder(t, dir, o), manifest.Manifest{Assets: "public"})
+					first := builder(t, dir, o)
+					build(t, first, manifest.Manifest{Assets: "public"})
+					first.Close() // which waits for the hashes
 				}
 				m, listed := check(t, dir, later)
 				c.change(t, dir, filepath.Join(dir, "public", "sub", "a.txt"))

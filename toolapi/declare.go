@@ -2,10 +2,9 @@ package toolapi
 
 import (
 	"bytes"
-	"errors"
-	"io"
+	"slices"
 	"strconv"
-	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -44,40 +43,31 @@ func splitFiles(body []byte) (rest []byte, files []UploadFile, usual bool) {
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return nil, nil, false
 	}
-	rest = append(rest, '{')
 	for d.PeekKind() == '"' {
 		name, err := d.ReadValue()
 		if err != nil {
 			return nil, nil, false
 		}
-		if len(rest) > 1 {
-			rest = append(rest, ',')
-		}
-		rest = append(append(rest, name...), ':')
-		listed := string(name) == `"files"`
-		value, err := d.ReadValue() // whole, in UTF-8, and no name twice
-		if err != nil {
-			return nil, nil, false
-		}
-		if listed {
-			s := fileScanner{text: string(value)}
-			if files, usual = s.files(); !usual {
+		if string(name) != `"files"` {
+			if err := d.SkipValue(); err != nil {
 				return nil, nil, false
 			}
-			value = []byte("[]")
+			continue
 		}
-		rest = append(rest, value...)
+		from := d.InputOffset()
+		s := fileScanner{text: string(body[from:])}
+		if !s.skip(':') {
+			return nil, nil, false
+		}
+		if files, usual = s.files(); !usual {
+			return nil, nil, false
+		}
+		return slices.Concat(body[:from], []byte(":[]"), body[int(from)+s.at:]), files, true
 	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, nil, false
-	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, nil, false
-	}
-	return append(rest, '}'), files, usual
+	return nil, nil, false
 }
 
-// fileScanner reads a list of files out of a text that is valid JSON.
+// fileScanner reads a list of files out of a text. What it does not give up at is valid JSON in UTF-8, with no name twice.
 type fileScanner struct {
 	text  string // of which the paths and hashes of the files are parts
 	at    int
@@ -87,7 +77,7 @@ type fileScanner struct {
 // files reads the list. It gives up at the first thing that is unusual.
 func (s *fileScanner) files() (list []UploadFile, ok bool) {
 	const usual = 140 // bytes for a file
-	list, s.types = make([]UploadFile, 0, len(s.text)/usual+1), map[string]MediaType{}
+	list, s.types = make([]UploadFile, 0, min(len(s.text)/usual, MaxFiles)+1), map[string]MediaType{}
 	if !s.skip('[') {
 		return nil, false
 	}
@@ -107,7 +97,7 @@ func (s *fileScanner) files() (list []UploadFile, ok bool) {
 }
 
 func (s *fileScanner) file() (f UploadFile, ok bool) {
-	var path, hash, size bool
+	var path, hash, size, kind bool
 	if !s.skip('{') {
 		return f, false
 	}
@@ -116,25 +106,20 @@ func (s *fileScanner) file() (f UploadFile, ok bool) {
 		if !ok || !s.skip(':') {
 			return f, false
 		}
-		switch name {
-		case "path":
+		switch {
+		case name == "path" && !path:
 			f.Path, path = s.word()
 			ok = path
-		case "sha256":
+		case name == "sha256" && !hash:
 			var text string
 			text, hash = s.word()
 			f.SHA256, ok = Digest(text), hash && isDigest(text)
-		case "size":
-			s.space()
-			from := s.at
-			for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
-				s.at++
-			}
-			n, err := strconv.ParseInt(s.text[from:s.at], 10, 64)
-			size = err == nil && n <= maxInteger
-			f.Size, ok = Counter(n), size
-		case "content_type":
-			f.ContentType, ok = s.mediaType()
+		case name == "size" && !size:
+			f.Size, size = s.number()
+			ok = size
+		case name == "content_type" && !kind:
+			f.ContentType, kind = s.mediaType()
+			ok = kind
 		default:
 			ok = false
 		}
@@ -163,18 +148,37 @@ func (s *fileScanner) skip(c byte) bool {
 	return true
 }
 
-// word reads a string without escapes.
+// number reads an integer that is not negative.
+func (s *fileScanner) number() (Counter, bool) {
+	s.space()
+	from := s.at
+	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
+		s.at++
+	}
+	digits := s.text[from:s.at]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return Counter(n), err == nil && n <= maxInteger && (digits[0] != '0' || len(digits) == 1)
+}
+
+// word reads a string of characters that are printed, without escapes.
 func (s *fileScanner) word() (string, bool) {
 	if !s.skip('"') {
 		return "", false
 	}
-	n := strings.IndexByte(s.text[s.at:], '"')
-	if n < 0 || strings.IndexByte(s.text[s.at:s.at+n], '\\') >= 0 {
-		return "", false
+	from, ascii := s.at, true
+	for ; s.at < len(s.text); s.at++ {
+		switch c := s.text[s.at]; {
+		case c == '"':
+			word := s.text[from:s.at]
+			s.at++
+			return word, ascii || utf8.ValidString(word)
+		case c < ' ', c == '\\':
+			return "", false
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
 	}
-	word := s.text[s.at : s.at+n]
-	s.at += n + 1
-	return word, true
+	return "", false
 }
 
 func (s *fileScanner) mediaType() (MediaType, bool) {

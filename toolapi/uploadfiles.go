@@ -18,13 +18,13 @@ func (a DeclareArgs) Encode() ([]byte, error) {
 		return nil, err
 	}
 	list := text[: len(text)-1 : len(text)-1]
-	text = make([]byte, 0, len(text)+filesLength(a.Files))
+	text = make([]byte, 0, len(text)+FilesLength(a.Files))
 	text = AppendFiles(append(append(text, list...), `,"files":`...), a.Files)
 	return append(text, '}'), nil
 }
 
-// filesLength is about the length of a list as JSON.
-func filesLength(files []UploadFile) int {
+// FilesLength is about the length of a list as JSON, in bytes; as a rule no less.
+func FilesLength(files []UploadFile) int {
 	n := len(`,"files":[]}`)
 	for _, f := range files {
 		n += len(`{"path":"","sha256":"","size":00000000,"content_type":""},`) + len(f.Path) + len(f.SHA256) + len(f.ContentType)

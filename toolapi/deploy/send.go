@@ -35,13 +35,12 @@ func (d *Deployer) Send(ctx context.Context, b Bundle, base toolapi.BaseRevision
 		SiteID: toolapi.UUID(d.Site), BaseRevision: base, Manifest: b.Manifest, Files: make([]toolapi.UploadFile, len(b.Files)),
 		Client: &toolapi.UploadClient{Name: "pages", Version: d.Version}, Scope: d.scope(),
 	}
-	s := &sender{d: d, files: make(map[string]*File, len(b.Files)), progress: p}
+	s := &sender{d: d, files: b.Files, progress: p}
 	for i, f := range b.Files {
 		args.Files[i] = toolapi.UploadFile{
 			Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size),
 			ContentType: toolapi.MediaType(f.ContentType),
 		}
-		s.files[f.SHA256] = &b.Files[i]
 	}
 	up, err := d.Client.Declare(ctx, args)
 	if err != nil {
@@ -90,8 +89,9 @@ func conflictError(err error) error {
 // sender sends the blobs of one upload.
 type sender struct {
 	d        *Deployer
-	files    map[string]*File // by hash
+	files    []File // of the bundle
 	progress *Progress
+	counted  bool // progress has what the service had
 	// stored is when a blob was last stored, with its monotonic clock: setting the wall clock
 	// must not change how long the sender tries.
 	stored atomic.Pointer[time.Time]
@@ -119,26 +119,38 @@ func (s *sender) markResumable(err error) error {
 
 // sendBlobs sends the blobs that an upload requires, the largest first.
 func (s *sender) sendBlobs(ctx context.Context, up toolapi.Upload) error {
-	queue := make([]*File, 0, len(s.files))
-	asked := make(map[string]bool, len(s.files))
-	var bytes int64
+	asked := make(map[string]bool, len(up.Required)) // false once a file is found
 	for _, sum := range up.Required {
-		f, ours := s.files[sum]
-		switch {
-		case !ours:
-			return &client.ContractError{Status: http.StatusOK, Problem: "asks for a blob that was not declared"}
-		case asked[sum]:
+		if asked[sum] {
 			return &client.ContractError{Status: http.StatusOK, Problem: "asks for a blob twice"}
 		}
 		asked[sum] = true
-		queue = append(queue, f)
-		bytes += f.Size
+	}
+	queue := make([]*File, 0, len(up.Required))
+	var bytes, had int64
+	for i := range s.files {
+		f := &s.files[i]
+		due, required := asked[f.SHA256]
+		switch {
+		case !required:
+			had++
+		case due:
+			asked[f.SHA256] = false
+			queue = append(queue, f)
+			bytes += f.Size
+		}
+	}
+	if len(queue) < len(up.Required) {
+		return &client.ContractError{Status: http.StatusOK, Problem: "asks for a blob that was not declared"}
 	}
 	slices.SortFunc(queue, func(a, b *File) int { return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Path, b.Path)) })
 	p := s.progress
 	p.Blobs.Store(p.BlobsStored.Load() + int64(len(queue)))
 	p.Bytes.Store(p.BytesSent.Load() + bytes)
-	p.Had.Store(int64(len(s.files) - int(p.Blobs.Load())))
+	if !s.counted { // what is asked for once more was not there either
+		s.counted = true
+		p.Had.Store(had)
+	}
 	s.markStored()
 	return s.sendParallel(ctx, queue, up)
 }

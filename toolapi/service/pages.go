@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -193,6 +194,7 @@ func (p *pagesCall) object() (toolapi.Object, error) {
 
 // body reads a body of at most `most` bytes that is declared as JSON.
 func (p *pagesCall) body(most int64) ([]byte, error) {
+	const mostAhead = 2 << 20 // bytes that a header alone reserves
 	tooLarge := func() error {
 		return toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge,
 			fmt.Sprintf("The request body must have at most %d bytes.", most))
@@ -200,7 +202,10 @@ func (p *pagesCall) body(most int64) ([]byte, error) {
 	if p.x.r.ContentLength > most {
 		return nil, tooLarge()
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(p.x.ResponseWriter, io.NopCloser(p.pacedBody()), most))
+	var read bytes.Buffer
+	read.Grow(int(min(max(p.x.r.ContentLength, 0), mostAhead)) + bytes.MinRead)
+	_, err := read.ReadFrom(http.MaxBytesReader(p.x.ResponseWriter, io.NopCloser(p.pacedBody()), most))
+	text := read.Bytes()
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
 		return nil, tooLarge()
 	}

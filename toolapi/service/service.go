@@ -143,7 +143,13 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 
 // Close closes the database. Calls and Run must have ended.
 func (s *Service) Close() error {
-	return s.db.close()
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	var err error
+	if s.blobs != nil {
+		err = s.blobs.Close()
+	}
+	return errors.Join(err, s.db.close())
 }
 
 // bind gives each tool of the contract its code.

@@ -83,6 +83,9 @@ func (t tx) storeBundle(workspace int64, b packed) (id int64, err error) {
 	return id, err
 }
 
+// packedLength is about the length of a file in a packed list: its hash cannot be shortened to less than half.
+const packedLength = 80
+
 // packFiles packs a list of files.
 func packFiles(files []sitefile.File) ([]byte, error) {
 	list := make([]toolapi.UploadFile, len(files))
@@ -90,12 +93,13 @@ func packFiles(files []sitefile.File) ([]byte, error) {
 		list[i] = uploadFile(f)
 	}
 	var packed bytes.Buffer
+	packed.Grow(len(files) * packedLength)
 	// No level shortens the hashes, which are most of it.
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
 	if err != nil {
 		return nil, err
 	}
-	_, err = w.Write(toolapi.AppendFiles(nil, list))
+	_, err = w.Write(toolapi.AppendFiles(make([]byte, 0, toolapi.FilesLength(list)), list))
 	err = errors.Join(err, w.Close())
 	return packed.Bytes(), err
 }

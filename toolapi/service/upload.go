@@ -88,8 +88,12 @@ func (p *pagesCall) declare() error {
 		reply, err = writeTx(p.x.r.Context(), p.service.db, func(t tx) (storedReply, error) {
 			return p.storeUpload(t, args, made, fingerprint)
 		})
+		if err == nil && made.upload != "" {
+			p.service.uploadUses.wrote(made.upload, p.now)
+		}
 		if err == nil && made.id != 0 {
 			p.service.db.bundles.put(made.id, made.Bundle)
+			p.service.lists.put(made.id, made.blobs)
 		}
 		return err
 	})
@@ -115,6 +119,7 @@ type preparedBundle struct {
 	workspace int64
 	missing   []blob.Blob
 	id        int64 // once it is stored
+	upload    string
 }
 
 // prepareBundle holds declared files to the rules, and looks meanwhile which blobs of them there are.
@@ -165,6 +170,7 @@ func (p *pagesCall) storeUpload(
 		return reply, err
 	}
 	u.touched = p.now.UnixMilli()
+	b.upload = u.id
 	if b.workspace != p.in.id { // the key's pin has changed meanwhile
 		if b.missing, _, err = t.missingFromWorkspace(p.service, p.in.id, u.bundle.Int64); err != nil {
 			return reply, err

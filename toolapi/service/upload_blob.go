@@ -301,6 +301,11 @@ func (l *uploadUses) note(id string, at time.Time) (due bool) {
 	return due
 }
 
+// wrote notes that a use was written down by a transaction that stored more.
+func (l *uploadUses) wrote(id string, at time.Time) {
+	l.change(id, func(t *uploadUse) { t.last, t.written = max(t.last, at.UnixMilli()), max(t.written, at.UnixMilli()) })
+}
+
 func (l *uploadUses) last(id string) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

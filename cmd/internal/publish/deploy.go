@@ -112,7 +112,9 @@ func (d *deployment) run(ctx context.Context) error {
 	if d.seed, err = o.readSeed(); err != nil {
 		return err
 	}
+	ahead := d.lookAhead(ctx)
 	site, err := o.build(ctx)
+	ahead.end(err != nil)
 	if err != nil {
 		return err
 	}
@@ -120,7 +122,7 @@ func (d *deployment) run(ctx context.Context) error {
 	if err := d.createPage(ctx); err != nil {
 		return err
 	}
-	page, in, err := s.ChooseSite(ctx)
+	page, in, err := s.ChooseSiteOf(ctx, func() (toolapi.PageList, error) { return ahead.pages(ctx, s) })
 	if err != nil {
 		return err
 	}
@@ -128,7 +130,7 @@ func (d *deployment) run(ctx context.Context) error {
 	t.Progress("%s %s (%s) in the workspace %s at %s", t.Paint("1", "to"),
 		wording.Printable(page.Name), wording.Printable(page.Hostname), wording.Printable(in.Workspace), s.Client.BaseURL())
 	d.to = &deploy.Deployer{Client: s.Client, Contract: s.Contract, Workspace: s.Workspace, Site: s.Site, Version: s.Version, Now: t.Now}
-	live, err := d.to.LookAt(ctx, page)
+	live, err := ahead.live(ctx, d.to, page)
 	if err != nil {
 		return remote.Error(err)
 	}

@@ -32,8 +32,9 @@ import (
 type upload struct {
 	deploy.Bundle
 
-	root   *os.Root // its files are read through it, so that no link leads out
-	opener *bundler.Opener
+	builder *bundler.Builder
+	root    *os.Root // its files are read through it, so that no link leads out
+	opener  *bundler.Opener
 }
 
 const javaScript = "text/javascript; charset=utf-8"
@@ -42,43 +43,49 @@ func (s *upload) close() {
 	if s.opener != nil {
 		s.opener.Close()
 	}
-	_ = s.root.Close() // only read
+	if s.root != nil {
+		_ = s.root.Close() // only read
+	}
+	s.builder.Close()
 }
 
-// build builds the site, and closes the builder.
+// build builds the site. While it is sent, the builder writes the hashes of its files for the next deploy.
 func (o DeployOptions) build(ctx context.Context) (*upload, error) {
 	b, err := o.NewBuilder(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer b.Close()
+	site := &upload{builder: b}
+	if err := o.buildInto(ctx, site); err != nil {
+		site.close()
+		return nil, err
+	}
+	return site, nil
+}
+
+func (o DeployOptions) buildInto(ctx context.Context, site *upload) error {
 	t, dir, m := o.Remote.Term, o.Remote.Dir, o.Manifest
-	bundle, diags := b.BuildListed(ctx, m, o.Public)
+	bundle, diags := site.builder.BuildListed(ctx, m, o.Public)
 	if bundle != nil {
 		diags = append(diags, rehearsal.Run(ctx, dir, m)...)
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err // files that it could not read any more have no fault
+		return err // files that it could not read any more have no fault
 	}
 	if bundle == nil || diags.HasErrors() {
-		return nil, failure.Refuse(userfile.WorkDir(t.Dir), dir, diags)
+		return failure.Refuse(userfile.WorkDir(t.Dir), dir, diags)
 	}
 	if len(diags) > 0 && !t.Quiet && !t.JSON {
 		t.PrintDiagnostics(diagnostic.NewReport(t.Shown(filepath.Join(dir, manifest.FileName)), diags), nil)
 	}
 	folder, err := filepath.EvalSymlinks(dir) // as the bundler names files
 	if err != nil {
-		return nil, err
+		return err
 	}
-	site := &upload{}
 	if site.root, err = os.OpenRoot(folder); err != nil {
-		return nil, failure.Resource("site-unreadable", "the site's folder cannot be read", "", err)
+		return failure.Resource("site-unreadable", "the site's folder cannot be read", "", err)
 	}
-	if err := site.fill(folder, m, bundle, o.SourceMaps); err != nil {
-		site.close()
-		return nil, err
-	}
-	return site, nil
+	return site.fill(folder, m, bundle, o.SourceMaps)
 }
 
 // fill lists the files of a built site.

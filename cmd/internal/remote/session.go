@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
@@ -40,11 +41,37 @@ type Session struct {
 
 	options Options
 	key     key
+
+	notes   sync.Mutex
+	holding bool     // see HoldNotes
+	held    []string // notes
 }
 
 // Note prints a warning of a client.
 func (s *Session) Note(sentence string) {
+	s.notes.Lock()
+	defer s.notes.Unlock()
+	if s.holding {
+		s.held = append(s.held, sentence)
+		return
+	}
 	s.Term.Progress("%s %s", s.Term.Paint("33", "note:"), sentence)
+}
+
+// HoldNotes keeps warnings of the client until release, which prints them: the terminal takes the output of one goroutine.
+func (s *Session) HoldNotes() (release func()) {
+	s.notes.Lock()
+	defer s.notes.Unlock()
+	s.holding = true
+	return func() {
+		s.notes.Lock()
+		held := s.held
+		s.holding, s.held = false, nil
+		s.notes.Unlock()
+		for _, sentence := range held {
+			s.Note(sentence)
+		}
+	}
 }
 
 // Key returns the key, for another client of the same service.
@@ -224,9 +251,16 @@ func (s *Session) InWorkspace(ctx context.Context, call func() error) error {
 
 // ChooseSite finds the site that is meant. When none is, a person at a terminal is asked.
 func (s *Session) ChooseSite(ctx context.Context) (page toolapi.Page, in toolapi.WorkingIn, err error) {
+	return s.ChooseSiteOf(ctx, func() (toolapi.PageList, error) { return deploy.Pages(ctx, s.Client, s.Contract, s.Workspace) })
+}
+
+// ChooseSiteOf is ChooseSite with the pages of the workspace as pages returns them; once more for another workspace.
+func (s *Session) ChooseSiteOf(
+	ctx context.Context, pages func() (toolapi.PageList, error),
+) (page toolapi.Page, in toolapi.WorkingIn, err error) {
 	var list toolapi.PageList
 	err = s.InWorkspace(ctx, func() (err error) {
-		list, err = deploy.Pages(ctx, s.Client, s.Contract, s.Workspace)
+		list, err = pages()
 		return err
 	})
 	if err != nil {

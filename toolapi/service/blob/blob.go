@@ -33,6 +33,8 @@ type Store struct {
 	failed   func(error)
 	nameless bool // drafts have no name
 
+	watch watch
+
 	mu     sync.Mutex
 	opened map[int64]*Space
 	using  sync.RWMutex // held for writing while blobs are collected
@@ -43,8 +45,12 @@ type Space struct {
 	store *Store
 	dir   string
 
+	in      identity         // the folder that is watched; see watch.go
+	watched [1 << 8]*watched // its folders; nil for those that are not
+
 	mu     sync.Mutex
 	made   [1 << 8]bool   // folders that are there
+	above  bool           // the names of the folders are on disk
 	synced [1 << 8]bool   // folders whose names are on disk
 	pinned map[string]int // blobs that are in use and not referred to yet
 }
@@ -88,6 +94,9 @@ func Open(dir string, failed func(error)) (*Store, error) {
 	s.nameless = s.supportsNameless()
 	return s, s.syncDir(dir)
 }
+
+// Close gives up what the system watches for the store. Nothing may be called after it.
+func (s *Store) Close() error { return s.watch.close() }
 
 // Temporary makes a temporary file, which the caller closes and removes. The next Open removes what a killed process left.
 func (s *Store) Temporary() (*os.File, error) {
@@ -270,8 +279,16 @@ func (w *Space) makeFolder(sum string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if n := folderOf(sum); !w.made[n] {
-		if err := os.MkdirAll(filepath.Dir(w.Path(sum)), 0o700); err != nil {
-			return err
+		folder := filepath.Dir(w.Path(sum))
+		switch err := os.Mkdir(folder, 0o700); {
+		case errors.Is(err, fs.ErrExist):
+		case err == nil:
+			w.above = false
+		default:
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				return err
+			}
+			w.above = false
 		}
 		w.made[n] = true
 	}
@@ -325,7 +342,12 @@ func (w *Space) Sync(sums []string) error {
 	for _, n := range due {
 		w.synced[n] = true
 	}
-	return errors.Join(w.store.syncDir(w.dir), w.store.syncDir(w.store.dir))
+	if w.above {
+		return nil
+	}
+	err := errors.Join(w.store.syncDir(w.dir), w.store.syncDir(w.store.dir))
+	w.above = err == nil
+	return err
 }
 
 func (s *Store) syncDir(name string) error { return SyncFolder(name, s.sync) }

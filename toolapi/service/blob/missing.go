@@ -14,8 +14,9 @@ type Blob struct {
 }
 
 // Missing returns those of a list, sorted by their hashes, that do not exist (see [Space.Has]). It looks folder by folder, at
-// several at once.
+// several at once; what the system knows to be unchanged since it was there, it does not look at again (watch.go).
 func (w *Space) Missing(all []Blob) []Blob {
+	w.store.watch.begin(w)
 	folders := byFolder(all)
 	missing := make([][]Blob, len(folders))
 	var next atomic.Int64

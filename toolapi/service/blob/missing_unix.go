@@ -14,12 +14,17 @@ func (w *Space) missingOf(some []Blob) (missing []Blob) {
 	if !validSum(some[0].SHA256) {
 		return some
 	}
+	if w.store.watch.known(w, some) {
+		return nil
+	}
 	folder, err := unix.Open(filepath.Dir(w.Path(some[0].SHA256)), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil { // there is none, or no file may be opened now
 		return w.lookAtEach(some)
 	}
 	defer func() { _ = unix.Close(folder) }() // it was only read
-	for _, b := range some {
+	k, look := w.store.watch.unknown(w, folder, some)
+	var whole []Blob
+	for _, b := range look {
 		var info unix.Stat_t
 		err := unix.Fstatat(folder, b.SHA256[2:], &info, unix.AT_SYMLINK_NOFOLLOW)
 		switch {
@@ -27,7 +32,10 @@ func (w *Space) missingOf(some []Blob) (missing []Blob) {
 			missing = append(missing, w.lookAtEach([]Blob{b})...)
 		case info.Mode&unix.S_IFMT != unix.S_IFREG || info.Size != b.Size:
 			missing = append(missing, b)
+		case info.Nlink == 1:
+			whole = append(whole, b)
 		}
 	}
+	w.store.watch.keep(k, whole)
 	return missing
 }

@@ -1,0 +1,21 @@
+//go:build !linux
+
+package blob
+
+// notifier is that of a system that is not asked.
+type notifier struct{}
+
+// identity tells one folder from another that has its name later.
+type identity struct{}
+
+func identify(string) (identity, bool) { return identity{}, false }
+
+func (*notifier) open() bool { return false }
+
+func (*notifier) close() error { return nil }
+
+func (*notifier) add(int) (id int32, ok bool) { return 0, false }
+
+func (*notifier) remove(int32) {}
+
+func (*notifier) read(func(id int32, name string, gone bool)) bool { return true }
