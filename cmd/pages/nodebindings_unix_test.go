@@ -60,7 +60,7 @@ const { env } = await getPlatform();
 const server = createServer(async (request, response) => {
   try {
     if (request.url === "/add") await env.DB.prepare("INSERT INTO people (name) VALUES (?)").bind("Ada").run();
-    if (request.url === "/wrong") await env.DB.prepare("SELECT nothing").all();
+    if (request.url === "/wrong") await env.DB.prepare("SELECT missing").all();
     response.end(JSON.stringify({
       n: await env.DB.prepare("SELECT count(*) AS n FROM people").first("n"), key: env.KEY, has: Object.keys(env),
       id: request.headers["x-pages-request-id"] !== "forged", proof: request.headers["x-pages-proof"].length,
@@ -76,7 +76,7 @@ process.on("SIGTERM", () => process.exit());`)
 	if a := d.get("/add", "X-Pages-Request-Id: forged"); a.body != want {
 		t.Errorf("got  %s\nwant %s", a.body, want)
 	}
-	d.expect(d.get("/wrong"), http.StatusOK, "D1_ERROR: no such column: nothing at offset 7: SQLITE_ERROR")
+	d.expect(d.get("/wrong"), http.StatusOK, "D1_ERROR: no such column: missing at offset 7: SQLITE_ERROR")
 
 	pages := func(args ...string) string {
 		out, err := exec.Command(program(t), args...).CombinedOutput()
@@ -85,7 +85,7 @@ process.on("SIGTERM", () => process.exit());`)
 		}
 		return string(out)
 	}
-	if out := pages("db", "query", "SELECT name FROM people", "--site", dir); !strings.Contains(out, "Ada") {
+	if out := pages("db", "query", "SELECT name FROM people", dir); !strings.Contains(out, "Ada") {
 		t.Errorf("pages db query does not see the row:\n%s", out)
 	}
 	d.eventually("the log has the calls, with their request", func() bool {
