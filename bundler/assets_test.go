@@ -123,7 +123,7 @@ func TestLinks(t *testing.T) {
 }
 
 // TestSwapped is P-115: between the walk and the reading something else takes a file's
-// place. What is read is what may be served, and nothing else.
+// place. The reader reads only files that may be served.
 func TestSwapped(t *testing.T) {
 	for _, c := range []struct {
 		name, link, want string
@@ -384,8 +384,8 @@ func TestAssetsIgnore(t *testing.T) {
 	}
 }
 
-// TestCheckout: a folder whose files are removed before they are read is listed again, and
-// what is removed again and again is told.
+// TestCheckout: a folder whose files disappear before they are read is listed again. Files that
+// disappear every time are reported.
 func TestCheckout(t *testing.T) {
 	dir := site(t, "public/index.html", "home", "public/a.html", "a", "public/docs/b.html", "b")
 	root, err := os.OpenRoot(dir)

@@ -78,7 +78,7 @@ func (c *hashCache) begin(o Options, secrets *secretscan.Set) {
 	}
 }
 
-// clean reports whether a file holds nothing that is to be told of it.
+// clean reports whether a file needs no diagnostic.
 func (h hashed) clean() bool { return !h.key && len(h.leaked.found) == 0 && !h.leaked.cut }
 
 // fill sets the sum, and the info it belongs to, of every file, and finds the private keys and secrets among them. It forgets

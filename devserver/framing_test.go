@@ -322,7 +322,7 @@ func FuzzFraming(f *testing.F) {
 	})
 }
 
-// BenchmarkFraming is what reading along costs for the head a browser sends.
+// BenchmarkFraming measures the cost of reading along for the head that a browser sends.
 func BenchmarkFraming(b *testing.B) {
 	head := []byte("GET /css/site.css HTTP/1.1\r\nHost: localhost:8788\r\nConnection: keep-alive\r\n" +
 		"sec-ch-ua: \"Chromium\";v=\"140\", \"Not=A?Brand\";v=\"24\"\r\nsec-ch-ua-mobile: ?0\r\nsec-ch-ua-platform: \"Linux\"\r\n" +

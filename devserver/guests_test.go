@@ -50,7 +50,7 @@ func TestGuestsHearOfVersionsAlone(t *testing.T) {
 	}
 }
 
-// Where no build was good yet, a guest is told that there will be a site, in every form.
+// Before the first good build, a guest gets the notice that the site is not ready, in every form.
 func TestGuestsOfBrokenSite(t *testing.T) {
 	dir := siteDir(t)
 	if err := os.WriteFile(filepath.Join(dir, "public", "index.html"), []byte("<p>broken-secret"), 0o600); err != nil {

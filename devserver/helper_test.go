@@ -54,7 +54,7 @@ type folderBuilder struct {
 	dir    string
 	worker site.Worker
 	routes []manifest.Route
-	// built gets what each build was told, when it is set.
+	// built gets the changed files of each build, when it is set.
 	built chan []string
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // The reload stream opens to a page of this site that has the token of this
-// run, and to nobody else.
+// run, and to no other.
 func TestReloadStreamIsGuarded(t *testing.T) {
 	r := serve(t, &folderBuilder{dir: siteDir(t)}, Hot)
 	host := strings.TrimPrefix(r.url, "http://")
@@ -202,7 +202,7 @@ func TestReconnectedPage(t *testing.T) {
 	}
 }
 
-// Nobody waits for a page that does not read: it is cut off.
+// A page that does not read is cut off.
 func TestSlowPageIsCutOff(t *testing.T) {
 	h := NewHub(HubOptions{})
 	slow, quick := h.join(0, false), h.join(0, false)

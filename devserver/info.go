@@ -19,7 +19,7 @@ type Info struct {
 	Limits   []Limit   `json:"limits"`
 	Forms    []Form    `json:"forms"`
 	Flags    []string  `json:"flags"`
-	// Engine is what runs the Worker: "built-in", or another one with its version.
+	// Engine names the engine of the Worker: "built-in", or another one with its version.
 	Engine string `json:"engine,omitempty"`
 }
 

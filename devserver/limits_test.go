@@ -281,7 +281,7 @@ func TestHalfClosedClient(t *testing.T) {
 }
 
 // The end of what a client sends is seen before the handler of its request begins: the request
-// is under way all the same, and the end is told when it has had its time, or is over.
+// goes on all the same, and learns of the end after its grace period, or when it is over.
 func TestHalfClosedBeforeItsHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := &connPool{max: 10, now: time.Now}
@@ -336,8 +336,8 @@ func TestRequestSizes(t *testing.T) {
 	}
 }
 
-// A client that asks first whether to send its body is answered at once when nobody
-// wants it, and told so when somebody does.
+// A client that sends Expect: 100-continue gets its response at once when the handler
+// does not read the body, and 100 when it does.
 func TestExpectedContinue(t *testing.T) {
 	for _, c := range []struct{ path, want string }{{"/", "HTTP/1.1 200 OK\r\n"}, {"/read", "HTTP/1.1 100 Continue\r\n"}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -368,7 +368,7 @@ func dial(t *testing.T, r *running) net.Conn {
 	return c
 }
 
-// A thousand connections that say nothing keep nobody out.
+// A thousand silent connections keep no client out.
 func TestHalfOpenConnectionsKeepNobodyOut(t *testing.T) {
 	r := serve(t, &folderBuilder{dir: siteDir(t)}, Hot)
 	for range 1000 {
@@ -379,7 +379,7 @@ func TestHalfOpenConnectionsKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// When a request runs on every connection, one more is told so.
+// When a request runs on every connection, the next one gets 503.
 func TestTooManyRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		let := make(chan struct{})
@@ -406,7 +406,7 @@ func TestTooManyRunning(t *testing.T) {
 	})
 }
 
-// Posts whose bodies do not come to their end keep nobody out: the one that has brought
+// Posts whose bodies do not end keep no client out: the one that has brought
 // nothing for longest gives way, and what sends steadily, or waits for its answer, goes on.
 func TestHalfSentPostsKeepNobodyOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

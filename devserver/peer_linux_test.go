@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// On one machine a client that went away is told from one that only sends no more.
+// On one machine a client that has gone differs from one that only stopped sending.
 func TestOrphaned(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		l, err := net.Listen("tcp", address)

@@ -171,7 +171,7 @@ func TestRequestLogIsSwept(t *testing.T) {
 	}
 }
 
-// What does not find room is dropped, counted and told; nobody waits for the log.
+// Entries over the bound are dropped, counted and reported; no request waits for the log.
 func TestRequestLogDrops(t *testing.T) {
 	const sent = 50_000
 	var full *RequestLog
@@ -389,7 +389,7 @@ func TestFormatLine(t *testing.T) {
 	}
 }
 
-// BenchmarkRequestLogAdd is what the log costs a request.
+// BenchmarkRequestLogAdd measures the cost of the log for a request.
 func BenchmarkRequestLogAdd(b *testing.B) {
 	log, err := OpenRequestLog(b.Context(), openDB(b, filepath.Join(b.TempDir(), "platform.db")), RequestLogOptions{})
 	if err != nil {
@@ -403,7 +403,7 @@ func BenchmarkRequestLogAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkRequestLogWrite is what the log costs the machine, per request.
+// BenchmarkRequestLogWrite measures the cost of the log for the machine, per request.
 func BenchmarkRequestLogWrite(b *testing.B) {
 	log, err := OpenRequestLog(b.Context(), openDB(b, filepath.Join(b.TempDir(), "platform.db")), RequestLogOptions{})
 	if err != nil {

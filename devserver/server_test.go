@@ -305,8 +305,8 @@ func TestServeReportsABadSocket(t *testing.T) {
 	}
 }
 
-// A manifest that appears, a checkout, a generator: whatever happens, what is
-// served in the end is what is on disk.
+// A manifest that appears, a checkout, a generator: in the end the server serves the
+// files on disk.
 func TestStormEndsWithTheDisk(t *testing.T) {
 	dir := siteDir(t)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)

@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// TestAccessChanges holds what is told of paths that others may see than before.
+// TestAccessChanges covers the report of paths whose audience changes.
 func TestAccessChanges(t *testing.T) {
 	route := func(pattern, access string) string {
 		return fmt.Sprintf(`{"pattern": %q, "access": %q}`, pattern, access)

@@ -76,7 +76,7 @@ func TestAssetsIgnore(t *testing.T) {
 	}
 }
 
-// publicOf is what a walk finds public of the files above, under rules.
+// publicOf returns the public files of the list above, under rules.
 func publicOf(t testing.TB, rules string) []string {
 	t.Helper()
 	fsys := fstest.MapFS{"public/.assetsignore": &fstest.MapFile{Data: []byte(rules)}}

@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
-// TestCeilings: a limit that is over its ceiling is told the ceiling that the schema gives it, whichever limits there are.
+// TestCeilings: the message about any limit names the ceiling of the schema.
 func TestCeilings(t *testing.T) {
 	limits := described().Properties["limits"]
 	if len(limits.keys()) == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
-// siteCases are small sites that are told of a code which no case of testdata/cases.txt meets.
+// siteCases are small sites for the codes that no case of testdata/cases.txt reports.
 func siteCases() map[string]fstest.MapFS {
 	const clubhouse = `{"assets":"p","routes":[{"pattern":"/club/*","access":"members"}]}`
 	const assets, migrations = `{"assets":"p"}`, `{"bindings":{"database":{"migrations":"m"}}}`
@@ -122,8 +122,8 @@ var neverMet = map[string]string{
 	"invalid-value":     "what a rule of the schema is told by until it has words of its own (TestUnexplained), and all have: FuzzManifest",
 }
 
-// TestEveryCode: a case leads to each code, so that a rule without one does not go unnoticed, and each site of
-// siteCases is told of the one thing that is wrong with it.
+// TestEveryCode: each code has a case, so that a rule without a test fails here. Each site of siteCases reports exactly
+// one problem.
 func TestEveryCode(t *testing.T) {
 	testmachine.Unraced(t)
 	met := map[string]bool{}

@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/jsontree"
 )
 
-// TestUnexplained: a rule of the schema that has no words of its own yet is told all the same, with what to do.
+// TestUnexplained: a schema rule without a message of its own still gets a message and a fix.
 func TestUnexplained(t *testing.T) {
 	d := NewDocument(`{"entry":"w.js"}`)
 	d.Root, _ = jsontree.Parse(d.lines.Src)

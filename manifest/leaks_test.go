@@ -77,7 +77,7 @@ func TestMembersText(t *testing.T) {
 	}
 }
 
-// TestMembersTextBounds: many files are told of by their number, and nothing is read without end.
+// TestMembersTextBounds: a long list of files is reported as a count, and reads are bounded.
 func TestMembersTextBounds(t *testing.T) {
 	const sentence = "The key of the boat house hangs behind the blue door."
 	files := []string{"p/club/index.html", "<p>" + sentence}

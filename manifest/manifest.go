@@ -28,7 +28,7 @@ import (
 // FileName is the name of the manifest at the bundle root.
 const FileName = sitepath.ManifestFile
 
-// Manifest is what a site declares. The zero value is a static site with no files. Paths are relative to the
+// Manifest holds the declarations of a site. The zero value is a static site with no files. Paths are relative to the
 // bundle root, slash separated and clean: [Parse] turns "./public/" into "public".
 type Manifest struct {
 	Entry  string `json:"entry,omitempty"`  // the Worker module that answers Routes; empty for a static site

@@ -36,8 +36,8 @@ var schemaJSON = sync.OnceValue(func() []byte {
 	return []byte(strings.Replace(schemaTemplate, `"properties": {}`, `"properties": {`+strings.Join(rows, ",")+"\n      }", 1))
 })
 
-// Schema returns the JSON Schema (draft-07) of the manifest, with descriptions and defaults. It says every
-// rule of section 2.9 that draft-07 can say and is what [Parse] itself validates with.
+// Schema returns the JSON Schema (draft-07) of the manifest, with descriptions and defaults. It states every
+// rule of section 2.9 that draft-07 can state. [Parse] validates with it.
 func Schema() []byte { return slices.Clone(schemaJSON()) }
 
 // compiled holds the schema after its first use. A process that never validates pays nothing for it.

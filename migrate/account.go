@@ -195,7 +195,7 @@ func (a *account) drops(o *object, left int64) {
 	a.add(last, o, "", LossDrop, left)
 }
 
-// deletion is what one statement deleted of the rows that a table had before the run.
+// deletion holds the rows from before the run that one statement deleted from a table.
 type deletion struct {
 	step  *step
 	cause string
@@ -289,7 +289,7 @@ type pair struct {
 	same   bool
 	key    string // the condition that rows have the same primary key; "" where there is none to compare
 	row    string // key, and where rows came from elsewhere all values too
-	values string // the condition by which values are compared; "" where rows cannot be told
+	values string // the condition that compares values; "" where rows have no identity
 	others rowset // rows that are lost, though another has their key
 }
 

@@ -173,7 +173,7 @@ func TestKeyUnchecked(t *testing.T) {
 	}
 }
 
-// TestDownSection: the part of a file that takes it back is told, with its line.
+// TestDownSection: a "down" section is reported with its line.
 func TestDownSection(t *testing.T) {
 	tests := []struct{ name, sql, want string }{
 		{"goose", "-- +goose Up\nCREATE TABLE a(x);\n-- +goose Down\nDROP TABLE a;", "1.sql:3:1 -- +goose Down"},

@@ -16,7 +16,7 @@ const (
 )
 
 // Check is a promise about rows that were there before a run, which SQLite held them to, or an index that it sorted them
-// into. While it does, nobody else writes.
+// into. Other writers wait meanwhile.
 type Check struct {
 	Kind    string // one of the Check constants
 	Table   string // after the run

@@ -487,7 +487,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestLimits: what is too large for the platform's databases is refused; a statement of many steps runs, and is told.
+// TestLimits: data too large for the platform's databases is refused; a statement of many steps runs with a warning.
 func TestLimits(t *testing.T) {
 	like := "'" + strings.Repeat("x", 51) + "%'"
 	tests := []struct{ name, sql, says string }{

@@ -65,7 +65,7 @@ const (
 	CodeKeyUnchecked    = "migration_foreign_key_unchecked"
 	CodeDownSection     = "migration_down_section"
 	CodeLossUnfounded   = "migration_loss_unfounded" // a comment that allows what is not lost
-	CodeLossCounted     = "migration_loss_counted"   // of a table whose rows cannot be told from each other
+	CodeLossCounted     = "migration_loss_counted"   // in a table whose rows have no identity
 )
 
 // Error is one refusal or failure.

@@ -151,7 +151,7 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestConcurrentRunners is M-035: each file once, and whoever loses waits.
+// TestConcurrentRunners is M-035: each file runs once, and the other runner waits.
 func TestConcurrentRunners(t *testing.T) {
 	rounds := 100
 	if testing.Short() {

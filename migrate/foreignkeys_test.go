@@ -34,7 +34,7 @@ func TestForeignKeys(t *testing.T) {
 	apply(t, open(t), list("1.sql", schema+"PRAGMA defer_foreign_keys=ON; INSERT INTO c VALUES (7, 1); INSERT INTO p VALUES (1);"))
 }
 
-// TestForeignKeyFixes: a foreign key that a statement breaks is told as one, with the remedy of that statement.
+// TestForeignKeyFixes: the error about a broken foreign key has the fix for the statement that broke it.
 func TestForeignKeyFixes(t *testing.T) {
 	const tables = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id)); CREATE TABLE r(p REFERENCES p(id) " +
 		"ON DELETE RESTRICT ON UPDATE RESTRICT); INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (1); INSERT INTO r VALUES (2);\n"
@@ -100,7 +100,7 @@ func TestForeignKeysOfRebuiltTable(t *testing.T) {
 	}
 }
 
-// TestCascade: what goes with a table that is dropped is told, unless it is put back, or was to go.
+// TestCascade: rows that a dropped table takes along are reported, unless the run restores or deletes them itself.
 func TestCascade(t *testing.T) {
 	const tables = "CREATE TABLE parent(id INTEGER PRIMARY KEY, name TEXT);\n" +
 		"CREATE TABLE \"a child\"(id INTEGER PRIMARY KEY, p REFERENCES Parent ON DELETE CASCADE);\n" +

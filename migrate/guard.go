@@ -172,7 +172,7 @@ func ownPrefix(name string) string {
 
 var errNoAuthorizer = errors.New("the database driver has no authorizer")
 
-// guard is what SQLite's authorizer said about the statement that is compiled.
+// guard records the authorizer's verdicts on the statement that SQLite compiles.
 type guard struct {
 	refused refusal // why the last statement was refused
 	set     bool    // a statement changed one of settings

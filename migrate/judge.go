@@ -11,7 +11,7 @@ import (
 var errWrittenSince = errors.New("the database was written since it was judged")
 
 // judged applies the pending files of a run once [Options.Judge] agrees to their plan. Others may write while a copy is made
-// and the files run on it; where they did, the plan is made anew while nobody else writes. The copy is read by another
+// and the files run on it; where they did, the plan is made again with other writers locked out. The copy is read by another
 // connection of the database.
 func (m *Migrator) judged(ctx context.Context, r *run) error {
 	judge := func() error {

@@ -26,7 +26,7 @@ const (
 	LossUpdate  = "update"      // UPDATE that sets values to NULL, or to one value in all rows
 )
 
-// Loss is what one statement of a run takes away of the rows that were there before the run. Rows that the same run
+// Loss counts the rows from before the run that one statement removes. Rows that the same run
 // inserted are none, nor is a row that it deletes and puts back. A table that is made anew loses what its successor of the
 // same name has not. Rows that are moved into another table are lost to theirs. An UPDATE that changes values otherwise is
 // no loss. Where more than 100 statements of a file do the same to a table, the last one listed has the rows of all after it.

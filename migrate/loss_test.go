@@ -376,7 +376,7 @@ func TestLossCounted(t *testing.T) {
 	}
 }
 
-// TestLossUnfounded: a comment that allows what is not lost is told, unless the database has nothing to lose yet.
+// TestLossUnfounded: a comment that allows a loss which does not happen is reported, unless the database is empty.
 func TestLossUnfounded(t *testing.T) {
 	const tables = "CREATE TABLE a(x); CREATE TABLE b(x); INSERT INTO a VALUES (1);"
 	const comments = "-- pages: loses a\nSELECT 1;\n-- pages: loses b\nDELETE FROM b;\n-- pages: loses bb\nDELETE FROM b;\n" +
@@ -404,7 +404,7 @@ func TestLossUnfounded(t *testing.T) {
 	}
 }
 
-// TestLossCommentMisplaced: a comment that seems to allow a loss and does not is told.
+// TestLossCommentMisplaced: a comment that seems to allow a loss but does not is reported.
 func TestLossCommentMisplaced(t *testing.T) {
 	const table = "CREATE TABLE a(x); INSERT INTO a VALUES (1);"
 	for _, c := range []struct{ name, sql, want string }{

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLossComment: what a comment is written for is what is read of it.
+// TestLossComment: a comment round-trips through its parser.
 func TestLossComment(t *testing.T) {
 	for _, name := range []string{"people", "order items", `a"b`, "a,b", "select", "é", "2024", "-- x", "[x]"} {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,8 @@
 // the limit of steps, of which the author is warned.
 //
 // A [Plan] runs the files on a copy, and says which rows and values that were there each statement takes away ([Loss]):
-// deleted, dropped, replaced, gone by what a foreign key or a trigger does, not copied to a table that is made anew, cut
-// by another type. An UPDATE that changes values otherwise is left out: that is what it is for.
+// deleted, dropped, replaced, removed by a foreign key or a trigger, not copied to a table that is made anew, cut
+// by another type. Other changes of values by an UPDATE are not losses: they are its purpose.
 //
 // Every refusal is an [Error] with a stable code and, where a file is to blame, the line and column in it; several
 // at once come as [Errors].

@@ -184,7 +184,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestRenamed: who renames an applied file is told its new name, and to rename it again.
+// TestRenamed: the error about a renamed, applied file names the new file and the fix: rename it back.
 func TestRenamed(t *testing.T) {
 	const a, b = "CREATE TABLE a(x);", "CREATE TABLE b(x);"
 	const again = `rename it to "1.sql" again: an applied migration keeps its name`
@@ -377,8 +377,8 @@ func TestDefensive(t *testing.T) {
 	execute(t, db, "UPDATE g_data SET block = block")
 }
 
-// TestSettings: pragmas that hold for a connection are taken, and are what they were for the next file; PRAGMA foreign_keys
-// has no effect, and is told, once where a file turns it off and on.
+// TestSettings: a file may set pragmas of the connection, and the next file starts with the old values; PRAGMA foreign_keys
+// has no effect and gets one warning for each file.
 func TestSettings(t *testing.T) {
 	const rebuild = "CREATE TABLE p2(id INTEGER PRIMARY KEY);\nDROP TABLE p;\nALTER TABLE p2 RENAME TO p;\n"
 	const off = "PRAGMA foreign_keys = OFF has no effect in a migration: foreign keys stay enforced, and what ON DELETE says " +

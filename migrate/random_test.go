@@ -263,7 +263,7 @@ func (s *randomSite) state() (list []randomTable) {
 	return list
 }
 
-// TestRandomRuns: what a plan says of rows is what happened when the files are applied.
+// TestRandomRuns: a plan predicts what the run does to rows.
 func TestRandomRuns(t *testing.T) { randomRuns(t, 0, 40) }
 
 func TestManyRandomRuns(t *testing.T) {
@@ -328,7 +328,7 @@ func randomRun(t *testing.T, seed uint64) (applied, lossy bool) {
 		last := states[len(states)-1].tables[slices.IndexFunc(before, func(b randomTable) bool { return b.origin == table.origin })]
 		compareRows(table, last, was[table.origin], now[table.origin], want)
 	}
-	// Of an UPDATE that gives one value to all rows, which is told as well, the tests above know; here values are unlike.
+	// The tests above cover an UPDATE that gives one value to all rows, which is reported too; here values differ.
 	if !maps.Equal(got, want) {
 		t.Errorf("planned %v\nhappened %v\n%+v\n%s", got, want, losses(plan.Losses), dumpFiles(files))
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// complete is what SQLite's shell asks before it runs what was typed.
+// complete asks SQLite, as its shell does, whether the typed text is a complete statement.
 func complete(t testing.TB, text string) bool {
 	t.Helper()
 	tls := libc.NewTLS()

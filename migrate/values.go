@@ -11,7 +11,7 @@ import (
 
 // This file compares the values of rows that are there before and after a run. A value is lost when its column is gone, when
 // it is NULL now, when another type or a shorter text cut it, or when an UPDATE gave one value to all rows whose values
-// differed. Other changes of values are what an UPDATE is for, and no loss.
+// differed. Other changes of values are the purpose of an UPDATE, and no loss.
 
 // columnPair is a column from before the run and the one that has its values now.
 type columnPair struct {

@@ -90,8 +90,8 @@ type step struct {
 	moved   map[*object]map[int64]int64 // as they were before the step
 }
 
-// effect is what one statement did to the rows of one table that existed before the run, or to those of a new one as
-// far as it deleted them.
+// effect counts the changes of one statement to the rows of one table from before the run, and the deletions from a
+// new table.
 type effect struct {
 	direct, nested rowset // rows from before the run that were deleted, by the statement itself and by what it set off
 	// againDirect and againNested are ids of rows of the run that were deleted. They may have been those of rows from before it.
@@ -422,7 +422,7 @@ func preupdate(tls *libc.TLS, _, handle uintptr, op int32, _, table uintptr, old
 	}
 }
 
-// watch runs fn while w hears of each row that the connection changes.
+// watch runs fn and reports each row that the connection changes to w.
 func (w *watcher) watch(handle connection, fn func() error) error {
 	if w == nil {
 		return fn()

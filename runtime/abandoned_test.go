@@ -192,8 +192,8 @@ func TestAbandonedSparesOthers(t *testing.T) {
 	}
 }
 
-// TestAbandonedWaitUntil: what waitUntil was told of goes on, and the handler with it,
-// until the last of it has settled.
+// TestAbandonedWaitUntil: the promises of waitUntil go on, and the handler with them,
+// until the last one has settled.
 func TestAbandonedWaitUntil(t *testing.T) {
 	for name, body := range map[string]string{
 		"before": `ctx.waitUntil(later(400, "kept")); await later(200, "went on"); await later(4000, "went on too long");`,

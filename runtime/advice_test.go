@@ -225,7 +225,7 @@ func TestRepeatedCause(t *testing.T) {
 	}
 }
 
-// TestAdviceOnSQL: a name that is in no database is told the one that was meant.
+// TestAdviceOnSQL: the error about an unknown name suggests a similar one of the database.
 func TestAdviceOnSQL(t *testing.T) {
 	db := func(schema string) *binding.Set {
 		pool, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "site.db"))

@@ -15,8 +15,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
-// TestOpenWithoutCache: where machine code cannot be kept Workers run all the same, and it can be told why. What was
-// kept and is damaged is made anew.
+// TestOpenWithoutCache: Workers run without a cache of machine code too, and the reason is reported. A damaged
+// entry is made again.
 func TestOpenWithoutCache(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -123,7 +123,7 @@ func openCached(t *testing.T, dir string) *pagesruntime.Runtime {
 	return r
 }
 
-// answerOf is what a Worker answers.
+// answerOf returns the response body of a Worker.
 func answerOf(t *testing.T, r *pagesruntime.Runtime, code string, modules map[string][]byte) string {
 	t.Helper()
 	w, err := r.NewWorker(t.Context(), pagesruntime.WorkerOptions{

@@ -9,13 +9,13 @@ import (
 )
 
 // This file replaces isolates that met their memory limit. In production such an isolate is gone: its requests fail. Here the
-// request that met it goes on, and hears of the error where it met it; the next request gets an isolate that starts from the
+// request that met it goes on, and gets the error at that place; the next request gets an isolate that starts from the
 // module. So variables of the module are lost on both.
 
 // onFull logs that an isolate met its limit and retires it; it reports whether the isolate starts over instead, as one does
 // where as many are retired already as may serve. over says that it starts over by itself.
 func (w *Worker) onFull(s *slot, scope *engine.Scope, held engine.Held, over bool) bool {
-	if s.number == 0 { // it is being loaded, and who loads it hears of the error
+	if s.number == 0 { // it is being loaded, and the load returns the error
 		return false
 	}
 	if w.o.Console != nil {

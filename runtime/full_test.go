@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// TestFullHeap: what settles a promise finds no room for that, and the request hears of the limit
+// TestFullHeap: a promise cannot be settled for lack of memory, and the request fails with the limit
 // instead of waiting for ever.
 func TestFullHeap(t *testing.T) {
 	origin := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

@@ -70,8 +70,8 @@ func TestGlobalScope(t *testing.T) {
 	}
 }
 
-// No time is told at the top level, so that code which would keep the first of
-// January 1970 there shows it here.
+// The clock throws at the top level, so that code which would keep the first of
+// January 1970 fails here.
 func TestClockStandsAtTheTop(t *testing.T) {
 	w := mustStart(t, `const loaded = [Date.now(), new Date().getFullYear(), performance.now()];
 		export default { fetch() { return Response.json([loaded, new Date().getFullYear() > 2024, performance.now() > 0]);
@@ -137,8 +137,8 @@ func TestUncalledHandlers(t *testing.T) {
 	}
 }
 
-// Packages try at their top level what Intl can do. Nobody sees those dates, so a
-// calendar that there is no data for is an error only where somebody could.
+// Packages try at their top level what Intl can do. Those dates are never shown, so a
+// calendar without data is an error only where dates are.
 func TestCalendarsAtTheTop(t *testing.T) {
 	w := mustStart(t, `
 		const format = new Intl.DateTimeFormat("en-u-ca-chinese", { timeZone: "UTC" });

@@ -168,7 +168,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 		runtime.GC()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		// An image is taken after a collection, which is what this is for.
+		// Snapshot collects garbage before it takes an image.
 		if _, err := w.slots[0].isolate.Snapshot(engine.NewScope(t.Context(), 0, nil)); err != nil {
 			t.Fatal(err)
 		}

@@ -7,8 +7,8 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// TestHungAmongOthers: a request that can never be answered is told so, although
-// there is always another one that waits for something.
+// TestHungAmongOthers: a request that can never get a response fails with the reason, although
+// another one always waits for something.
 func TestHungAmongOthers(t *testing.T) {
 	w := mustStart(t, `
 		let share = null;

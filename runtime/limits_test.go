@@ -195,7 +195,7 @@ func TestLoadBudget(t *testing.T) {
 	}
 }
 
-// TestLoadMemory: a module that holds too much is told of as such, with its size and the biggest packages in it.
+// TestLoadMemory: the error about a module over the memory limit names its size and its biggest packages.
 func TestLoadMemory(t *testing.T) {
 	sourceMap, err := json.Marshal(map[string]any{
 		"version": 3, "names": []string{}, "mappings": "AAAA",

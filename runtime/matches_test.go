@@ -7,7 +7,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// TestMatchesOfRegExp is what code reads off RegExp after a match. Node 22 gives
+// TestMatchesOfRegExp covers the static properties of RegExp after a match. Node 22 gives
 // the same.
 func TestMatchesOfRegExp(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{

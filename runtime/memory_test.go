@@ -31,8 +31,8 @@ func resident() int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// leakBound is what ten thousand requests may leave behind: two and a half
-// kilobytes each, which any that is kept would be more than.
+// leakBound bounds the growth over ten thousand requests: two and a half
+// kilobytes each, less than any retained request.
 const leakBound = 24 << 20
 
 // TestManyRequests: ten thousand of them leave memory as it was.
@@ -77,7 +77,7 @@ func TestManyRequests(t *testing.T) {
 	}
 }
 
-// bodySize is what goes through a Worker here: `make soak` sends a gigabyte.
+// bodySize is the size of the body that passes through a Worker: `make soak` sends a gigabyte.
 func bodySize() int64 {
 	if os.Getenv("PAGES_SOAK") != "" {
 		return 1 << 30

@@ -232,7 +232,7 @@ var appetites = map[string]struct {
 const mostOutside = 334 << 20
 
 // TestAppetites: whatever a request has Go hold for it, the process stays within a
-// bound, the request hears of the limit, and the memory comes back.
+// bound, the request fails with the limit, and the memory comes back.
 func TestAppetites(t *testing.T) {
 	testmachine.Long(t)
 	if testmachine.Raced() {

@@ -18,7 +18,7 @@ import (
 )
 
 // TestNoRoom: where the system gives no room for a further isolate those that run answer
-// all requests, one that is ended starts over in its own room, and another Worker is told
+// all requests, a restarted one reuses its own memory, and another Worker gets the reason
 // why it cannot start. It runs in a process whose limit is its own.
 func TestNoRoom(t *testing.T) {
 	if !testmachine.InOwnProcess(t, nil) {

@@ -205,7 +205,7 @@ func TestWhatTheBundlerAddedThrows(t *testing.T) {
 	}
 }
 
-// logged is what a Worker writes that answers once.
+// logged returns the log of one request to a Worker.
 func logged(t *testing.T, source string) *console {
 	t.Helper()
 	code, sourceMap := compiled(t, source)

@@ -16,8 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/console"
 )
 
-// Sources are the author's files of one Worker: failures, stacks and log lines of its code are told in their terms, whichever
-// engine runs it. Safe for concurrent use.
+// Sources are the author's files of one Worker. They map failures, stacks and log lines of its code to these files, for either
+// engine. Safe for concurrent use.
 type Sources struct {
 	*sources
 
@@ -33,7 +33,7 @@ func NewSources(ctx context.Context, o WorkerOptions) *Sources {
 // Trace reads the stack of an error, from the author's innermost frame on.
 func (s *Sources) Trace(stack string) []Frame { return s.trace(stack) }
 
-// Line is what the console wrote, without time and request.
+// Line converts an entry of the console to a line without time and request.
 func (s *Sources) Line(e console.Entry) Line {
 	l := Line{Level: e.Level, Text: s.text(e.Text), Frames: s.trace(e.Stack)}
 	if e.Called {

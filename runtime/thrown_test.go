@@ -49,8 +49,8 @@ func TestWhatIsThrown(t *testing.T) {
 	}
 }
 
-// TestRefusedBody: what a body is refused for is told of at the call that asked for it, which is
-// over when the body is there.
+// TestRefusedBody: the error about a refused body points at the call that asked for it, which has
+// returned when the body arrives.
 func TestRefusedBody(t *testing.T) {
 	for _, method := range []string{"json", "formData"} {
 		f := fault(

@@ -214,7 +214,7 @@ var worded = []struct{ code, want string }{
 	{`class E extends TypeError {}; throw new E("circular reference")`, "TypeError: circular reference"},
 	{`JSON.stringify({ get a() { throw new TypeError("circular reference") } })`, "TypeError: circular reference"},
 	{`JSON.parse("{}", () => { throw new SyntaxError("mine") })`, "SyntaxError: mine"},
-	// and what is said is what the stack says
+	// and the message equals that of the stack
 	{`const o = {}; try { o.foo() } catch (e) { throw e.stack.split("\n")[0] }`, "TypeError: o.foo is not a function"},
 	{`try { JSON.parse("x") } catch (e) { throw [e.stack.includes("(worker.js:"), Object.keys(e).length] }`, "true,0"},
 }

@@ -26,7 +26,7 @@ const (
 	mappedScheme = "bundle:"
 )
 
-// WorkerOptions is what a Worker is made of.
+// WorkerOptions configure a Worker.
 type WorkerOptions struct {
 	// Name is the module's name in traces: "worker.js".
 	Name string
@@ -45,7 +45,7 @@ type WorkerOptions struct {
 	Compiling func() (done func())
 	// NodeJS is the compatibility flag nodejs_compat: the modules and globals of Node.js.
 	NodeJS bool
-	// Bindings are what env holds.
+	// Bindings are the members of env.
 	Bindings *binding.Set
 	Limits   Limits
 	// LoadCPU is the CPU time for evaluating the module. Default 10 s.

@@ -268,7 +268,7 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// TestCompiling: who waits for WebAssembly is told when it is compiled, and when that is over.
+// TestCompiling: a caller that waits for WebAssembly learns when its compilation begins and ends.
 func TestCompiling(t *testing.T) {
 	for _, modules := range []map[string][]byte{nil, {"./empty.wasm": []byte("\x00asm\x01\x00\x00\x00")}} {
 		var told []string

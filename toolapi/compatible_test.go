@@ -16,7 +16,7 @@ import (
 // document, section 9.3). What was deprecated 90 days ago may go, when it is entered
 // in removable with its day.
 
-// removable are what breaks listed below may name, and the day each was deprecated.
+// removable are the names that the breaks below may mention, with the day of their deprecation.
 var removable = map[string]string{}
 
 // TestOpenAPICompatible holds the document to the golden one, which -update would

@@ -324,7 +324,7 @@ type LeadList struct {
 	Leads      []Lead `json:"leads" jsonschema:"newest first"`
 }
 
-// Lead is what a visitor sent by a form of a page.
+// Lead is a visitor's submission of a page's form.
 type Lead struct {
 	ID        string          `json:"id"`
 	SiteID    string          `json:"site_id"`

@@ -19,7 +19,7 @@ const (
 	MaxPreviewedRevisions = 10 // of one name, each with an address of its own
 )
 
-// PreviewData is what the data of a preview begin with.
+// PreviewData is the initial data of a preview.
 type PreviewData string
 
 // Beginnings of data.

@@ -18,7 +18,7 @@ type DataLoss struct {
 	Allowed   bool   `json:"allowed,omitempty" jsonschema:"a comment above the statement allows it: pages: loses TABLE"`
 }
 
-// Rehearsal is what the migrations of a revision did to a copy of the page's database, or to the database itself.
+// Rehearsal reports the effect of a revision's migrations on a copy of the page's database, or on the database itself.
 type Rehearsal struct {
 	State    RehearsalState   `json:"state" jsonschema:"done; not_needed: there is no migration to run; skipped: the reason says why"`
 	Reason   string           `json:"reason,omitempty" jsonschema:"why it was skipped, such as: the database has 12 GB"`
@@ -145,7 +145,7 @@ func foldTable(name string) string {
 // CauseRestoreValues is the Cause of a DataLoss by a restore whose rows stay, and get the values of then.
 const CauseRestoreValues = "restore values"
 
-// LossOf is what one table, or one column of it, loses by several statements.
+// LossOf sums the losses of one table, or one of its columns, over several statements.
 type LossOf struct {
 	Table, Column string
 	Rows          int64

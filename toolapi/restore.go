@@ -46,7 +46,7 @@ type RestoreDataArgs struct {
 	Scope
 }
 
-// RestoreData is what will be, or was, put back.
+// RestoreData describes the data that a restore will put back, or did.
 type RestoreData struct {
 	Success
 	Proposal

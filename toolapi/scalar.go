@@ -43,7 +43,7 @@ type (
 	IdempotencyKey string
 	// Name is text that an argument must not leave empty.
 	Name string
-	// PageName is what a page is called.
+	// PageName is the name of a page.
 	PageName string
 	// Hostname is the name of a domain in an argument, in lower case.
 	Hostname string

@@ -14,7 +14,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Effect is what calling a tool can do.
+// Effect is the effect of a tool's call.
 type Effect int
 
 // The effects.

@@ -47,7 +47,7 @@ var named = []string{
 	"export const a = () => '\\'', b = () => \"\\\\\", c = () => '\\\n', d = () => `\\``, e = () => /\\//, f = () => /[\\]/]/;",
 }
 
-// printed is what esbuild makes of code; nil for what is no JavaScript.
+// printed returns esbuild's output for code; nil where code is not JavaScript.
 func printed(code string, o api.TransformOptions) []byte {
 	o.Target, o.Charset, o.Format, o.LogLevel = api.ES2024, api.CharsetUTF8, api.FormatESModule, api.LogLevelSilent
 	result := api.Transform(code, o)

@@ -91,7 +91,7 @@ func TestBrowserReadme(t *testing.T) {
 	p.picture("readme-terminal")
 }
 
-// picture is what fits in the window, for a document.
+// picture saves a screenshot of the window for a document.
 func (p page) picture(name string) {
 	p.t.Helper()
 	if *shots == "" {

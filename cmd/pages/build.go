@@ -115,7 +115,7 @@ func (c *cli) writeCloudflare(dir string, m *manifest.Manifest, b *bundler.Bundl
 	return err
 }
 
-// buildDoc is what `pages build --json` prints.
+// buildDoc is the output of `pages build --json`.
 type buildDoc struct {
 	OK         bool     `json:"ok"`
 	Digest     string   `json:"digest"`

@@ -31,7 +31,7 @@ type cli struct {
 	typed    map[string]bool   // the flags of the command line, not those of the environment
 	set      map[string]string // the variables of those of the environment, by the flags
 	entered  bool              // a command's own code was reached: errors are no longer about usage
-	// memory is what Go may hold for the Workers of all sites together; nil, which tests have, is one for each engine.
+	// memory is Go's quota for the Workers of all sites together; nil, as in tests, is one for each engine.
 	memory *pagesruntime.HostMemory
 	// images are those of all sites; nil, which tests have, is one queue for each site.
 	images *images.Queue

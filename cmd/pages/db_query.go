@@ -59,7 +59,7 @@ func (c *cli) newDBExec(f *dbFlags) *cobra.Command {
 	return cmd
 }
 
-// ranDoc is what `pages db exec --json` and `import --json` print.
+// ranDoc is the output of `pages db exec --json` and `import --json`.
 type ranDoc struct {
 	OK       bool   `json:"ok"`
 	Database string `json:"database"`
@@ -130,7 +130,7 @@ func (c *cli) sqlInput(ctx context.Context, args []string, file string) (name st
 	return "stdin", io.NopCloser(userfile.Interruptible(ctx, c.term.Stdin)), nil
 }
 
-// rowsDoc is what `pages db query --json` prints, row by row.
+// rowsDoc is the output of `pages db query --json`, row by row.
 type rowsDoc struct {
 	OK      bool     `json:"ok"`
 	Columns []string `json:"columns"`

@@ -169,5 +169,5 @@ func (p *publisher) stopIn(h *holdingProxy, sign os.Signal) (code int, shown str
 	return code, strings.ReplaceAll(cleared.ReplaceAllString(shown, ""), "\r", "")
 }
 
-// cleared is what a terminal shows no more of a line.
+// cleared matches the parts of a line that the terminal has erased.
 var cleared = regexp.MustCompile(`[^\n]*\r\x1b\[K`)

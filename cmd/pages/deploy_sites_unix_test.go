@@ -25,8 +25,8 @@ var publicPackages = []struct{ folder, gated string }{
 	{"packages/node_modules/date-fns", "locale"},
 }
 
-// TestDeployPackages publishes sites of many files, a part of each for members: what is
-// public comes back byte for byte, and who is signed out is told what `pages dev` tells.
+// TestDeployPackages publishes sites of many files, a part of each for members: public files
+// come back byte for byte, and signed-out visitors get the responses of `pages dev`.
 func TestDeployPackages(t *testing.T) {
 	packages := publicPackages[:1]
 	if os.Getenv("PAGES_SOAK") != "" {
@@ -111,8 +111,8 @@ func (v guest) sees(path string, want []byte) error {
 	return err
 }
 
-// isKeptOut reports that a file is told of to who is signed out, or otherwise than by
-// another visitor's site.
+// isKeptOut reports a response that reveals a members file to a signed-out visitor, or differs from
+// that of another site.
 func (v guest) isKeptOut(path string, want []byte, other guest) error {
 	for _, c := range []struct {
 		method string

@@ -252,8 +252,8 @@ func TestPlatformKilledWhileDeploying(t *testing.T) {
 	}
 }
 
-// TestDeployExample deploys the example site, changes it, and takes it back: what is
-// served is what is in the folder, byte for byte, and members pages are guarded there.
+// TestDeployExample deploys the example site, changes it, and takes it back: it serves
+// the bytes of the folder, and guards members pages.
 func TestDeployExample(t *testing.T) {
 	service := startPlatform(t, t.TempDir())
 	p := &publisher{t, copyExample(t, "riverside"), t.TempDir(), service.URL, service.Keys["member"]}

@@ -184,7 +184,7 @@ func cutPort(given string) (host, port string, ok bool) {
 	return u.Hostname(), u.Port(), err == nil
 }
 
-// process is what a session takes of this process.
+// process returns the parts of this process that a session uses.
 func (c *cli) process() devsession.Process {
 	return devsession.Process{
 		Terminal: &c.term, Sites: c.sites(), States: c.states(), Memory: c.memory, Images: c.images,

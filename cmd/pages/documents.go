@@ -21,7 +21,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/backup"
 )
 
-// document is what commands print with --json.
+// document is an output of commands with --json.
 type document struct {
 	name     string
 	commands []string // that print it, as one types them
@@ -152,7 +152,7 @@ func by(commands ...string) []string {
 	return commands
 }
 
-// doneDoc is what commands print with --json that have nothing else to say.
+// doneDoc is the output with --json of commands without a result.
 type doneDoc struct {
 	OK bool `json:"ok"`
 }

@@ -13,12 +13,12 @@ import (
 )
 
 // TestEdit follows an author's edits: each is live at once, a broken one keeps
-// what was good, and the open page hears of all of them.
+// the last good version, and the open page gets an event for each.
 func TestEdit(t *testing.T) {
 	d := startDev(t, copyExample(t, "riverside"))
 	events := d.stream()
 
-	// A file that the site does not consist of is nobody's edit: with it in the
+	// A file outside of the site is no edit: with it in the
 	// batch, the page would be reloaded whole.
 	if err := os.WriteFile(filepath.Join(d.dir, "dev.log"), []byte("rebuilt\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -234,7 +234,7 @@ func TestEveryExitCode(t *testing.T) {
 	}
 }
 
-// TestEnvironmentTopic: what is read of the environment is told.
+// TestEnvironmentTopic: the topic lists all environment variables that the program reads.
 func TestEnvironmentTopic(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"*.go", filepath.Join("..", "internal", "*", "*.go")} {
@@ -261,7 +261,7 @@ func TestEnvironmentTopic(t *testing.T) {
 	}
 }
 
-// TestStateTopic: the files of the state folder are told.
+// TestStateTopic: the topic lists the files of the state folder.
 func TestStateTopic(t *testing.T) {
 	for _, name := range []string{
 		statefolder.SiteFile, statefolder.ProjectFile, statefolder.PlatformFile, statefolder.KVFile,

@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestStartOnAFullDisk: who starts on a full disk is told that it is full, whatever had no room first.
+// TestStartOnAFullDisk: the error of a start on a full disk names the cause, whichever write failed first.
 func TestStartOnAFullDisk(t *testing.T) {
 	disk := testmachine.OwnDisk(t, "24m")
 	if disk == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// selfWorker fetches its own page by the address that it is asked at, and by one that it is told.
+// selfWorker fetches its own page by the address of the request, and by one that the request names.
 const selfWorker = `export default { async fetch(request) {
   const url = new URL(request.url);
   if (url.pathname === "/api/x") return new Response("itself");

@@ -292,8 +292,8 @@ func testPublishedSite(t *testing.T) {
 
 var mailed = regexp.MustCompile(`http://\S+[?&]token=([\w-]+)`)
 
-// TestPublishedFlags: the compatibility flags of a JSON runtime config among the files count as where a site
-// is built, whoever uploaded it.
+// TestPublishedFlags: the compatibility flags of a JSON runtime config among the files count as in a local
+// build, whichever client uploaded it.
 func TestPublishedFlags(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	site := p.Demo["unpublished_site_id"]

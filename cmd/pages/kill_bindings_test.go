@@ -80,11 +80,11 @@ func writerSite(t *testing.T) string {
 	return dir
 }
 
-// ledger is what the writers were told, by key.
+// ledger records the responses that writers got, by key.
 type ledger struct {
 	mu           sync.Mutex
 	acknowledged map[string]int
-	under        map[string]int // way: what nobody answered; it may be there
+	under        map[string]int // way of a write without a response; it may be stored
 	highest      map[string]int // version that was tried
 	acks         int
 	powerless    bool // an answer counts no more
@@ -94,7 +94,7 @@ func newLedger() *ledger {
 	return &ledger{acknowledged: map[string]int{}, under: map[string]int{}, highest: map[string]int{}}
 }
 
-// written is what writers keep keys of.
+// written lists the stores that writers write to.
 var written = []string{"db", "kv", "large", "r2"}
 
 // load has two writers of each kind write until the server is gone, and calls

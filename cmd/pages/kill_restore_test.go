@@ -18,13 +18,13 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// restoreState is what a page serves: the revision whose code answers, and the rows in its database.
+// restoreState is the visible state of a page: the revision whose code answers, and the rows in its database.
 type restoreState struct {
 	revision string
 	rows     string // their numbers
 }
 
-// restoreLedger is what the one who publishes and restores a page was told.
+// restoreLedger records the responses to publishes and restores of a page.
 type restoreLedger struct {
 	*testing.T
 

@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// leadLedger is what visitors of the riverside site sent with its form, and were thanked for.
+// leadLedger records the acknowledged form posts of the riverside site.
 type leadLedger struct {
 	mu           sync.Mutex
 	acknowledged map[string]bool // by name

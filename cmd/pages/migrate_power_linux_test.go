@@ -24,7 +24,7 @@ func TestMigratePowerLoss(t *testing.T) {
 	power := newDisk(t)
 	dir := migrationSite(t, nil)
 	state := filepath.Join(power.place, "state")
-	said := 0 // how many files were told to be applied
+	said := 0 // files that were reported as applied
 	check := func() {
 		var status migration.StatusReport
 		runJSON(t, &status, "migrate", "status", dir, "--state-dir", state, "--json")

@@ -50,7 +50,7 @@ func pagesReading(t *testing.T, stdin string, args ...string) (stdout, stderr st
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestMigrateKilled is M-036: a runner that was killed while it held the lock stops nobody.
+// TestMigrateKilled is M-036: a runner that was killed while it held the lock does not block the next one.
 func TestMigrateKilled(t *testing.T) {
 	dir := migrationSite(t, map[string]string{"1.sql": "CREATE TABLE a(x);", "2.sql": endless})
 	path := program(t)
@@ -182,7 +182,7 @@ func TestDevHearsOfSeed(t *testing.T) {
 	d := startDev(t, dir)
 	d.eventually("the failure is shown", func() bool { return d.get("/").StatusCode == http.StatusInternalServerError })
 	db, err := localstate.OpenDatabase(t.Context(), filepath.Join(dir, ".pages", "state", statefolder.SiteFile),
-		false) // of which nobody is told
+		false) // without a notice
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -194,7 +194,7 @@ func layMigrations(t *testing.T, f migrationFolder) string {
 	return dir
 }
 
-// uploadVerdict is what the service says of the folder, whoever sends it.
+// uploadVerdict returns the service's verdict on the folder.
 func uploadVerdict(t *testing.T, dir string) string {
 	t.Helper()
 	var files []sitefile.File

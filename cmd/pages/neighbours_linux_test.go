@@ -110,7 +110,7 @@ func (b *bombing) upload(ctx context.Context, n int64) {
 	}
 }
 
-// bomb is what one site does while others are watched.
+// bomb is the load of one site while the test watches others.
 type bomb struct {
 	name  string
 	short bool // it goes off in an ordinary run, too
@@ -206,7 +206,7 @@ func (n *neighbours) medians() map[string]time.Duration {
 	return all
 }
 
-// held is what the process holds: open files, and megabytes of memory.
+// held counts the open files and megabytes of memory of the process.
 type held struct{ files, megabytes int }
 
 func (p *platformRun) held(t *testing.T) (h held) {

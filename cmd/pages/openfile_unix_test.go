@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// pipeAt puts a pipe that nobody writes in a file's place.
+// pipeAt puts a pipe without a writer in a file's place.
 func pipeAt(t *testing.T, file string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

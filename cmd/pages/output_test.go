@@ -18,7 +18,7 @@ type refusing struct{ err error }
 
 func (r refusing) Write([]byte) (int, error) { return 0, r.err }
 
-// runInto is what a command came to whose stdout failed with err, nil for one that did not.
+// runInto runs a command whose stdout fails with err; nil for one that does not.
 func runInto(t *testing.T, err error, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder

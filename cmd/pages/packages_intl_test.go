@@ -8,7 +8,7 @@ import (
 )
 
 // TestIntlPackages runs what packages of dates and messages show in their
-// documentation, in a real Worker. What is wanted is what Node 20 answers.
+// documentation, in a real Worker. The expected results are Node 20's.
 func TestIntlPackages(t *testing.T) {
 	d := startDev(t, filepath.Join(copyExample(t, "packages"), "intl"))
 	for topic, want := range map[string]map[string]any{

@@ -158,7 +158,7 @@ func (c *cli) newKeysList(f *platformFlags) *cobra.Command {
 	}
 }
 
-// newKeyDoc is what `pages platform keys create --json` prints, this once.
+// newKeyDoc is the output of `pages platform keys create --json`. The key is shown only here.
 type newKeyDoc struct {
 	Key string `json:"key"`
 }

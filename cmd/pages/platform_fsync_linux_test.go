@@ -101,7 +101,7 @@ func failSync(t *testing.T, file string, do func(p *platformRun, site, revision 
 		t.Errorf("exit code %d\n%s", code, p.stderr)
 	}
 	p = startPlatform(t, data)
-	if v := p.request(t, "GET", demoNew, "/", ""); v.body != "kept" && v.body != "next" { // what nobody was told may be there or not
+	if v := p.request(t, "GET", demoNew, "/", ""); v.body != "kept" && v.body != "next" { // an unacknowledged publish may be live or not
 		t.Errorf("after the restart, with %s live: %d %s", kept, v.status, v.body)
 	}
 	broken.Store(false)

@@ -50,7 +50,7 @@ func TestEveryFailedSync(t *testing.T) {
 	)
 }
 
-// syncRun is a service that loses writes, and what its users were told.
+// syncRun is a service that loses writes, with the responses that its users got.
 type syncRun struct {
 	t    *testing.T
 	data string
@@ -114,8 +114,8 @@ func (s *syncRun) worker() *devServer {
 }
 
 // act does one thing after the other until something is not acknowledged, and waits for
-// the end of the service. A checkpoint that fails refuses nobody, and SQLite keeps it to
-// itself: what it was to copy is still in the log, which each commit synced, and all of
+// the end of the service. A failed checkpoint is no failed request, and SQLite does not
+// report it: its pages are still in the log, which each commit synced, and all of
 // it is copied again. That service is killed.
 func (s *syncRun) act() {
 	s.t.Helper()
@@ -175,7 +175,7 @@ func (s *syncRun) ends() {
 	}
 }
 
-// check compares the next service with what users were told.
+// check compares the next service with the responses that users got.
 func (s *syncRun) check() {
 	s.t.Helper()
 	defer func() {

@@ -226,7 +226,7 @@ func (p *platformRun) ways() [2]func(key, tool, body string, header ...string) (
 	return [2]func(key, tool, body string, header ...string) (int, string, error){p.call, p.callMCP}
 }
 
-// platformLoad is what callers were told.
+// platformLoad records the responses that callers got.
 type platformLoad struct {
 	drafts, cut int
 	publishes   int
@@ -276,10 +276,10 @@ func (l *platformLoad) run(t *testing.T, p *platformRun) {
 	group.Wait()
 }
 
-// didAll reports whether callers were told of some of each.
+// didAll reports whether callers got a response of each kind.
 func (l *platformLoad) didAll() bool { return l.drafts > 0 && l.publishes > 0 && len(l.pages) > 0 }
 
-// platformEffects is what the database says was done.
+// platformEffects counts the effects in the database.
 type platformEffects struct{ publishes, audited, answered, drafts, pages, named int }
 
 func readEffects(t *testing.T, data string) (e platformEffects) {
@@ -302,7 +302,7 @@ func readEffects(t *testing.T, data string) (e platformEffects) {
 
 // TestPlatformLosesNothing is H-015, C-021 and H-054: however the service ends under
 // load, what was acknowledged is there, and what is tried again happens once. One that
-// is asked to end finishes what it has begun: everything that was done was told.
+// is asked to end finishes what it has begun: each effect has its response.
 func TestPlatformLosesNothing(t *testing.T) {
 	rounds := 10
 	switch {
@@ -322,7 +322,7 @@ func TestPlatformLosesNothing(t *testing.T) {
 		l.run(t, p)
 		code := <-ended
 		e := readEffects(t, data)
-		if l.drafts > before.drafts { // what nobody was told of is tried again first
+		if l.drafts > before.drafts { // the calls without a response are retried first
 			untoldDrafts = 0
 		}
 		if len(l.pages) > len(before.pages) {

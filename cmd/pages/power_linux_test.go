@@ -23,8 +23,8 @@ const (
 	powerLosses = 30
 )
 
-// needsPower ends a test that needs a disk, where there can be none, and where nobody has
-// asked for so long a test.
+// needsPower ends a test that needs a disk of its own, where the machine cannot give one and where long tests are
+// off.
 func needsPower(t *testing.T) {
 	t.Helper()
 	if os.Getenv("PAGES_SOAK") == "" {
@@ -94,8 +94,8 @@ func (d *disk) unmount() {
 }
 
 // cut ends all that the file system does, without a last write. An fsync that is under
-// way then may succeed and its bytes be lost all the same: whoever keeps a ledger stops
-// believing answers before the cut, not after it.
+// way then may succeed and its bytes be lost all the same: a ledger must stop
+// trusting responses before the cut, not after it.
 func (d *disk) cut() {
 	root, err := os.Open(d.place)
 	if err != nil {

@@ -118,7 +118,7 @@ func (c *cli) newPreviewRevoke() *cobra.Command {
 	return cmd
 }
 
-// revokedDoc is what `pages preview revoke --json` prints.
+// revokedDoc is the output of `pages preview revoke --json`.
 type revokedDoc struct {
 	OK bool   `json:"ok"`
 	ID string `json:"id"`
@@ -190,7 +190,7 @@ func (c *cli) newPreviewRemove() *cobra.Command {
 	return cmd
 }
 
-// removedPreviewDoc is what `pages preview remove --json` prints.
+// removedPreviewDoc is the output of `pages preview remove --json`.
 type removedPreviewDoc struct {
 	OK   bool   `json:"ok"`
 	Name string `json:"name"`

@@ -25,7 +25,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// pageLedger is what the one publisher of a page was told. A page's contents are a mark,
+// pageLedger records the responses to the only publisher of a page. A page's contents are a mark,
 // over and over: in two files and in what its Worker answers.
 type pageLedger struct {
 	site, host string
@@ -35,8 +35,8 @@ type pageLedger struct {
 	order     []string          // of them, the oldest first
 	shown     []string          // those that were live
 	live      string            // as was acknowledged last
-	under     string            // what may be live instead: nobody answered
-	unmade    string            // mark of an upload that nobody answered
+	under     string            // may be live instead: there was no response
+	unmade    string            // mark of an upload without a response
 	acks      int
 	publishes int // acknowledged ones
 	unknown   int // publishes that may have happened
@@ -291,7 +291,7 @@ func (l *pageLedger) checkRevisions(t *testing.T, p *platformRun, data string) {
 			t.Errorf("%s, which was acknowledged, is %+v", name, there[name])
 		}
 	}
-	// What nobody answered may be there, whole.
+	// A publish without a response may be live, whole.
 	if l.live != "" && l.marks[l.live] == "" {
 		t.Errorf("%s is live and nobody made it", l.live)
 	}
@@ -343,7 +343,7 @@ func checkBlob(data, sum string) error {
 	return err
 }
 
-// leftovers are files of a service's folder that nobody will finish.
+// leftovers are unfinished files of a service's folder.
 func leftovers(t *testing.T, data string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {

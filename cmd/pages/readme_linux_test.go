@@ -109,7 +109,7 @@ func (r *reader) sendForm() {
 
 // publish is "Publish", by a person at a terminal.
 func (r *reader) publish() {
-	if r.blocks[2] != "bin/pages platform --seed demo --json\n" { // which is what startPlatform runs
+	if r.blocks[2] != "bin/pages platform --seed demo --json\n" { // as startPlatform runs it
 		r.Errorf("the service is run by %q", r.blocks[2])
 	}
 	service := startPlatform(r.T, filepath.Join(r.root, "service"))

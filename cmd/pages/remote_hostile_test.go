@@ -160,7 +160,7 @@ func TestHostileLocalLink(t *testing.T) {
 	}
 }
 
-// TestHostileDevFile: a dev.json that came with a site has nobody asked, whoever it names.
+// TestHostileDevFile: a dev.json that came with a site causes no request to the address in it.
 func TestHostileDevFile(t *testing.T) {
 	asked := make(chan string, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))
@@ -210,8 +210,8 @@ func TestHostileDevFile(t *testing.T) {
 	}
 }
 
-// TestUnclearConfirmation: where the answer to a confirmation cannot be read, it may have happened, and
-// the reason is told.
+// TestUnclearConfirmation: a confirmation whose response cannot be read may have happened, and the error
+// says so.
 func TestUnclearConfirmation(t *testing.T) {
 	const id = "0d428a15-6640-8f63-a4aa-bfff03048d0e"
 	for answer, reason := range map[string]string{"<html>": "is no JSON object", `{"ok": true}`: `has no "state"`} {

@@ -342,7 +342,7 @@ func (e *emptiedPage) write(t *testing.T) (end func()) {
 	}
 }
 
-// TestRestoreBesideVisitors: rows that visitors were told of after a restore are there, those before are in its restore point,
+// TestRestoreBesideVisitors: rows acknowledged after a restore are live, those before it are in its restore point,
 // and those meanwhile are in one of both.
 func TestRestoreBesideVisitors(t *testing.T) {
 	e := newEmptiedPage(t, startPlatform(t, t.TempDir()), "Visited")

@@ -129,7 +129,7 @@ func (c *cli) newUploadsEnd() *cobra.Command {
 	return cmd
 }
 
-// endedDoc is what `pages revisions uploads end --json` prints.
+// endedDoc is the output of `pages revisions uploads end --json`.
 type endedDoc struct {
 	OK bool   `json:"ok"`
 	ID string `json:"id"`

@@ -34,7 +34,7 @@ func (c *cli) newRoutes() *cobra.Command {
 	return cmd
 }
 
-// routesDoc is what `pages routes --json` prints.
+// routesDoc is the output of `pages routes --json`.
 type routesDoc struct {
 	OK bool `json:"ok"`
 	site.Listing
@@ -78,7 +78,7 @@ func (c *cli) newRoutesExplain() *cobra.Command {
 	return cmd
 }
 
-// explanationDoc is what `pages routes explain --json` prints.
+// explanationDoc is the output of `pages routes explain --json`.
 type explanationDoc struct {
 	OK bool `json:"ok"`
 	site.Explanation

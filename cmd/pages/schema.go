@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// manifestSchema is what `pages schema` prints without a name.
+// manifestSchema is the default name of `pages schema`.
 const manifestSchema = "manifest"
 
 func (c *cli) newSchema() *cobra.Command {
@@ -77,7 +77,7 @@ type listedDocument struct {
 	Commands []string `json:"commands"` // that print it; none for what any prints
 }
 
-// documentsDoc is what `pages schema --list --json` prints.
+// documentsDoc is the output of `pages schema --list --json`.
 type documentsDoc struct {
 	Documents []listedDocument `json:"documents"`
 }

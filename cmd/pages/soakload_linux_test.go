@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// visits are what visitors of the example site do, and how it answers.
+// visits are requests to the example site with their responses.
 var visits = []struct {
 	method, path, body string
 	status             int

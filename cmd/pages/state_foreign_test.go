@@ -264,7 +264,7 @@ func realState(t *testing.T, site string) {
 	}
 }
 
-// TestLitterStays: what a desktop leaves in a state folder is in nobody's way, and outlives a reset and a load.
+// TestLitterStays: files that a desktop leaves in a state folder do no harm, and survive a reset and a load.
 func TestLitterStays(t *testing.T) {
 	_, site := foreignSite(t)
 	realState(t, site)

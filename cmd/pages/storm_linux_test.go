@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
-// storms are Workers' calls that nobody waits for, by the path that has them made.
+// storms are calls that Workers do not await, by the path that makes them.
 var storms = map[string]string{
 	"list":    "env.BUCKET.list()",
 	"head":    "env.BUCKET.head('small')",

@@ -45,7 +45,7 @@ type notification struct {
 	_     [5]uint64
 }
 
-// ruling is what becomes of the call.
+// ruling is the outcome of the call.
 type ruling struct {
 	id    uint64
 	_     int64
@@ -151,7 +151,7 @@ func ruleOn(from *os.File, fails func(path string) bool) error {
 			return err
 		}
 		if ready[0].Revents&unix.POLLIN == 0 {
-			return nil // nobody is left to ask
+			return nil // all tracees have ended
 		}
 		var asked notification
 		if err := control(listener, seccompReceive, unsafe.Pointer(&asked)); err != nil { //nolint:gosec // a struct of the kernel's

@@ -159,8 +159,8 @@ func TestDeployAtTerminal(t *testing.T) {
 	}
 }
 
-// TestNobodyIsAsked: a question that would not be seen, or that nobody is there to answer, is not asked, and the command
-// says how it goes without.
+// TestNobodyIsAsked: without a terminal for the question or the answer the command does not ask, and names the flag
+// to use.
 func TestNobodyIsAsked(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "said")
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"bindings": {"database": {}}}`)

@@ -54,7 +54,7 @@ func (r *remoteFlags) readTools(ctx context.Context) ([]client.ToolInfo, error) 
 	return s.Tools(ctx)
 }
 
-// toolsDoc is what `pages tools list --json` prints.
+// toolsDoc is the output of `pages tools list --json`.
 type toolsDoc struct {
 	OK    bool              `json:"ok"`
 	Tools []client.ToolInfo `json:"tools"`
@@ -87,7 +87,7 @@ func (c *cli) newToolsDescribe() *cobra.Command {
 	return cmd
 }
 
-// toolDoc is what `pages tools describe --json` prints.
+// toolDoc is the output of `pages tools describe --json`.
 type toolDoc struct {
 	OK bool `json:"ok"`
 	client.ToolInfo

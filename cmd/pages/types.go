@@ -80,7 +80,7 @@ func (c *cli) writeTypes(path string, m *manifest.Manifest, check bool) error {
 	return c.printTypes(shown, true)
 }
 
-// typesDoc is what `pages types --json` prints.
+// typesDoc is the output of `pages types --json`.
 type typesDoc struct {
 	OK    bool   `json:"ok"`
 	Path  string `json:"path"`

@@ -10,7 +10,7 @@ import (
 )
 
 // TestValidateSaysWhatNoUploadTakes: a public file that is too large for an upload is an error of validate, and
-// keeps nobody from working on the site.
+// does not stop work on the site.
 func TestValidateSaysWhatNoUploadTakes(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"assets": "public"}`)

@@ -33,7 +33,7 @@ func (c *cli) printVersion() {
 	fmt.Fprintf(c.term.Stdout, "pages %s %s/%s\n", v.Version, v.OS, v.Arch)
 }
 
-// versionDoc is what `pages version --json` prints.
+// versionDoc is the output of `pages version --json`.
 type versionDoc struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"` // "" when it is not known

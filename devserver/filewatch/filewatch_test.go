@@ -301,7 +301,7 @@ func TestWatcherStormIsOneBatch(t *testing.T) {
 	}
 }
 
-// While nobody takes a batch, later changes join it.
+// Later changes join a batch that is not taken yet.
 func TestWatcherMergesWhileBuilding(t *testing.T) {
 	dir := siteDir(t)
 	public := filepath.Join(dir, "public")
@@ -336,7 +336,7 @@ func TestWatcherOverflowLooksAtEverything(t *testing.T) {
 	w.lookAgain()
 }
 
-// TestMoreWatches: nobody is sent to a setting that their system does not have.
+// TestMoreWatches: the fix names a setting that the system has.
 func TestMoreWatches(t *testing.T) {
 	for system, want := range map[string]string{"linux": "inotify", "darwin": "ulimit", "freebsd": "ulimit", "windows": "disk"} {
 		t.Run(system, func(t *testing.T) {

@@ -29,7 +29,7 @@ func request(t testing.TB, host, remote, local string, headers ...string) *http.
 	return r
 }
 
-// One thing that says "not from here" is enough, and nobody can unsay it.
+// One sign of a foreign origin is enough, and no other sign outweighs it.
 func TestJudge(t *testing.T) {
 	const here, there = "127.0.0.1:8788", "127.0.0.1:50000"
 	for _, c := range []struct {

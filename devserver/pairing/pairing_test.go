@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// recorded are Codes and what the author was told.
+// recorded are Codes and the author's notifications.
 type recorded struct {
 	*Codes
 	t    *testing.T
@@ -35,7 +35,7 @@ func (r *recorded) ask(address string) (token, code string) {
 	return token, last.Code
 }
 
-// states returns the states that the author was told, in order.
+// states returns the states of the author's notifications, in order.
 func (r *recorded) states() string {
 	var all []string
 	for _, e := range r.told {
@@ -191,8 +191,8 @@ func TestGuessesAreBounded(t *testing.T) {
 	})
 }
 
-// A network of IPv6 addresses is one visitor's, and of visitors without an address nobody
-// knows who is who.
+// An IPv6 network counts as one visitor, and all visitors without an address count
+// as one.
 func TestAddresses(t *testing.T) {
 	c := record(t)
 	for i := range maxCodesOf {

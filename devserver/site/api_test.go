@@ -86,7 +86,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A stream that nobody reads holds nobody up, and is dropped.
+// An unread stream is dropped, and delays no other.
 func TestSlowStreamIsDropped(t *testing.T) {
 	b := newBroker()
 	slow, quick := b.subscribe(), b.subscribe()

@@ -38,7 +38,7 @@ func (s *Site) withBanner(w http.ResponseWriter, r *http.Request) (*ElementWrite
 	return &ElementWriter{ResponseWriter: w, Head: r.Method == http.MethodHead, Element: s.banner}, r
 }
 
-// bannerText is what the banner says.
+// bannerText returns the text of the banner.
 func (s *Site) bannerText() string {
 	text := "Preview"
 	if s.options.PreviewName != "" {

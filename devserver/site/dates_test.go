@@ -61,7 +61,7 @@ func TestD013Conditions(t *testing.T) {
 	}
 }
 
-// What the file system says of a file's age is told only where it can be true.
+// Last-Modified is sent only where the file system's time can be true.
 func TestLastModifiedIsTruthful(t *testing.T) {
 	dir, assets := folder(t, map[string]string{"/a.txt": "old"})
 	_, edited := folder(t, map[string]string{"/a.txt": "new"})

@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
-// A form post becomes a lead with its events before the visitor hears of it.
+// A form post becomes a lead with its events before the response.
 func Example() {
 	dir, err := os.MkdirTemp("", "site")
 	if err != nil {

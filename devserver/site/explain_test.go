@@ -222,7 +222,7 @@ func FuzzExplain(f *testing.F) {
 	})
 }
 
-// What is said to have been looked for and weighed is what was.
+// The explanation names the files and rules that the decision used.
 func TestReasonsAreTrue(t *testing.T) {
 	for name, revision := range revisions(t) {
 		routing := NewRouting(revision)

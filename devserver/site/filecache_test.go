@@ -87,7 +87,7 @@ func TestFileCacheFollowsRevisions(t *testing.T) {
 	}
 }
 
-// Visitors, revisions and evictions at once: nobody gets anything but the file.
+// Visitors, revisions and evictions at once: every response has the file.
 func TestFileCacheUnderLoad(t *testing.T) {
 	files := map[string]string{}
 	for i := range 20 {

@@ -119,7 +119,7 @@ func (x *exchange) refuseForeign(what string) bool {
 	return true
 }
 
-// told remembers what was told, up to a bound.
+// told remembers messages that were logged, up to a bound.
 type told struct {
 	mu   sync.Mutex
 	seen map[string]bool

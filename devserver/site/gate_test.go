@@ -299,7 +299,7 @@ func TestGateAnswersToTheByte(t *testing.T) {
 	}
 }
 
-// cacheable is a Worker that answers as it is told to.
+// cacheable is a Worker whose response the request chooses.
 type cacheable struct{}
 
 func (cacheable) Serve(w http.ResponseWriter, r *http.Request) error {
@@ -311,7 +311,7 @@ func (cacheable) Serve(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// What members get is nobody else's, and every cache hears so.
+// Responses to members are private, and tell every cache so.
 func TestMembersAnswersAreKeptApart(t *testing.T) {
 	dir, assets := folder(t, privateFiles)
 	f := start(t, Options{}, Revision{

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// pairedSite is a site on its author's machine, and what the author was told.
+// pairedSite is a site on its author's machine, with the author's notifications.
 type pairedSite struct {
 	*fixture
 	codes *pairing.Codes
@@ -187,7 +187,7 @@ func TestNoCodeUnasked(t *testing.T) {
 	}
 }
 
-// Who asks too often is told when to ask again, and may not fill the terminal.
+// A visitor that asks too often gets Retry-After, and cannot fill the terminal.
 func TestTooManyCodes(t *testing.T) {
 	p := startPaired(t, Options{})
 	for i := range 20 {

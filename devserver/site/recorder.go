@@ -17,7 +17,7 @@ type recorder struct {
 
 	status  int
 	bytes   int64
-	members bool                     // the path is for members, whoever asks
+	members bool                     // the path is for members
 	changes []edgerules.HeaderChange // by the site's own rules
 }
 

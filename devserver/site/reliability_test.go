@@ -141,8 +141,8 @@ func testsIn(t *testing.T, dir string) map[string]bool {
 	return names
 }
 
-// gateAtoms are what random paths are made of: the names of what is hidden, and
-// all that programs have read differently from each other.
+// gateAtoms are the parts of random paths: the hidden names, and
+// all forms that programs have read differently from each other.
 var gateAtoms = strings.Fields(`/ / / / private private private a a.html index.html deep b.txt report report.html 404.html
 public way in by rule
 PRIVATE Private prıvate pr%C4%B1vate ｐrivate %EF%BD%90rivate p%72ivate privat%65 PRIVAT~1 . .. ... %2e %2e%2e %252e .%2e

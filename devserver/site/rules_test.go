@@ -204,7 +204,7 @@ func TestExplainRules(t *testing.T) {
 	}
 }
 
-// What a Worker fetches from the files is what a visitor would get of them.
+// A Worker that fetches a file gets the response of a visitor.
 func TestRulesOfAssetsBinding(t *testing.T) {
 	f := ruledSite(t)
 	for target, want := range map[string]int{"/old": 301, "/user/1": 200, "/dir/": 200, "/_headers": 404} {

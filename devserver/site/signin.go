@@ -173,7 +173,7 @@ type linkPage struct {
 }
 
 // signInByLink shows the sign-in page, sends a link, or signs in the person who confirms one. A GET of the link
-// signs nobody in: programs that scan mail follow links too.
+// does not sign in: programs that scan mail follow links too.
 func (x *exchange) signInByLink() {
 	switch x.r.Method {
 	case http.MethodGet, http.MethodHead:

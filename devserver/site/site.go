@@ -49,10 +49,10 @@ type Options struct {
 	// AllowHost decides which names the site answers to. It gets the host in lower case without port, brackets and
 	// trailing dot. Nil means [loopback.Name].
 	AllowHost func(host string) bool
-	// Personas can be signed in as, until [Site.SetPersonas]. Nil means [DefaultPersonas], an empty slice nobody.
+	// Personas can be signed in as, until [Site.SetPersonas]. Nil means [DefaultPersonas], an empty slice no persona.
 	Personas []Persona
 	// SignedInAs is the key or the email of the persona that clients are before signing in or out, until
-	// [Site.SetSignedInAs]. Default nobody. It does not hold for requests of another site's pages and of the site's own
+	// [Site.SetSignedInAs]. Default none. It does not hold for requests of another site's pages and of the site's own
 	// Worker.
 	SignedInAs string
 	// Links signs people in by a link that is sent to them, and no other way. Nil means as a persona, or by an email

@@ -78,7 +78,7 @@ func TestSubmissionsAreFinishedLater(t *testing.T) {
 	}
 }
 
-// openImpatient opens a database without waiting for whoever writes to it.
+// openImpatient opens a database without waiting for a writer.
 func openImpatient(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(1)&_txlock=immediate")
@@ -361,8 +361,8 @@ func TestLongLeadsAreReadInPieces(t *testing.T) {
 	}
 }
 
-// TestLeadsHaveABound: visitors fill the database only so far. Who is refused is told so, what
-// was acknowledged stays, also for who sends it again, and members can sign in and read it.
+// TestLeadsHaveABound: visitors fill the database only so far. A refused visitor gets the reason, acknowledged
+// leads stay, also for a repeated post, and members can sign in and read them.
 func TestLeadsHaveABound(t *testing.T) {
 	f := start(t, Options{DevHints: true}, Revision{})
 	f.site.store.most = 400_000

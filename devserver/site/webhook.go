@@ -121,7 +121,7 @@ type dispatcher struct {
 func newDispatcher(s *Site, hook Webhook) *dispatcher {
 	return &dispatcher{store: s.store, site: s, hook: hook, wake: make(chan struct{}, 1), client: &http.Client{
 		Transport: hook.Transport, Timeout: webhookTime,
-		// Nobody has agreed to deliver to the target of a redirect.
+		// The author has not agreed to the target of a redirect.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

@@ -50,7 +50,7 @@ func TestParseSecret(t *testing.T) {
 	}
 }
 
-// receiver is a webhook that answers as it is told to.
+// receiver is a webhook with scripted responses.
 type receiver struct {
 	*httptest.Server
 
@@ -115,7 +115,7 @@ func (r *receiver) ids() string {
 	return strings.Join(ids, " ")
 }
 
-// clock is a time that moves when it is told to.
+// clock is a time that the test moves.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -129,7 +129,7 @@ func TestCompressedAnswersOfWorkers(t *testing.T) {
 	}
 }
 
-// pieces is a Worker that writes the next piece when it is told to.
+// pieces is a Worker that writes each piece that the test sends.
 type pieces chan string
 
 func (p pieces) Serve(w http.ResponseWriter, _ *http.Request) error {

@@ -403,7 +403,7 @@ addEventListener("keydown", (e) => {
   $("filter").focus();
 });
 
-// A browser opens few connections to one host. A dashboard that nobody sees
+// A browser opens few connections to one host. A hidden dashboard
 // gives its own back, and reads everything again when it is looked at.
 let streams = [];
 

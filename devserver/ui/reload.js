@@ -26,7 +26,7 @@
     source = null;
   }
 
-  // A browser opens few connections to one host, so a page that nobody sees
+  // A browser opens few connections to one host, so a hidden page
   // gives its own back. It learns what it missed when it is looked at again.
   function connect() {
     disconnect();

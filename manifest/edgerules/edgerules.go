@@ -6,7 +6,7 @@
 //
 // The platform document does not speak of the files; the form is that of Cloudflare Pages and of Workers' static assets
 // (developers.cloudflare.com/workers/static-assets), as far as it is documented there. A line that cannot be followed is
-// ignored there and an error here: a header that is not sent because of a slip protects nobody.
+// ignored there and an error here: a header that a typo drops protects no page.
 package edgerules
 
 import (

@@ -28,7 +28,7 @@ func ExampleAll() {
 	// }
 }
 
-// What cannot be edited is told with its place.
+// An error names the place that cannot be edited.
 func ExampleSettingsError_Place() {
 	settings := []byte("{\n  \"json.schemas\": 7\n}\n")
 	_, err := editor.All()[0].Edit(settings)

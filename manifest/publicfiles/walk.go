@@ -10,8 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// Listing is what one walk of a folder met. Who checks a site hands it to the build that follows: both judge the same files, and
-// each is looked at once. What a file is now, who opens it looks at anew (see [Folder.Again]).
+// Listing is the result of one walk of a folder. A check hands it to the build that follows, so that both judge the same files
+// and each file is examined once. Opening a file examines it again (see [Folder.Again]).
 type Listing struct {
 	Folder  Folder
 	Entries []Entry   // as [Folder.Walk] gives them; it met no error
@@ -67,7 +67,7 @@ type walk struct {
 	reading sync.WaitGroup
 }
 
-// contents are what a folder holds, sorted by name, with the error that ended its reading.
+// contents are the entries of a folder, sorted by name, with the error that ended the read.
 type contents struct {
 	entries []fs.DirEntry
 	err     error

@@ -205,7 +205,7 @@ func TestUnpack(t *testing.T) {
 }
 
 // FuzzFind plants a secret of random text in a random form at a random place, in random pieces. It must be found there,
-// and nothing that is told of it may hold it.
+// and no part of the report may contain it.
 func FuzzFind(f *testing.F) {
 	for i, value := range []string{stripe, aws, jwt, pemKey, "k#9Lp$2vQ!xZ", "ünïcödé-Zk3nQ8rT1vW7x"} {
 		f.Add(value, "before ", " behind", uint8(i*7), uint16(i*13))

@@ -129,8 +129,8 @@ func TestFindApp(t *testing.T) {
 	}
 }
 
-// TestSecretsOfOtherHosts: a header that locks a folder elsewhere is told of with the route to write, and without its
-// value.
+// TestSecretsOfOtherHosts: a header that locks a folder on another host is reported with the route to write, and without
+// its value.
 func TestSecretsOfOtherHosts(t *testing.T) {
 	for file, text := range map[string]string{
 		"netlify.toml": "[[headers]]\nfor = \"/private/*\"\n[headers.values]\nBasic-Auth = \"anna:hunter2\"\nX-Frame-Options = \"DENY\"\n",

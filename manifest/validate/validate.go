@@ -50,8 +50,8 @@ func LoadForUpload(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List
 	return load(fsys, name, &purpose{upload: true})
 }
 
-// LoadForUpstream is [LoadForBuild] of a site for which the dev server of a framework answers in the place of its public files:
-// their folder is not looked at, and an entry that is not there yet is what the framework's build makes.
+// LoadForUpstream is [LoadForBuild] of a site whose public files come from the dev server of a framework: it skips the assets
+// folder, and accepts a missing entry, which the framework's build creates.
 func LoadForUpstream(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List) {
 	return load(fsys, name, &purpose{unread: true, upstream: true})
 }
@@ -62,7 +62,7 @@ type purpose struct {
 	upload   bool // see LoadForUpload
 	upstream bool // see LoadForUpstream
 	listed   fs.FS
-	// listing is what was met of the public files, if listed is given.
+	// listing holds the public files of listed.
 	listing *publicfiles.Listing
 }
 

@@ -339,7 +339,7 @@ func TestTranslateFails(t *testing.T) {
 	}
 }
 
-// TestUnbuilt: a project whose Worker a build makes is known, until there is what it made.
+// TestUnbuilt: a project whose Worker comes from a build counts as unbuilt until the output exists.
 func TestUnbuilt(t *testing.T) {
 	const pointer, made = `.wrangler/deploy/config.json={"configPath":"../../dist/wrangler.json"}`, `dist/wrangler.json={"main":"w.js"}`
 	for files, want := range map[string]bool{

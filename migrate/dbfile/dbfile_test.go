@@ -95,8 +95,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestCancelled: a context that ended ends a copy, and what it leaves of a database that
-// is restored is what was there.
+// TestCancelled: the end of a context ends a copy, and the database being restored keeps its
+// old contents.
 func TestCancelled(t *testing.T) {
 	dir := t.TempDir()
 	conn, ended := open(t, filepath.Join(dir, "a.db"), ""), func() context.Context {

@@ -11,8 +11,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Replacement replaces the contents of a database by those of another, as Restore does, in three steps: nobody else writes
-// between Replace and the end, and others read the old contents until Commit. One of Commit and Abort is called, once, and
+// Replacement replaces the contents of a database by those of another, as Restore does, in three steps: other writers wait
+// from Replace to the end, and readers see the old contents until Commit. One of Commit and Abort is called, once, and
 // conn is used for nothing else before.
 type Replacement struct {
 	conn   *sql.Conn

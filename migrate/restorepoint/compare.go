@@ -16,7 +16,7 @@ const (
 	CauseChanged = "restore values" // rows that would have the values of then
 )
 
-// Loss is what is in a table now and would not be.
+// Loss counts the rows or columns that the restore would remove from a table.
 type Loss struct {
 	Table  string
 	Column string // whose values would be gone; "" for whole rows
@@ -30,7 +30,7 @@ type RowCount struct {
 	Before, After int64
 }
 
-// Difference is what changes when another database takes the place of one.
+// Difference lists the changes when one database replaces another.
 type Difference struct {
 	Lost   []Loss     // by table; those of rows before those of columns
 	Tables []RowCount // of tables whose number of rows changes

@@ -51,8 +51,8 @@ func addAndPutBack(ctx context.Context, t *testing.T, dir string, said func(stri
 }
 
 // TestFailingCalls: the n-th write, sync or opening of a file fails while a restore point is made and another one put back,
-// where strace is there to see to it. The database is the old one or the one of the point, whole, points that were there have
-// every byte, one that was told is there, and the next one can be made.
+// where strace is installed. The database is the whole old one or the whole restored one, earlier points keep
+// every byte, an acknowledged point exists, and the next one can be made.
 func TestFailingCalls(t *testing.T) {
 	if dir := os.Getenv("PAGES_TEST_CALLS"); dir != "" {
 		// The process ends as the service does after a sync that failed: it closes nothing.

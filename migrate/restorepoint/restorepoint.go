@@ -46,7 +46,7 @@ const (
 	ReasonCopy     Reason = "copy"     // an earlier version of this program was about to migrate; such points come last
 )
 
-// About is what a point was made for.
+// About describes the reason for a point.
 type About struct {
 	Reason   Reason
 	Before   string // the revision that was about to go live, or the id of the point that was about to be put back

@@ -361,8 +361,8 @@ func TestBytesAreBounded(t *testing.T) {
 	}
 }
 
-// TestReplaceWaits: while a database is about to be replaced nobody else writes, others read what was there, and Abort leaves
-// it.
+// TestReplaceWaits: between Replace and Commit other writers wait and readers see the old contents; Abort keeps
+// them.
 func TestReplaceWaits(t *testing.T) {
 	s := newSite(t, "CREATE TABLE a (x); INSERT INTO a VALUES ('then')")
 	s.add(restorepoint.ReasonPublish, "r2")

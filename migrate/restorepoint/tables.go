@@ -18,7 +18,7 @@ import (
 // This file puts back single tables. The schema stays that of now. Only rows that differ are written, and the site's triggers
 // run for those as for any other write: an index of theirs follows, and nothing else happens again.
 
-// TableChange is what BeginTables puts back.
+// TableChange describes the tables that BeginTables restores.
 type TableChange struct {
 	ID, Point string   // for the mark
 	Tables    []string // as the database of now has them, in any case
@@ -217,8 +217,8 @@ func rowsText(n int64) string {
 	return fmt.Sprintf("%d rows", n)
 }
 
-// putTable puts back the rows of a table: those that differ, or, where they cannot be told or the new values of one are at first
-// those of another, all.
+// putTable restores the rows of a table: only those that differ, or all of them where rows have no identity or the new values
+// of one row collide with those of another.
 func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []column, keep bool) error {
 	p := tablePut{
 		conn: conn, table: kind, name: dbfile.QuoteName(kind.name), columns: rowNames(kind, columns),
@@ -255,7 +255,7 @@ type tablePut struct {
 	table   tableKind
 	name    string   // quoted
 	columns []string // quoted, that are written
-	key     []string // quoted, that tell rows; none when they cannot be told
+	key     []string // quoted, that identify rows; none when rows have no identity
 	since   string   // the condition that a row n of now came since and stays; "" when none does
 }
 

@@ -14,7 +14,7 @@ import (
 
 const people = "CREATE TABLE people (id INTEGER PRIMARY KEY, name, email); INSERT INTO people VALUES (1, 'ada', 'a@x'), (2, 'bob', 'b@x')"
 
-// TestCompare: what is lost is what is there now and would not be.
+// TestCompare: losses are the rows that exist now and would not exist after the restore.
 func TestCompare(t *testing.T) {
 	for _, c := range []struct{ name, then, since, want string }{
 		{"nothing", people, "SELECT 1", ""},

@@ -240,7 +240,7 @@ func removeOrphans(ctx context.Context, conn *sql.Conn, kind tableKind, rowid st
 	return n, nil
 }
 
-// Replacing is a change of a database that is ready, and not made yet: nobody else writes, and others read what was there.
+// Replacing is a prepared change of a database: until its end other writers wait and readers see the old contents.
 // One of Commit and Abort is called, once.
 type Replacing interface {
 	Commit() error

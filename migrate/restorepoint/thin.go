@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// This file decides which points stay. Those of an interval are many, and each is worth less as it gets older; those from
-// before a publish or a restore are what a person asks for by name.
+// This file decides which points stay. Interval points are many, and lose value with age; people ask by name for the
+// points from before a publish or a restore.
 
 const (
 	keepAll    = time.Hour           // all points of an interval

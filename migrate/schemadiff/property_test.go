@@ -238,7 +238,7 @@ func query(t *testing.T, db *sql.DB, text string) (all [][]any) {
 	return all
 }
 
-// content is what a table holds.
+// content is the content of a table.
 type content struct {
 	columns  []string                  // without generated ones
 	rows     map[string]map[string]any // by uid or id

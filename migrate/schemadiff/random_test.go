@@ -314,7 +314,7 @@ func (w *world) clone() *world {
 	return c
 }
 
-// edit is what an author tells beside the schema.
+// edit holds the author's hints beside the schema.
 type edit struct {
 	renames []string // as --rename has them
 	values  map[string]string

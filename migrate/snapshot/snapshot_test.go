@@ -216,7 +216,7 @@ func TestReplaceRemoveReset(t *testing.T) {
 	}
 	s.same("empty", map[string]string{})
 	s.own("empty")
-	// Where nothing would go, nobody is asked.
+	// Without a loss there is no question.
 	no := errors.New("no")
 	disagree := func() error { return no }
 	if _, err := store.Load(t.Context(), "one", disagree); err != nil || s.row("site.db") != "two" {
@@ -385,7 +385,7 @@ func TestSnapshotOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
-// TestLitterInSnapshots: what a desktop leaves in them is in nobody's way, and stays.
+// TestLitterInSnapshots: files that a desktop leaves there do no harm, and stay.
 func TestLitterInSnapshots(t *testing.T) {
 	s := newSite(t)
 	s.fill("old")

@@ -126,7 +126,7 @@ var all = append(slices.Clone(states), []node{
 	{fits: like(`migrations-[0-9]+`), class: Kept, folder: true, unseen: true},
 }...)
 
-// litter is what desktops, editors, file systems and version control leave in any folder.
+// litter matches files that desktops, editors, file systems and version control leave in any folder.
 var litter = like(`\.DS_Store|\.localized|Icon\r|\._.*|\.AppleDouble|\.Spotlight-V100|\.Trashes|\.fseventsd|\.TemporaryItems|\.apdisk` +
 	`|(?i:Thumbs\.db|ehthumbs\.db|desktop\.ini|\$RECYCLE\.BIN|System Volume Information)` +
 	`|\.directory|\.Trash-[0-9]+|lost\+found|\.nfs[0-9a-f]+|\.fuse_hidden[0-9a-f]+|@eaDir` +

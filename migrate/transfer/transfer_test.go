@@ -161,7 +161,7 @@ INSERT INTO boxes VALUES (1, 0, 1, 0, 1, 'unit'), (2, 5, 6, 5, 6.5, NULL);
 ANALYZE;
 `
 
-// TestRoundTrip: what is read back is what was written, value by value, and its dump is the same text.
+// TestRoundTrip: reading returns the written values, and their dump is the same text.
 func TestRoundTrip(t *testing.T) {
 	from := newDB(t, "from.db")
 	script(t, from, hostile)

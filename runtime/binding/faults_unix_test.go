@@ -54,7 +54,7 @@ export default { async fetch(request, { DB, KV, BUCKET }) {
 // kinds are the writes of the survivor.
 var kinds = []string{"db", "kv", "stream", "r2"}
 
-// faulty is a Worker on stores in dir, and what it was told is written.
+// faulty is a Worker on stores in dir, with the writes acknowledged to it.
 type faulty struct {
 	t    *testing.T
 	w    enginetest.Worker

@@ -60,7 +60,7 @@ func inputs() map[string][]byte {
 	}
 }
 
-// TestNode holds what is written to what Node.js 20 writes, which is what workerd writes, in one piece and in many: a line of
+// TestNode compares the output with that of Node.js 20, which is also workerd's, in one piece and in many: a line of
 // node.txt has the format, the input, the options, the length, and the begin of the SHA-256.
 func TestNode(t *testing.T) {
 	file, err := os.Open("testdata/node.txt")

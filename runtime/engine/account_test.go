@@ -51,7 +51,7 @@ func TestArgumentsAreCounted(t *testing.T) {
 }
 
 // TestBuffer: a buffer grows as it is written, holds to its limit and to that of its
-// isolate, and what it had is free once JavaScript has a copy, or nobody waits for one.
+// isolate, and its memory is free once JavaScript has a copy, or no call waits for one.
 func TestBuffer(t *testing.T) {
 	over := engine.TypeError("it is over")
 	fill := func(b *engine.Buffer, n int64) (any, error) {

@@ -99,7 +99,7 @@ func TestArrayMovesFree(t *testing.T) {
 	}
 }
 
-// TestArrayLimits is what ECMA-262 has of arrays that take no more elements, and of a
+// TestArrayLimits covers ECMA-262's rules for arrays that take no more elements, and for a
 // class of one's own.
 func TestArrayLimits(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})

@@ -8,8 +8,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestDates is what V8 makes of dates that are in no format of the standard's, which
-// are what people type and other programs write, in UTC.
+// TestDates compares with V8's reading of dates in formats outside of the standard, which
+// people type and other programs write, in UTC.
 func TestDates(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	for text, want := range map[string]string{

@@ -1,7 +1,7 @@
 // Package engine runs JavaScript: QuickJS-NG compiled to WebAssembly and translated to Go (package quickjs), as isolates that
 // are booted once, stored as an image and started from it in a fraction of a millisecond.
 //
-// An [Engine] is what isolates share; one serves a process. [Engine.Boot] evaluates a prelude in a fresh virtual machine and
+// An [Engine] holds the parts that isolates share; one serves a process. [Engine.Boot] evaluates a prelude in a fresh virtual machine and
 // keeps the memory as an [Image]. An [Isolate] is a virtual machine started from an image, with one goroutine that runs its
 // event loop; [Isolate.Do] runs a turn of it. Each turn runs on behalf of a [Scope], which carries the CPU budget: a turn
 // over its budget is ended at once, wherever it is, and the isolate starts over from its image. JavaScript reaches Go through
@@ -28,7 +28,7 @@ const (
 	// platform's 128 MB.
 	DefaultMemoryLimit = 128 << 20
 
-	// memoryHeadroom is what linear memory holds beside the JavaScript heap and
+	// memoryHeadroom is the part of linear memory beside the JavaScript heap and
 	// the regions: the C stack, static data, allocator slack.
 	memoryHeadroom = 16 << 20
 	pageSize       = 64 << 10
@@ -38,7 +38,7 @@ const (
 type Options struct {
 	// Now is the clock of Date. Default: time.Now.
 	Now func() time.Time
-	// Memory is what Go may hold for the Workers of all engines that share it. Default: one of
+	// Memory is Go's quota for the Workers of all engines that share it. Default: one of
 	// DefaultHostMemory bytes for this engine alone.
 	Memory *HostMemory
 }

@@ -16,9 +16,9 @@ type Held struct {
 	Heap int64
 	// Regions are the embedder's part of linear memory: memories of WebAssembly.
 	Regions int64
-	// Charged is what else was counted by Charge.
+	// Charged is the further memory counted by Charge.
 	Charged int64
-	// Outside is what Go held: bodies, results, buffers of codecs.
+	// Outside is the memory that Go held: bodies, results, buffers of codecs.
 	Outside int64
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Call calls an entry point of the prelude. The error is what it threw. The
+// Call calls an entry point of the prelude. The error is its exception. The
 // caller frees the value.
 func (vm *VM) Call(entry string, args ...any) (Value, error) {
 	f, ok := vm.entryFns[entry]

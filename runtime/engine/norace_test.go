@@ -2,5 +2,5 @@
 
 package engine_test
 
-// slowdown is what the race detector makes of Go's own loops.
+// slowdown is the cost of the race detector in Go's own loops, as a factor.
 const slowdown = 1

@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestUnicodeSets is what the flag v reserves in a class and nowhere else, by
+// TestUnicodeSets covers the characters that the flag v reserves in a class and nowhere else, by
 // ECMA-262 (22.2.1, ClassSetSyntaxCharacter, ClassSetReservedDoublePunctuator).
 // Each text is the pattern's matches in the subject, or "SyntaxError".
 func TestUnicodeSets(t *testing.T) {

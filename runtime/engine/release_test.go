@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestValuesAreReleased overwrites values of each kind, of which nobody, one or several
+// TestValuesAreReleased overwrites values of each kind, to which none, one or several
 // others hold a reference: none is kept, which would take more than the memory there is,
 // and none is let go of while somebody holds it.
 func TestValuesAreReleased(t *testing.T) {

@@ -42,7 +42,7 @@ func TestRewind(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for range 3 {
-				// Some of these throw: what counts is what is left of them.
+				// Some of these throw: only the memory that they leave counts.
 				_, _ = run(i, scope(t, 0), c.code)
 				i.Rewind()
 				if got, err := run(i, scope(t, 0), `state`); err != nil || got != want {
@@ -54,7 +54,7 @@ func TestRewind(t *testing.T) {
 	}
 }
 
-// TestRewindDropsWhatIsUnderWay: a promise of before Rewind is settled for nobody.
+// TestRewindDropsWhatIsUnderWay: a promise from before Rewind has no reaction after it.
 func TestRewindDropsWhatIsUnderWay(t *testing.T) {
 	gate, ended := make(chan struct{}), make(chan struct{})
 	i := snapshotted(t, `globalThis.seen = 0`, engine.IsolateOptions{Funcs: map[string]engine.Func{

@@ -8,7 +8,7 @@ import (
 
 // Scope is the life of one request in an isolate: its context, its CPU budget and its meter. Every turn of the event loop
 // runs on behalf of one scope, as do the host calls, timers and promises that the turn started and the code after its
-// awaits, whoever settles the promise. A Scope is safe for concurrent use.
+// awaits, whichever scope settles the promise. A Scope is safe for concurrent use.
 type Scope struct {
 	// Value is the embedder's own; set before the scope is used.
 	Value any

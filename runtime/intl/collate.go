@@ -25,7 +25,7 @@ type collatorOptions struct {
 // longText is the most bytes of text that are worked on in the isolate's own goroutine.
 const longText = 64 << 10
 
-// collatorSpec is what a Collator resolved to, in the order of resolvedOptions.
+// collatorSpec has the resolved options of a Collator, in the order of resolvedOptions.
 type collatorSpec struct {
 	Locale            string `json:"locale"`
 	Usage             string `json:"usage"`

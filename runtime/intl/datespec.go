@@ -36,7 +36,7 @@ type dateOptions struct {
 	Defaults        string `json:"defaults"` // date, time or all
 }
 
-// dateSpec is what a DateTimeFormat resolved to, in the order of resolvedOptions; JavaScript does not show the last two.
+// dateSpec has the resolved options of a DateTimeFormat, in the order of resolvedOptions; JavaScript does not show the last two.
 type dateSpec struct {
 	Locale          string `json:"locale"`
 	Calendar        string `json:"calendar"`

@@ -54,7 +54,7 @@ type rounding struct {
 	TrailingZeroDisplay string `json:"trailingZeroDisplay"`
 }
 
-// numberSpec is what a NumberFormat resolved to, in the order of resolvedOptions.
+// numberSpec has the resolved options of a NumberFormat, in the order of resolvedOptions.
 type numberSpec struct {
 	Locale          string `json:"locale"`
 	NumberingSystem string `json:"numberingSystem"`

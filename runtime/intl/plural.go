@@ -162,7 +162,7 @@ type pluralOptions struct {
 	Compact  string `json:"compactDisplay"`
 }
 
-// pluralSpec is what a PluralRules resolved to, in the order of resolvedOptions.
+// pluralSpec has the resolved options of a PluralRules, in the order of resolvedOptions.
 type pluralSpec struct {
 	Locale   string `json:"locale"`
 	Type     string `json:"type"`

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// zoneEntry is what CLDR says of a time zone.
+// zoneEntry is CLDR's entry of a time zone.
 type zoneEntry struct {
 	primary string // the IANA zone that it is a link to, or itself
 	key     string // CLDR's name for it, in keys

@@ -17,7 +17,7 @@ import (
 
 // Ciphers keep no state in Go: JavaScript passes all that the next bytes depend on.
 
-// cipherKind is what a cipher's name means.
+// cipherKind is the meaning of a cipher's name.
 type cipherKind struct {
 	mode     string // cbc, ctr, ecb, gcm, poly1305
 	key, iv  int    // bytes; an iv of 0 takes none

@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/node"
 )
 
-// The bundler is told what it may leave to the runtime.
+// The bundler leaves these modules to the runtime.
 func ExampleSpecifiers() {
 	names := node.Specifiers()
 	fmt.Println(slices.Contains(names, "node:buffer"), slices.Contains(names, "node:stream/promises"), slices.Contains(names, node.Globals))

@@ -1,4 +1,4 @@
-// Package node is what a Worker sees of Node.js under the flag nodejs_compat: the modules node:buffer, node:crypto,
+// Package node has the parts of Node.js that nodejs_compat gives a Worker: the modules node:buffer, node:crypto,
 // node:stream …, which the bundler leaves to the runtime, cloudflare:node, which brings requests to servers of
 // node:http, and the globals process, Buffer, global and setImmediate.
 //

@@ -12,7 +12,7 @@ import (
 
 // Source is a module that a Worker imports.
 type Source struct {
-	// Specifier is what the Worker's code imports.
+	// Specifier is the name in the Worker's import.
 	Specifier string
 	Bytes     []byte
 }

@@ -148,7 +148,7 @@ func TestExceptionSharing(t *testing.T) {
 	}
 }
 
-// TestExceptionStart: what a start function throws is what the constructor throws.
+// TestExceptionStart: the constructor throws the exception of a start function.
 func TestExceptionStart(t *testing.T) {
 	m := module(
 		types(functype(list{}, list{})), imports(imported("a", "tag", 4, 0, 0)), funcs(0), []byte{8, 1, 0},

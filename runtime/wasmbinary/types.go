@@ -85,7 +85,7 @@ func (t FuncType) Has(types ...ValType) bool {
 	return false
 }
 
-// Kind is what an import or export is.
+// Kind is the kind of an import or export.
 type Kind byte
 
 // The kinds.

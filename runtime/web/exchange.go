@@ -49,7 +49,7 @@ type Exchange struct {
 
 	begun      atomic.Bool  // the isolate has seen it
 	served     atomic.Bool  // the client has all that it gets: its leaving means nothing
-	clientLeft atomic.Bool  // the Worker was told so
+	clientLeft atomic.Bool  // and the Worker has the event
 	waitUntil  atomic.Int32 // promises of waitUntil that are open
 	// graceEnd is when a request whose client has left may be ended, in nanoseconds since started;
 	// 0 while the client is there.
@@ -86,7 +86,7 @@ func (x *Exchange) SubRequests() int { return int(x.subRequests.Load()) }
 // Request is the request that the exchange was made of.
 func (x *Exchange) Request() *http.Request { return x.r }
 
-// IO is what the request has open; for the packages of host functions.
+// IO returns the request's open handles; for the packages of host functions.
 func (x *Exchange) IO() *iocontext.Context { return &x.io }
 
 // Depth is how often the site fetched itself on the way to this request.

@@ -23,9 +23,9 @@ const (
 )
 
 // Failure says why the Worker gave no response. Nothing was written.
-type Failure struct { //nolint:errname // it is what the caller shows, more than an error
+type Failure struct { //nolint:errname // callers show it as a report
 	Kind string
-	// Err is what was thrown; its Stack is in positions of the bundle.
+	// Err is the exception; its Stack is in positions of the bundle.
 	Err *engine.Error
 	// PassThrough says that the Worker called ctx.passThroughOnException: the caller may answer as
 	// if there were no Worker.

@@ -3,7 +3,7 @@ package web
 import "strings"
 
 // This file has the compatibility flags of the platform's date (manifest.PinDate), as workerd has them there without any flag
-// of its own (release 1.20261117.1). What Cloudflare.compatibilityFlags shows is what holds here.
+// of its own (release 1.20261117.1). Cloudflare.compatibilityFlags shows these flags.
 //
 // Production turns on by itself what is in nodeFlags; here it takes nodejs_compat in the manifest, which is the stricter
 // reading: a Worker that names the flag runs the same on both. Imports of modules of Node.js without it are refused, with

@@ -61,7 +61,7 @@ func TestPairs(t *testing.T) {
 	})
 }
 
-// TestListeners: which listeners are told, and in which order (https://dom.spec.whatwg.org/#concept-event-listener-inner-invoke).
+// TestListeners: which listeners run, and in which order (https://dom.spec.whatwg.org/#concept-event-listener-inner-invoke).
 func TestListeners(t *testing.T) {
 	const made = `const t = new EventTarget(), seen = [], l = (name) => () => seen.push(name); `
 	webtest.Try(t, web.Options{}, []webtest.Snippet{

@@ -81,7 +81,7 @@ func (h *Host) requestFuncs() map[string]engine.Func {
 			defer x.mu.Unlock()
 			x.passThrough = true
 		}),
-		// wait_for(id, n): waitUntil was told of n more promises, or of fewer
+		// wait_for(id, n): waitUntil has n more promises, or fewer
 		"wait_for": with(func(c *engine.Call, x *Exchange) {
 			// A request whose client has left ends with the last of them.
 			if x.waitUntil.Add(int32(c.Int(1))) == 0 && x.clientLeft.Load() { //nolint:gosec // 1 or -1

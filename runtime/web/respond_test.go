@@ -47,7 +47,7 @@ func TestAnswerHeaders(t *testing.T) {
 	}
 }
 
-// Nobody reads the body of an answer to HEAD: its stream is cancelled.
+// The body of a response to HEAD is not read: its stream is cancelled.
 func TestHeadOfStream(t *testing.T) {
 	w := webtest.Serve(t, `
 		let cancelled = 0;

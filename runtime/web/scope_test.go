@@ -79,7 +79,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// Errors that nobody catches go to the global scope, then to the log.
+// Uncaught errors go to the global scope, then to the log.
 func TestReportedErrors(t *testing.T) {
 	const seen = `const seen = []; const see = (e) => { seen.push([e.type, e.constructor.name, e.message ?? e.reason?.message,
 		e.error?.message, e.target === globalThis, e.isTrusted, e.filename]); e.preventDefault(); };`

@@ -374,7 +374,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// Work that was under way in an isolate that had to start over is told so.
+// Requests under way in an isolate that restarts get the reason.
 func TestOthersAtReset(t *testing.T) {
 	w := webtest.Serve(t, `export default { async fetch(request) {
 		console.log("in");

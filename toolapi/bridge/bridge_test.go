@@ -231,7 +231,7 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// TestDeprecated: a person is told once of each thing that answers say is deprecated.
+// TestDeprecated: each deprecation in a response is shown once.
 func TestDeprecated(t *testing.T) {
 	endpoint, demo := serve(t)
 	var mu sync.Mutex
@@ -291,7 +291,7 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestCancel: a bridge ends with its context though nobody closes the pipe.
+// TestCancel: a bridge ends with its context though the pipe stays open.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, keep := io.Pipe()

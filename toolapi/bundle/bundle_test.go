@@ -200,7 +200,7 @@ func TestWalkedPaths(t *testing.T) {
 	}
 }
 
-// TestServedPaths is P-109 and its neighbours: what counts is what is served.
+// TestServedPaths is P-109 and its neighbours: the served paths count.
 func TestServedPaths(t *testing.T) {
 	for _, c := range []struct {
 		manifest, want string
@@ -246,7 +246,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestManifestSentences are what a person reads.
+// TestManifestSentences compares the sentences that a person reads.
 func TestManifestSentences(t *testing.T) {
 	const one = `The manifest is invalid: the manifest has no key "Entry"; did you mean "entry"?`
 	for manifest, want := range map[string]string{
@@ -379,7 +379,7 @@ func FuzzCheckPath(f *testing.F) {
 	})
 }
 
-// What is told of an upload where a site is checked is what a service takes.
+// The checks of a site use the limits of the service.
 func TestLimitsOfManifest(t *testing.T) {
 	if limits.MaxFileBytes != toolapi.MaxFileBytes || limits.MaxFiles != toolapi.MaxFiles ||
 		limits.MaxBundleBytes != toolapi.MaxBundleBytes {

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// TestRefusedBetween: what a proxy or a firewall refuses is told from what the service does, and names what was sent.
+// TestRefusedBetween: a refusal by a proxy or a firewall differs from one by the service, and names the request.
 func TestRefusedBetween(t *testing.T) {
 	blob := func(c *client.Client) error {
 		return c.PutBlob(t.Context(), client.Blob{
@@ -99,7 +99,7 @@ func TestDeadProxy(t *testing.T) {
 	}
 }
 
-// TestWaitSaysWhy: a wait says which rate is used up; that the form of a refusal is deprecated is said to nobody.
+// TestWaitSaysWhy: the message of a wait names the exhausted rate, and does not mention the deprecated form of the refusal.
 func TestWaitSaysWhy(t *testing.T) {
 	s := newStub(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -348,7 +348,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestNobodyThere repeats even a write, which nobody can have heard.
+// TestNobodyThere retries even a write, since no service can have received it.
 func TestNobodyThere(t *testing.T) {
 	s := newStub(t, func(int, http.ResponseWriter, *http.Request) {})
 	address := s.URL
@@ -362,7 +362,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// TestAnswersOutsideTheContract are told as such, and never taken for a success.
+// TestAnswersOutsideTheContract: such responses are errors, never a success.
 func TestAnswersOutsideTheContract(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status int
@@ -394,8 +394,8 @@ func TestAnswersOutsideTheContract(t *testing.T) {
 	}
 }
 
-// TestPartialAnswers: who acts by a success is told when it lacks what the contract has in it. One that
-// has more is none of these.
+// TestPartialAnswers: a success that lacks fields of the contract is an error. Further fields are
+// allowed.
 func TestPartialAnswers(t *testing.T) {
 	var said string
 	s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, said) })

@@ -28,7 +28,7 @@ type StatusError struct {
 	Code, Message string
 	RetryAfter    int // of the response, in seconds; 0 for none
 	RequestID     string
-	// Sent is what the request carried, such as the path of a file or the name of a tool; "" where that is not known.
+	// Sent names the payload of the request, such as the path of a file or the name of a tool; "" where unknown.
 	Sent string
 	// Kind is the media type of a body that is not the contract's, such as "text/html".
 	Kind string

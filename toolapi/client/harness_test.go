@@ -72,7 +72,7 @@ func newTestService(t *testing.T) *testService {
 	return w
 }
 
-// stub is a server that answers as it is told, and counts.
+// stub is a server with scripted responses and a counter.
 type stub struct {
 	*httptest.Server
 	mu    sync.Mutex

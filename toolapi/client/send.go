@@ -33,7 +33,7 @@ const (
 
 	maxWait = 1 << 30 // seconds; a time.Duration holds it
 
-	warnTries = 3 // after so many tries a person hears of further ones
+	warnTries = 3 // further retries are shown to the user
 
 	firstPause = 250 * time.Millisecond
 	longPause  = 8 * time.Second

@@ -82,7 +82,7 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestNamesOfThisMachine: what is below localhost is this machine, whoever answers for it elsewhere.
+// TestNamesOfThisMachine: names below localhost mean this machine, whatever a resolver says.
 func TestNamesOfThisMachine(t *testing.T) {
 	s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"ok": true}`) })
 	before := net.DefaultResolver

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// Live is what a page serves before a deploy.
+// Live describes the content that a page serves before a deploy.
 type Live struct {
 	Page     toolapi.Page
 	Revision string // "" for a page that was never published

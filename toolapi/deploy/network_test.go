@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// fault is what a network does to one connection.
+// fault describes the damage to one connection.
 type fault struct {
 	// cut ends the connection after so many bytes towards the service; 0 lets all pass,
 	// -1 ends it at once.
@@ -61,7 +61,7 @@ func newNetwork(t *testing.T, to string, faults func(n int) fault) *network {
 			_ = c.Close() // most are closed
 		}
 		n.mu.Unlock()
-		_ = l.Close() // nobody needs it any more
+		_ = l.Close()
 		n.wg.Wait()
 	})
 	return n
@@ -195,8 +195,8 @@ func (w *testService) publishedOnce(revision string) {
 	}
 }
 
-// TestRandomNetworks deploys over faults that nobody chose, again and again until it is
-// done: I-015. It never ends with a wrong site.
+// TestRandomNetworks deploys over random faults, again and again until it
+// succeeds: I-015. It never ends with a wrong site.
 func TestRandomNetworks(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

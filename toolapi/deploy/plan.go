@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// Plan is what publishing a bundle would change for visitors. Lists are sorted, and
+// Plan lists the changes that visitors would see after a publish. Lists are sorted, and
 // never null in JSON.
 type Plan struct {
 	Live           string                  `json:"live_revision"` // "" for none

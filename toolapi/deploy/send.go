@@ -28,8 +28,8 @@ type Progress struct {
 }
 
 // Send makes a revision of a bundle: it declares it, sends what the workspace lacks and
-// finalizes it. base is what is believed to be live; the service checks it. Nothing that
-// visitors see changes.
+// finalizes it. base is the expected live revision; the service checks it. Visitors
+// see no change.
 func (d *Deployer) Send(ctx context.Context, b Bundle, base toolapi.BaseRevision, p *Progress) (toolapi.Finalized, error) {
 	args := toolapi.DeclareArgs{
 		SiteID: toolapi.UUID(d.Site), BaseRevision: base, Manifest: b.Manifest, Files: make([]toolapi.UploadFile, len(b.Files)),

@@ -42,7 +42,7 @@ func TestToxiproxy(t *testing.T) {
 		return short
 	}
 	for name, c := range map[string]struct {
-		// toxic is what the network does; "" for that the service cannot be reached.
+		// toxic is the kind of fault; "" makes the service unreachable.
 		toxic string
 		// lasts is for how long; 0 for all the time.
 		lasts time.Duration

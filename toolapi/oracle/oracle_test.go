@@ -25,8 +25,8 @@ func (k *recorder) Errorf(format string, all ...any) {
 }
 func (k *recorder) Cleanup(end func()) { k.ends = append(k.ends, end) }
 
-// TestOracle: what is not as the description has it is told, by both ways in, and what
-// is passes.
+// TestOracle: both entry points report a response that differs from the description, and pass
+// one that matches.
 func TestOracle(t *testing.T) {
 	document, err := toolapi.NewContract().OpenAPI()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// This file is what an operator manages: workspaces, their members, and API keys.
+// This file has the operator's calls: workspaces, their members, and API keys.
 
 // Workspace is a workspace as an operator sees it.
 type Workspace struct {

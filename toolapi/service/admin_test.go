@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// TestOperator: what an operator sets up is what a key then reaches.
+// TestOperator: a key reaches the workspaces that an operator set up for it.
 func TestOperator(t *testing.T) {
 	w := newFixture(t)
 	ctx, s := t.Context(), w.service

@@ -93,7 +93,7 @@ import "time"
 //
 // Domains. Any other name is a workspace's once DNS has the TXT record that the service asks that workspace for, below
 // _pages-challenge and the domain: to set it takes the zone, which a file on a web server would not prove. domain.verify
-// looks it up. Until then the domain is pending: nothing is served at it, and it blocks nobody, so that several workspaces
+// looks it up. Until then the domain is pending: it serves nothing and reserves nothing, so that several workspaces
 // may have one pending name and the first that proves it gets it. A domain without proof is removed after proofLife. Names
 // below which anybody may have one (publicsuffix.org) cannot be connected. The proof is looked up once: a domain stays its
 // workspace's when the record goes.

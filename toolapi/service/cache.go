@@ -33,7 +33,7 @@ func newRequestCache(dsn string) (*requestCache, error) {
 	return &requestCache{db: db, known: map[string]any{}}, nil
 }
 
-// readCached returns what read returns, or returned since the last commit. version is what currentVersion returned: the
+// readCached returns the result of read, or the one cached since the last commit. version comes from currentVersion: the
 // value is that old at most. Errors are not cached.
 func readCached[T any](l *requestCache, version int64, key string, read func() (T, error)) (T, error) {
 	l.mu.Lock()

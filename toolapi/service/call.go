@@ -49,7 +49,7 @@ type response struct {
 	boundary bool
 }
 
-// entry is what the audit trail keeps of a call.
+// entry is the audit trail's record of a call.
 type entry struct{ outcome, code, summary string }
 
 // handler is a tool bound to its code.

@@ -17,9 +17,9 @@ import (
 // exact arguments, its proposer, and the state of its target. Performing it, marking it as used and keeping its answer are
 // one transaction.
 
-// plan is what a two-call tool would do.
+// plan is the first call's result of a two-call tool.
 type plan[R any] struct {
-	// subject is what the call decides: a newer proposal of the same holder about it replaces an older one. "" never does.
+	// subject identifies the decision: a newer proposal of the same holder about it replaces an older one. "" never does.
 	subject string
 	// target is the state of what the call changes; another one makes the proposal stale.
 	target string

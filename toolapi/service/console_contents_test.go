@@ -44,7 +44,7 @@ func (w *fixture) publish(site, revision string, more ...any) {
 	w.ok("member", "page.publish", js(append(args, "confirmation_id", id)...))
 }
 
-// contents is what a person sees of the only proposal before its arguments, as text.
+// contents returns the text that the only proposal shows before its arguments.
 func (p *person) contents() string {
 	p.Helper()
 	text := p.see("/console/w/acme/proposals").text

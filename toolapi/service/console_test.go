@@ -19,7 +19,7 @@ type person struct {
 	cookies []*http.Cookie
 }
 
-// page is what a person got to see.
+// page is a response as a person sees it.
 type page struct {
 	status int
 	header http.Header
@@ -368,7 +368,7 @@ func TestConsoleApproves(t *testing.T) {
 	})
 }
 
-// TestConsoleLapse: who could approve can also let lapse, and nobody else.
+// TestConsoleLapse: only those who may approve a proposal may let it lapse.
 func TestConsoleLapse(t *testing.T) {
 	w := newFixture(t)
 	c := w.twoCalls()[2]

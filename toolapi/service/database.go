@@ -277,7 +277,7 @@ func (p *pool) transact(ctx context.Context, do func(tx) error) (err error) {
 	}
 	t := tx{c, ctx}
 	if err := t.exec(p.begin); err != nil {
-		return errors.Join(err, c.drop()) // nobody knows whether it began
+		return errors.Join(err, c.drop()) // the transaction may have begun
 	}
 	// How it ends must not be cut short.
 	last := tx{c, context.WithoutCancel(ctx)}

@@ -21,8 +21,8 @@ func TestDatabaseFile(t *testing.T) {
 	}
 }
 
-// TestDamagedDatabase: a database that was cut or overwritten is told, each time, and one that was emptied does not
-// become a new service, which would remove what was uploaded.
+// TestDamagedDatabase: a truncated or overwritten database is an error each time, and an empty file does not
+// become a new service, which would remove all uploads.
 func TestDamagedDatabase(t *testing.T) {
 	for name, c := range map[string]struct {
 		contents string

@@ -27,7 +27,7 @@ const (
 
 	// localSuffix ends the names that every machine resolves to itself (RFC 6761). They need no proof.
 	localSuffix = ".localhost"
-	// previewHost is the domain of the hosts of previews. Nobody may connect a name below it, nor below another page's
+	// previewHost is the domain of the hosts of previews. No workspace may connect a name below it, nor below another page's
 	// address: a page there could set cookies for all that is below it.
 	previewHost = "preview" + localSuffix
 )

@@ -128,7 +128,7 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// zone is what DNS answers of TXT records, for a fixture that asks it.
+// zone holds the TXT records that a fixture's DNS returns.
 type zone struct {
 	records map[string][]string
 	fails   error
@@ -219,8 +219,8 @@ func TestDomainProof(t *testing.T) {
 	}
 }
 
-// TestPendingDomains: what nobody proves is forgotten, stands in nobody's way, and may be connected again with the same
-// record. A workspace does not wait for any number of them.
+// TestPendingDomains: a domain without proof expires, blocks no other workspace, and may be connected again with the same
+// record. The number of pending domains of a workspace is bounded.
 func TestPendingDomains(t *testing.T) {
 	w := newFixture(t)
 	w.service.AskDNS((&zone{}).lookUp)

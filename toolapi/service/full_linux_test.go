@@ -74,7 +74,7 @@ func TestFileThatCannotBeRead(t *testing.T) {
 	if err := os.Rename(file, file+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(file, file); err != nil { // which nobody can open
+	if err := os.Symlink(file, file); err != nil { // a loop, which no process can open
 		t.Fatal(err)
 	}
 	if a := w.call("member", "page.publish", confirm); a.status != http.StatusInternalServerError {

@@ -74,9 +74,9 @@ func NoPreview() VisitError {
 
 // Prepared is a release that is ready. Show or Discard is called, once.
 type Prepared interface {
-	// Migrated is what the migrations did.
+	// Migrated reports the effect of the migrations.
 	Migrated() toolapi.Migrated
-	// Restored is what Show puts back; nil for nothing.
+	// Restored describes the data that Show restores; nil for none.
 	Restored() *Restored
 	// Show replaces what was live, and commits the migrations. Requests under way end where they began. A host that is killed
 	// before Show has ended does so before it does anything else with the site, where Release.Applied names the migrations.
@@ -88,7 +88,7 @@ type Prepared interface {
 // Release is a revision that goes live, or is previewed.
 type Release struct {
 	Site, Revision string
-	// Name is what the page is called.
+	// Name is the name of the page.
 	Name string
 	// Workspace is the slug of the site's workspace, and WorkspaceID its number.
 	Workspace   string
@@ -101,7 +101,7 @@ type Release struct {
 	Preview bool
 	// PreviewName is the name of the preview that it is shown in; "" for none.
 	PreviewName string
-	// Data is what the databases of a preview begin with.
+	// Data is the initial data of a preview.
 	Data PreviewData
 	// Force takes a release whose migrations are behind those of the database.
 	Force bool
@@ -112,7 +112,7 @@ type Release struct {
 	// LastRestore is the ID of the last Restoration that was decided; "" for none. A host whose database has no mark of it puts
 	// the data back before anything else.
 	LastRestore string
-	// Restore is what goes back with the release, instead of migrations on what is there; nil for nothing. Rehearse takes it, too.
+	// Restore describes the data to restore with the release, in place of migrations; nil for none. Rehearse takes it too.
 	Restore *Restoration
 	// Proposed are migrations that are rehearsed in the place of the bundle's, which may be nil then.
 	Proposed *ProposedMigrations
@@ -140,7 +140,7 @@ type ProposedMigration struct {
 	Stored *sitefile.File
 }
 
-// PreviewData is what the databases of a preview begin with. The zero value is a copy of the live ones.
+// PreviewData is the initial data of a preview. The zero value is a copy of the live databases.
 type PreviewData struct {
 	// Empty begins with nothing.
 	Empty bool

@@ -368,7 +368,7 @@ func (s *Service) namedToken(id, name string) (token, label string, err error) {
 	return token, label, nil
 }
 
-// nameLabel is what of a name can begin the label of a host.
+// nameLabel returns the part of a name that can begin the label of a host.
 func nameLabel(name string) string {
 	const longest = 24
 	var b strings.Builder

@@ -19,7 +19,7 @@ func (w *fixture) name(name string, more ...any) response {
 	}, more...)...))
 }
 
-// TestNamedPreviews: a name keeps its address and its data; what the host is told to prepare, show and end follows.
+// TestNamedPreviews: a name keeps its address and its data, through each call to the host: prepare, show and end.
 func TestNamedPreviews(t *testing.T) {
 	w, host := newHostedFixture(t)
 	one := w.revisionOf("one")

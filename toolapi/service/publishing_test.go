@@ -23,7 +23,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// fakeHost keeps what it is told to show.
+// fakeHost records the releases that it should show.
 type fakeHost struct {
 	mu      sync.Mutex
 	shown   []string
@@ -107,7 +107,7 @@ func (f *fakeHost) Rehearse(_ context.Context, r service.Release) (toolapi.Migra
 	return noMigrations(), nil
 }
 
-// noMigrations is what a release without migrations does.
+// noMigrations is the report of a release without migrations.
 func noMigrations() toolapi.Migrated {
 	not := toolapi.NewRehearsal(toolapi.RehearsalNotNeeded, "")
 	return toolapi.Migrated{DataLoss: []toolapi.DataLoss{}, Rehearsal: &not}
@@ -177,7 +177,7 @@ func (f *fakeHost) shownRevisions() string {
 	return strings.Join(f.shown, " ")
 }
 
-// newHostedFixture opens a service with a host that keeps what it is told.
+// newHostedFixture opens a service with a host that records its calls.
 func newHostedFixture(t testing.TB) (*fixture, *fakeHost) {
 	t.Helper()
 	w := newFixture(t)

@@ -179,7 +179,7 @@ func (c *call) keepRehearsal(proposal string) error {
 	return c.exec("UPDATE proposals SET migrated = ? WHERE id = ?", string(text), proposal)
 }
 
-// approval is what a person agrees to lose: the tables that the proposal names, and what it showed of them.
+// approval holds the losses that a person agreed to: the tables that the proposal names, and the counts that it showed.
 type approval struct {
 	Allowed  toolapi.TableNames `json:"allowed,omitempty"`
 	Migrated toolapi.Migrated   `json:"migrated"`

@@ -240,7 +240,7 @@ func TestLossOfASchedule(t *testing.T) {
 	}
 }
 
-// TestMigrationIsRefusedAtTheProposal: nobody is asked about a revision whose migrations cannot be applied.
+// TestMigrationIsRefusedAtTheProposal: a revision whose migrations fail makes no proposal.
 func TestMigrationIsRefusedAtTheProposal(t *testing.T) {
 	w, host := newHostedFixture(t)
 	site, name := w.demo.IDs["site_id"], w.revisionOf("next")

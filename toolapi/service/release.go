@@ -62,7 +62,7 @@ type preparedRelease struct {
 	unlock   func()
 }
 
-// migrated is what the migrations of the release did.
+// migrated reports the effect of the release's migrations.
 func (r *preparedRelease) migrated() (m toolapi.Migrated) {
 	if r != nil {
 		m = r.prepared.Migrated()
@@ -70,7 +70,7 @@ func (r *preparedRelease) migrated() (m toolapi.Migrated) {
 	return m
 }
 
-// restored is what the release puts back; nil for nothing.
+// restored describes the data that the release restores; nil for none.
 func (r *preparedRelease) restored() *Restored {
 	if r == nil {
 		return nil

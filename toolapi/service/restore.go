@@ -29,7 +29,7 @@ type RestorePoints struct {
 	MaxBytes  int64
 }
 
-// Restoration is what a release puts back.
+// Restoration describes the data that a release restores.
 type Restoration struct {
 	// ID names this restore in the files of the host.
 	ID string `json:"-"`
@@ -43,7 +43,7 @@ type Restoration struct {
 	Harmless bool `json:"-"`
 }
 
-// Restored is what a host has ready to put back.
+// Restored is the data that a host has ready to restore.
 type Restored struct {
 	// Saved is the restore point of the data until now.
 	Saved string

@@ -85,7 +85,7 @@ type duePublish struct {
 	approval                sql.NullString // JSON; NULL of a schedule that an older version made
 }
 
-// agreed is what was agreed to be lost when the publish was scheduled.
+// agreed returns the losses that were agreed to when the publish was scheduled.
 func (d duePublish) agreed() (a approval, err error) {
 	if d.approval.Valid {
 		err = json.Unmarshal([]byte(d.approval.String), &a)

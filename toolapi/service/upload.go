@@ -54,7 +54,7 @@ func (p *pagesCall) declare() error {
 	if len(issues) > 0 {
 		return badArguments(issues)
 	}
-	// The site comes first: of other workspaces' sites nobody learns whether a bundle would do.
+	// The site comes first: the verdict on a bundle must not reveal sites of other workspaces.
 	err = p.service.db.read(p.x.r.Context(), func(t tx) error {
 		if err := p.enterWorkspace(t, string(args.Workspace)); err != nil {
 			return err

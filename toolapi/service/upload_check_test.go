@@ -95,7 +95,7 @@ func TestUploadWithASecret(t *testing.T) {
 	if after := w.value("SELECT count(*) FROM revisions"); after != before {
 		t.Errorf("%s revisions, then %s", before, after)
 	}
-	// What could be guessed is not told of, and neither is a site's secret to another one.
+	// The service reports neither a secret that is easy to guess nor the secret of another site.
 	if a, _ := finalized(map[string]string{"public/a.txt": short}); a.status != http.StatusOK {
 		t.Errorf("a short secret: %d %s", a.status, a.body)
 	}

@@ -1,4 +1,4 @@
-// Form posts: each is a lead with its events, kept in PAGES_DB in one transaction before the visitor is told, and a row of
+// Form posts: each is a lead with its events, stored in PAGES_DB in one transaction before the response, and a row of
 // the site's own table.
 import config from "./config.js";
 import { json, page, refuse, seeOther, wantsJSON } from "./answers.js";

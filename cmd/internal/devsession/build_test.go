@@ -70,8 +70,8 @@ func newTestBuilder(t *testing.T, dir string) *builder {
 	return b
 }
 
-// TestFailuresAreToldOnceForEachBuild: what was told is forgotten when a build has ended, which is
-// before it is served, and not when it is told of: a request may have failed meanwhile.
+// TestFailuresAreToldOnceForEachBuild: the record of shown failures is cleared at the end of a build, which comes
+// before it is served, and not at its report: a request may have failed meanwhile.
 func TestFailuresAreToldOnceForEachBuild(t *testing.T) {
 	b := newTestBuilder(t, migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE nonsense (;\n"}))
 	isNew := func(want bool, when string) {

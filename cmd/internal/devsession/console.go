@@ -33,9 +33,9 @@ type console struct {
 	aside   func(format string, args ...any)
 	after   time.Duration // how long a person waits without a message
 
-	// development are the packages of which the Worker has the build for development; nil once a person was told. Of mu.
+	// development lists the packages whose development build the Worker has; nil after the hint was shown. Of mu.
 	development []string
-	// faster is true while a person is to be told of an engine that takes less time; of mu.
+	// faster is true while the hint about a faster engine is pending; of mu.
 	faster bool
 }
 

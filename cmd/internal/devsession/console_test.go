@@ -102,7 +102,7 @@ func TestAdviseSlow(t *testing.T) {
 	}
 }
 
-// TestWait: what takes a while is told once, and what does not is not told.
+// TestWait: a long wait is shown once, a short one never.
 func TestWait(t *testing.T) {
 	said := make(chan string, 2)
 	k := newConsole(&terminal.Terminal{Stderr: &bytes.Buffer{}})

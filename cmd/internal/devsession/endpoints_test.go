@@ -403,8 +403,8 @@ func (b *beyond) sameAsUnknown(e endpoint, v client, got answer) {
 	}
 }
 
-// testSite: strangers get the site, without what the author alone may know of it, and are
-// nobody there, whoever visitors of this machine are from the start.
+// testSite: strangers get the site, without the author's diagnostics, and are
+// signed out there, though visitors of this machine start signed in.
 func (b *beyond) testSite(here client, strangers []client) {
 	expect := func(v client, got answer, status int, part string) {
 		b.t.Helper()

@@ -70,7 +70,7 @@ const (
 	Broken  Verdict = "error"
 )
 
-// Finding is what one check found.
+// Finding is the result of one check.
 type Finding struct {
 	Check   string  `json:"check"`
 	Status  Verdict `json:"status"`
@@ -81,7 +81,7 @@ type Finding struct {
 	mend func(context.Context) error
 }
 
-// Document is what `pages doctor --json` prints.
+// Document is the output of `pages doctor --json`.
 type Document struct {
 	OK     bool      `json:"ok"` // nothing is broken
 	Site   string    `json:"site,omitempty"`

@@ -130,7 +130,7 @@ func (d *examination) checkDatabases(ctx context.Context) (found []Finding) {
 	return found
 }
 
-// integrity is what PRAGMA integrity_check finds, nothing when all is in order.
+// integrity returns the faults that PRAGMA integrity_check finds, none for a sound database.
 func integrity(ctx context.Context, path string) (faults []string, err error) {
 	db, err := localstate.OpenDatabase(ctx, path, true)
 	if err != nil {

@@ -82,7 +82,7 @@ func Print(t *terminal.Terminal, err error) {
 	printFailure(t, known)
 }
 
-// FailureReport is what every command prints with --json when it fails.
+// FailureReport is the output of every failed command with --json.
 type FailureReport struct {
 	OK      bool   `json:"ok"`
 	Code    string `json:"code"`

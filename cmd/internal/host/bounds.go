@@ -12,7 +12,7 @@ import (
 
 // This file bounds what one site takes of what all sites share: time, disk, files, connections and processors.
 
-// migrationTime is how long the migrations of one release may take. Nobody waits for a scheduled publish, which would
+// migrationTime bounds the migrations of one release. A scheduled publish has no client that gives up, and would
 // otherwise run an endless migration for ever.
 const migrationTime = 2 * time.Minute
 

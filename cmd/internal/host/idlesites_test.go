@@ -39,7 +39,7 @@ func TestOpenConns(t *testing.T) {
 	}
 }
 
-// TestRest closes what nobody needs, and nothing else.
+// TestRest closes idle sites, and no others.
 func TestRest(t *testing.T) {
 	h, release := newHost(t)
 	var clock atomic.Int64
@@ -235,7 +235,7 @@ func TestRestUnderLoad(t *testing.T) {
 }
 
 // TestVisitOfAPreviewThatEnds: a visit that began before its preview ended does not open it
-// anew, and is told what any later one is.
+// anew, and gets the response of later ones.
 func TestVisitOfAPreviewThatEnds(t *testing.T) {
 	h, release := newHost(t)
 	h.notice = func(err error) { t.Error(err) }

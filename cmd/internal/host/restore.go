@@ -152,7 +152,7 @@ func restoreError(err error) error {
 	return err
 }
 
-// report is what a restore takes away and brings back.
+// report lists the data that a restore removes and brings back.
 func (b *restoring) report(d restorepoint.Difference) toolapi.Migrated {
 	m := notMigrated(toolapi.RehearsalDone, "")
 	m.Rehearsal.Files = append(m.Rehearsal.Files, b.ran...)
@@ -274,7 +274,7 @@ type preparedRestore struct {
 	restored  service.Restored
 }
 
-// prepareRestore does all of a restore but its commit. Nobody writes to the database from then on, until it is committed or
+// prepareRestore does all of a restore but its commit. Other writers wait from then on, until it is committed or
 // aborted.
 func (s *hostedSite) prepareRestore(ctx context.Context, r service.Release) (p *preparedRestore, err error) {
 	b := s.host.newRestoring(r, s.dir, dataFile(r.Restore.ID))

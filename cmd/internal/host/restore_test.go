@@ -117,7 +117,7 @@ func restoreFiles(t *testing.T, h *Host) []string {
 	return left
 }
 
-// TestRestoreShowsLosses: what came since is told before and afterwards; a table that was not shown is not touched.
+// TestRestoreShowsLosses: newer data is reported before and after; a table that was not shown is not touched.
 func TestRestoreShowsLosses(t *testing.T) {
 	for _, c := range []struct {
 		name, since string
@@ -330,7 +330,7 @@ func TestRestoreKeepsWrites(t *testing.T) {
 	}
 }
 
-// TestDamagedPoint: a point with a changed byte is told, and nothing is put back; the next publish begins a new store beside
+// TestDamagedPoint: a point with a changed byte is refused, and nothing is restored; the next publish begins a new store beside
 // the damaged one.
 func TestDamagedPoint(t *testing.T) {
 	h, release := emptied(t)

@@ -66,15 +66,15 @@ func newHostIn(t *testing.T, dir string) (h *Host, release func(site, text strin
 	}
 }
 
-// ask is what a visitor of a site gets.
+// ask returns the response that a visitor of a site gets.
 func ask(h *Host, site string, load func(context.Context) (service.Release, error)) string {
 	w := httptest.NewRecorder()
 	h.Serve(w, httptest.NewRequest(http.MethodGet, "http://page.localhost/a.txt", nil), site, load)
 	return w.Body.String()
 }
 
-// TestVisitorsOfASite: when as many wait for one site as may, the next is told to try again, and visitors of another
-// site are let in.
+// TestVisitorsOfASite: when the queue of a site is full, the next visitor gets a 503 with Retry-After, and visitors of another
+// site are served.
 func TestVisitorsOfASite(t *testing.T) {
 	h, of := newHost(t)
 	h.maxRequests = 2

@@ -36,7 +36,7 @@ func sizedRelease(t *testing.T, r service.Release, manifest string, files map[st
 	return r
 }
 
-// diskOf is what the files of a database take.
+// diskOf returns the size of a database's files.
 func diskOf(t *testing.T, dir, name string) (n int64) {
 	t.Helper()
 	for _, suffix := range []string{"", "-wal"} {

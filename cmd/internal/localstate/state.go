@@ -2,7 +2,7 @@
 // --state-dir names. Its files are listed in migrate/statefolder.
 //
 // A Locator finds the folder of a site and refuses one that may not be it; a State locks it and opens its databases; the
-// Stores of a State are what the bindings of a Worker keep things in. Errors are *failure.Error, which name the folder
+// Stores of a State hold the data of a Worker's bindings. Errors are *failure.Error, which name the folder
 // and what to do. A State belongs to one goroutine, but for its locks and Stores, which are safe for concurrent use.
 // Nothing here writes outside of the folder, and nothing removes a file that is not the state's.
 package localstate

@@ -31,8 +31,8 @@ func nameValues(cmd *cobra.Command) {
 	}
 }
 
-// FlagText is what a flag takes, "" for nothing, and what it is for. A word of its text that
-// stands in backquotes says what it takes.
+// FlagText returns the argument of a flag, "" for none, and its purpose. A word in backquotes in its text
+// names the argument.
 func FlagText(f *pflag.Flag) (value, usage string) {
 	if named := f.Annotations[takes]; named != nil {
 		return named[0], f.Usage
@@ -53,7 +53,7 @@ func flagUsage(f *pflag.Flag) string {
 	return "--" + f.Name + " " + value
 }
 
-// defaultOf is what counts without a flag, "" for nothing that need be said.
+// defaultOf returns the default of a flag as text, "" where help need not show it.
 func defaultOf(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "0", "0s", "false", "[]":

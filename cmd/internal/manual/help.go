@@ -47,7 +47,7 @@ var flagGroups = []struct {
 	{"Output", []string{"json", "color", "quiet", "verbose", "help"}},
 }
 
-// Options are what the pages of help need to know of the program.
+// Options describe the program to the pages of help.
 type Options struct {
 	Term    *terminal.Terminal
 	Version string

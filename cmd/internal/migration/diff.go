@@ -153,7 +153,7 @@ func (d *differ) script(ctx context.Context) (made schemadiff.Script, err error)
 	}
 }
 
-// askRenames asks whether what goes is what comes; true when one is.
+// askRenames asks whether a removed name became a new one; true when one did.
 func (d *differ) askRenames(ctx context.Context, made schemadiff.Script) (again bool, err error) {
 	if d.o.Agree == nil || d.o.Check {
 		return false, nil

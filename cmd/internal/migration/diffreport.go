@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/schemadiff"
 )
 
-// DiffReport is what `pages migrate diff --json` prints.
+// DiffReport is the output of `pages migrate diff --json`.
 type DiffReport struct {
 	OK       bool         `json:"ok"`
 	File     string       `json:"file"` // relative to the site's folder, with slashes; "" when none was written

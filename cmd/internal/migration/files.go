@@ -76,7 +76,7 @@ func (s *Site) unwritable(folder string, err error) error {
 		"make it a folder that you may write to", err)
 }
 
-// FileReport is what `pages migrate new`, `schema` and `squash` print with --json.
+// FileReport is the output of `pages migrate new`, `schema` and `squash` with --json.
 type FileReport struct {
 	OK       bool     `json:"ok"`
 	File     string   `json:"file"`               // relative to the site's folder, with slashes

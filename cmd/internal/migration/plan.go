@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 )
 
-// PlanReport is what `pages migrate plan --json` prints.
+// PlanReport is the output of `pages migrate plan --json`.
 type PlanReport struct {
 	OK           bool           `json:"ok"`
 	Database     string         `json:"database"`
@@ -30,7 +30,7 @@ type PlanReport struct {
 	Warnings     []string       `json:"warnings"`
 }
 
-// DataLoss is what one statement takes away.
+// DataLoss counts the data that one statement removes.
 type DataLoss struct {
 	Table     string `json:"table"`
 	Column    string `json:"column,omitempty"` // absent for whole rows
@@ -251,7 +251,7 @@ func indent(text, before string) string {
 	return out.String()
 }
 
-// RehearsalReport is what `pages migrate rehearse --json` prints.
+// RehearsalReport is the output of `pages migrate rehearse --json`.
 type RehearsalReport struct {
 	OK       bool           `json:"ok"`
 	Applied  []Item         `json:"applied"`

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 )
 
-// RunReport is what `pages migrate --json` prints.
+// RunReport is the output of `pages migrate --json`.
 type RunReport struct {
 	OK        bool     `json:"ok"`
 	Database  string   `json:"database"`
@@ -149,7 +149,7 @@ func (s *Site) warnings(notices []migrate.Notice) []string {
 }
 
 const (
-	progressAfter = time.Second // nobody could read it of a shorter run
+	progressAfter = time.Second // a shorter run ends before a person could read it
 	progressEvery = 100 * time.Millisecond
 )
 

@@ -28,7 +28,7 @@ type SchemaOptions struct {
 	Check  bool   // write nothing, and fail when the file is not up to date
 }
 
-// SchemaReport is what `pages migrate schema --check --json` prints.
+// SchemaReport is the output of `pages migrate schema --check --json`.
 type SchemaReport struct {
 	OK     bool         `json:"ok"`
 	File   string       `json:"file"`
@@ -179,7 +179,7 @@ func (s *Site) compareSchema(ctx context.Context, m *migrate.Migrator, file, tex
 	if err != nil || c.behind != behindFile {
 		return c, err
 	}
-	// A file that is what the migrations give is behind nothing but what was changed past them.
+	// Where the file matches the migrations, the database was changed without them.
 	return c, m.OnScratch(ctx, func(ctx context.Context, db *sql.DB) error {
 		latest, err := wanted.IsIn(ctx, db)
 		if latest {

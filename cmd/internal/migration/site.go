@@ -26,7 +26,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// Options are what every command about migrations has.
+// Options are shared by all commands about migrations.
 type Options struct {
 	Term   *terminal.Terminal
 	States localstate.Locator

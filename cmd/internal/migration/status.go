@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 )
 
-// StatusReport is what `pages migrate status --json` prints.
+// StatusReport is the output of `pages migrate status --json`.
 type StatusReport struct {
 	OK         bool     `json:"ok"` // whether pages migrate would run
 	Database   string   `json:"database"`
@@ -159,7 +159,7 @@ type Copy struct {
 	Path   string    `json:"path"`
 }
 
-// CopyList is what `pages migrate undo --list --json` prints.
+// CopyList is the output of `pages migrate undo --list --json`.
 type CopyList struct {
 	OK     bool   `json:"ok"`
 	Copies []Copy `json:"copies"`

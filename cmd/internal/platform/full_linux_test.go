@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestBackupOfAFullDisk: a backup that finds no room beside a database is told as such.
+// TestBackupOfAFullDisk: a backup on a full disk names the cause.
 func TestBackupOfAFullDisk(t *testing.T) {
 	disk := testmachine.OwnDisk(t, "16m")
 	if disk == nil {

@@ -270,7 +270,7 @@ func (r *recorder) note(name string) {
 	}
 }
 
-// paths are what was looked at, below dir. Of a folder and what is in it, only the folder.
+// paths returns the checked paths below dir. A folder stands for its contents.
 func (r *recorder) paths(dir string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

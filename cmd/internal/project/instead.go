@@ -34,7 +34,7 @@ var otherConfigs = regexp.MustCompile(
 	`^(netlify\.toml|vercel\.json|firebase\.json|(astro|svelte|next|nuxt|vite|remix)\.config\.[cm]?[jt]s)$`,
 )
 
-// insteadOf is what to do in a folder that holds no manifest, "" where nothing tells.
+// insteadOf returns a fix for a folder without a manifest, "" where there is no clue.
 func insteadOf(t *terminal.Terminal, dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -101,7 +101,7 @@ func sitesBelow(t *terminal.Terminal, dir string) string {
 	return "name the site that is here: -C " + found[0]
 }
 
-// insteadOfNamed is what to do in place of naming something that is no site.
+// insteadOfNamed returns a fix for a named path that is no site.
 func insteadOfNamed(t *terminal.Terminal, path, abs string) string {
 	if strings.Trim(path, "0123456789") == "" {
 		return "give a port as --port " + path + "; what stands alone is a site's folder"

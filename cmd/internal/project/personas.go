@@ -81,7 +81,7 @@ func ReadPersonas(dir string) ([]site.Persona, *diagnostic.Diagnostic) {
 	if closed != nil || !errors.Is(end, io.EOF) {
 		return nil, refusePersonas(text, int(d.InputOffset()), "the list of personas does not end well")
 	}
-	for i, p := range list { // people who could not be told apart
+	for i, p := range list { // two personas with one email or name
 		for _, other := range list[:i] {
 			if strings.EqualFold(p.Email, other.Email) || p.ID == other.ID {
 				return list, refusePersonas(text, max(bytes.LastIndex(text, []byte(p.Email)), 0),

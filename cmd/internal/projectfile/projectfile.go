@@ -1,6 +1,6 @@
 // Package projectfile reads and writes files of a project's folder, and nothing outside of it whatever links the folder holds.
 //
-// A File is what a name holds and what it is to hold; Write brings it there at once or not at all, with the mode and the byte
+// A File is a name with its old and new content; Write replaces it atomically, with the mode and the byte
 // order mark that it has. A name that leads to no file of the project is an *Error; all other errors are those of the file
 // system. A Folder is safe for concurrent use, a File is not. It decides nothing about what files hold, and prints nothing.
 package projectfile

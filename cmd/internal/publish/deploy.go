@@ -390,7 +390,7 @@ func (d *deployment) finish(outcome string, r Result) error {
 	return nil
 }
 
-// PlanReport is what `pages deploy --plan --json` prints.
+// PlanReport is the output of `pages deploy --plan --json`.
 type PlanReport struct {
 	OK        bool   `json:"ok"`
 	BaseURL   string `json:"base_url"`

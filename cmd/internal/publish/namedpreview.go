@@ -33,7 +33,7 @@ type PreviewOptions struct {
 	Comment *pullrequest.PullRequest
 }
 
-// PreviewResult is what `pages deploy --preview --name --json` prints.
+// PreviewResult is the output of `pages deploy --preview --name --json`.
 type PreviewResult struct {
 	OK            bool                    `json:"ok"`
 	State         string                  `json:"state"` // preview

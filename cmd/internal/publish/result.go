@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// Result is what `pages deploy` and `pages preview` print with --json.
+// Result is the output of `pages deploy` and `pages preview` with --json.
 type Result struct {
 	OK         bool         `json:"ok"`
 	State      string       `json:"state"` // done, unchanged, preview

@@ -108,7 +108,7 @@ func PickSecrets(values map[string]string, wanted []string) ([]string, error) {
 	return names, nil
 }
 
-// SecretList is what `pages secrets import --json` prints.
+// SecretList is the output of `pages secrets import --json`.
 type SecretList struct {
 	OK      bool                   `json:"ok"`
 	Secrets []toolapi.SecretChange `json:"secrets"`

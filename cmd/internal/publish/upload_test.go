@@ -154,7 +154,7 @@ func TestPlanOfMigrations(t *testing.T) {
 	}
 }
 
-// sent is what is sent of a site of these files.
+// sent returns the upload of a site with these files.
 func sent(t *testing.T, files map[string]string) *upload {
 	t.Helper()
 	dir := t.TempDir()

@@ -76,7 +76,7 @@ func FromEnvironment(lookup func(string) (string, bool)) (*PullRequest, error) {
 
 func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
-// event is what is read of the event that a workflow runs for.
+// event holds the fields of the event that triggered a workflow.
 type event struct {
 	PullRequest struct {
 		Number int64 `json:"number"`

@@ -104,7 +104,7 @@ func warnReadable(t *terminal.Terminal, path string) {
 	}
 }
 
-// LoginReport is what `pages login` and `pages logout` print with --json.
+// LoginReport is the output of `pages login` and `pages logout` with --json.
 type LoginReport struct {
 	OK      bool   `json:"ok"`
 	BaseURL string `json:"base_url"`

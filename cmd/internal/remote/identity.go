@@ -17,7 +17,7 @@ import (
 // whoTool is a tool that every valid key may call: it reads, and takes no arguments of its own.
 const whoTool = "brand_profile.status"
 
-// Identity is what `pages whoami --json` prints.
+// Identity is the output of `pages whoami --json`.
 type Identity struct {
 	OK        bool               `json:"ok"`
 	BaseURL   string             `json:"base_url"`

@@ -155,7 +155,7 @@ func SetUpEditors(t *terminal.Terminal, dir string, chosen []editor.Editor) (err
 	return nil
 }
 
-// EditorsDocument is what `pages init --editor NAME --json` prints.
+// EditorsDocument is the output of `pages init --editor NAME --json`.
 type EditorsDocument struct {
 	OK    bool          `json:"ok"`
 	Files []WrittenFile `json:"files"`

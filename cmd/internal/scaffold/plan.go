@@ -65,7 +65,7 @@ func (s *site) planOwn(folder *projectfile.Folder) ([]*projectfile.File, error) 
 	return planned, nil
 }
 
-// isContent reports whether a file of a template is what the site is, and not what helps to work on it.
+// isContent reports whether a file of a template belongs to the site itself, and not to its tooling.
 func isContent(name string) bool {
 	dir, _, _ := strings.Cut(name, "/")
 	return dir == "public" || dir == "src" || dir == "migrations"

@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
-// Document is what `pages init --json` prints.
+// Document is the output of `pages init --json`.
 type Document struct {
 	OK       bool            `json:"ok"`
 	Site     string          `json:"site"`     // its folder

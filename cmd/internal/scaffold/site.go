@@ -56,8 +56,8 @@ type site struct {
 	editors    []editor.Editor
 }
 
-// buildCommand is what makes the site that is published: a script of package.json, or a generator. It is empty when
-// nothing does.
+// buildCommand builds the published site: a script of package.json, or a generator. It is empty when the site has
+// no build.
 func (s *site) buildCommand() string {
 	if s.setup != nil && s.setup.Build != "" {
 		return s.setup.Build

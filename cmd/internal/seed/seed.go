@@ -35,7 +35,7 @@ const FileName = "seed.sql"
 // table records what was seeded.
 const table = "_pages_seeds"
 
-// Report is what `pages state seed --json` prints.
+// Report is the output of `pages state seed --json`.
 type Report struct {
 	OK       bool     `json:"ok"`
 	Database string   `json:"database"`

@@ -56,7 +56,7 @@ func Error(err error) error {
 		"the state could not be read or written", "free some disk, or make the state folder one that you may write to", err)
 }
 
-// Saved is what `pages state save --json` and `pages state load --json` print.
+// Saved is the output of `pages state save --json` and `pages state load --json`.
 type Saved struct {
 	OK       bool     `json:"ok"`
 	Snapshot Snapshot `json:"snapshot"`
@@ -81,7 +81,7 @@ func Describe(i snapshot.Info) Snapshot {
 	return d
 }
 
-// List is what `pages state list --json` prints.
+// List is the output of `pages state list --json`.
 type List struct {
 	OK        bool       `json:"ok"`
 	Snapshots []Snapshot `json:"snapshots"`
@@ -116,13 +116,13 @@ func WriteTable(w io.Writer, infos []snapshot.Info) error {
 	return table.Flush()
 }
 
-// Removed is what `pages state remove --json` prints.
+// Removed is the output of `pages state remove --json`.
 type Removed struct {
 	OK      bool   `json:"ok"`
 	Removed string `json:"removed"`
 }
 
-// Emptied is what `pages state reset --json` prints.
+// Emptied is the output of `pages state reset --json`.
 type Emptied struct {
 	OK      bool     `json:"ok"`
 	Removed []string `json:"removed"` // names in the state folder

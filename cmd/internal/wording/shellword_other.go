@@ -4,7 +4,7 @@ package wording
 
 import "strings"
 
-// plainWord is what the shells of POSIX take as it is, beside letters and digits.
+// plainWord has the characters, beside letters and digits, that POSIX shells take without quotes.
 const plainWord = "-_./,:@%+="
 
 // AndThen joins commands, each of which is for when the one before went well.

@@ -2,7 +2,7 @@ package wording
 
 import "strings"
 
-// plainWord is what cmd.exe and PowerShell take as it is, beside letters and digits.
+// plainWord has the characters, beside letters and digits, that cmd.exe and PowerShell take without quotes.
 const plainWord = `-_./\:+=`
 
 // AndThen parts commands, each of which is for when the one before went well: PowerShell 5.1 knows no &&, and cmd.exe no ;.

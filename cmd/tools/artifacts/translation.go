@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// The translation of quickjs.wasm to Go is what wasm2go writes, with changes: memory and the table of functions are not made
+// The translation of quickjs.wasm to Go is wasm2go's output with changes: memory and the table of functions are not made
 // for each instance, imports have the names of quickjs.Host, and exports are found by their name.
 
 // quickjsPatched is the module that is translated.

@@ -40,7 +40,7 @@ type options struct {
 	parts                               []string
 }
 
-// part is what can be measured by itself, in a folder of its own. measure ends with check where something fails.
+// part is a group of measures that can run by itself, in a folder of its own. measure ends with check where something fails.
 type part struct {
 	name     string
 	measure  func(b *bench, ctx context.Context, dir string)
@@ -205,8 +205,8 @@ const (
 	idleLoad      measure = "idle, 20,000 files watched"
 )
 
-// promise is what we hold ourselves to, against a peer's median of the measure `against`: at least so many times its rate, or
-// at most that part of its time or memory. 0 times is no promise: it is only told.
+// promise is a bound on our figure, relative to a peer's median of the measure `against`: at least so many times its rate, or
+// at most that part of its time or memory. 0 times is no promise: the figure is only shown.
 type promise struct {
 	measure measure
 	peer    string

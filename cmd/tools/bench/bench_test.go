@@ -126,7 +126,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestCommands: of every row can be told how it came about, whoever is compared.
+// TestCommands: every row names the commands of both sides.
 func TestCommands(t *testing.T) {
 	for _, p := range parts() {
 		for _, promise := range p.promises {
@@ -287,7 +287,7 @@ func TestParseTail(t *testing.T) {
 	}
 }
 
-// TestRuntimeTables: what is promised is what the two scripts measure.
+// TestRuntimeTables: the promises match the measures of the two scripts.
 func TestRuntimeTables(t *testing.T) {
 	for file, names := range map[string][]string{"native.mjs": slices.Concat(natives, unpromised), "pure.mjs": pureNames()} {
 		text, err := runtimeFiles.ReadFile(file)

@@ -29,7 +29,7 @@ const (
 	frontAtOnce           = 6   // connections that a browser has to a host
 )
 
-// A bound stands for itself: a millisecond more or less is what is promised.
+// A bound is a difference in milliseconds, not a ratio.
 var frontendPromises = []promise{
 	{frontStart, bound, frontStart, "ms", false, 1},
 	{frontRequest, bound, frontRequest, "ms", false, 1},

@@ -139,7 +139,7 @@ const patience = time.Minute
 type sampler struct {
 	stop chan struct{}
 	wg   sync.WaitGroup
-	peak int64 // bytes; 0 when it cannot be told on this system
+	peak int64 // bytes; 0 when unknown on this system
 }
 
 // watchMemory samples every 50 ms until the sampler is asked for its peak.
@@ -208,7 +208,7 @@ func taskFields(pid int, name string) (fields []string) {
 	return fields
 }
 
-// processorTime is what the threads that a process has now have used, in milliseconds.
+// processorTime is the processor time of a process's living threads, in milliseconds.
 func processorTime(pid int) (total float64) {
 	// Of the three fields of a thread the first is the time that it ran, in nanoseconds.
 	for thread := range slices.Chunk(taskFields(pid, "schedstat"), 3) {
@@ -218,7 +218,7 @@ func processorTime(pid int) (total float64) {
 	return total
 }
 
-// treeProcessorTime is what a process and all its descendants have used, in milliseconds.
+// treeProcessorTime is the processor time of a process and all its descendants, in milliseconds.
 func treeProcessorTime(pid int) (total float64) {
 	for _, p := range descendants(pid) {
 		total += processorTime(p)

@@ -28,11 +28,11 @@ type row struct {
 	// Times is how many times better we are.
 	Times   float64 `json:"times"`
 	Promise float64 `json:"promise"`
-	// Kept is null when it could not be told.
+	// Kept is null when it is unknown.
 	Kept *bool `json:"kept"`
 	// Missing says why there was nothing to compare with.
 	Missing string `json:"missing,omitempty"`
-	// OurCommand and PeerCommand are what was run.
+	// OurCommand and PeerCommand are the commands of the measure.
 	OurCommand  string `json:"command"`
 	PeerCommand string `json:"peer_command"`
 	// PagesValues and PeerValues are all rounds'.

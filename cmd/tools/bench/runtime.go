@@ -37,7 +37,7 @@ const (
 const (
 	streamed = 100_000_000 // bytes
 	waiting  = 32          // requests that each hold an isolate
-	// isolateBound is in MiB. Pss is what the isolate costs: all isolates share the pages of the image that they have not
+	// isolateBound is in MiB. Pss is the cost of the isolate: all isolates share the pages of the image that they have not
 	// written to, and resident size would count them for each.
 	isolateBound = 1.5
 	// samples is how often a function is measured in each round, after Node.js has run it for warmUpTime, in ms, and compiled

@@ -45,7 +45,7 @@ func main() {
 	}
 }
 
-// versionForm is what npm and dpkg take: a version by semver.org, without build metadata.
+// versionForm matches the versions that npm and dpkg take: those of semver.org, without build metadata.
 var versionForm = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
 func (r *release) run(ctx context.Context, only string) error {
@@ -112,7 +112,7 @@ func (r *release) build(ctx context.Context, p platform) ([]byte, error) {
 // noticesName is the file with the licences of the data that the program embeds.
 const noticesName = "NOTICES"
 
-// extras are what lies beside the program in every package: the licences, the manual and the completions, which the
+// extras are the other files of every package: the licences, and the manual and completions, which the
 // program itself writes.
 func (r *release) extras(ctx context.Context) ([]entry, error) {
 	dir, err := os.MkdirTemp("", "pages-release-")
@@ -195,7 +195,7 @@ func (r *release) packages(p platform, program []byte, extras []entry) error {
 //go:embed Containerfile
 var containerfile string
 
-// recipe writes how a container image is made of the archive. Whoever owns the site runs the program, so that everybody may
+// recipe writes how a container image is made of the archive. The owner of the site runs the program, so that every user may
 // write to /tmp, where the cache and the copies of `pages test` are.
 func (r *release) recipe() error {
 	return r.write("Containerfile", []byte(strings.ReplaceAll(containerfile, "{{version}}", r.version)))

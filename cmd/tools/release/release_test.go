@@ -76,7 +76,7 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// unpacked is what a tar.gz holds: name to mode and size.
+// unpacked returns the contents of a tar.gz: name to mode and size.
 func unpacked(t *testing.T, text []byte) map[string]string {
 	t.Helper()
 	squeezed, err := gzip.NewReader(bytes.NewReader(text))

@@ -46,7 +46,7 @@ const (
 	exitInterrupted = 130
 )
 
-// parts are what can be asked for by name, in the order in which they run.
+// parts are the names of the parts, in the order in which they run.
 var parts = []string{"fuzz", "tests", "race"}
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {

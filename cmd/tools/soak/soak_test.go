@@ -201,7 +201,7 @@ func TestRaceOnce(t *testing.T) {
 	}
 }
 
-// TestInterrupted: what had not begun is told, and the exit code is a signal's.
+// TestInterrupted: the report lists the parts that did not begin, and the exit code is a signal's.
 func TestInterrupted(t *testing.T) {
 	t.Chdir(module(t))
 	ctx, stop := context.WithCancel(t.Context())

@@ -21,7 +21,7 @@ type authorizer struct {
 	text, reason string
 	// inside is the view or trigger that did what was refused, "" for the text itself.
 	inside string
-	// use is what the statement that is compiled reads and writes.
+	// use lists the objects that the current statement reads and writes.
 	use sqlUse
 	// changed is set once a statement changes a setting of the connection.
 	changed bool

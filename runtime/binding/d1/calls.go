@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file is what calls from outside of an isolate need: their place in the order of all calls, results in the form of D1's own
+// This file serves calls from outside of an isolate: their place in the order of all calls, results in the form of D1's own
 // service, and its sentences without the prefix that D1's client puts before them.
 
 // Place takes the next place of a call of one query.
@@ -44,7 +44,7 @@ func (f Format) shape() resultShape {
 // answers reports whether results are whole answers.
 func (s resultShape) answers() bool { return s == shapeRows || s == shapeObjects || s == shapeMeta }
 
-// opening is what a result begins with.
+// opening returns the first bytes of a result.
 func (s resultShape) opening() string {
 	switch {
 	case s == shapeAll:

@@ -12,7 +12,7 @@ import (
 // table, and the entries of indexes for each row that changed. Searches inside a join, and what changes a schema, are
 // not counted.
 
-// sqlCost is what is known of a statement's cost once it is compiled.
+// sqlCost is the cost of a statement as its compiled form shows it.
 type sqlCost struct {
 	tables  int64 // that are read
 	counts  bool  // it may be a bare count(*), which SQLite does in one step

@@ -61,7 +61,7 @@ type sqlMeta struct {
 	changed                      bool
 }
 
-// askMeta is what a D1Result tells beside the rows.
+// askMeta returns the meta of a D1Result.
 func askMeta(t testing.TB, d *Database, text string) sqlMeta {
 	t.Helper()
 	var m sqlMeta

@@ -23,7 +23,7 @@ func filesBelow(t *testing.T, below string) (n int) {
 	return n
 }
 
-// TestDatabaseDisconnects closes what nobody uses, and opens it again.
+// TestDatabaseDisconnects: an idle database closes, and opens again on use.
 func TestDatabaseDisconnects(t *testing.T) {
 	dir := t.TempDir()
 	pool := openSQL(t, filepath.Join(dir, "site.db"))

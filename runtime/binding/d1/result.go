@@ -17,7 +17,7 @@ import (
 // This file writes results as JSON: one native JSON.parse is many times faster than building the Worker's objects value by
 // value across the boundary.
 
-// resultShape is what a method of D1PreparedStatement resolves to.
+// resultShape is the form of the result of a method of D1PreparedStatement.
 type resultShape int
 
 const (

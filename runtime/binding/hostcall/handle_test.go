@@ -60,7 +60,7 @@ func (c closing) Close() error {
 
 // endless is a body of zeros.
 type endless struct {
-	left, read int64 // left is -1 when nobody knows
+	left, read int64 // left is -1 when the length is unknown
 }
 
 // Read implements io.Reader.

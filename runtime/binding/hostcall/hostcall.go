@@ -1,4 +1,4 @@
-// Package hostcall is what the host functions of all bindings share: bodies and uploads that JavaScript holds by number,
+// Package hostcall has the shared parts of the host functions of bindings: bodies and uploads that JavaScript holds by number,
 // options that cross as JSON, the order of calls, and errors as a Worker catches them.
 //
 // [Handles] belong to one isolate and are safe for concurrent use; each value is closed with the request that opened it.

@@ -68,7 +68,7 @@ func pngBytes(data []byte, area int64, model color.Model) (held int64, opaque bo
 
 func isInterlaced(data []byte) bool { return len(data) > 28 && data[28] != 0 }
 
-// jpegBytes is what the decoder holds of a JPEG: its samples, all coefficients of a progressive one, and the pixels of RGB
+// jpegBytes is the memory that the decoder needs for a JPEG: its samples, all coefficients of a progressive one, and the pixels of RGB
 // and CMYK.
 func jpegBytes(data []byte, size image.Point, model color.Model) int64 {
 	sof := jpegFrame(data)

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Plan is what is to become of one input.
+// Plan lists the operations on one input.
 type Plan struct {
 	Input int    `json:"input"` // index of the encoded image among the inputs
 	Steps []Step `json:"steps"`

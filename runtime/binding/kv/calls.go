@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file is what calls from outside of an isolate need besides the methods of a Namespace: their place in the order of all
+// This file serves calls from outside of an isolate beside the methods of a Namespace: their place in the order of all
 // calls, values as streams, many keys at once, and refusals with a status.
 
 // Reads takes the next place of a call that reads keys.

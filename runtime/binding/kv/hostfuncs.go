@@ -247,7 +247,7 @@ func (e *Entry) metadata() any {
 	return e.Metadata
 }
 
-// value is what JavaScript gets of the entry's value, which is not copied.
+// value returns the entry's value for JavaScript, without a copy.
 func (r readCall) value(ctx context.Context, entry *Entry) (any, error) {
 	switch r.kind {
 	case "json":

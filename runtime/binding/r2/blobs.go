@@ -211,7 +211,7 @@ func (f files) acquireStream() (release func(), err error) {
 	}
 }
 
-// Report is what [Check] found of a bucket.
+// Report is the result of [Check] for a bucket.
 type Report struct {
 	// Blobs is how many files hold bytes of objects, and Bytes how many those are.
 	Blobs int

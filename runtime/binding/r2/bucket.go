@@ -66,7 +66,7 @@ type Bucket struct {
 	files files
 }
 
-// Object is what is known of a stored object, apart from its bytes.
+// Object describes a stored object, without its bytes.
 type Object struct {
 	Key      string `json:"key"`
 	Version  string `json:"version"` // 32 hex digits, new with every put

@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 )
 
-// This file is what calls from outside of an isolate need besides the methods of a Bucket: their place in the order of all calls,
+// This file serves calls from outside of an isolate beside the methods of a Bucket: their place in the order of all calls,
 // and puts with the bounds of a Worker's.
 
 // Reads takes the next place of a call that reads objects.
@@ -41,7 +41,7 @@ type Part struct {
 	Number int64  `json:"number"`
 }
 
-// Stored is what a put made: an object, nil when a condition did not hold, or a part.
+// Stored is the result of a put: an object, nil when a condition did not hold, or a part.
 type Stored struct {
 	Object *Object
 	Part   *UploadedPart

@@ -217,7 +217,7 @@ func newVersion() string {
 	return hex.EncodeToString(b[:])
 }
 
-// PutOptions are what an object is stored with.
+// PutOptions are the options of a put.
 type PutOptions struct {
 	OnlyIf *Conditions   `json:"onlyIf"`
 	HTTP   *HTTPMetadata `json:"httpMetadata"`

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// cacheDifferences are what caches give in workerd, where the built-in engine gives something else, each with the reason.
+// cacheDifferences are the results of caches in workerd that differ from the built-in engine's, each with the reason.
 var cacheDifferences = map[string]struct{ workerd, why string }{
 	"a body without end": {
 		`[true,null,"Network connection lost."]`, "the service ends the connection, and workerd has its own words for that",

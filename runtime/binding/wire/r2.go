@@ -25,7 +25,7 @@ const (
 
 type bucket struct{ *r2.Bucket }
 
-// request is what R2's client asks for. Numbers of 64 bits are strings.
+// request is a request of R2's client. Numbers of 64 bits are strings.
 type request struct {
 	Method      string       `json:"method"`
 	Object      string       `json:"object"`
@@ -477,7 +477,7 @@ func (b bucket) list(ctx context.Context, c *call, q *request) error {
 // hashes are the algorithms by their numbers in R2's protocol.
 var hashes = [...]string{"md5", "sha1", "sha256", "sha384", "sha512"}
 
-// object is what R2's client reads.
+// object is an object as R2's client reads it.
 type object struct {
 	Name      string            `json:"name"`
 	Version   string            `json:"version"`

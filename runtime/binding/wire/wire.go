@@ -15,7 +15,7 @@
 //	Pages-Binding: kv/NAME, r2/NAME, d1/NAME, images/NAME, assets/NAME, site for the front door, outbound, cache, or env
 //	Pages-Proto: http or https, as the Worker wrote its URL (assets and site)
 //
-// The rest is what the client of that kind sends to its service: GET, PUT and DELETE of /key, GET / for a list and POST /bulk/get
+// The rest follows the requests of each kind's client: GET, PUT and DELETE of /key, GET / for a list and POST /bulk/get
 // (KV); GET and PUT of / with CF-R2-Request or CF-R2-Metadata-Size (R2); POST /query and /execute (D1); POST /info and /transform
 // (Images); any request (assets, site); any request as a proxy gets it, with the whole URL in its first line (outbound, of workerd's
 // globalOutbound; the package fetch describes what it adds); GET, PUT and PURGE of a URL (cache, of cacheApiOutbound; the package cache
@@ -114,7 +114,7 @@ type Options struct {
 	Called func(Call)
 	// Token, if not "", must come with each request.
 	Token string
-	// Memory is what is held for calls; nil is a quota of its own.
+	// Memory is the quota for data held by calls; nil is a quota of its own.
 	Memory *engine.HostMemory
 	// Silence is how long a peer may neither send what is awaited nor take what is sent. 0 is two minutes.
 	Silence time.Duration

@@ -202,7 +202,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestSocketIsPrivate: nobody but this user can connect, and nothing is left of it.
+// TestSocketIsPrivate: only this user can connect, and the socket leaves no file.
 func TestSocketIsPrivate(t *testing.T) {
 	s, err := wire.Start(wire.Options{Bindings: bindings(t)})
 	if err != nil {
@@ -259,7 +259,7 @@ func TestOrderOfConnections(t *testing.T) {
 	}
 }
 
-// TestCalled: each call is told of, with its outcome.
+// TestCalled: each call is reported, with its outcome.
 func TestCalled(t *testing.T) {
 	var mu sync.Mutex
 	var calls []wire.Call

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/wire"
 )
 
-// differences are what workerd gives over the wire where the built-in engine gives something else, each with the reason.
+// differences are the results of workerd over the wire that differ from the built-in engine's, each with the reason.
 var differences = map[string]struct{ workerd, why string }{
 	"d1: exec that fails later": {
 		"Error: D1_EXEC_ERROR: Error in line 1: SELECT 1: no such table: none: SQLITE_ERROR " +
@@ -26,7 +26,7 @@ var differences = map[string]struct{ workerd, why string }{
 	},
 }
 
-// TestCallsOfWorkerd: what a Worker in workerd gets over the wire is what it gets in the built-in engine, word for word.
+// TestCallsOfWorkerd: a Worker in workerd gets the results of the built-in engine over the wire, word for word.
 func TestCallsOfWorkerd(t *testing.T) {
 	code, err := os.ReadFile(filepath.Join("testdata", "calls.js"))
 	if err != nil {

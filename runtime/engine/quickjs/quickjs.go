@@ -32,7 +32,7 @@ type Module interface {
 	Close()
 }
 
-// Host is what the module imports.
+// Host has the imports of the module.
 type Host interface {
 	// Grow returns the memory with size bytes, at the same place, or nil.
 	Grow(size uint64) []byte

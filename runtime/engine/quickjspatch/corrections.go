@@ -96,7 +96,7 @@ var newArguments = correction{"\x60\x02\x7f\x7f\x01\x7f", []replacement{
 	{
 		// after the callee of a new: local 10 = 1, and the kind of call is 1 if the parser's token is an opening parenthesis
 		from: append([]byte{op.I32Const, 1, op.LocalSet, 10}, newCalleeEnd...),
-		// local 10 = 3 if it was 0; bit 0 is what is checked
+		// local 10 = 3 if it was 0; the check reads bit 0
 		to: append([]byte{op.I32Const, 3, op.LocalGet, 10, op.I32Const, 1, op.I32Shl, op.I32Sub, op.LocalSet, 10}, newCalleeEnd...),
 	},
 	{

@@ -62,8 +62,8 @@ func TestShorterWay(t *testing.T) {
 	}
 }
 
-// number is what the pinned module's table of numbers has for an instruction, less the
-// first of them.
+// number is the entry of an instruction in the pinned module's table of numbers, less the
+// first one.
 func number(l layout, instruction int) uint32 {
 	const table, first = 0x10a450, 2
 	return binary.LittleEndian.Uint32(l.initialMemory(table, 4*bytecodes)[4*instruction:]) - first

@@ -22,7 +22,7 @@ const (
 	CounterGlobal = "pages_fuel"
 	// PerformThen is perform_promise_then (context i32, promise i64, handlers i32, resolving functions i32) -> i32.
 	PerformThen = "pages_promise_then"
-	// OwnerGlobal is a mutable i32: on whose behalf the code runs; 0 for nobody's.
+	// OwnerGlobal is a mutable i32: the scope that the code runs for; 0 for none.
 	OwnerGlobal = "pages_owner"
 	// Settle is fulfill_or_reject_promise (context i32, promise i64, value i64, rejected i32).
 	Settle = "pages_settle"

@@ -72,7 +72,7 @@ func (m memoryLimit) noteRefused(i int, code []byte) []byte {
 // shapedObjectType is the type of JS_NewObjectFromShape, as it is encoded.
 const shapedObjectType = "\x60\x04\x7f\x7f\x7f\x7f\x01\x7e"
 
-// trigger is what JS_NewObjectFromShape does when the threshold is passed, with the runtime in local 4.
+// trigger is the code of JS_NewObjectFromShape over the threshold, with the runtime in local 4.
 func (m memoryLimit) trigger() []byte {
 	out := appendCall([]byte{op.LocalGet, 4}, m.collect)
 	out = append(out, op.LocalGet, 4, op.LocalGet, 4, op.I32Load, 2, MallocSize, op.LocalTee, 4, op.I32Const, 1, op.I32ShrU,

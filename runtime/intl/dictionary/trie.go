@@ -111,7 +111,7 @@ func (t *trie[U]) letter(c rune) int {
 	return 0xff
 }
 
-// found is what a further unit leads to.
+// found is the result of a step in the trie.
 type found int
 
 const (

@@ -9,8 +9,8 @@ import { installNumbers, numberSpec } from "./number.js";
 import { numeric, tagsOf } from "./options.js";
 import { collatorSpec, installWords } from "./words.js";
 
-// The members are written as those of classes, whose code is strict: there, this
-// is what the caller made it.
+// The members are class members, whose code is strict: this keeps the value
+// that the caller gave it.
 class Functions {
   getCanonicalLocales(locales) {
     return tagsOf(locales);

@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
 )
 
-// What the author's module declares is told; what runs is another one, which takes the host's parts, and gives the
-// functions by number.
+// Rewrite returns the declarations of the author's module. The module that runs is another one, which imports the host's parts
+// and exports functions by number.
 func ExampleRewrite() {
 	m, err := rewrite.Rewrite([]byte("\x00asm\x01\x00\x00\x00" +
 		"\x01\x06\x01\x60\x01\x7f\x01\x7f" + // type: (i32) -> i32

@@ -20,7 +20,7 @@ package rewrite
 
 import "github.com/pages-toolchain/pages/runtime/wasmbinary"
 
-// Period is what the fuel counter starts from: loop iterations, more or less.
+// Period is the start value of the fuel counter, in loop iterations, more or less.
 const Period = 100_000
 
 // Module is a module's declarations and its rewritten form.

@@ -209,8 +209,8 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-// TestUnlowered: exceptions cost the modules nothing that have none. What is made of
-// them is what was made before there were any, byte for byte.
+// TestUnlowered: exceptions cost nothing in modules that have none. Their output is
+// the same, byte for byte, as without support for exceptions.
 func TestUnlowered(t *testing.T) {
 	// dropping initializes a table, drops segments and copies bytes.
 	dropping := head + section(1, 1, 0x60, 0, 0) + section(3, 1, 0) + section(4, 1, 0x70, 0, 3) + section(5, 1, 0, 1) + section(

@@ -3,7 +3,7 @@
 //
 // In: the calls of JavaScript, as host functions; a [Store], which several Workers may share. Out:
 // cached responses, whose bodies are kept by the request's context. Errors: those of bodies that
-// cannot be read; what may not be cached is not, and the Worker is told why. A [Handler] serves the
+// cannot be read; a response that may not be cached is refused with the reason. A [Handler] serves the
 // same to a Worker in workerd, in the format that its client speaks.
 //
 // A Store is safe for concurrent use. It keeps what it holds in memory, or in a database that its
@@ -29,7 +29,7 @@ const (
 	maxCached = 16 << 20
 	// maxCaches is the most bytes of all of them; the ones not used for longest go.
 	maxCaches = 64 << 20
-	// cachedOverhead is what an entry costs beside its body, about, in bytes.
+	// cachedOverhead is the approximate cost of an entry beside its body, in bytes.
 	cachedOverhead = 1 << 10
 )
 

@@ -1,6 +1,6 @@
 // Package console takes what a Worker writes to its console.
 //
-// In: the calls of console's methods, and exceptions that nobody caught. Out: an [Entry] each, to
+// In: the calls of console's methods, and uncaught exceptions. Out: an [Entry] each, to
 // the function given to [Funcs]; it is called on the isolate's goroutine. There are no errors: a
 // line that is too long is cut. The package keeps nothing and never prints.
 package console
@@ -18,7 +18,7 @@ const maxText = 64 << 10 // bytes of one line
 type Entry struct {
 	// Level is log, info, debug, warn, error or trace.
 	Level string
-	// Text is what was written, formatted; it may have several lines.
+	// Text is the formatted text; it may have several lines.
 	Text string
 	// Stack is the stack of the call of console, or of an uncaught exception, in positions of the
 	// bundle.

@@ -149,7 +149,7 @@ func answers(z zone, q dnsmessage.Question, name dnsmessage.Name) (list []dnsmes
 }
 
 // counter accepts connections at an address and counts them. A system without
-// the address has nobody who could be reached there.
+// the address has no server there.
 func counter(t *testing.T, address string) (port string, hits *atomic.Int64) {
 	t.Helper()
 	hits = &atomic.Int64{}

@@ -42,7 +42,7 @@ func HeaderList(r *http.Request) []string {
 	return list
 }
 
-// RequestHeader is what a request of a Worker sends of the headers that the Worker gave it: names and values in turn. Framing, the
+// RequestHeader returns those of a Worker's request headers that are sent: names and values in turn. Framing, the
 // connection and the host are not the Worker's.
 func RequestHeader(list []string) http.Header {
 	header := http.Header{}

@@ -11,7 +11,7 @@ import (
 )
 
 // Whatever a server sends, no value of a header holds NUL, CR or LF, and the
-// framing is what net/http makes of it.
+// framing is net/http's.
 func FuzzReadAnswer(f *testing.F) {
 	for _, s := range []string{
 		"", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\nX: a\x01\n\nbody",

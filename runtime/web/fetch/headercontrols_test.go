@@ -158,7 +158,7 @@ func TestControlCharactersInHeaders(t *testing.T) {
 		snippets = append(snippets, webtest.Snippet{c.name, call, `"` + c.want + `"`})
 	}
 	webtest.Try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
-	// One that nobody was allowed to reach, so that no connection of before is still on its way.
+	// A fresh server that no earlier test could reach, so that no earlier connection is pending.
 	private, hits := rawServer(t, func(string, string) string { return "" })
 	webtest.Try(t, web.Options{}, []webtest.Snippet{{"a private address", `await fetch("http://` + private + `/", {
 		headers: { "x-a": "\x05" } })`, `/Error: fetch to .* is refused/`}})

@@ -45,7 +45,7 @@ func (f *Outbound) Context() context.Context { return f.ctx }
 // URL is where the next hop goes.
 func (f *Outbound) URL() string { return f.url }
 
-// Header is what the next hop sends: names and values in turn.
+// Header returns the headers of the next hop: names and values in turn.
 func (f *Outbound) Header() []string { return f.header }
 
 // Head is a response without a body as fetch_start gives it.
@@ -167,7 +167,7 @@ func BodyAllowed(method string, status int) bool {
 	return method != http.MethodHead
 }
 
-// checkIntegrity reports whether content is what an integrity names (Subresource Integrity, 3.3.5):
+// checkIntegrity reports whether content matches an integrity (Subresource Integrity, 3.3.5):
 // of the digests of the strongest algorithm one must fit. An integrity without a digest that is
 // understood is none.
 func checkIntegrity(integrity string, content []byte) bool {

@@ -7,8 +7,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// This file says what HTMLRewriter does to documents: each answer is what the
-// platform gives.
+// This file tests HTMLRewriter on documents. The expected results are those of the
+// platform.
 
 func TestHTMLRewriterShape(t *testing.T) {
 	webtest.Shapes(t, "HTMLRewriter/0: on/2 onDocument/1 transform/1")

@@ -217,7 +217,7 @@ func TestHTMLRewriterSelectorErrors(t *testing.T) {
 	webtest.Try(t, web.Options{}, cases)
 }
 
-// Where text cannot be told from markup, as on the platform.
+// Ambiguous text and markup, as on the platform.
 func TestHTMLRewriterAmbiguity(t *testing.T) {
 	var cases []webtest.Snippet
 	for document, refused := range map[string]string{

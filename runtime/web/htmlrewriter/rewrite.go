@@ -23,7 +23,7 @@ const (
 )
 
 // step goes on until there is something for JavaScript: bytes to pass on, an event as a list, nil
-// for more input, false at the end. e is what the handlers of the last event want.
+// for more input, false at the end. e holds the edits of the last event's handlers.
 func (r *rewriter) step(e edit) (any, error) {
 	if finish := r.finish; finish != nil {
 		r.finish = nil

@@ -21,7 +21,7 @@ const (
 	forEnd
 )
 
-// contentHandler is what the author registered: on an element, or on the document.
+// contentHandler is a registered handler of an element, or of the document.
 type contentHandler struct {
 	flags    int
 	document bool

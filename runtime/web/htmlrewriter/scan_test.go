@@ -22,7 +22,7 @@ var documents = []string{
 	"<script><!--<script></script -->-->x",
 }
 
-// passedThrough is what a rewriter without handlers makes of pieces.
+// passedThrough returns the output of a rewriter without handlers for pieces.
 func passedThrough(t *testing.T, pieces ...string) string {
 	t.Helper()
 	r := newRewriter()
@@ -39,7 +39,7 @@ func passedThrough(t *testing.T, pieces ...string) string {
 	return out
 }
 
-// taken is what a rewriter without handlers has to pass on.
+// taken returns the pending output of a rewriter without handlers.
 func taken(t *testing.T, r *rewriter) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -43,7 +43,7 @@ type selectorStep struct {
 	compound compound
 	previous int  // index of the step before it; -1 is none
 	child    bool // its parent must match that, else any ancestor
-	handler  int  // whose selector ends here; -1 is nobody's
+	handler  int  // whose selector ends here; -1 for none
 }
 
 type selectorSet struct {

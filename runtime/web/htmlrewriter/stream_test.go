@@ -87,7 +87,7 @@ func TestHTMLRewriterWaits(t *testing.T) {
 	}
 }
 
-// An error of a handler ends the answer, and the source is told.
+// An error of a handler ends the response and cancels the source.
 func TestHTMLRewriterFails(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{

@@ -31,7 +31,7 @@ var (
 		"are not allowed within global scope. To fix this error, perform this operation within a handler."}
 )
 
-// Context is what one request has open. The zero value works once NextID is set.
+// Context holds the open handles of one request. The zero value works once NextID is set.
 type Context struct {
 	// NextID gives handles; no two contexts of an isolate get the same one.
 	NextID func() int64

@@ -142,7 +142,7 @@ function reportError(error) {
   report(error);
 }
 
-const enqueue = globalThis.queueMicrotask; // the engine's own, which tells nobody what a callback throws
+const enqueue = globalThis.queueMicrotask; // the engine's own, which drops exceptions of callbacks
 
 function queueMicrotask(callback) {
   need(arguments.length, 1, "queueMicrotask");

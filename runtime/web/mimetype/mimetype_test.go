@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// parsedMIME is what comes of parsing and writing; "" is for what is no MIME type.
+// parsedMIME maps a text to its serialized MIME type; "" where it is none.
 var parsedMIME = map[string]string{
 	"":                               "",
 	"text":                           "",

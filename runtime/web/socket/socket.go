@@ -132,7 +132,7 @@ func (s *Socket) send(f frame) {
 
 func (f frame) cost() int64 { return int64(len(f.data)) + frameCost }
 
-// queuedBytes is what the queue takes. The caller holds s.mu.
+// queuedBytes is the memory of the queue, in bytes. The caller holds s.mu.
 func (s *Socket) queuedBytes() int { return s.unsent + len(s.queue)*frameCost }
 
 // cutLocked ends the connection of a peer that does not read. The caller holds s.mu.

@@ -329,7 +329,7 @@ func TestWebSocketKilled(t *testing.T) {
 	hear(t, again, "welcome")
 }
 
-// flood is a Worker that sends as many megabytes as it is told.
+// flood is a Worker that sends the requested number of megabytes.
 const flood = `export default { async fetch() {
   const [client, server] = Object.values(new WebSocketPair());
   server.accept();
@@ -445,7 +445,7 @@ func TestWebSocketPassedOn(t *testing.T) {
 	}
 }
 
-// RFC 6455, 8.1: a text that is not UTF-8 ends the connection, and no listener hears of it.
+// RFC 6455, 8.1: a text that is not UTF-8 ends the connection, without an event for listeners.
 func TestWebSocketNotUTF8(t *testing.T) {
 	w := webtest.Serve(t, chat, web.Options{})
 	conn, _ := dialWorker(t, w)

@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// Ill-formed input is what the Encoding standard says, wherever it is cut.
+// Ill-formed input decodes as the Encoding standard says, wherever it is cut.
 func TestMultiByteDecoding(t *testing.T) {
 	const decode = `const of = Uint8Array.fromHex.bind(Uint8Array);
 // The text of bytes at once, in single bytes, and in pairs: the same, or all three.

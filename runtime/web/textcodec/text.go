@@ -99,8 +99,8 @@ func wholePrefix(s string, n int) int {
 	return n
 }
 
-// Decode decodes b (Encoding standard, 6.1). With Stream, rest is what at the end of b is not a
-// whole character yet. A byte order mark is dropped unless IgnoreBOM.
+// Decode decodes b (Encoding standard, 6.1). With Stream, rest is an incomplete character at the end of b.
+// A byte order mark is dropped unless IgnoreBOM.
 func Decode(name string, b []byte, flags int64) (text string, rest []byte, err error) {
 	stream, bad := flags&Stream != 0, false
 	switch name {

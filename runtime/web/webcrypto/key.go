@@ -21,7 +21,7 @@ type cryptoKey struct {
 	hash, curve string
 	// data is the secret itself, a SubjectPublicKeyInfo or a PKCS #8 key.
 	data []byte
-	// parsed is what data holds, for keys that are no secret: *rsa.PublicKey, *ecdsa.PublicKey,
+	// parsed is the parsed form of data, for asymmetric keys: *rsa.PublicKey, *ecdsa.PublicKey,
 	// ed25519.PublicKey, *ecdh.PublicKey, or the private ones.
 	parsed any
 	// bits is how many bits of data count; of a new HMAC key only.

@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// hexes are what most snippets here begin with.
+// hexes is the common begin of snippets.
 const hexes = `const { subtle } = crypto, hex = (b) => new Uint8Array(b).toHex(), of = Uint8Array.fromHex.bind(Uint8Array),
 	text = (s) => new TextEncoder().encode(s);
 const thrown = (p) => p.then((v) => "no error: " + v, (e) => e.name + (e instanceof DOMException ? "" : "!"));
@@ -410,7 +410,7 @@ func TestCryptoErrors(t *testing.T) {
 	})
 }
 
-// A key is what it was after structuredClone, and an object like any other of
+// A key survives structuredClone, and is an object like any other of
 // the platform.
 func TestCryptoKey(t *testing.T) {
 	tryCrypto(t, []webtest.Snippet{

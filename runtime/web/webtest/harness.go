@@ -31,7 +31,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/streams"
 )
 
-// entry is the prelude without bindings: env is what the specification says.
+// entry is the prelude without bindings: env is the one of the specification.
 const entry = `
 import { backtrace, begin, blank, cancel, dispatch, finalize, forget, handled, letGo, letGoAll, provide, rejected, socket } from "./js/index.js";
 delete globalThis.__host;
@@ -109,7 +109,7 @@ type Worker struct {
 	errs     []error // of Serve
 }
 
-// Start runs the module code; an error is what its evaluation threw.
+// Start runs the module code; an error is the exception of its evaluation.
 func Start(t testing.TB, code string, o web.Options) (*Worker, error) {
 	t.Helper()
 	b, err := Boot()
@@ -237,7 +237,7 @@ func (w *Worker) Lines() string {
 // Console is the lines so far.
 func (w *Worker) Console() []console.Entry { return copyOf(w, &w.console) }
 
-// Errors is what Serve of the host returned so far.
+// Errors returns the errors of the host's Serve so far.
 func (w *Worker) Errors() []error { return copyOf(w, &w.errs) }
 
 // Rejected is the promises so far that were rejected without a handler.
@@ -292,7 +292,7 @@ func ReadSnippets(t testing.TB, path string) (list []Snippet) {
 	return list
 }
 
-// Fits reports whether the result of a snippet is what is wanted.
+// Fits reports whether the result of a snippet matches the expected one.
 func Fits(got, want string) bool {
 	if expression, ok := strings.CutPrefix(want, "/"); ok {
 		return regexp.MustCompile(strings.TrimSuffix(expression, "/")).MatchString(got)

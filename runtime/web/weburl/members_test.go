@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// unpacked is what js/url.js reads of a packed URL.
+// unpacked reads a packed URL as js/url.js does.
 func unpacked(packed string) (u urlMembers) {
 	width := int(packed[0])
 	position := func(i int) (n int) {

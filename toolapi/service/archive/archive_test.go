@@ -54,7 +54,7 @@ func tarred(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-// read is what an archive holds, and its fault.
+// read returns the contents of an archive, or its error.
 func read(data []byte, kind archive.Kind) (names []string, total int64, err error) {
 	err = archive.Read(bytes.NewReader(data), int64(len(data)), kind, func(name string, contents []byte) error {
 		names, total = append(names, name), total+int64(len(contents))

@@ -71,7 +71,7 @@ func count(t *testing.T, file, query string) (n int) {
 	return n
 }
 
-// names are what is in a folder.
+// names lists the entries of a folder.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	all, err := os.ReadDir(dir)
@@ -172,7 +172,7 @@ func TestDamage(t *testing.T) {
 		if err := os.WriteFile(damaged, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		// A bit of the padding, or of a time in a header, is nobody's.
+		// A bit of the padding, or of a time in a header, may change.
 		sum, err := backup.Restore(t.Context(), damaged, filepath.Join(at, "out"))
 		if errors.As(err, new(*backup.DamagedError)) {
 			flipped++

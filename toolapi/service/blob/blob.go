@@ -363,7 +363,7 @@ func (w *Space) Open(sum string) (*os.File, error) {
 // Dir returns the folder of all blobs of the workspace.
 func (w *Space) Dir() string { return w.dir }
 
-// Verify reads a blob and reports whether it is what its name says.
+// Verify reads a blob and reports whether it matches its hash.
 func (w *Space) Verify(sum string, size int64) error {
 	f, err := w.Open(sum)
 	if err != nil {

@@ -23,7 +23,7 @@ func Example() {
 	// 1 <nil>
 }
 
-// keepHello keeps a file under the SHA-256 of its bytes, reads it, and collects it when nobody wants it.
+// keepHello stores a file under the SHA-256 of its bytes, reads it, and collects it once it is unreferenced.
 func keepHello() (err error) {
 	dir, err := os.MkdirTemp("", "blobs")
 	if err != nil {
@@ -55,7 +55,7 @@ func keepHello() (err error) {
 
 	removed, err := store.Collect(func(workspace int64, sums map[string]bool) error {
 		fmt.Println("who needs", len(sums), "of workspace", workspace)
-		return nil // nobody: none is taken out of sums
+		return nil // removing no sum: no blob is referenced
 	})
 	fmt.Println(removed, err)
 	return err

@@ -1,5 +1,5 @@
 // Command bootimage writes the boot image that the binary embeds: bootimage FILE.
-// The engine and the prelude must be there already; they are what it boots.
+// It boots the engine with the prelude, which must exist already.
 package main
 
 import (

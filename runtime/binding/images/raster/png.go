@@ -113,7 +113,7 @@ func (p *PNG) setColours(palette, transparent []byte) error {
 	}
 	p.single, p.opaque = &[256][4]uint8{}, true
 	for i := range p.single {
-		c := [4]uint8{3: 0xff} // black is what the palette lacks
+		c := [4]uint8{3: 0xff} // entries that the palette lacks are black
 		switch {
 		case p.kind == pngGray:
 			full := uint8(0xff / (1<<p.depth - 1))

@@ -28,7 +28,7 @@ type Rows interface {
 	Next() ([]uint8, error)
 }
 
-// header is what is known of rows before they are read.
+// header describes rows before they are read.
 type header struct {
 	size   image.Point
 	opaque bool

@@ -1,5 +1,5 @@
-// What the runtime lends to the modules of Node.js, and to nobody else: the bytes of keys are in
-// its reach. It is taken when the globals are, before the Worker's own code runs.
+// The runtime lends this object to the modules of Node.js alone: it reaches the bytes of
+// keys. It is taken when the globals are, before the Worker's own code runs.
 const door = Symbol.for("pages.node");
 export const internals = globalThis[door];
 delete globalThis[door];

@@ -1,5 +1,5 @@
-// util.inspect and util.format are what console shows; here is what only Node.js
-// has of them. https://nodejs.org/api/util.html#utilinspectobject-options
+// console shares util.inspect and util.format; this file has the parts that only Node.js
+// has. https://nodejs.org/api/util.html#utilinspectobject-options
 import { internals } from "node:internal/host";
 import { invalidType, needObject } from "node:internal/errors";
 

@@ -28,7 +28,7 @@ internals.follow = (f) => {
   };
 };
 internals.leave = () => enter(undefined);
-// For the callbacks of timers, which run in a job of whoever set the first one.
+// For the callbacks of timers, which run in a job of the request that set the first one.
 internals.bind = internals.follow;
 
 /** Values that follow a request through its asynchronous code. */

@@ -28,7 +28,7 @@ export function eventLoopUtilization() {
 export function timerify(fn) {
   return fn;
 }
-function markResourceTiming() {} // nobody reads such entries
+function markResourceTiming() {} // no API returns such entries
 for (const [name, value] of Object.entries({
   eventLoopUtilization,
   timerify,

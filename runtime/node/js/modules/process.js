@@ -404,8 +404,8 @@ class Input extends EventEmitter {
 
 Object.assign(process, { stdin: new Input(), stdout: new Output(1, "log"), stderr: new Output(2, "error") });
 
-// What becomes of promises is told by the global scope, which listens from when the
-// first listener asks here. Who listens deals with it, as in Node.js.
+// The global scope reports rejections once the first listener registers
+// here. The listener handles them, as in Node.js.
 const tells = new Map([
   ["unhandledRejection", (event) => [event.reason, event.promise]],
   ["rejectionHandled", (event) => [event.promise]],

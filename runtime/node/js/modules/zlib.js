@@ -81,7 +81,7 @@ function operations(name) {
   return name.startsWith("Zstd") ? { flush: zstd.ZSTD_e_flush, finish: zstd.ZSTD_e_end } : undefined;
 }
 
-// Level and checksum are what the coder here can be told; the others are hints.
+// The coder here uses level and checksum; the other parameters are hints.
 function checkParameters(name, params = {}) {
   const known = Object.entries(zstdNumbers)
     .filter(([key]) => key.startsWith(packing[name] ? "ZSTD_c_" : "ZSTD_d_"))

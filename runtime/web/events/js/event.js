@@ -126,7 +126,7 @@ export class CustomEvent extends Event {
 let listenersOf, handlersOf;
 
 // The listeners of a target, by type and by callback, in the order in which they came:
-// in [0] those that are told while the event comes down to it, in [1] the others.
+// in [0] the capturing listeners, in [1] the others.
 const phases = () => [new Map(), new Map()];
 
 // The global object is an EventTarget that no constructor has made.

@@ -348,7 +348,7 @@ export function incoming(method, url, list, handle) {
   return new Request(token, state);
 }
 
-// The same for everybody: on one machine nobody comes from anywhere.
+// The same for every request: on one machine a client has no place.
 function visitorCf() {
   return Object.freeze({
     asOrganization: "Example Network",

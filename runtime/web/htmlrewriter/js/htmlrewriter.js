@@ -221,7 +221,7 @@ class Run {
 const STALE =
   "This content token is no longer valid. Content tokens are only valid during the execution of the relevant content handler.";
 
-// The edit that Go is told of: see editStart, around and editEnd there.
+// The edit that Go applies: see editStart, around and editEnd there.
 const BEFORE = 0,
   AFTER = 1,
   REPLACEMENT = 2,

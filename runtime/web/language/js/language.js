@@ -165,7 +165,7 @@ function withoutMakers(error, frames) {
     for (let i = 0; i < frames.length && frames[i].isConstructor(); i++) {
       if (frames[i].getFunctionName() === name) return frames.slice(i + 1);
     }
-  } catch {} // the class is not to be told
+  } catch {} // the class must not see it
   return frames;
 }
 

@@ -69,7 +69,7 @@ function parted(text, finder, unicode, most) {
   return parts;
 }
 
-// A method of a class, whose code is strict: there, this is what the caller made it.
+// A class method, whose code is strict: this keeps the value that the caller gave it.
 const { [Symbol.split]: split } = class {
   [Symbol.split](string, limit) {
     const most = limit === undefined ? 2 ** 32 - 1 : typeof limit === "number" ? limit >>> 0 : 0;

@@ -309,7 +309,7 @@ class TextDecoderStream {
   }
 }
 
-const fixedLength = Symbol(); // what FixedLengthStream, and nobody else, gives the constructor of its base
+const fixedLength = Symbol(); // only FixedLengthStream gives it to the constructor of its base
 
 const filling = new WeakMap(); // by reader: the last of its calls of readAtLeast under way
 
@@ -475,8 +475,8 @@ function deferChunks(reads) {
 }
 
 // The branch of a stream that is cancelled first does not wait for the other, as
-// in production; the standard's would wait for ever for one that nobody reads. Of
-// a stream that failed it is told of the failure, in the turn of the failure too.
+// in production; the standard's would wait for ever for an unread one. The failure of a
+// stream reaches it in the turn of the failure too.
 function cancelAtOnce(source, branches) {
   let first = true;
   for (const branch of branches) {

@@ -218,7 +218,7 @@ function needUsages(key) {
     throw new DOMException(`A ${key.type} key has at least one usage`, "SyntaxError");
 }
 
-// What Go is told of a key that may be used so.
+// Returns the handle of a key that may be used so.
 function permit({ handle, names }, name, usage) {
   if (handle[0] !== name) throw new DOMException(`The key is for ${handle[0]}, not ${name}`, "InvalidAccessError");
   if (!names.includes(usage)) throw new DOMException(`The key has no usage "${usage}"`, "InvalidAccessError");

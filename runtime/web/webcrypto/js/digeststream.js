@@ -12,7 +12,7 @@ export class DigestStream extends WritableStream {
   constructor(algorithm) {
     const { name } = normalize("digestStream", identifier(algorithm));
     const { promise, resolve, reject } = Promise.withResolvers();
-    promise.catch(() => {}); // nobody has to ask for it
+    promise.catch(() => {}); // the promise may stay unobserved
     let state = host.crypto_hash(name); // the hash at rest: bytes, so that no snapshot loses it
     let count = (_size) => {};
     let dispose;

@@ -1,5 +1,5 @@
 // https://webassembly.github.io/spec/js-api/#memories The buffer of a Memory is
-// detached by its Memory alone: nobody transfers it.
+// detached by its Memory alone: it cannot be transferred.
 const pinned = new WeakSet();
 const { apply } = Reflect;
 let kept = false; // whether the methods of ArrayBuffer look

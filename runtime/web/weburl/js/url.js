@@ -173,7 +173,7 @@ let listOf, setList, setOwner;
 
 export class URLSearchParams {
   #list;
-  #owner = null; // told of each change
+  #owner = null; // notified of each change
   static {
     listOf = guarded("URLSearchParams", (params) => params.#list);
     setList = (params, list) => {

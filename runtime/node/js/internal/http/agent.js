@@ -59,7 +59,7 @@ export class Agent extends EventEmitter {
   destroy() {}
 }
 
-// What the connections of TLS are told apart by, in the order of their name.
+// The options that identify a TLS connection, in the order of its name.
 const SECURE = [
   "ca",
   "cert",

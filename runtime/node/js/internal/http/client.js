@@ -114,7 +114,7 @@ function duration(value, name) {
   return value;
 }
 
-// Node.js sends a body with every method; what fetch would leave out is told.
+// Node.js sends a body with every method; where fetch would drop it, the request fails.
 function needless(method) {
   return NodeError(
     Error,

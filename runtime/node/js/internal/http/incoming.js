@@ -108,7 +108,7 @@ IncomingMessage.prototype._destroy = function _destroy(error, callback) {
   process.nextTick(() => callback(this.listenerCount("error") > 0 ? error : null));
 };
 
-// Tells whoever sends the body that nobody reads on.
+// Tells the sender of the body that reading has ended.
 function drop(message, reason) {
   const body = message[kReader] ?? message[kBody];
   message[kBody] = message[kReader] = null;

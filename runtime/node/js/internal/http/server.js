@@ -109,7 +109,7 @@ export async function answer(server, request, env, ctx) {
   });
   const promise = answerOf(response, socket);
   request.signal.addEventListener("abort", () => socket.destroy());
-  // A request that nobody reads ends with its answer, if anybody wants to know.
+  // An unread request ends with its response, for listeners of its end.
   response.once("finish", () => {
     if (!incoming._consuming && incoming.eventNames().length > 0) incoming._dump();
   });
