@@ -49,7 +49,7 @@ func (c *compiler) decorators(explain explainer, code []byte) diagnostic.List {
 		d := warning("worker-decorator-metadata", filepath.ToSlash(explain.reads.relative(source)),
 			`name the types in the decorators, such as @Type(() => Date), @Column("text") or @Inject(Service); or have tsc compile the `+
 				`Worker, and make its output the entry`,
-			`"emitDecoratorMetadata" in %s has no effect: decorators are told no types, and libraries that look for them fail`,
+			`"emitDecoratorMetadata" in %s has no effect: decorators get no types, and libraries that read them fail`,
 			filepath.ToSlash(explain.reads.relative(asking)))
 		line := text[strings.LastIndexByte(text[:start], '\n')+1 : start]
 		d.Line, d.Column = strings.Count(text[:start], "\n")+1, utf8.RuneCountInString(line)+1

@@ -254,7 +254,7 @@ func (i *imports) read(path string, code bool) (data []byte, refused []api.Messa
 		}}, nil
 	case err == nil && !code && i.checkout.Credentials(path, data):
 		return nil, []api.Message{{
-			Text: `"` + name + `" cannot be imported: it is a file for keys and passwords, which would be in the Worker for whoever ` +
+			Text: `"` + name + `" cannot be imported: it is a file for keys and passwords, which would be in the Worker for everyone who ` +
 				`reads it`,
 			Detail: refusal{"import-credentials", `declare the value that the Worker needs in "secrets", and read env.NAME`},
 		}}, nil

@@ -58,7 +58,7 @@ func TestGuestsOfBrokenSite(t *testing.T) {
 	}
 	r := serve(t, &folderBuilder{dir: dir}, Hot)
 	if got := r.ask(t, "GET", "/", "Accept: text/html", asDocument); !strings.Contains(got.body, "broken-secret") {
-		t.Errorf("the author is told %s", got.body)
+		t.Errorf("the author gets %s", got.body)
 	}
 	for _, accept := range []string{"text/html", "application/json", "text/plain"} {
 		got := r.ask(t, "GET", "/", "Accept: "+accept, asDocument, fromAfar)

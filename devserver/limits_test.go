@@ -121,7 +121,7 @@ func TestSlowClientsAreEnded(t *testing.T) {
 		{"idle after a request", ignore, func(c net.Conn) { fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") }, 60 * time.Second},
 		{"a body that does not come", read, func(c net.Conn) { fmt.Fprint(c, post) }, 10 * time.Second},
 		{"a body of one byte a second", read, drip(post), 10 * time.Second},
-		{"a body nobody reads", ignore, func(c net.Conn) { fmt.Fprint(c, post) }, 10 * time.Second},
+		{"an unread body", ignore, func(c net.Conn) { fmt.Fprint(c, post) }, 10 * time.Second},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -146,7 +146,7 @@ func TestFirstBuildFails(t *testing.T) {
 		t, "POST", "/__pages/forms/contact", "Accept: application/json",
 		"Content-Type: application/x-www-form-urlencoded",
 	); got.StatusCode != 500 || !strings.Contains(got.body, `"line":1`) {
-		t.Errorf("a form, of which nobody knows what it raises: %s %s", got.Status, got.body)
+		t.Errorf("a form with unknown effects: %s %s", got.Status, got.body)
 	}
 	if got := r.ask(t, "GET", "/", "Host: evil.example"); got.StatusCode != http.StatusMisdirectedRequest ||
 		strings.Contains(got.body, "index.html") {
@@ -203,13 +203,13 @@ func TestBuildsNeverOverlap(t *testing.T) {
 	b := &folderBuilder{dir: dir, built: make(chan []string)}
 	r := start(t, b, Hot)
 	if changed := <-b.built; changed != nil {
-		t.Errorf("the first build was told %v", changed)
+		t.Errorf("the first build got %v", changed)
 	}
 	r.next(t)
 	a := filepath.Join(dir, "public/a.html")
 	write(t, a, "1")
 	if changed := <-b.built; !slices.Equal(changed, []string{a}) {
-		t.Errorf("the second build was told %v", changed)
+		t.Errorf("the second build got %v", changed)
 	}
 	r.next(t)
 }

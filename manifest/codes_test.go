@@ -119,7 +119,7 @@ var neverMet = map[string]string{
 	"secret-in-output":  "what the bundler makes is looked through",
 	"secret-unsearched": "what the bundler makes is looked through",
 	"secrets-file":      "the manifest's room reads no secrets",
-	"invalid-value":     "what a rule of the schema is told by until it has words of its own (TestUnexplained), and all have: FuzzManifest",
+	"invalid-value":     "the code of schema rules without a message of their own (TestUnexplained); all have one: FuzzManifest",
 }
 
 // TestEveryCode: each code has a case, so that a rule without a test fails here. Each site of siteCases reports exactly
@@ -140,7 +140,7 @@ func TestEveryCode(t *testing.T) {
 		load := validate.Load
 		if code == "asset-too-large" || code == "assets-too-many" {
 			if _, diags := load(fsys, manifest.FileName); len(diags) > 0 {
-				t.Errorf("%s: where nobody uploads the site, %v", code, diags)
+				t.Errorf("%s: without an upload, %v", code, diags)
 			}
 			load = validate.LoadForUpload
 		}

@@ -143,7 +143,7 @@ func TestLocked(t *testing.T) {
 	soon, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer stop()
 	if _, err := migrator(patient, list("1.sql", "CREATE TABLE a(x)"), options).Apply(soon); codes(err) != migrate.CodeCancelled {
-		t.Errorf("who waits and is told to stop: %v", err)
+		t.Errorf("a waiting runner whose context ends: %v", err)
 	}
 	var patience int
 	if err := patient.QueryRowContext(t.Context(), "PRAGMA busy_timeout").Scan(&patience); err != nil || patience != 600000 {

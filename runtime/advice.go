@@ -58,7 +58,7 @@ var wordings = []struct {
 	{noOrigin, `write new URL("$1", request.url)`},
 	{
 		regexp.MustCompile(`^Dynamic require of ".*" is not supported$`),
-		"nobody sees before it runs what is required like this: import the module instead, or use a package that does without",
+		"a bundler cannot see this require before it runs: import the module instead, or use a package without it",
 	},
 	{
 		regexp.MustCompile(`^Invalid URL: "(?:\.\.?/[^"]*|[^:/"]+\.wasm)"$`),

@@ -67,7 +67,7 @@ var advised = []struct{ code, want string }{
 	},
 	{
 		`throw Error('Dynamic require of "fs" is not supported')`,
-		"nobody sees before it runs what is required like this: import the module instead, or use a package that does without",
+		"a bundler cannot see this require before it runs: import the module instead, or use a package without it",
 	},
 	{`request.headers.set("a", "b")`, "copy it first: new Response(response.body, response), or new Request(request)"},
 	{`const res = env; res.status(200)`, "return a Response: a handler gets (request, env, ctx), and nothing to answer with"},

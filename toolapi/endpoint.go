@@ -171,7 +171,7 @@ func revisionEndpoints() []Endpoint {
 		},
 		{
 			Name: "pages.preview", Method: http.MethodPost, Path: PreviewLinksPath, Title: "Make a preview link", Keyed: true,
-			Description: "Makes an address that shows a revision to whoever has it, for a while.",
+			Description: "Makes an address that shows a revision to everyone who has it, for a while.",
 			body:        []content{inJSON(bodies().preview)}, required: true,
 			results: []outcome{{
 				http.StatusCreated, "The link, which is shown this once.", inJSON(schemaOf[PreviewLink]()),

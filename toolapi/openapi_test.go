@@ -60,7 +60,7 @@ func TestOpenAPIReferences(t *testing.T) {
 	for kind, all := range document.Components {
 		for name := range all {
 			if !used[kind+"/"+name] && kind != "securitySchemes" {
-				t.Errorf("nobody uses %s/%s", kind, name)
+				t.Errorf("%s/%s is unused", kind, name)
 			}
 		}
 	}

@@ -70,7 +70,7 @@ type RestoreData struct {
 type RestorePreview struct {
 	ID        string `json:"id" jsonschema:"revokes the link"`
 	Hostname  string `json:"hostname"`
-	Path      string `json:"path" jsonschema:"opens the preview at the hostname; whoever has it sees the preview"`
+	Path      string `json:"path" jsonschema:"opens the preview at the hostname, for everyone who has it"`
 	ExpiresAt string `json:"expires_at"`
 }
 

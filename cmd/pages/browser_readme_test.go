@@ -44,7 +44,7 @@ func TestBrowserReadme(t *testing.T) {
 		303, "",
 	)
 	d.expect(d.get("/api/boom", "Accept: text/html"), 500, "")
-	d.eventually("the last request is told of", func() bool { return strings.Contains(d.stderr.String(), "GET /api/boom") })
+	d.eventually("the last request is shown", func() bool { return strings.Contains(d.stderr.String(), "GET /api/boom") })
 
 	p := page{t, testmachine.Browser(t)}
 	p.do("a desk", chromedp.EmulateViewport(1200, 1000, chromedp.EmulateScale(1.5)), chromedp.Navigate(d.URL+"/__pages/"))

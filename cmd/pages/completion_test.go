@@ -47,7 +47,7 @@ func TestCompletionAsks(t *testing.T) {
 	}
 	put(t, filepath.Join(dir, ".pages", "link.json"), `{"base_url": "`+strings.Replace(service.URL, "127.0.0.1", "0.0.0.0", 1)+`"}`)
 	if names := complete("call", "page.r"); !slices.Contains(names, "page.rollback") || len(asked) != 0 {
-		t.Errorf("a service that nobody chose: %q, asked %d times", names, len(asked))
+		t.Errorf("a service without a choice: %q, asked %d times", names, len(asked))
 	}
 	if _, err := os.Stat(filepath.Join(dir, ".pages", "state")); err == nil {
 		t.Error("to complete makes a state")

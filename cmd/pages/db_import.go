@@ -66,7 +66,7 @@ func importKind(file, format string) (string, error) {
 		}
 		return "db", nil
 	}
-	return "", failure.Usage("what %s holds cannot be told by its name; say --format sql, csv or db", wording.QuotePath(file))
+	return "", failure.Usage("the name of %s does not show its format; pass --format sql, csv or db", wording.QuotePath(file))
 }
 
 // importText reads SQL or CSV.

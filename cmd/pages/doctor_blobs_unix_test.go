@@ -39,7 +39,7 @@ func TestDoctorVerify(t *testing.T) {
 		return code, found
 	}
 	if code, found := verify(); code != 0 || len(found) != 1 || found[0].Status != doctor.Healthy ||
-		!strings.Contains(found[0].Message, " are what was uploaded, ") {
+		!strings.Contains(found[0].Message, " match their hashes, ") {
 		t.Fatalf("exit code %d: %+v", code, found)
 	}
 

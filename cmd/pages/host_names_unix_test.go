@@ -69,7 +69,7 @@ func TestSiteIsItsDomains(t *testing.T) {
 	const another = "another.localhost"
 	elsewhere := func() string { return asked(demoNew, "?to=http://"+another) }
 	if got := elsewhere(); got == "itself" {
-		t.Error("a name that nobody connected is the site's own")
+		t.Error("an unconnected name is the site's own")
 	}
 	done("domain.connect", "hostname", another, site)
 	if got := elsewhere(); got != "itself" {

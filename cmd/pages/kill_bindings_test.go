@@ -183,7 +183,7 @@ func (l *ledger) check(t *testing.T, d *devServer) {
 		delete(there, key)
 	}
 	for key, found := range there {
-		t.Errorf("%s is %d, and nobody wrote it", key, found)
+		t.Errorf("%s is %d without a write", key, found)
 	}
 	clear(l.under)
 }

@@ -29,7 +29,7 @@ func TestMigratePowerLoss(t *testing.T) {
 		var status migration.StatusReport
 		runJSON(t, &status, "migrate", "status", dir, "--state-dir", state, "--json")
 		if len(status.Applied) < said {
-			t.Errorf("%d files are applied, and %d were told to be", len(status.Applied), said)
+			t.Errorf("%d files are applied, and %d were reported", len(status.Applied), said)
 		}
 		if file := filepath.Join(state, statefolder.SiteFile); userfile.IsFile(file) {
 			db, err := localstate.OpenDatabase(t.Context(), file, false)

@@ -133,12 +133,12 @@ func TestDevMigrates(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	second := strings.TrimSpace(stdout)
-	d.eventually("the empty file is told of", func() bool { return strings.Contains(d.stderr.String(), "has no statement yet") })
+	d.eventually("the empty file is reported", func() bool { return strings.Contains(d.stderr.String(), "has no statement yet") })
 	if !applied("0001_a.sql")() {
 		t.Error("a file without a statement was applied")
 	}
 	put(t, second, "CREATE TABLE tags(name);\nINSERT INTO tag VALUES ('x');\n")
-	d.eventually("the failure is told of", func() bool { return strings.Contains(d.stderr.String(), "no such table: tag") })
+	d.eventually("the failure is shown", func() bool { return strings.Contains(d.stderr.String(), "no such table: tag") })
 	if got := d.stderr.String(); !strings.Contains(got, "0002_tags.sql:2:13") || !strings.Contains(got, "left nothing behind") {
 		t.Errorf("the failure is told of as\n%s", got)
 	}
@@ -220,7 +220,7 @@ func TestDevHearsOfRows(t *testing.T) {
 	} {
 		name := fmt.Sprintf("%d_next.sql", i+2)
 		put(t, filepath.Join(dir, "migrations", name), step.next)
-		d.eventually("the failure is told of", func() bool { return strings.Contains(d.stderr.String(), step.says) })
+		d.eventually("the failure is shown", func() bool { return strings.Contains(d.stderr.String(), step.says) })
 		if _, stderr, code := pagesReading(t, step.stdin, append([]string{"db", "-C", dir}, step.args...)...); code != 0 {
 			t.Fatal(stderr)
 		}

@@ -344,7 +344,7 @@ func TestPlatformLosesNothing(t *testing.T) {
 		}
 	}
 	t.Logf(
-		"%d drafts, %d calls cut short; %d publishes, %d more that nobody was told of; %d pages", l.drafts, l.cut,
+		"%d drafts, %d calls cut short; %d publishes, %d more without a response; %d pages", l.drafts, l.cut,
 		l.publishes, untold, len(l.pages),
 	)
 	if !l.didAll() {

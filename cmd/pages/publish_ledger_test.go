@@ -293,7 +293,7 @@ func (l *pageLedger) checkRevisions(t *testing.T, p *platformRun, data string) {
 	}
 	// A publish without a response may be live, whole.
 	if l.live != "" && l.marks[l.live] == "" {
-		t.Errorf("%s is live and nobody made it", l.live)
+		t.Errorf("%s is live without an upload", l.live)
 	}
 }
 

@@ -185,7 +185,7 @@ func TestHostileDevFile(t *testing.T) {
 		}
 	}
 	if ask(server.URL) {
-		t.Error("it was asked while nobody held the lock")
+		t.Error("it was asked while the lock was free")
 	}
 	lock := flock.New(filepath.Join(dir, ".pages", "state", statefolder.DevLock))
 	if ok, err := lock.TryLock(); !ok || err != nil {

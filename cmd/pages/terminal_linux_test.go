@@ -192,7 +192,7 @@ func TestNobodyIsAsked(t *testing.T) {
 				return // scripts load what they saved
 			}
 			if code, shown := at(line, "CI=true").end(); code != failure.ExitPerson ||
-				!strings.Contains(shown, "CI is set, and nobody is asked") {
+				!strings.Contains(shown, "CI is set, so there are no questions") {
 				t.Errorf("%s with CI: exit %d: %s", line, code, shown)
 			}
 		})

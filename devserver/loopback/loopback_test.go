@@ -113,9 +113,9 @@ func TestJudge(t *testing.T) {
 		{"what is no address", "localhost", there, here, []string{"X-Forwarded-For: unknown"}, false},
 		{"an empty list", "localhost", there, here, []string{"X-Forwarded-For: "}, false},
 		{"a hole in the list", "localhost", there, here, []string{"X-Forwarded-For: 127.0.0.1,,::1"}, false},
-		{"a Forwarded that names nobody", "localhost", there, here, []string{"Forwarded: proto=http"}, false},
+		{"a Forwarded without an address", "localhost", there, here, []string{"Forwarded: proto=http"}, false},
 		{
-			"a Forwarded with an element that names nobody", "localhost", there, here,
+			"a Forwarded with an element without an address", "localhost", there, here,
 			[]string{"Forwarded: for=127.0.0.1, proto=http"},
 			false,
 		},

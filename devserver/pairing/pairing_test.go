@@ -176,7 +176,7 @@ func TestGuessesAreBounded(t *testing.T) {
 			t.Errorf("many addresses have %d further tries", tries)
 		}
 		if most := 2*maxCodes + 2; len(c.told) > most {
-			t.Errorf("the author was told %d lines: %s", len(c.told), c.states())
+			t.Errorf("the author got %d lines: %s", len(c.told), c.states())
 		}
 		if _, err := c.Enter(mine, myCode); err != nil {
 			t.Errorf("who asked before is kept out: %v", err)

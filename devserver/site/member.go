@@ -81,7 +81,7 @@ func (s *Site) signedInMember(r *http.Request) (*Member, error) {
 func (s *Site) identify(persona, email string) (Member, error) {
 	email = strings.TrimSpace(email)
 	if len(s.personas()) == 0 {
-		return Member{}, refuse(http.StatusForbidden, "sign_in_closed", "nobody can sign in here")
+		return Member{}, refuse(http.StatusForbidden, "sign_in_closed", "this site has no sign-in")
 	}
 	for _, p := range s.personas() {
 		if persona != "" && p.Key == persona || persona == "" && strings.EqualFold(p.Email, email) {

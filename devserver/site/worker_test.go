@@ -46,7 +46,7 @@ func TestWorkerFailures(t *testing.T) {
 		t.Errorf("an error: %d %v %v", got.status, failure, got.header)
 	}
 	if got := f.get(t, "/error").header["Server-Timing"]; got != nil {
-		t.Errorf("a visitor of a published site is told %q", got)
+		t.Errorf("a visitor of a published site gets %q", got)
 	}
 	hints := start(t, Options{DevHints: true}, Revision{Manifest: m, Worker: broken})
 	if got := hints.get(t, "/error"); got.status != 500 || !slices.Equal(got.header["Server-Timing"], []string{"the meter"}) {

@@ -380,7 +380,7 @@ async function refreshMember() {
   const s = await read("/__pages/api/state");
   const me = s.member;
   persona = (s.personas || []).find((p) => p.email === me?.email)?.key || "";
-  $("member").textContent = me ? `${me.name || me.email} (${me.email})` : "nobody";
+  $("member").textContent = me ? `${me.name || me.email} (${me.email})` : "signed out";
   const buttons = (s.personas || []).map((p) =>
     postButton("/__pages/sign-in", p.key, { persona: p.key }, me ? p.email === me.email : false),
   );

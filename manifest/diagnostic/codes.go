@@ -133,7 +133,7 @@ var rules = [...]Rule{
 	{CodeEdgeHeader, "_headers sets a header that is the server's, or to what no header holds"},
 	{CodeEdgeLine, "a line of _headers or _redirects cannot be read"},
 	{CodeEdgeLoop, "a redirect leads back to itself"},
-	{CodeEdgeOpen, "a redirect lets whoever makes the link choose the site that it leads to"},
+	{CodeEdgeOpen, "a redirect lets the author of a link choose its target site"},
 	{CodeEdgePath, "a path of _headers or _redirects is none, or does not mean what it says"},
 	{CodeEdgeReserved, "a rule of _headers or _redirects is about a path the platform keeps for itself"},
 	{CodeEdgeSecret, "_headers would send a password, a session or a key to every visitor"},

@@ -262,7 +262,7 @@ func (f *edgeFile) otherSite(to, rest string, at sourcetext.Span, rule redirectR
 	for _, name := range placeholder.FindAllString(host, -1) {
 		if slices.Contains(rule.from.names, name[1:]) {
 			f.warn(diagnostic.CodeEdgeOpen, at,
-				"whoever makes the link chooses the site that "+sourcetext.Quote(to)+" leads to", "write the host out")
+				"the author of a link chooses the site that "+sourcetext.Quote(to)+" leads to", "write the host out")
 		}
 	}
 	return to, true

@@ -251,7 +251,7 @@ var cases = map[string]struct {
 		manifest: `{}`,
 		notes:    "changed compatibility_flags[0]",
 	},
-	"JSON counts before TOML, and odd values are told": {
+	"JSON counts before TOML, and odd values are reported": {
 		devVars: []string{"TOKEN", "ASSETS"},
 		files: []string{
 			"wrangler.json=" + `{"main": 1, "routes": ["x"], "future": true, "vars": 3, "limits": {"cpu_ms": -1}}`,

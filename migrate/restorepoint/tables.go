@@ -227,7 +227,7 @@ func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []col
 	if keep {
 		condition, _, ok := sinceCondition(columns, columns, kind)
 		if !ok {
-			return refuse("The rows of %q that came since cannot be told from others: put back with leads \"drop\".", kind.name)
+			return refuse("The newer rows of %q cannot be identified: put back with leads \"drop\".", kind.name)
 		}
 		p.since = strings.ReplaceAll(condition, " FROM main.", " FROM past.")
 	}

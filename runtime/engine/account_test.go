@@ -101,7 +101,7 @@ func TestBuffer(t *testing.T) {
 		if _, err := run(i, ended, `host.later(1e8, 2e8); 0`); err != nil {
 			t.Fatal(err)
 		}
-		ended.End(errors.New("nobody waits"))
+		ended.End(errors.New("the client has gone"))
 	}
 	s := scope(t, 20*time.Second)
 	for got, end := "", time.Now().Add(20*time.Second); got != "90000000"; {
@@ -111,7 +111,7 @@ func TestBuffer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if time.Now().After(end) {
-			t.Fatal("what nobody waits for is still held")
+			t.Fatal("the memory of an ended scope is still held")
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (k *KilledError) Error() string {
 var (
 	// ErrAbandoned is the error of a turn that did not start, or was ended, because its scope is abandoned: see
 	// [Scope.Abandoned].
-	ErrAbandoned = errors.New("nobody waits for the request any more")
+	ErrAbandoned = errors.New("the client has gone")
 	// ErrReset is the error of work that was under way when its isolate had to start over because of other work.
 	ErrReset = errors.New("the isolate was restarted")
 	// ErrClosed is the error of work given to an isolate after its Close.

@@ -23,7 +23,7 @@ func TestOwners(t *testing.T) {
 		{"await", "go:B a:A", []string{pending, `A: (async () => { await p; say("a") })()`, `B: yes(); say("go")`}},
 		{"then", "b1:B a1:A", []string{pending, `A: p.then((v) => say("a" + v))`, `B: p.then((v) => say("b" + v)); yes(1)`}},
 		{"rejected", "b1:B a1:A", []string{pending, `A: p.catch((v) => say("a" + v))`, `B: p.catch((v) => say("b" + v)); no(1)`}},
-		{"rejected, whoever passes it on", "a1:A", []string{pending, `A: p.then(() => say("not")).catch((v) => say("a" + v))`, `B: no(1)`}},
+		{"rejected, and passed on", "a1:A", []string{pending, `A: p.then(() => say("not")).catch((v) => say("a" + v))`, `B: no(1)`}},
 		{"an object with a then", "thenA:A aA:A", []string{
 			pending, `A: p.then((v) => v()).then((v) => say("a" + v))`,
 			`B: yes(() => ({ then(f) { say("thenA"); f("A") } }))`,
@@ -47,8 +47,8 @@ func TestOwners(t *testing.T) {
 			`B: take.shift()({ value: 1 })`, `C: take.shift()({ value: 2 })`, `B: take.shift()({ done: true })`,
 		}},
 		{"settled already", "b1:B", []string{pending, `A: yes(1)`, `B: p.then((v) => say("b" + v))`}},
-		{"nobody's", "top:B", []string{pending, `o: p.then(() => say("top"))`, `B: yes()`}},
-		{"settled by nobody", "a:o", []string{pending, `A: p.then(() => say("a"))`, `o: yes()`}},
+		{"without an owner", "top:B", []string{pending, `o: p.then(() => say("top"))`, `B: yes()`}},
+		{"settled without an owner", "a:o", []string{pending, `A: p.then(() => say("a"))`, `o: yes()`}},
 		{"what the first of them began", "aloaded:A bloaded:B b2loaded:B", []string{
 			`A: globalThis.shared = load(); shared.then((v) => say("a" + v))`,
 			`B: (async () => { say("b" + await shared); say("b2" + await load()) })()`,

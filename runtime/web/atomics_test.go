@@ -63,7 +63,7 @@ func TestAtomics(t *testing.T) {
 		},
 		{"wait on shared memory", `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0)`, "throws TypeError"},
 		{"wait on an array of its own", `Atomics.wait(new Int32Array(1), 0, 0)`, "throws TypeError"},
-		{"notify of nobody", `Atomics.notify(new Int32Array(1), 0)`, "0"},
+		{"notify without a waiter", `Atomics.notify(new Int32Array(1), 0)`, "0"},
 		{"notify of an Int16Array", `Atomics.notify(new Int16Array(1), 0)`, "throws TypeError"},
 		{
 			"waitAsync for another value",

@@ -331,7 +331,7 @@ func failure(id json.RawMessage, code int, text string, data json.RawMessage) []
 	}
 	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": fields})
 	if err != nil {
-		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the answer cannot be told"}}`)
+		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the response cannot be encoded"}}`)
 	}
 	return line
 }

@@ -64,7 +64,7 @@ func TestToxiproxy(t *testing.T) {
 			`{"type": "timeout", "stream": "upstream", "attributes": {"timeout": 0}}`,
 			time.Duration(figure(1, 10)) * time.Second,
 		},
-		"nobody is there": {"", time.Duration(figure(1, 5)) * time.Second},
+		"no service": {"", time.Duration(figure(1, 5)) * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

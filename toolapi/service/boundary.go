@@ -172,7 +172,7 @@ func internal() *toolapi.Error {
 func serviceFailure(err error) *toolapi.Error {
 	if isSyncError(err) {
 		return toolapi.NewError(toolapi.CodeInternal,
-			"The disk failed, and nobody knows whether this took effect. Look when the service is back, before you try again.")
+			"The disk failed, and the outcome is unknown. Look when the service is back, before you try again.")
 	}
 	if fullDisk(err) {
 		return toolapi.NewError(toolapi.CodeInternal,

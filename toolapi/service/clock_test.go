@@ -161,6 +161,6 @@ func TestScheduleAfterADownTime(t *testing.T) {
 		}
 	}
 	if host.shownRevisions() != "" {
-		t.Error("the host of the service that ended was told")
+		t.Error("the host of the ended service got a call")
 	}
 }

@@ -477,7 +477,7 @@ func TestMCPClient(t *testing.T) {
 			listed.Tools[i].InputSchema, "required",
 		).([]any); slices.Contains(required, any("idempotency_key")) != tool.Replays ||
 			at(listed.Tools[i].InputSchema, "properties", "idempotency_key", "deprecated") != nil {
-			t.Errorf("%s: an agent is told of %v", tool.Name, listed.Tools[i].InputSchema)
+			t.Errorf("%s: an agent gets %v", tool.Name, listed.Tools[i].InputSchema)
 		}
 		for _, body := range w.examples(tool) {
 			var arguments map[string]any

@@ -7,7 +7,7 @@ import { localTarget } from "./paths.js";
 const COOKIE = "pages_session";
 const DAY = 86_400;
 
-/** The visitor: undefined for nobody, with "member" false for an outsider. */
+/** The visitor: undefined when signed out, with "member" false for an outsider. */
 export async function identify(request, env) {
   if (env.PAGES_ACCESS_TEAM && env.PAGES_ACCESS_AUD) {
     const token = request.headers.get("cf-access-jwt-assertion") ?? cookie(request, "CF_Authorization");
@@ -27,7 +27,7 @@ export async function signIn(request, url, env) {
       : refuse(request, 403, "sign_in_closed", "Cloudflare Access does not guard /__pages/sign-in");
   }
   if (env.PAGES_SIGN_IN !== "personas" || !env.PAGES_SESSION_KEY)
-    return refuse(request, 403, "sign_in_closed", "nobody can sign in here");
+    return refuse(request, 403, "sign_in_closed", "this site has no sign-in");
   if (request.method === "GET" || request.method === "HEAD") return choice(200, url.searchParams.get("next") ?? "/");
   if (request.method !== "POST")
     return refuse(request, 405, "method_not_allowed", `this address does not take ${request.method} requests`, {

@@ -85,7 +85,7 @@ func TestFailuresAreToldOnceForEachBuild(t *testing.T) {
 	b.Build(t.Context(), nil)
 	isNew(true, "after a build")
 	b.console.build(devserver.Build{Number: 2, OK: true})
-	isNew(false, "when that is told of")
+	isNew(false, "at its report")
 }
 
 // TestWatchedFoldersHoldNoDatabase: where a folder is watched by opening what lies in it,

@@ -511,7 +511,7 @@ func (k *console) printPairing(e pairing.Event) {
 	case pairing.Asked:
 		half := len(e.Code) / 2
 		code := e.Code[:half] + " " + e.Code[half:]
-		text = fmt.Sprintf("%s to sign in with: %s, for ten minutes; type it there, and tell it to nobody", who, k.term.Paint("1", code))
+		text = fmt.Sprintf("%s to sign in with: %s, for ten minutes; type it there, and keep it secret", who, k.term.Paint("1", code))
 	case pairing.Paired:
 		text = who + " is paired, and signs in as anybody until pages dev ends"
 	case pairing.Failed:

@@ -416,7 +416,7 @@ func (b *beyond) testSite(here client, strangers []client) {
 	boom := b.send(here, "GET", "/api/boom", "", page...)
 	expect(here, boom, 500, "the-secret-of-the-source")
 	if boom.Header.Get("Server-Timing") == "" || boom.Header.Get("X-Pages-Request-Id") == "" {
-		b.t.Errorf("the author is told nothing: %v", boom.Header)
+		b.t.Errorf("the author gets no diagnostics: %v", boom.Header)
 	}
 	expect(here, b.send(here, "GET", "/club/", ""), 200, "club or api")
 	expect(here, b.send(here, "GET", "/api/self?path=/__pages/api/leads", ""), 200, `200 {"leads":`)

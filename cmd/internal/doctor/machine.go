@@ -175,7 +175,7 @@ func (d *examination) checkDisk(context.Context) []Finding {
 	free, err := userfile.FreeDisk(d.options.Dir)
 	switch {
 	case err != nil:
-		return notLooked("disk", "free space cannot be told: "+err.Error())
+		return notLooked("disk", "the system does not report free space: "+err.Error())
 	case free < scarceDisk:
 		return warns("disk", "free some: a full disk fails writes, and loses none that was acknowledged", "%s free", wording.Size(free))
 	}

@@ -62,7 +62,7 @@ func (d *examination) checkBlobs(ctx context.Context) (found []Finding) {
 		return breaks("blobs", "", "the files of the service cannot be verified: %s", err)
 	}
 	if len(v.Damaged) == 0 {
-		return well("blobs", "%d files of %d revisions are what was uploaded, %d bytes", v.Files, v.Revisions, v.Bytes)
+		return well("blobs", "%d files of %d revisions match their hashes, %d bytes", v.Files, v.Revisions, v.Bytes)
 	}
 	for i, file := range v.Damaged {
 		if i == 20 {

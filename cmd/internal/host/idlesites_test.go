@@ -87,7 +87,7 @@ func TestRest(t *testing.T) {
 	discarded.Discard()
 	clock.Add(int64(idleAfter / time.Second))
 	if h.closeIdle(); opened() != 0 {
-		t.Errorf("%d sites are open that nobody visits", opened())
+		t.Errorf("%d sites without visitors are open", opened())
 	}
 
 	// The longest unvisited one makes room.
@@ -230,7 +230,7 @@ func TestRestUnderLoad(t *testing.T) {
 	}
 	all.Wait()
 	if resting, open := h.idle(); len(resting) != open {
-		t.Errorf("%d of %d open sites are needed by nobody", len(resting), open)
+		t.Errorf("%d of %d open sites are unused", len(resting), open)
 	}
 }
 

@@ -99,7 +99,7 @@ func (e personaEntry) check() string {
 	case !personaKey.MatchString(e.Key):
 		return fmt.Sprintf("the key of a persona is 1 to 64 lower-case letters, digits, \"-\" and \"_\", and not %q", e.Key)
 	case e.Key == string(site.VisitorSignedOut):
-		return fmt.Sprintf("the key %q is for nobody", e.Key)
+		return fmt.Sprintf("the key %q belongs to no persona", e.Key)
 	case err != nil || address.Address != e.Email:
 		return fmt.Sprintf("the persona %q has no email like robin@example.test, but %q", e.Key, e.Email)
 	}

@@ -59,7 +59,7 @@ func makePreview(ctx context.Context, s *remote.Session, revision string, expire
 	if err != nil {
 		return "", r, remote.CommandError(err)
 	}
-	outcome = fmt.Sprintf("whoever has the link sees revision %s until %s; take it back with pages preview revoke %s",
+	outcome = fmt.Sprintf("everyone with the link sees revision %s until %s; take it back with pages preview revoke %s",
 		made.Revision, made.ExpiresAt, wording.ShellWord(made.ID))
 	return outcome, Result{State: "preview", URL: made.URL, Revision: made.Revision, ID: made.ID, ExpiresAt: made.ExpiresAt}, nil
 }

@@ -63,7 +63,7 @@ func loadCredentials(t *terminal.Terminal) (*credentials, error) {
 func readCredentials(t *terminal.Terminal) *credentials {
 	store, err := loadCredentials(t)
 	if failed, ok := errors.AsType[*failure.Error](err); ok {
-		t.Progress("%s nobody is logged in: %s; %s", t.Paint("33", "note:"), failed.Message, failed.Fix)
+		t.Progress("%s you are not logged in: %s; %s", t.Paint("33", "note:"), failed.Message, failed.Fix)
 		return &credentials{}
 	}
 	return store

@@ -44,7 +44,7 @@ func TestInterruptedDeploys(t *testing.T) {
 			failure.ExitNetwork, "no-answer",
 			"check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://", "r3",
 		},
-		"certificate of nobody": {
+		"unknown certificate": {
 			&client.TransportError{RequestID: "r3", Err: &tls.CertificateVerificationError{Err: errors.New("unknown")}},
 			failure.ExitNetwork, "no-answer",
 			"check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its " +

@@ -24,9 +24,9 @@ func (t *Terminal) Unattended() string {
 	ci, _ := t.Lookup("CI")
 	switch {
 	case t.JSON:
-		return "with --json nobody is asked"
+		return "--json asks no questions"
 	case ci != "":
-		return "CI is set, and nobody is asked"
+		return "CI is set, so there are no questions"
 	case !IsTerminalReader(t.Stdin):
 		return "there is no terminal to ask on"
 	case !IsTerminal(t.Stderr):

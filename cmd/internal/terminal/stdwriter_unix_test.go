@@ -54,7 +54,7 @@ func TestSteady(t *testing.T) {
 	}
 	reader.Close()
 	if err := <-failed; err == nil {
-		t.Error("what nobody reads was written")
+		t.Error("the write without a reader succeeded")
 	}
 	if IsTerminal(Steady{File: writer}) {
 		t.Error("a pipe is no terminal")

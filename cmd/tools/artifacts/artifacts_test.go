@@ -80,7 +80,7 @@ func TestFresh(t *testing.T) {
 		{"nothing", func(*testing.T, string) {}, false},
 		{"the entry", change("runtime/prelude.js"), true},
 		{"an imported module", change("runtime/web/js/add.js"), true},
-		{"a module nobody imports", change("runtime/web/js/other.js"), false},
+		{"a module without an importer", change("runtime/web/js/other.js"), false},
 		{"a lock file", change("runtime/web/package-lock.json"), true},
 		{"go.mod", change("go.mod"), true},
 		{"the command", change("cmd/tools/artifacts/main.go"), true},

@@ -190,7 +190,7 @@ func (b *bench) visible(ctx context.Context, s *side, srv *server) {
 	program := b.browserProgram()
 	if program == "" {
 		b.absent[string(saveToVisible)] = "there is no Chromium: give --chromium"
-		b.say("there is no Chromium, so nobody looks at the page: give --chromium")
+		b.say("there is no Chromium to show the page: give --chromium")
 		return
 	}
 	w, closeBrowser := b.browse(ctx, program, srv.url+pagePath)

@@ -138,7 +138,7 @@ func writeMarkdown(w io.Writer, rows []row, facts []fact, at time.Time, took tim
 	kept, told, broken, missing := tally(rows)
 	fmt.Fprintf(&b,
 		"# Benchmarks\n\nWritten by `make bench` on %s in %s. %d ratios are promised: %d kept, %d broken, %d not "+
-			"compared; %d more are told.\n",
+			"compared; %d more have no promise.\n",
 		at.UTC().Format("2006-01-02 15:04 MST"), took.Round(time.Second), kept+broken+missing, kept, broken, missing, told)
 	b.WriteString("\nBoth sides take turns in one run, and medians are compared. \"times better\" is how many times " +
 		"our figure is better than\n" +

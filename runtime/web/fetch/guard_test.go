@@ -155,7 +155,7 @@ func counter(t *testing.T, address string) (port string, hits *atomic.Int64) {
 	hits = &atomic.Int64{}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		t.Logf("nobody listens on %s: %v", address, err)
+		t.Logf("nothing listens on %s: %v", address, err)
 		return "", hits
 	}
 	t.Cleanup(func() { listener.Close() })

@@ -40,7 +40,7 @@ function announce(error) {
   return event.defaultPrevented;
 }
 
-/** Tells of a promise that was rejected and that nobody has handled; true is that it was dealt with. */
+/** Reports a rejected promise without a handler; returns true when a listener dealt with it. */
 export function rejected(promise, reason) {
   if (!heard(globalThis, "unhandledrejection")) return false;
   const event = new PromiseRejectionEvent("unhandledrejection", { promise, reason, cancelable: true });
@@ -48,7 +48,7 @@ export function rejected(promise, reason) {
   return event.defaultPrevented;
 }
 
-/** Tells of a promise that rejected was told of and that somebody handles now. */
+/** Reports that a promise, reported before, has a handler now. */
 export function handled(promise, reason) {
   if (!heard(globalThis, "rejectionhandled")) return;
   enqueue(() => {

@@ -309,7 +309,7 @@ func TestWebSocketListenerThrows(t *testing.T) {
 	}
 	w.WaitFor("Uncaught Error: no 3")
 	if strings.Contains(w.Lines(), "closed") {
-		t.Error("the end that failed hears of a close")
+		t.Error("the end that failed gets a close event")
 	}
 }
 

@@ -6,7 +6,7 @@ const NativeError = Error; // the author may put another in its place
 
 let announce = (_error) => false;
 
-/** Sets who hears first of what report is told; true is that nobody else need. */
+/** Sets the first listener of report; it returns true for an error that it has handled. */
 export function reportTo(hear) {
   announce = hear;
 }
@@ -41,7 +41,7 @@ const CAUSE = "cause",
   PART = "errors";
 
 /**
- * What is thrown, as Go is told: name, message, stack, and its causes: for each
+ * An exception for Go: name, message, stack, and its causes: for each
  * its role, name, message and stack, first the errors of an AggregateError, then
  * the chain of causes. Anything can be thrown.
  */

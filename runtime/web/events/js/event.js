@@ -191,7 +191,7 @@ export class EventTarget {
   }
 }
 
-/** Fires a trusted event at target; failed is told what a listener throws. */
+/** Fires a trusted event at target; failed gets the exceptions of listeners. */
 export function fire(target, event, failed = report) {
   eventOf(event).trusted = true;
   return dispatch(target, event, failed);

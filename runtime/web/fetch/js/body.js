@@ -134,7 +134,7 @@ function bodyStream(b) {
 // Response without a look at it; then the way back spares all the reading.
 const origins = new WeakMap();
 
-/** Takes the body, to be read by nobody else: null, string, Uint8Array, HostBody or stream. */
+/** Takes the body for the caller alone: null, string, Uint8Array, HostBody or stream. */
 export function takeBody(b) {
   const body = takeAsIs(b),
     stream = b.stream;

@@ -374,7 +374,7 @@ function clientGone() {
   return abortError("The client disconnected");
 }
 
-/** Tells a visitor's request that nobody waits for its answer. */
+/** Tells a visitor's request that its client has gone. */
 export function disconnect(request) {
   const state = stateOf(request);
   state.cancelled = true;

@@ -124,12 +124,12 @@ function join(pieces, native) {
   return bytes.length === 1 && bytes[0] === pieces[0] ? bytes[0].slice() : concat(bytes); // one copy, and no second
 }
 
-/** A blob over bytes that nobody else changes, of a type that stays as it is. */
+/** A blob over bytes that never change, of a type that stays as it is. */
 export function blobOf(bytes, type = "") {
   return fill(new Blob(), bytes, type);
 }
 
-/** A file over bytes that nobody else changes, of a type that stays as it is. */
+/** A file over bytes that never change, of a type that stays as it is. */
 export function fileOf(bytes, name, type, lastModified = Date.now()) {
   return fill(new File([], name, { lastModified }), bytes, type);
 }

@@ -47,7 +47,7 @@ export function mark() {
   return newest;
 }
 
-/** The mark of what belongs to nobody. */
+/** The mark of values without an owner. */
 export const FREE = Infinity;
 
 /** Why an object with this mark cannot be used; undefined while its owner may be under way. */

@@ -13,7 +13,7 @@ const enough = 50_000; // properties that are looked at
 // The value that JSON.stringify writes; undefined where a replacer decides what that is.
 let written;
 
-/** Calls JSON.stringify, whose errors are told of this value. */
+/** Calls JSON.stringify, whose errors describe this value. */
 export function writing(stringify, value, replacer, space) {
   const outer = written;
   written = replacer === undefined || replacer === null ? value : undefined;

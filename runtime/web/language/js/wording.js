@@ -320,7 +320,7 @@ function notIterable(frame, otherwise, kind = "iterable") {
 // The text that JSON.parse reads.
 let parsing;
 
-/** Calls JSON.parse, whose errors are told of this text. */
+/** Calls JSON.parse, whose errors describe this text. */
 export function parsed(parse, json, reviver) {
   const outer = parsing;
   parsing = json;

@@ -414,7 +414,7 @@ function attach(state, handle, list) {
 }
 
 /**
- * Opens a connection; key is what fetch_abort ends it with. Gives what host.fetch_start
+ * Opens a connection; fetch_abort ends it by key. Gives what host.fetch_start
  * gives, and the WebSocket, or null where the answer is another one.
  */
 export async function dial(key, url, list, protocols, redirect) {

@@ -56,7 +56,7 @@ const UNBUFFERED = { __proto__: null, highWaterMark: 0 };
 /** @type {any} */
 export const PLAIN = { __proto__: null };
 
-/** Notes how many bytes a stream will give; null when nobody knows. */
+/** Notes how many bytes a stream will give; null when unknown. */
 export function measured(stream, length) {
   if (length !== null) lengths.set(stream, length);
   return stream;
@@ -67,7 +67,7 @@ export function through(stream) {
   return measured(stream.pipeThrough(new TransformStream(undefined, PLAIN, PLAIN)), lengthOf(stream));
 }
 
-/** How many bytes a stream will give; null when nobody knows. */
+/** How many bytes a stream will give; null when unknown. */
 export function lengthOf(stream) {
   return lengths.get(stream) ?? null;
 }

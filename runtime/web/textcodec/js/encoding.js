@@ -12,7 +12,7 @@ const { padEnd } = String.prototype;
 const narrow = "-".repeat(4096),
   wide = "\u0100".repeat(4096);
 
-/** A string of so many characters that Go writes its own into: nobody else has it. */
+/** A string of so many characters that Go writes its own into: it has no other reference. */
 export function blank(length, isWide) {
   return apply(padEnd, "", [length, isWide ? wide : narrow]);
 }

@@ -7,7 +7,7 @@ const token = {};
 
 /**
  * The slots of a key; a TypeError for anything else.
- *   handle       what Go is told of the key: [algorithm, type, hash, curve, bytes]
+ *   handle       the key for Go: [algorithm, type, hash, curve, bytes]
  *   algorithm    the object that code sees, made once
  *   usages       likewise
  *   extractable

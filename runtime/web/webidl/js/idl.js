@@ -12,7 +12,7 @@ export function define(name, cls) {
   expose(name, cls);
 }
 
-/** Makes cls look as Web IDL says; `name` is what it is called. */
+/** Makes cls look as Web IDL says; `name` is its name. */
 export function dress(name, cls) {
   for (const key of Object.getOwnPropertyNames(cls.prototype)) {
     if (key !== "constructor") Object.defineProperty(cls.prototype, key, { enumerable: true });

@@ -115,7 +115,7 @@ function drop(message, reason) {
   body?.cancel(reason ?? undefined).catch(() => {});
 }
 
-/** Ends a message that nobody has read; what is left of the body is the platform's to pass over. */
+/** Ends an unread message; the platform skips the rest of the body. */
 IncomingMessage.prototype._dump = function _dump() {
   if (this._dumped || this.destroyed) return;
   this._dumped = true;

@@ -20,7 +20,7 @@ export function hangUp(cause) {
   return withCause(NodeError(Error, "ECONNRESET", "socket hang up"), cause);
 }
 
-/** The error of a name that nobody knows. */
+/** The error of an unknown name. */
 export function notFound(hostname, cause) {
   return system("ENOTFOUND", "getaddrinfo", hostname, { hostname }, cause);
 }

@@ -73,7 +73,7 @@ class Answer {
 }
 
 /**
- * ServerResponse, which older code calls without new. One that no server made is written to nobody.
+ * ServerResponse, which older code calls without new. One without a server is written nowhere.
  * @this {any}
  * @returns {void}
  */
@@ -97,7 +97,7 @@ export function answerOf(response, socket) {
   return response[kAnswer].response;
 }
 
-/** Ends a response that cannot be finished; without an error nobody is there to read it. */
+/** Ends a response that cannot be finished; without an error there is no reader left. */
 export function breakOff(response, error) {
   response[kAnswer].fail(
     error ?? NodeError(Error, "ECONNRESET", "the connection was closed before the response was complete"),
