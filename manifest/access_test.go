@@ -38,7 +38,7 @@ func TestAccessChanges(t *testing.T) {
 		"a file by its short name": {site(route("/report", "members")), site(), "/report:public"},
 		"moved":                    {site(members), site(route("/intern/*", "members")), "/private/*:public /intern/*:members"},
 		"a site that is its files": {files(route("/public/*", "members")), files(), "/public/*:public"},
-		"files out of reach":         {site(route("/_headers", "members"), route("/.x/*", "members")), site(), ""},
+		"files out of reach":       {site(route("/_headers", "members"), route("/.x/*", "members")), site(), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var manifests [2]*manifest.Manifest

@@ -18,7 +18,7 @@ func TestMembersText(t *testing.T) {
 			"board in May</h1>" +
 			"<p>The treasurer reports a gap of four thousand in this year's books.</p><p>Kim's proposal to sell the old quad scull " +
 			"was carried by five votes.</p>" +
-			"<script>const inline = 'nobody shall look for the words of a script';</script></main>"
+			"<script>const inline = 'no check looks for the words of a script';</script></main>"
 		first, second = "reports a gap of four thousand in this year", "proposal to sell the old quad scull was carried by five votes"
 		data          = `{"minutes":["The treasurer ` + first + `\u0027s books.","` + second + `"]}`
 	)
@@ -48,7 +48,7 @@ func TestMembersText(t *testing.T) {
 		"text of every page":         {[]string{"p/club/again.html", page, "p/a.js", data}, nil},
 		"what a public page says":    {[]string{"p/news.html", page, "p/a.js", data}, nil},
 		"for members as well":        {[]string{"p/club/data.json", data}, nil},
-		"words of the page's script": {[]string{"p/a.js", "nobody shall look for the words of a script"}, nil},
+		"words of the page's script": {[]string{"p/a.js", "no check looks for the words of a script"}, nil},
 		"an image":                   {[]string{"p/a.png", data}, nil},
 		"within longer words":        {[]string{"p/a.js", "x" + strings.ReplaceAll(data, " ", "x ")}, nil},
 	} {

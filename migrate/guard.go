@@ -179,7 +179,7 @@ type guard struct {
 	keys    string  // the value that it gave to PRAGMA foreign_keys; "" for none
 }
 
-// listeners hear of what is allowed; each may be nil.
+// listeners get the allowed actions; each may be nil.
 type listeners struct {
 	watch *watcher
 	keys  *keyGraph

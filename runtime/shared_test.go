@@ -99,7 +99,7 @@ func TestSharedStream(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	got := make([]byte, 1)
-	for _, c := range "what is told" {
+	for _, c := range "one by one" {
 		for told := "0"; told == "0"; { // the reader may not have come back yet
 			answer, err := s.Client().Post(s.URL, "text/plain", strings.NewReader(string(c)))
 			if err != nil {

@@ -17,7 +17,7 @@ import "time"
 // Issues. The path of an issue is the argument's name; an item of an array is
 // "name.index", counted from 0. An issue with the body as a whole has path "".
 //
-// Numbers. They are what a double can hold; 1, 1.0 and 1e0 are the same number.
+// Numbers. They are doubles; 1, 1.0 and 1e0 are the same number.
 //
 // Required arguments. site_id and domain_id of domain.point_at_site, at and
 // site_id of page.schedule_publish, board_id of the automations tools (over HTTP no

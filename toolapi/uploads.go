@@ -178,7 +178,7 @@ type Revision struct {
 	SiteID       string          `json:"site_id"`
 	Revision     string          `json:"revision"`
 	BundleDigest string          `json:"bundle_digest"`
-	Live         bool            `json:"live" jsonschema:"whether it is what the page serves"`
+	Live         bool            `json:"live" jsonschema:"whether the page serves it"`
 	CreatedAt    string          `json:"created_at"`
 	Manifest     json.RawMessage `json:"manifest" jsonschema:"as it was uploaded, in canonical form"`
 	Files        []UploadFile    `json:"files" jsonschema:"sorted by path"`

@@ -47,7 +47,7 @@ func abandon(t *testing.T, client *http.Client, base, host string, n int) {
 			}})
 			method, path, body := methods[i%len(methods)], paths[i%len(paths)], ""
 			if method == http.MethodPost {
-				body = "nobody reads this"
+				body = "an unread body"
 			}
 			r, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
 			if err != nil {

@@ -121,7 +121,7 @@ func TestBrowserConsole(t *testing.T) {
 func (p page) onPhone(s *platformRun) {
 	p.t.Helper()
 	for i, name := range []string{
-		"صفحة الهبوط 🎉 of a very long name that nobody ever thought of on a screen",
+		"صفحة الهبوط 🎉 of a very long name that was never tried on a screen",
 		"<b>Supercalifragilisticexpialidociouswithoutaspace</b>",
 	} {
 		if _, text, err := s.call(

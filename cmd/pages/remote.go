@@ -72,7 +72,7 @@ func (r *remoteFlags) proposer(s *remote.Session, proposeOnly bool) *publish.Pro
 	return &publish.Proposer{Session: s, NearestDir: r.c.nearestDir(), ProposeOnly: proposeOnly}
 }
 
-// nearestDir is the site's folder that is found without being told; "" for none.
+// nearestDir is the site's folder that is found without a flag; "" for none.
 func (c *cli) nearestDir() string {
 	dir, err := c.sites().Nearest()
 	if err != nil {

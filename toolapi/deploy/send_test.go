@@ -37,7 +37,7 @@ func TestSend(t *testing.T) {
 	}
 	w.checkRevision(done.Revision, b)
 	if live := w.live(); live != "" {
-		t.Errorf("%s is live, and nobody published", live)
+		t.Errorf("%s is live without a publish", live)
 	}
 
 	again := &transport{}
@@ -89,7 +89,7 @@ func TestResume(t *testing.T) {
 		}
 		w.checkRevision(done.Revision, b)
 		if live := w.live(); live != "" {
-			t.Errorf("%s is live, and nobody published", live)
+			t.Errorf("%s is live without a publish", live)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func (v *consoleRequest) makeKey(form url.Values) error {
 	}
 	days, err := strconv.Atoi(form.Get("days"))
 	if err != nil || days < 0 || days > 366 {
-		return v.keysPage(http.StatusUnprocessableEntity, "", "Say how long the key shall be good.")
+		return v.keysPage(http.StatusUnprocessableEntity, "", "Choose when the key expires.")
 	}
 	if days > 0 {
 		expires = sql.NullInt64{Int64: v.now.AddDate(0, 0, days).UnixMilli(), Valid: true}

@@ -33,7 +33,7 @@ type database struct {
 // bundleCache keeps committed bundles by their ids.
 type bundleCache = recentCache[int64, *bundle.Bundle]
 
-// DamagedError is a database that cannot be what the data folder had.
+// DamagedError is a database that does not belong to the data folder.
 type DamagedError struct {
 	Path   string
 	Reason error

@@ -112,7 +112,7 @@ func (c *call) checkConnectable(hostname string) error {
 			"set the TXT record that domain.list shows, and call domain.verify")
 	case pending >= maxPendingDomains:
 		return refuseAt(toolapi.CodeTooManyDomains, fmt.Sprintf("%d domains of the workspace wait for their proof.", pending),
-			"hostname", "prove them with domain.verify, or wait until those expire that nobody proves")
+			"hostname", "prove them with domain.verify, or wait until the ones without proof expire")
 	}
 	return nil
 }

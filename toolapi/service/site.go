@@ -205,7 +205,7 @@ func (c *call) goLive(
 	s siteRow, revision, verb string, force bool, allowed toolapi.TableNames,
 ) (none plan[toolapi.Publish], err error) {
 	if s.live.String == revision {
-		return none, refuseAt(toolapi.CodeRevisionLive, "This revision is what the page serves already.", "revision",
+		return none, refuseAt(toolapi.CodeRevisionLive, "The page serves this revision already.", "revision",
 			"name another revision")
 	}
 	if !force {

@@ -37,7 +37,7 @@ func Init(ctx context.Context, t *terminal.Terminal, o Options) error {
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "not-a-site-folder",
 			Message: fmt.Sprintf("this is %s, and a site has a folder of its own", what),
-			Fix:     "name one for the site: pages init my-site; or pages init . if it shall be here",
+			Fix:     "name one for the site: pages init my-site; or pages init . for this folder",
 		}
 	}
 	if err := s.choose(ctx); err != nil {
@@ -181,7 +181,7 @@ func (s *site) ask(ctx context.Context) error {
 	for i, t := range templates {
 		lines[i] = fmt.Sprintf("%-10s %s", t.Name, t.About)
 	}
-	n, err := s.term.Choose(ctx, "What shall the site begin with?", lines, 0)
+	n, err := s.term.Choose(ctx, "Which template?", lines, 0)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (s *site) askEditors(ctx context.Context) error {
 		return s.chooseEditors(s.Editors)
 	}
 	choices := slices.Concat(EditorNames(), []string{"none"})
-	n, err := s.term.Choose(ctx, "Which editor shall be set up?", choices, 0)
+	n, err := s.term.Choose(ctx, "Which editor?", choices, 0)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text in pieces must be what it is as a whole, wherever it is cut.
+// Text in pieces must equal the whole text, wherever it is cut.
 func FuzzDecodePieces(f *testing.F) {
 	for _, s := range []string{"aé€😀b", "\xf0\x9f\x98A", "\xe2\x82", "\x1b$B$\"\x1b(Ba", "\x82\xa0\x82", "\xff\xfea\x00=\xd8\x00\xde"} {
 		f.Add([]byte(s), uint(2))

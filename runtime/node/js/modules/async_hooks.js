@@ -111,7 +111,7 @@ export class AsyncResource {
   }
 }
 
-/** Hooks that hear of nothing, as on the platform. */
+/** Hooks that never fire, as on the platform. */
 export function createHook() {
   return {
     enable() {

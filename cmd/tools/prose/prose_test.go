@@ -1,0 +1,86 @@
+package prose_test
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/tools/prose"
+)
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a.go", "package a\n\n// A is what b has.\n", "3: // A is what b has."},
+		{"a.go", "package a\n\nvar a = \"nobody\"\n", ""},
+		{"a.go", "package a\n\nvar a = \"there is nobody here\"\n", "3: there is nobody here"},
+		{"a.go", "package a\n\n/*\nIt is told.\n*/\n", "4: It is told."},
+		{"a.go", "package a\n\nvar toldOf = isTold\n", ""},
+		{"a.js", "const nobody = 1;\n/** For whoever reads. */\n", "2: /** For whoever reads. */"},
+		{"a.js", "  f(); // they shall not pass\n", "1: f(); // they shall not pass"},
+		{"a.md", "Ask nobody@example.test, or hear of it.\n", "1: Ask nobody@example.test, or hear of it."},
+		{"a.txt", "Say what is wrong, where, and what to do.\n", ""},
+	} {
+		var got []string
+		for _, f := range prose.Check(c.name, []byte(c.text)) {
+			got = append(got, string(rune('0'+f.Line))+": "+f.Text)
+		}
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("%s %q: %q", c.name, c.text, got)
+		}
+	}
+}
+
+// exceptions are sentences that need one of the phrases, by file. The list has a bound: most sentences do not.
+var exceptions = map[string][]string{
+	"toolapi/service/domain.go": {"of nobody,"}, // is in databases
+}
+
+const maxExceptions = 20
+
+// TestTree: no text of the project has one of the phrases.
+func TestTree(t *testing.T) {
+	const root = "../../.."
+	used := 0
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && skipped(name):
+			return fs.SkipDir
+		case d.IsDir(), !slices.Contains([]string{".go", ".js", ".md", ".txt", ".txtar", ".html", ".css"}, path.Ext(name)):
+			return nil
+		}
+		text, err := os.ReadFile(path.Join(root, name))
+		if err != nil {
+			return err
+		}
+		for _, f := range prose.Check(name, text) {
+			if slices.ContainsFunc(exceptions[name], func(e string) bool { return strings.Contains(f.Text, e) }) {
+				used++
+				continue
+			}
+			t.Errorf("%s:%d: %q: %s", name, f.Line, f.Text, f.Advice)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used > maxExceptions {
+		t.Errorf("%d exceptions, at most %d may be", used, maxExceptions)
+	}
+}
+
+// skipped reports whether a folder holds texts of others: packages, their data, output of tools.
+func skipped(name string) bool {
+	switch path.Base(name) {
+	case "node_modules", ".git", "bin", "dist", "public", "artifact":
+		return true
+	}
+	return slices.Contains([]string{
+		"cmd/tools/prose", "cmd/tools/test262", "runtime/intl/cldr", "testdata/sites", "runtime/node/testdata", "runtime/web/textcodec/testdata",
+	}, name)
+}
