@@ -126,7 +126,7 @@ func typeFix(p jsontree.Pointer, n *jsontree.Node, want string) string {
 		if n.Text == "false" {
 			return "remove it: what is not declared is not there"
 		}
-		return "write {}: what is declared is there"
+		return "set it to {} to declare the binding"
 	case want == "object" && n.Kind != jsontree.NumberNode && soleName(n) != "" && (p == "/bindings/kv" || p == "/bindings/storage"):
 		return `write {"name": ` + sourcetext.Literal(soleName(n)) + "}"
 	case p.Kind() == "/forms/*" && n.Kind == jsontree.StringNode: // declared by its name alone

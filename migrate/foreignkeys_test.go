@@ -115,7 +115,7 @@ func TestCascade(t *testing.T) {
 	const (
 		keepOne = "keep it in another table before, and put it back behind it"
 		child   = `2.sql:4:1: dropping "PARENT" deleted 2 rows of "a child" (ON DELETE CASCADE); ` +
-			"keep them in another table before, and put them back behind it"
+			"copy them to another table before it, and restore them after it"
 		grandchild = `2.sql:4:1: dropping "PARENT" deleted 1 row of "grandchild" (ON DELETE CASCADE); ` + keepOne
 		loose      = `2.sql:4:1: dropping "PARENT" set "p" to null in 1 row of "loose" (ON DELETE SET NULL); ` + keepOne
 	)

@@ -78,7 +78,7 @@ var wordings = []struct {
 	},
 	{regexp.MustCompile(`^D1_TYPE_ERROR: Type 'undefined'`), "bind null where there is no value"},
 	{regexp.MustCompile(`^the default export is a function;`), "name the function, and write: export default { fetch: name }"},
-	{regexp.MustCompile(`^the default export has no fetch handler$`), "call the method that answers requests fetch"},
+	{regexp.MustCompile(`^the default export has no fetch handler$`), "name the method fetch"},
 	{
 		regexp.MustCompile(`^the default export has no fetch handler, only `),
 		"add one, which does the work when it is asked to: nothing but a request starts a Worker",

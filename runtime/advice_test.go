@@ -192,7 +192,7 @@ func TestLoadAdvice(t *testing.T) {
 		`export default async function handler(request) {}`: "name the function, and write: export default { fetch: name }",
 		`export default { scheduled() {}, queue() {} }`: "add one, which does the work when it is asked to: " +
 			"nothing but a request starts a Worker",
-		`export default { Fetch() {} }`: "call the method that answers requests fetch",
+		`export default { Fetch() {} }`: "name the method fetch",
 		`const key = process.env.KEY; export default {}`: "read env.NAME: env is the second argument of " +
 			"fetch(request, env, ctx); or add \"nodejs_compat\" to runtime.compatibilityFlags in pages.deploy.json",
 	} {

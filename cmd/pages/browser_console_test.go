@@ -45,13 +45,13 @@ func TestBrowserConsole(t *testing.T) {
 	p.do("the console", chromedp.Navigate(s.URL+"/"))
 	p.text("Sign in")
 	p.do("a wrong key", chromedp.SendKeys(`#key`, "pgk_wrong"), chromedp.Click(`main button`))
-	p.text("This key is not one that is good here.")
+	p.text("This key is unknown, revoked or expired.")
 	p.shot("console-sign-in")
 	p.do("a good one", chromedp.SendKeys(`#key`, s.Keys["member"]), chromedp.Click(`main button`))
 	p.text("Acme Studio")
 	p.holds(`document.cookie === ""`) // no script may read it
 	p.do("the workspace", chromedp.Click(`main h2 a`))
-	p.text("Nothing waits for a go-ahead.")
+	p.text("No proposal needs approval.")
 
 	was := live()
 	id := propose("page.publish", `{"site_id":"`+s.Demo["site_id"]+`"}`)
@@ -70,7 +70,7 @@ func TestBrowserConsole(t *testing.T) {
 	}
 	p.do("approve", chromedp.Click(`form[action$="`+id+`/approve"] button`))
 	p.text("Done.")
-	p.text("Nothing waits for a go-ahead.")
+	p.text("No proposal needs approval.")
 	if now := live(); now == was || !strings.HasPrefix(now, "r3-") {
 		t.Errorf("live is %s, was %s", now, was)
 	}

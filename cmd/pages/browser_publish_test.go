@@ -60,7 +60,7 @@ func TestBrowserPublish(t *testing.T) {
 		console.shot(shot)
 		console.do("approve", chromedp.Click(`form[action$="`+line[2]+`/approve"] button`))
 		console.text("Done.")
-		console.text("Nothing waits for a go-ahead.")
+		console.text("No proposal needs approval.")
 	}
 	heading := func(want string) {
 		t.Helper()

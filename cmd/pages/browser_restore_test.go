@@ -66,7 +66,7 @@ func TestBrowserRestore(t *testing.T) {
 	p.text("orders loses 1 row")
 	p.shot("restore-tables")
 	p.do("let it lapse", chromedp.Click(`form[action$="/lapse"] button`))
-	p.text("Let lapse; nothing was done.")
+	p.text("Rejected. Nothing changed.")
 
 	p.do("all of it", chromedp.Navigate(s.URL+points+"/p1"), chromedp.Click(`main form button`))
 	p.text("back to restore point p1")

@@ -88,7 +88,7 @@ func cutCommand(cmd *cobra.Command, args []string) (own, command []string) {
 }
 
 // edgeRulesUsage describes --edge-rules.
-const edgeRulesUsage = "`mode` in which the site's _headers and _redirects count, which the platform's document does not speak of: " +
+const edgeRulesUsage = "`mode` for the site's _headers and _redirects, which the platform's document leaves open: " +
 	"on, off"
 
 // addRules adds the flags that say how the site behaves.

@@ -137,7 +137,7 @@ func TestDeployAtTerminal(t *testing.T) {
 		})
 	}
 	if v := service.request(t, "GET", demoNew, "/new.txt", ""); v.status != 404 {
-		t.Errorf("published without a go-ahead: %d %s", v.status, v.body)
+		t.Errorf("published without approval: %d %s", v.status, v.body)
 	}
 
 	// What is typed as a secret or a key is not shown.

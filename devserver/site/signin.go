@@ -226,7 +226,7 @@ func (x *exchange) sendLink(form url.Values) {
 		return
 	}
 	x.writePage(http.StatusOK, "notice", notice{
-		Title: "Look into your mail", Text: "If " + email + " belongs to a member of the workspace, a link to sign in with is on its way.",
+		Title: "Check your inbox", Text: "If " + email + " belongs to a member of the workspace, a sign-in link is on its way.",
 		Fix: x.site.options.MailNote, Link: "/", LinkText: "Back to the site", Style: x.site.pages.style,
 	})
 }

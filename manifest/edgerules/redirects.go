@@ -298,7 +298,7 @@ func (f *edgeFile) refuseLoop(words []string, at sourcetext.Span, rule redirectR
 	index := strings.HasSuffix(to, "/index") || strings.HasSuffix(to, "/index.html")
 	if index && (strings.HasSuffix(from, "/*") || strings.HasSuffix(from, "/")) {
 		f.refuse(diagnostic.CodeEdgeLoop, at,
-			fmt.Sprintf("%s leads back to a path of the rule: pages are known without index.html", sourcetext.Quote(words[1])),
+			fmt.Sprintf("%s redirects to a path of this rule, since pages have no index.html in their address", sourcetext.Quote(words[1])),
 			`leave it out, and list the paths in "routes" for the Worker to answer, or write a 404.html`)
 		return true
 	}

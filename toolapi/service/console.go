@@ -366,7 +366,7 @@ func (v *consoleRequest) signIn(key, next string) error {
 	})
 	if err != nil {
 		if refused, ok := errors.AsType[*toolapi.Error](err); ok && refused.Code == toolapi.CodeUnauthorized {
-			err = toolapi.NewError(toolapi.CodeUnauthorized, "This key is not one that is good here.")
+			err = toolapi.NewError(toolapi.CodeUnauthorized, "This key is unknown, revoked or expired.")
 		}
 		return err
 	}

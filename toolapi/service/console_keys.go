@@ -100,7 +100,7 @@ func (v *consoleRequest) optionalClock(ms sql.NullInt64) *clockView {
 // makeKey makes a key for the person, and shows it this once.
 func (v *consoleRequest) makeKey(form url.Values) error {
 	if v.who.service {
-		return v.keysPage(http.StatusForbidden, "", "A service account's keys are made by its people.")
+		return v.keysPage(http.StatusForbidden, "", "Members of the workspace create the keys of a service account.")
 	}
 	name := strings.TrimSpace(form.Get("name"))
 	if name == "" || len([]rune(name)) > 80 || oneLine(name) != name {

@@ -232,7 +232,7 @@ func TestConsolePages(t *testing.T) {
 	c := w.twoCalls()[1]
 	w.ok("member", c.tool, c.body("confirmation_id", w.propose("member", c)))
 	ana := w.signIn("member")
-	ana.see("/", "Acme Studio", "Nothing waits for a go-ahead")
+	ana.see("/", "Acme Studio", "No proposal needs approval")
 	ana.see(
 		"/console/w/acme/content", "variants in progress", "Behind the kiln, part 1",
 		"Three glazes to start with, part 9", "the video is longer",
@@ -307,7 +307,7 @@ func (p *person) sendRaw(path string) int {
 func TestConsoleApproves(t *testing.T) {
 	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		ana := w.signIn("member")
-		ana.see("/console/w/acme/proposals", "Nothing waits for a go-ahead")
+		ana.see("/console/w/acme/proposals", "No proposal needs approval")
 		a := w.ok("service", c.tool, c.body())
 		id := a.text("confirmation_id")
 		parts := []string{a.text("request_summary"), "Deploy bot", "service account", "deploy@acme.test", "What will change", "15 min 00 s"}
@@ -385,7 +385,7 @@ func TestConsoleLapse(t *testing.T) {
 	if got := ana.send("POST", lapse, url.Values{"token": {ana.token()}}.Encode()); got.status != http.StatusSeeOther {
 		t.Errorf("%d %s", got.status, got.text)
 	}
-	ana.see("/console/w/acme/proposals?settled="+id, "Let lapse; nothing was done.", "Nothing waits")
+	ana.see("/console/w/acme/proposals?settled="+id, "Rejected. Nothing changed.", "Nothing waits")
 	w.refused(toolapi.CodeConfirmationExpired, "member", c.tool, c.body("confirmation_id", id))
 	if got := ana.send(
 		"POST", strings.Replace(lapse, "lapse", "approve", 1), url.Values{"token": {ana.token()}}.Encode(),

@@ -306,7 +306,7 @@ func (w *recorder) Flush() {}
 const mcpInstructions = "Every result names the workspace it ran in. On workspace_ambiguous offer the workspaces to " +
 	"the person and never pick one. " +
 	"A result with state confirmation_required has changed nothing: show request_summary to a person, and repeat the " +
-	"same arguments with confirmation_id only after their go-ahead. " +
+	"same arguments with confirmation_id only after their approval. " +
 	"Never call a page live unless serving_now is true."
 
 // mcpCaller is the sender of a message, passed through the SDK in a context.

@@ -76,7 +76,7 @@ func (s *Service) serveMetrics(x *exchange) {
 		if err != nil {
 			return err
 		}
-		writeGauge("pages_open_proposals", "Proposals that wait for a go-ahead.", int64(len(open)))
+		writeGauge("pages_open_proposals", "Proposals that need approval.", int64(len(open)))
 		for _, g := range gauges {
 			var value int64
 			if _, err := t.queryOne(g.query, []any{s.now().UnixMilli()}, &value); err != nil {

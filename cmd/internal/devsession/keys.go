@@ -158,7 +158,7 @@ func (k *keyboard) nextPersona(context.Context) {
 	if k.as == "" {
 		k.console.line("visitors are signed out")
 	} else {
-		k.console.line("visitors who have not signed in or out themselves are %q", k.as)
+		k.console.line("visitors start signed in as %q", k.as)
 	}
 	k.server.Rebuild() // open pages reload as that persona
 }

@@ -117,7 +117,7 @@ var ExitMeanings = []struct {
 
 func exitCodesTopic() string {
 	var b strings.Builder
-	b.WriteString("Codes only ever become more precise on what failed already: what is not 0 stays not 0.\n\n")
+	b.WriteString("A later version may give a failure a more precise code, and never the code 0.\n\n")
 	for _, e := range ExitMeanings {
 		fmt.Fprintf(&b, "  %3d  %s\n", e.Code, e.Meaning)
 	}

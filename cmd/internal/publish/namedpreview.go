@@ -192,7 +192,7 @@ func (d *deployment) writeComment(ctx context.Context, err error) error {
 		migrations = append(migrations, "- "+markdown(name)+"\n")
 	}
 	section("Publishing it changes who may see what", access)
-	section("Migrations that what is live does not have", migrations)
+	section("Migrations that are not live yet", migrations)
 	d.writePlan(&b)
 	return d.options.Named.Comment.Write(ctx, d.marker(), b.String())
 }

@@ -141,7 +141,7 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 			private = append(private, c)
 		}
 	}
-	t.files("-", "31", "removed: lost to visitors", lost)
+	t.files("-", "31", "removed", lost)
 	t.files("-", "", "removed, which no visitor could get", private)
 	t.access(p.AccessList)
 	for _, a := range p.Access {
@@ -156,7 +156,7 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 	t.list("31", "routes that the Worker answers no more", p.LostRoutes)
 	migrations := "migrations that run before it goes live"
 	if p.Live != "" { // the database may have them of a revision that was live before
-		migrations = "migrations that what is live does not have (each runs before it goes live, unless the database has it)"
+		migrations = "migrations that are not live yet (each runs before it goes live, unless the database has it)"
 	}
 	t.list("", migrations, p.Migrations)
 	t.addMigrated(p)

@@ -144,7 +144,7 @@ func TestPlanOfSourceMaps(t *testing.T) {
 func TestPlanOfMigrations(t *testing.T) {
 	for live, want := range map[string]string{
 		"": "migrations that run before it goes live: 0001_a.sql",
-		"r1-0": "migrations that what is live does not have " +
+		"r1-0": "migrations that are not live yet " +
 			"(each runs before it goes live, unless the database has it): 0001_a.sql",
 	} {
 		p := deploy.Plan{Live: live, Known: true, Changes: true, Migrations: []string{"0001_a.sql"}}

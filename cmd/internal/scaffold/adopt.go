@@ -80,7 +80,7 @@ func (s *site) detect(ctx context.Context) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "wrangler-unreadable", Message: err.Error(),
-			Fix: "correct it, or say --template to begin without it; nothing was written", Err: err,
+			Fix: "correct it, or pass --template to start without it; no file was written", Err: err,
 		}
 	case isBuilt:
 		s.adopted, m = built.Dir+"/", manifest.Manifest{Entry: built.Entry, Assets: built.Dir}

@@ -100,7 +100,7 @@ func (s *site) choose(ctx context.Context) error {
 	case s.Yes:
 		return s.chooseEditors(s.Editors)
 	case !s.term.Interactive():
-		fix := "say --template with one of " + strings.Join(TemplateNames(), ", ")
+		fix := "pass --template with one of " + strings.Join(TemplateNames(), ", ")
 		if s.adopted != "" {
 			fix = "say --yes to adopt " + s.adopted + ", or --template to begin anew"
 		}

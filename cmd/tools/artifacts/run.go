@@ -169,7 +169,7 @@ func (a artifact) make(ctx context.Context, root string, force bool, progress io
 	if err := writeStamp(root, a.stamp, a.out, inputs); err != nil {
 		return err
 	}
-	fmt.Fprintf(progress, "%s is made: %d bytes from %d files\n", a.out, len(code), len(inputs))
+	fmt.Fprintf(progress, "made %s: %d bytes from %d files\n", a.out, len(code), len(inputs))
 	return nil
 }
 

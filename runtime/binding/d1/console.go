@@ -67,7 +67,7 @@ func (e *SQLError) Damaged() bool {
 	return e.Code&0xff == sqlite3.SQLITE_CORRUPT || e.Code&0xff == sqlite3.SQLITE_NOTADB
 }
 
-const errOnlyReading = sqlRefusalError("this statement writes, and only reading is asked for")
+const errOnlyReading = sqlRefusalError("this statement writes, and the command is read-only")
 
 // NewConsole takes a connection of db for itself until Close.
 func NewConsole(ctx context.Context, db *sql.DB, o ConsoleOptions) (*Console, error) {
