@@ -1,5 +1,6 @@
-// Package prose finds phrases that STYLE.md rules out: clauses in place of nouns, and passives that hide who acts. In: the text of a file and its name. Out: a [Finding] for each phrase, with the line and the advice. It reads comments and
-// sentences in string literals of Go, comments of JavaScript, and every line of other files. Pure functions, safe for concurrent use.
+// Package prose finds phrases that STYLE.md rules out: clauses in place of nouns, and passives that hide who acts. In: the text of a
+// file and its name. Out: a [Finding] for each phrase, with the line and the advice. It reads comments and sentences in string
+// literals of Go, comments of JavaScript, and every line of other files. Pure functions, safe for concurrent use.
 package prose
 
 import (
