@@ -35,24 +35,24 @@ func TestAtomic(t *testing.T) {
 		{
 			"the last one fails", list("2.sql", "CREATE TABLE a(x);", "3.sql", "CREATE TABLE b(x);", "4.sql", "DROP TABLE "+
 				"nowhere", "5.sql", "SELECT 1"), nil,
-			"4.sql:1:12 migration_failed", "4.sql left nothing behind; 2 files, 2.sql to 3.sql, ran and were taken back; nothing is " +
-				"applied; 5.sql was not reached", "1:1.sql",
+			"4.sql:1:12 migration_failed", "4.sql was rolled back; 2 files, 2.sql to 3.sql, ran and were rolled back; nothing is " +
+				"applied; 5.sql did not run", "1:1.sql",
 		},
 		{
 			"a table is missing", list("2.sql", "CREATE TABLE a(x);"),
 			[]string{"b"},
 			"migration_table_missing",
-			"2.sql ran, and was taken back; nothing is applied", "1:1.sql",
+			"2.sql ran, and was rolled back; nothing is applied", "1:1.sql",
 		},
 		{
 			"keys are checked after each file", list("2.sql", "PRAGMA defer_foreign_keys = ON; INSERT INTO c VALUES "+
 				"(7);", "3.sql", "INSERT INTO p VALUES (7);"), nil,
-			"2.sql migration_foreign_keys", "2.sql left nothing behind; 3.sql was not reached", "1:1.sql",
+			"2.sql migration_foreign_keys", "2.sql was rolled back; 3.sql did not run", "1:1.sql",
 		},
 		{
 			"what a file defers ends with it", list("2.sql", "PRAGMA defer_foreign_keys = ON;", "3.sql", "INSERT INTO c VALUES (7); "+
 				"INSERT INTO p VALUES (7);"), nil,
-			"3.sql:1:1 migration_foreign_keys", "3.sql left nothing behind; 2.sql ran, and was taken back; nothing is applied", "1:1.sql",
+			"3.sql:1:1 migration_foreign_keys", "3.sql was rolled back; 2.sql ran, and was rolled back; nothing is applied", "1:1.sql",
 		},
 		{"a table made anew", list("2.sql", deferred, "3.sql", deferred), nil, "", "", "1:1.sql 2:2.sql 3:3.sql"},
 	}

@@ -153,10 +153,10 @@ func (l severance) String() string {
 		rows, it = "row", "it"
 	}
 	if l.action == "SET NULL" {
-		return fmt.Sprintf("dropping %q set %q to null in %d %s of %q (ON DELETE SET NULL); keep %s in another table "+
-			"before, and put %s back behind it",
+		return fmt.Sprintf("dropping %q set %q to null in %d %s of %q (ON DELETE SET NULL); copy %s to another table "+
+			"before it, and restore %s after it",
 			l.parent, l.column, n, rows, l.table, it, it)
 	}
-	return fmt.Sprintf("dropping %q deleted %d %s of %q (ON DELETE CASCADE); keep %s in another table before, and put %s back behind it",
+	return fmt.Sprintf("dropping %q deleted %d %s of %q (ON DELETE CASCADE); copy %s to another table before it, and restore %s after it",
 		l.parent, n, rows, l.table, it, it)
 }

@@ -20,7 +20,7 @@ func TestOtherDatabases(t *testing.T) {
 		"CREATE TABLE a (id SERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now());": is + "write CURRENT_TIMESTAMP, SQLite's name for NOW()",
 		"CREATE TABLE a (at TEXT); INSERT INTO a VALUES (NOW());":               is + "write CURRENT_TIMESTAMP, SQLite's name for NOW()",
 		"CREATE TABLE a (id UUID PRIMARY KEY DEFAULT gen_random_uuid());":       is + "write (lower(hex(randomblob(16)))) for a random id",
-		"CREATE TABLE a (id INT) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;":        is + "leave out the options behind the columns",
+		"CREATE TABLE a (id INT) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;":        is + "remove the options after the columns",
 		"CREATE TABLE a (x); DROP TABLE IF EXISTS a CASCADE;":                   is + "leave out the last word",
 		"CREATE TYPE mood AS ENUM ('sad', 'ok');": is +
 			"leave the statement out, and write TEXT CHECK (column IN ('a', 'b')) for a column of that type",

@@ -217,7 +217,7 @@ var foreignForms = []struct {
 	{regexp.MustCompile(`(?i)\b(gen_random_uuid|uuid_generate_v4|uuid) \( \)`), "write (lower(hex(randomblob(16)))) for a random id"},
 	{
 		regexp.MustCompile(`(?i)\) (ENGINE|AUTO_INCREMENT|(DEFAULT )?(CHARSET|CHARACTER SET|COLLATE))\b`),
-		"leave out the options behind the columns",
+		"remove the options after the columns",
 	},
 	{regexp.MustCompile(`(?i)^DROP .* (CASCADE|RESTRICT)$`), "leave out the last word"},
 	{

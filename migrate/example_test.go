@@ -44,7 +44,7 @@ func Example() {
 	}
 	// Output:
 	// applied 0001_posts.sql
-	// 0002_seed.sql left nothing behind; 0001_posts.sql is applied and stands
+	// 0002_seed.sql was rolled back; 0001_posts.sql stays applied
 	// migrations/0002_seed.sql:2:1: a migration must not begin or end a transaction
 	// code: migration_statement_forbidden
 	// fix: remove the statement: each file already runs in one transaction, which a failure rolls back

@@ -155,7 +155,7 @@ func NextName(fsys fs.FS, dir, what string, now time.Time) (string, error) {
 	}
 	if last == "" && lastName != "" && !migrationfiles.IsDated(lastName) {
 		return "", refuse(CodeNumbering, fmt.Sprintf("the migrations, such as %q, have no numbers to go on with", lastName),
-			"create the file under a name that sorts behind them")
+			"give the file a name that sorts after them")
 	}
 	number, between := "0001", "_"
 	switch {
@@ -176,7 +176,7 @@ func NextName(fsys fs.FS, dir, what string, now time.Time) (string, error) {
 	}
 	if name <= lastName {
 		return "", refuse(CodeNumbering,
-			fmt.Sprintf("the next name would be %q, which sorts before %q, and no number sorts behind it", name, lastName),
+			fmt.Sprintf("the next name would be %q, which sorts before %q, and no number sorts after it", name, lastName),
 			"pad the numbers of all files to one width; where they are applied, say so with pages migrate "+
 				"repair --forget OLD --record NEW")
 	}

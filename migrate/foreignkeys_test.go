@@ -113,7 +113,7 @@ func TestCascade(t *testing.T) {
 		"INSERT INTO p2 SELECT * FROM parent;\n" +
 		"DROP TABLE IF EXISTS main.\"PARENT\";\nALTER TABLE p2 RENAME TO parent;\n"
 	const (
-		keepOne = "keep it in another table before, and put it back behind it"
+		keepOne = "copy it to another table before it, and restore it after it"
 		child   = `2.sql:4:1: dropping "PARENT" deleted 2 rows of "a child" (ON DELETE CASCADE); ` +
 			"copy them to another table before it, and restore them after it"
 		grandchild = `2.sql:4:1: dropping "PARENT" deleted 1 row of "grandchild" (ON DELETE CASCADE); ` + keepOne

@@ -116,7 +116,7 @@ type Result struct {
 	Applied   []Entry  // the files that ran, in order, also when a later one failed
 	Failed    string   // the file that failed, and left no trace; "" for none
 	TakenBack []string // the files that ran before it and left no trace either, as with [Options.Atomic]
-	Remaining []string // the files that were not reached
+	Remaining []string // the files that did not run
 	Squashed  []string // files that were recorded in the place of those they replace
 	Warnings  []Notice
 }

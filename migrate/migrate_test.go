@@ -267,7 +267,7 @@ func TestFailurePosition(t *testing.T) {
 				db, list("1.sql", "CREATE TABLE keep(x)", "2.sql", tt.sql, "3.sql", "CREATE TABLE never(x)"), options,
 			).Apply(t.Context())
 			if says := result.Stands(); tt.left == ran &&
-				says != "2.sql left nothing behind; 1.sql is applied and stands; 3.sql was not reached" {
+				says != "2.sql was rolled back; 1.sql stays applied; 3.sql did not run" {
 				t.Errorf("stands: %s", says)
 			}
 			if err == nil || err.Error() != tt.want {
@@ -401,8 +401,8 @@ func TestSettings(t *testing.T) {
 	want := []string{
 		"1.sql:1:1 " + migrate.CodePragmaIdle + " PRAGMA foreign_keys = ON changes nothing: foreign keys are always enforced",
 		"2.sql:1:1 " + migrate.CodePragmaIdle + " " + off,
-		"2.sql:3:1 " + migrate.CodeCascade + ` dropping "p" deleted 1 row of "c" (ON DELETE CASCADE); keep it in another table ` +
-			"before, and put it back behind it",
+		"2.sql:3:1 " + migrate.CodeCascade + ` dropping "p" deleted 1 row of "c" (ON DELETE CASCADE); copy it to another table ` +
+			"before it, and restore it after it",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

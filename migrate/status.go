@@ -104,7 +104,7 @@ func (c *comparison) addOutOfOrder(f File) {
 	c.Pending = append(c.Pending, f)
 	c.Warnings = append(c.Warnings, Notice{
 		Name: f.Name, Code: CodeOutOfOrder, Pos: token.Position{Filename: f.path()},
-		Msg: fmt.Sprintf("%q is applied after %q, which sorts behind it: a new database gets them in the other order", f.Name, c.last),
+		Msg: fmt.Sprintf("%q is applied after %q, which sorts after it: a new database gets them in the other order", f.Name, c.last),
 	})
 }
 
@@ -134,28 +134,28 @@ func (r Result) Stands() string {
 	}
 	var parts []string
 	if r.Failed != "" {
-		parts = append(parts, r.Failed+" left nothing behind")
+		parts = append(parts, r.Failed+" was rolled back")
 	}
 	switch n := len(r.TakenBack); {
 	case n == 1:
-		parts = append(parts, r.TakenBack[0]+" ran, and was taken back")
+		parts = append(parts, r.TakenBack[0]+" ran, and was rolled back")
 	case n > 1:
-		parts = append(parts, fmt.Sprintf("%d files, %s to %s, ran and were taken back", n, r.TakenBack[0], r.TakenBack[n-1]))
+		parts = append(parts, fmt.Sprintf("%d files, %s to %s, ran and were rolled back", n, r.TakenBack[0], r.TakenBack[n-1]))
 	}
 	switch n := len(r.Applied); {
 	case n == 1:
-		parts = append(parts, r.Applied[0].Name+" is applied and stands")
+		parts = append(parts, r.Applied[0].Name+" stays applied")
 	case n > 1:
 		parts = append(parts,
-			fmt.Sprintf("the %d files before it, %s to %s, are applied and stand", n, r.Applied[0].Name, r.Applied[n-1].Name))
+			fmt.Sprintf("the %d files before it, %s to %s, stay applied", n, r.Applied[0].Name, r.Applied[n-1].Name))
 	case len(r.TakenBack) > 0:
 		parts = append(parts, "nothing is applied")
 	}
 	switch n := len(r.Remaining); {
 	case n == 1:
-		parts = append(parts, r.Remaining[0]+" was not reached")
+		parts = append(parts, r.Remaining[0]+" did not run")
 	case n > 1:
-		parts = append(parts, fmt.Sprintf("%d files after it were not reached", n))
+		parts = append(parts, fmt.Sprintf("%d files after it did not run", n))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -70,7 +70,7 @@ func (c *cli) newDeploy() *cobra.Command {
 	r.addSite(cmd)
 	flags, o := cmd.Flags(), &f.options
 	flags.StringVar(&o.Create, "create", "", "make a new site with this `name`, and deploy there")
-	flags.BoolVar(&o.Plan, "plan", false, "say what would change, and send nothing")
+	flags.BoolVar(&o.Plan, "plan", false, "show the changes, and send nothing")
 	flags.BoolVar(&o.Offline, "offline", false, "with --plan: ask no service, and compare with nothing")
 	flags.StringVar(&o.PlanOut, "plan-out", "", "like --plan, and write the plan as JSON to a `file`")
 	flags.BoolVar(&o.ExitCode, "exit-code", false, "like --plan, and end with 10 when there are changes")

@@ -63,7 +63,7 @@ func (c *cli) loadDev(ctx context.Context, args []string, f *devFlags) (string, 
 	unbuilt := &failure.Error{
 		Exit: failure.ExitRefused, Code: "not-built",
 		Message: fmt.Sprintf("the site is not built yet: %s", refused.Report.Diagnostics[0].Message),
-		Fix:     fmt.Sprintf("%s runs %s's own dev server behind the site; or build it first", line, server.Framework),
+		Fix:     fmt.Sprintf("%s starts the dev server of %s; or build the site first", line, server.Framework),
 	}
 	if !c.term.Interactive() {
 		return dir, m, unbuilt

@@ -53,7 +53,7 @@ func (c *cli) newWhoami() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
 		Use:   "whoami",
-		Short: "Say which key goes to which service, and in which workspace calls run",
+		Short: "Show the key of each service, and in which workspace calls run",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := r.open(cmd.Context())

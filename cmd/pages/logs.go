@@ -28,7 +28,7 @@ func (c *cli) newLogs() *cobra.Command {
 	f := &logsFlags{}
 	cmd := &cobra.Command{
 		Use:   "logs [DIR]",
-		Short: "Search what requests of the dev server left behind",
+		Short: "Search the log of the dev server",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.term.Lines = f.follow

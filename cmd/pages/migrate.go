@@ -70,7 +70,7 @@ func (c *cli) newMigrateStatus() *cobra.Command {
 	var o migration.StatusOptions
 	cmd := &cobra.Command{
 		Use:   "status [DIR]",
-		Short: "Say which migrations are applied, pending, edited, missing or out of order",
+		Short: "Show which migrations are applied, pending, edited, missing or out of order",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withMigrations(args, func(s *migration.Site) error { return s.Status(cmd.Context(), o) })
@@ -85,7 +85,7 @@ func (c *cli) newMigratePlan() *cobra.Command {
 	var o migration.PlanOptions
 	cmd := &cobra.Command{
 		Use:   "plan [DIR]",
-		Short: "Run what is pending on a copy of the database, and say what it would change",
+		Short: "Run pending migrations on a copy of the database, and show their changes",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withMigrations(args, func(s *migration.Site) error { return s.Plan(cmd.Context(), o) })

@@ -139,7 +139,7 @@ func TestDevMigrates(t *testing.T) {
 	}
 	put(t, second, "CREATE TABLE tags(name);\nINSERT INTO tag VALUES ('x');\n")
 	d.eventually("the failure is shown", func() bool { return strings.Contains(d.stderr.String(), "no such table: tag") })
-	if got := d.stderr.String(); !strings.Contains(got, "0002_tags.sql:2:13") || !strings.Contains(got, "left nothing behind") {
+	if got := d.stderr.String(); !strings.Contains(got, "0002_tags.sql:2:13") || !strings.Contains(got, "was rolled back") {
 		t.Errorf("the failure is shown as\n%s", got)
 	}
 	put(t, second, "CREATE TABLE tags(name);\nINSERT INTO tags VALUES ('x');\n")

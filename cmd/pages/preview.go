@@ -186,7 +186,7 @@ func (c *cli) newPreviewRemove() *cobra.Command {
 	}
 	r.addSite(cmd)
 	cmd.Flags().BoolVar(&ifExists, "if-exists", false, "end with 0 when there is no such preview")
-	addComment(cmd, &comment, "say so in the comment on the pull request (GitHub Actions, GITHUB_TOKEN)")
+	addComment(cmd, &comment, "update the comment on the pull request (GitHub Actions, GITHUB_TOKEN)")
 	return cmd
 }
 

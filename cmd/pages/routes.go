@@ -44,7 +44,7 @@ func (c *cli) newRoutesExplain() *cobra.Command {
 	var persona, rules string
 	cmd := &cobra.Command{
 		Use:   "explain [METHOD] PATH-or-URL [DIR]",
-		Short: "Say what a request meets: pattern, gate, Worker, file or 404, and why",
+		Short: "Show the path of a request: pattern, gate, Worker, file or 404, and why",
 		Args:  cobra.MaximumNArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := routing.ReadQuestion(args)

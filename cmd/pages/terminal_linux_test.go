@@ -175,10 +175,10 @@ func TestNobodyIsAsked(t *testing.T) {
 		}
 	}
 	for line, fix := range map[string]string{
-		"state reset":               "say --yes",
-		"state load kept":           "say --yes",
-		"migrate reset":             "say --yes",
-		"init":                      "say --yes to adopt pages.deploy.json, or --template to begin anew",
+		"state reset":               "pass --yes",
+		"state load kept":           "pass --yes",
+		"migrate reset":             "pass --yes",
+		"init":                      "pass --yes to adopt pages.deploy.json, or --template to start a new site",
 		"login http://127.0.0.1:1/": "name a file that holds it with --api-key-file; - is stdin",
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -145,7 +145,7 @@ func (c *csvReader) readQuoted(begin token.Position) (end byte, err error) {
 		if b != ',' && b != '\n' {
 			return 0, &Error{
 				Pos: at, Code: CodeCSV,
-				Msg: fmt.Sprintf("%q stands behind the quote that ends a field", string(rune(b))),
+				Msg: fmt.Sprintf("%q follows the quote that ends a field", string(rune(b))),
 				Fix: "put a comma there, or double the quote",
 			}
 		}

@@ -424,7 +424,7 @@ func ParseURL(text string) (State, error) {
 	}
 	c := candidate{host: loopbackHost(strings.ToLower(u.Hostname())), tls: u.Scheme == "https", port: 80}
 	if c.host == "" {
-		return State{}, errors.New("only a server on this machine can answer behind the site: localhost, 127.0.0.1 or [::1]")
+		return State{}, errors.New("--upstream takes a server on this machine only: localhost, 127.0.0.1 or [::1]")
 	}
 	if c.tls {
 		c.port = 443

@@ -165,7 +165,7 @@ func (f *frontend) target(ctx context.Context, page bool) (upstream.Target, erro
 	case devcommand.Starting:
 		down.Starting = true
 		down.Message = f.command.Name() + " is starting: it listens nowhere yet"
-		down.Fix = "wait; if it is up and pages does not see it, say where with --upstream-port"
+		down.Fix = "wait; if it is up and pages does not see it, pass its port with --upstream-port"
 	default:
 		down.Message = f.command.Name() + " has ended: " + s.Exit
 		down.Fix = "press s where pages dev runs to start it again"

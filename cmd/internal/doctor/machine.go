@@ -142,7 +142,7 @@ func (d *examination) checkPort(ctx context.Context) []Finding {
 		if r, ok := d.devServer(); ok && r.Port() == fmt.Sprint(d.options.Port) {
 			return well("port", "%d is taken by this site's pages dev, process %d", d.options.Port, r.PID)
 		}
-		return warns("port", "pages dev takes the next free port; stop the other program, or say --port", "%s", port.Error())
+		return warns("port", "pages dev takes the next free port; stop the other program, or pass --port", "%s", port.Error())
 	}
 	if err != nil {
 		return breaks("port", "", "%d: %s", d.options.Port, err)

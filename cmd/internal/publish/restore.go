@@ -93,9 +93,9 @@ func (o RestoreOptions) Check(now time.Time) error {
 	}
 	switch {
 	case o.Before == "" && o.At == "":
-		return failure.Usage("say what is brought back: --before REVISION or --at TIME; --list shows the restore points")
+		return failure.Usage("choose the data to restore: --before REVISION or --at TIME; --list shows the restore points")
 	case o.Before != "" && o.At != "":
-		return failure.Usage("--before and --at both say what is brought back; use one")
+		return failure.Usage("--before and --at both choose the data to restore; pass one of them")
 	case o.Into != "live" && o.Into != "preview":
 		return failure.Usage("--into is %q; it is live or preview", o.Into)
 	case o.Leads != "keep" && o.Leads != "drop":

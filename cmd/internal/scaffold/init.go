@@ -102,7 +102,7 @@ func (s *site) choose(ctx context.Context) error {
 	case !s.term.Interactive():
 		fix := "pass --template with one of " + strings.Join(TemplateNames(), ", ")
 		if s.adopted != "" {
-			fix = "say --yes to adopt " + s.adopted + ", or --template to begin anew"
+			fix = "pass --yes to adopt " + s.adopted + ", or --template to start a new site"
 		}
 		return &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: s.term.Unattended(), Fix: fix}
 	}

@@ -46,7 +46,7 @@ func (t *Terminal) Confirm(ctx context.Context, question string) error {
 	if why := t.Unattended(); why != "" {
 		return &failure.Error{
 			Exit: failure.ExitPerson, Code: "confirmation-needed",
-			Message: question + " " + strings.ToUpper(why[:1]) + why[1:], Fix: "say --yes",
+			Message: question + " " + strings.ToUpper(why[:1]) + why[1:], Fix: "pass --yes",
 		}
 	}
 	yes, err := t.Agree(ctx, question)
