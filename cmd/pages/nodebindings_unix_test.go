@@ -132,7 +132,7 @@ func next(t *testing.T, lines *bufio.Scanner, want string) {
 	}
 }
 
-// TestNodeBindingsOutside: a program finds the pages dev that runs, and is told when it ends; where none runs it starts one, which
+// TestNodeBindingsOutside: a program finds the running pages dev, and gets an error once that ends; without one it starts one, which
 // ends with it.
 func TestNodeBindingsOutside(t *testing.T) {
 	dir := nodeSite(t, "")

@@ -94,7 +94,7 @@ const (
 	// warmFor is how long a file that changed is looked at more often than the others, and maxWarm how many such files.
 	warmFor = 15 * time.Minute
 	maxWarm = 200
-	// slowLook is the pause between two looks at all files at which a person is told how to shorten it.
+	// slowLook is the pause between two looks at all files from which the log names the way to shorten it.
 	slowLook = 3 * time.Second
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// readByOthers is what programs that know nothing of ours make of a sent path: parsers of addresses, Go's path cleaner, and
+// readByOthers returns the readings of programs that know nothing of ours make of a sent path: parsers of addresses, Go's path cleaner, and
 // servers that decode twice, cut parameters off or take two slashes for a host.
 func readByOthers(sent string) (all []string) {
 	decoded := []string{sent}

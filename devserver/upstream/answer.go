@@ -13,7 +13,7 @@ import (
 
 // This file reads answers of the server on their way.
 
-// kind is what an answer is, by its Content-Type.
+// kind is the kind of a response, by its Content-Type.
 type kind int
 
 const (

@@ -44,7 +44,7 @@ const (
 	crawlTime    = 10 * time.Second
 )
 
-// answer is what one answer of the server names, by keys.
+// answer holds the references in one response of the server, by keys.
 type answer struct {
 	sum      uint64 // of a module's text
 	document bool   // a public page

@@ -12,7 +12,7 @@ import (
 
 // This file finds what pages, style sheets and data name; script.go does so for scripts.
 
-// refs are what a text names, as it is written there.
+// refs are the references in a text, as written there.
 type refs struct {
 	loads []string // by itself
 	later []string // perhaps later

@@ -61,7 +61,7 @@ func Find(fsys fs.FS) (Framework, bool) {
 	return last, p.lists("vite") && p.has("index.html") // without a configuration, as its plainest template
 }
 
-// project is what is read of a project.
+// project holds the files of a project that are read.
 type project struct {
 	fs.FS
 

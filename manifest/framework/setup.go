@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Setup is what a project needs before its build makes a site for Pages.
+// Setup lists the changes that a project needs before its build makes a site for Pages.
 type Setup struct {
 	Framework string
 	// Entry is the Worker that the build will write, or the one among Files that imports it; "" for a site of files alone.

@@ -16,7 +16,7 @@ const (
 	maxReadingBytes = 256 << 10 // of all readings together
 )
 
-// steps are what programs do to a path, in any order and any number of times. A step returns the path itself where it
+// steps are the changes that programs make to a path, in any order and any number of times. A step returns the path itself where it
 // changes nothing.
 var steps = []func(string) string{
 	unescapeOnce, mergeSlashes, visible, withoutAuthority, withoutQuery,
@@ -104,7 +104,7 @@ func mergeSlashes(path string) string {
 const slashes = "/\\⁄∕⧸∖⧵"
 
 // visible is the path without invisible characters, in compatible form, with slashes for all that looks like one. It keeps
-// the case, by which public routes are told apart.
+// the case, by which public routes differ.
 func visible(path string) string {
 	if !strings.ContainsFunc(path, func(r rune) bool { return r >= 0x7f || r < ' ' || r == '\\' }) {
 		return path

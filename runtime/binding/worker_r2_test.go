@@ -473,7 +473,7 @@ If-Unmodified-Since: Fri, 01 Jan 2100 00:00:00 GMT -> true`,
 			return new Response((await env.BUCKET.get("served")).body)`, `served body`},
 }
 
-// storageInWorkerd are what scripts give in workerd, whose classes tell their members otherwise, and whose client refuses less itself.
+// storageInWorkerd are the results of scripts in workerd, whose classes tell their members otherwise, and whose client refuses less itself.
 var storageInWorkerd = map[string]string{
 	"values": `["","","iew","buf","blob","stream","���"]`,
 	"shapes": `["[object R2Bucket]","[object HeadResult]","[object GetResult]","[object R2MultipartUpload]",["ssecKeyMd5",` +

@@ -266,7 +266,7 @@ var assetScripts = []script{
 	{"passed on", `return env.ASSETS.fetch("http://x/style.css")`, `body{}`},
 }
 
-// assetsInWorkerd are what scripts give in workerd, whose own words these are; a handler that stops is a response.
+// assetsInWorkerd are the results of scripts in workerd, whose own words these are; a handler that stops is a response.
 var assetsInWorkerd = map[string]string{
 	"redirects": `["page q=1",307,"/page?",307,200,"TypeError: Too many redirects.` + strings.Repeat("http://x/loop, ", 20) +
 		`http://x/loop","TypeError: Invalid redirect value, must be one of \"follow\" or \"manual\" (\"error\" won't be ` +

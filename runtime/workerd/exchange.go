@@ -120,7 +120,7 @@ func (q *requests) of(id string) *exchange {
 	return nil
 }
 
-// awaitWaits waits for those of the past of which waitUntil was told after they had ended.
+// awaitWaits waits for promises of waitUntil that came after the end of their requests.
 func (q *requests) awaitWaits(ctx context.Context) {
 	q.mu.Lock()
 	past := append([]*exchange(nil), q.past...)

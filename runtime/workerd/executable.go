@@ -19,7 +19,7 @@ var (
 	machoCPUs   = map[string]macho.Cpu{"amd64": macho.CpuAmd64, "arm64": macho.CpuArm64}
 )
 
-// headBytes is what tells one kind of file from another.
+// headBytes is the length of the head that shows the kind of a file.
 const headBytes = 4
 
 func readHead(path string) []byte {

@@ -47,7 +47,7 @@ func Sweep(ctx context.Context, temporary string, now time.Time) {
 	}
 }
 
-// listened reports whether a process listens on a socket in a folder, also where that cannot be told.
+// listened reports whether a process listens on a socket in a folder, or may do so.
 func listened(ctx context.Context, folder string) bool {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

@@ -234,7 +234,7 @@ func (m *meter) watch() {
 	}
 }
 
-// look is what the watch saw last.
+// look is the last reading of the watch.
 type look struct {
 	used  time.Duration
 	signs int64

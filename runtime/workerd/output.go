@@ -53,7 +53,7 @@ func (l *lines) Write(b []byte) (int, error) {
 	}
 }
 
-// exception is what workerd says of one that reached it.
+// exception is workerd's report of an exception that reached it.
 type exception struct {
 	name, message string
 	at            time.Time
@@ -61,7 +61,7 @@ type exception struct {
 
 func (e exception) hung() bool { return strings.Contains(e.message, "your Worker's code had hung") }
 
-// output is what a process has written.
+// output collects the output of a process.
 type output struct {
 	p *process
 
@@ -249,7 +249,7 @@ func (o *output) heapFull() bool {
 	return o.full
 }
 
-// loadFailure is the exception of a module that could not be evaluated; nil if none was told.
+// loadFailure is the exception of a module that could not be evaluated; nil without a report.
 func (o *output) loadFailure() *engine.Error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

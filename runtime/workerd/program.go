@@ -220,7 +220,7 @@ func firstLine(text []byte) string {
 	return strings.ToValidUTF8(line[:min(len(line), most)], "")
 }
 
-// realPath is a path without links, where it can be told.
+// realPath returns a path without links, or the path itself where links cannot be read.
 func realPath(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target

@@ -3,7 +3,7 @@
 //
 // [Start] listens on a socket that only this user may open, and every call must have the token of this run. [Server.Rebind] says
 // which bindings there are, after each build; until the first one calls wait. [Server.Variables] are the environment by which
-// a process finds the server; what a process reads and writes are the formats of package wire. A call is told to Options.Called when
+// a process finds the server; what a process reads and writes are the formats of package wire. Options.Called gets each call when
 // it is over.
 //
 // Errors of Start are those of a socket that cannot be made. Everything is safe for concurrent use. The package opens no store, and
@@ -80,8 +80,8 @@ func (s *Server) Variables() []string {
 	return []string{AddressVariable + "=" + s.Address, TokenVariable + "=" + s.Token}
 }
 
-// Proof is what a request that this program passes on carries, and who has the token can tell from any other. It does not
-// give the token away.
+// Proof returns the header that marks a request as passed on by this program. Only a holder of the token can check it, and it does not
+// reveal the token.
 func (s *Server) Proof() string {
 	sum := sha256.Sum256([]byte("pages passes this on " + s.Token))
 	return hex.EncodeToString(sum[:])

@@ -9,13 +9,13 @@ export function disturbed(stream) {
 
 const lengths = new WeakMap();
 
-/** Notes how many bytes a stream will give; null when nobody knows. */
+/** Notes how many bytes a stream will give; null when unknown. */
 export function measured(stream, length) {
   if (length !== null) lengths.set(stream, length);
   return stream;
 }
 
-/** How many bytes a stream will give; undefined when nobody knows, as of bodies that Node.js makes. */
+/** How many bytes a stream will give; undefined when unknown, as of bodies that Node.js makes. */
 export function lengthOf(stream) {
   return lengths.get(stream);
 }

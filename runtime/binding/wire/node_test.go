@@ -72,7 +72,7 @@ func inNode(t testing.TB, worker string, o wire.Options) (ask func(target string
 // pieces is the key of an object that is stored in Node.js alone, where no stream tells its length: such a put is taken.
 const pieces, putPieces = `"pieces",`, "r2: put a stream of no length"
 
-// TestCallsOfNode: what a program of Node.js gets over the wire is what a Worker gets in the built-in engine, word for word.
+// TestCallsOfNode: a program of Node.js gets over the wire the results of a Worker in the built-in engine, word for word.
 func TestCallsOfNode(t *testing.T) {
 	file := filepath.Join("testdata", "calls.js")
 	code, err := os.ReadFile(file)
