@@ -87,8 +87,8 @@ func (s *Server) Proof() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Rebind has calls use these bindings, and these caches, from now on. The databases are closed by Forget, by Close, or some time after the next
-// Rebind.
+// Rebind has calls use these bindings, and these caches, from now on. The databases are closed by Forget, by Close, or some time
+// after the next Rebind.
 func (s *Server) Rebind(set *binding.Set, caches http.Handler) {
 	s.caches.Store(&caches)
 	s.wire.Rebind(set)

@@ -132,7 +132,7 @@ func TestMissingAgain(t *testing.T) {
 		}},
 		{"one is set aside", 2, func() error { return w.SetAside(all[11].SHA256) }},
 		{"both are put again", 0, func() error { put(w, textOf(all[11])); put(w, textOf(all[599])); return nil }},
-		{"more is told than the system keeps", 1, func() error {
+		{"more events than the system keeps", 1, func() error {
 			noise := filepath.Join(filepath.Dir(file(12)), "noise")
 			for range 9000 {
 				if err := errors.Join(os.WriteFile(noise, nil, 0o600), os.Remove(noise)); err != nil {

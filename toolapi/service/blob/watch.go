@@ -30,7 +30,7 @@ func restOf(sum string) (r rest, ok bool) {
 	return r, err == nil
 }
 
-// watch is what the kernel tells of the folders of some spaces.
+// watch collects the kernel's events about the folders of some spaces.
 type watch struct {
 	mu      sync.Mutex
 	kernel  notifier
@@ -112,7 +112,7 @@ func (t *watch) forgetAll() {
 	}
 }
 
-// kept is what is known of one folder before it is looked at.
+// kept is the state of one folder from before a look.
 type kept struct {
 	folder  *watched // nil when the kernel does not tell of it
 	changes int
