@@ -21,13 +21,6 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-func remove(t *testing.T, path string) {
-	t.Helper()
-	if err := os.RemoveAll(path); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // age makes a file as old as those of a site are when its dev server starts:
 // what is written a moment before counts as changed.
 func age(t *testing.T, path string) {

@@ -70,7 +70,7 @@ func TestDevKeys(t *testing.T) {
 		{"z?", "  o  open the site in a browser"}, // what is no key says nothing, and none is echoed
 		{"l", "no leads yet"},
 		{"r", "rebuilt in"},
-		{"p", `are "member"`},
+		{"p", `signed in as "member"`},
 		{"ppp", "visitors are signed out"},
 		{"b", "0 paired browsers forgotten"},
 		{"o", "no browser could be opened"},

@@ -211,7 +211,8 @@ func TestVitePlugin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := strings.NewReplacer("export default", "import { pages } from \"pages-toolchain/vite\";\nexport default", "[react()]", "[react(), pages()]")
+	with := strings.NewReplacer(
+		"export default", "import { pages } from \"pages-toolchain/vite\";\nexport default", "[react()]", "[react(), pages()]")
 	if err := os.WriteFile(config, []byte(with.Replace(string(text))), 0o600); err != nil {
 		t.Fatal(err)
 	}

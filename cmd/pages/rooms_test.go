@@ -262,6 +262,7 @@ var mayImport = map[string][]string{
 	"cmd/tools/artifacts/bootimage": {"runtime"},
 	"npm":                           nil,
 	"cmd/tools/release":             {"npm"},
+	"cmd/tools/prose":               {},
 	"cmd/tools/soak":                {"cmd/internal/processgroup"},
 	"cmd/tools/test262":             {"runtime", "runtime/engine"},
 	"cmd/tools/bench":               {"cmd/internal/processgroup", "manifest", "migrate"},

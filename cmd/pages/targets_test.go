@@ -32,7 +32,8 @@ func testTargets(t *testing.T) {
 		"w.js": `export default { fetch(request) {
   const { searchParams, origin } = new URL(request.url);
   const body = request.method + " " + request.url.slice(origin.length);
-  return new Response(body, { status: Number(searchParams.get("status") ?? 200), statusText: searchParams.get("text") ?? "" });
+  const status = Number(searchParams.get("status") ?? 200), statusText = searchParams.get("text") ?? "";
+  return new Response(status === 204 ? null : body, { status, statusText });
 } };`,
 	} {
 		put(t, filepath.Join(dir, name), text)

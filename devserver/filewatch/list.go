@@ -48,27 +48,27 @@ const maxLinks = 40
 
 // realPath returns a path without links, itself where that is unknown.
 func (l *watchList) realPath(path string, known map[string]string, left int) string {
-	if real, ok := known[path]; ok {
-		return real
+	if resolved, ok := known[path]; ok {
+		return resolved
 	}
 	above := filepath.Dir(path)
 	if above == path {
 		return path
 	}
-	real := filepath.Join(l.realPath(above, known, left), filepath.Base(path))
-	if target, err := os.Readlink(real); err == nil && left > 0 {
+	resolved := filepath.Join(l.realPath(above, known, left), filepath.Base(path))
+	if target, err := os.Readlink(resolved); err == nil && left > 0 {
 		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(real), target)
+			target = filepath.Join(filepath.Dir(resolved), target)
 		}
-		for _, each := range []string{real, target} {
+		for _, each := range []string{resolved, target} {
 			if !slices.Contains(l.links, each) {
 				l.links = append(l.links, each)
 			}
 		}
-		real = l.realPath(target, known, left-1)
+		resolved = l.realPath(target, known, left-1)
 	}
-	known[path] = real
-	return real
+	known[path] = resolved
+	return resolved
 }
 
 // moved returns the roots that are elsewhere than before.
@@ -129,8 +129,8 @@ func (l watchList) parents() []string {
 func walk(root string, onDir func(dir string), onFile func(path string, d fs.DirEntry)) {
 	top := root
 	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		if real, err := filepath.EvalSymlinks(root); err == nil {
-			top = real
+		if resolved, err := filepath.EvalSymlinks(root); err == nil {
+			top = resolved
 		}
 	}
 	// The callback returns nothing but SkipDir, which WalkDir keeps to itself.

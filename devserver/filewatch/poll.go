@@ -47,7 +47,8 @@ func ParsePoll(text string) (Poll, error) {
 	ms, err := strconv.ParseInt(strings.TrimSuffix(strings.ToLower(text), "ms"), 10, 32)
 	every := time.Duration(ms) * time.Millisecond
 	if err != nil || every < leastEvery || every > mostEvery {
-		return Poll{}, fmt.Errorf("it is on, off, auto, or a number of milliseconds from %d to %d", leastEvery.Milliseconds(), mostEvery.Milliseconds())
+		return Poll{}, fmt.Errorf("it is on, off, auto, or a number of milliseconds from %d to %d",
+			leastEvery.Milliseconds(), mostEvery.Milliseconds())
 	}
 	return Poll{Mode: PollAlways, Every: every}, nil
 }
@@ -171,7 +172,8 @@ func (w *Watcher) lookAgain() {
 	if pause >= slowLook && !l.told && w.poll.Every == 0 && l.pace != rare {
 		l.told = true
 		w.logger.Warn(fmt.Sprintf("there are %d files to look at for changes: a file that was not edited lately may take %s to be seen",
-			len(l.stamps), pause.Round(time.Second)), "fix", "set a pause in milliseconds, such as --poll=1000, at the cost of more of the processor")
+			len(l.stamps), pause.Round(time.Second)), "fix",
+			"set a pause in milliseconds, such as --poll=1000, at the cost of more of the processor")
 	}
 }
 

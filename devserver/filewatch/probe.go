@@ -55,7 +55,7 @@ func reports(ctx context.Context, dir string) (heard bool, err error) {
 			if filepath.Base(ev.Name) == filepath.Base(f.Name()) {
 				return true, nil
 			}
-		case <-system.Errors:
+		case <-system.Errors: //nolint:errcheck // any error counts
 			return true, nil // it reports more than it can
 		case <-wait.C:
 			return false, nil

@@ -72,7 +72,8 @@ func TestReadingsOfPaths(t *testing.T) {
 	} {
 		p, err := Canonical(c.sent)
 		if err != nil || p.String() != c.path || p.Target() != c.canonical || p.Sent() != c.sent || p.file != c.file || p.readings == nil {
-			t.Errorf("%q is %q, %q, sent %q, the file %q, with %d readings, %v", c.sent, p, p.Target(), p.Sent(), p.file, len(p.readings), err)
+			t.Errorf("%q is %q, %q, sent %q, the file %q, with %d readings, %v",
+				c.sent, p, p.Target(), p.Sent(), p.file, len(p.readings), err)
 		}
 	}
 	if _, err := Canonical("/" + strings.Repeat("%"+strings.Repeat("25", 300)+"2e//..;/", 10)); err == nil {

@@ -57,7 +57,8 @@ func disguises(target string) (all []string) {
 	slashes := []string{"/", "%2f", "%2F", "//", "%252F", "/%2f", "%2f%2F", "%25252f", "///"}
 	for _, slash := range slashes {
 		all = append(all, strings.ReplaceAll(target, "/", slash), "/"+strings.ReplaceAll(target, "/", slash),
-			"/"+strings.ReplaceAll(target[1:], "/", slash), "//host.example"+slash+target[1:], target+slash, target+"%3F"+slash+"x", target+"%23")
+			"/"+strings.ReplaceAll(target[1:], "/", slash), "//host.example"+slash+target[1:], target+slash,
+			target+"%3F"+slash+"x", target+"%23")
 		for _, up := range dots {
 			all = append(all, "/public"+slash+up+slash+target[1:], "/"+up+slash+target[1:], target+slash+"x"+slash+up,
 				"/public/"+up+target, "/a%2Fb/c"+slash+up+slash+up+slash+up+target)

@@ -62,7 +62,10 @@ var proofs = []proof{
 	{"D", 14, 14, "HEAD", "TestHeadIsGetWithoutBody devserver.TestHeadEqualsGet"},
 	{"D", 15, 15, "types", "TestHeadersOfFiles TestAssetWithoutAType"},
 	{"D", 16, 16, "two slashes", "TestCanonicalRefuses TestNextStaysOnTheSite"},
-	{"D", 17, 17, "storms of events", "devserver.TestStormEndsWithTheDisk devserver/filewatch.TestWatcherStormIsOneBatch devserver/filewatch.TestWatcherSees"},
+	{
+		"D", 17, 17, "storms of events",
+		"devserver.TestStormEndsWithTheDisk devserver/filewatch.TestWatcherStormIsOneBatch devserver/filewatch.TestWatcherSees",
+	},
 	{"D", 18, 18, "watcher overflow", "devserver/filewatch.TestWatcherOverflowLooksAtEverything"},
 	{"D", 19, 20, "two servers, a port that is taken", "cmd/pages.TestScripts devserver.TestListenTakenPort"},
 	{"D", 21, 21, "file names in error pages", "devserver.TestProblemIsOnlyText"},

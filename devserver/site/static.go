@@ -212,8 +212,8 @@ var (
 	errChanged = errors.New("the file changed while it was read")
 )
 
-// open opens the file of an asset, below its folder and nowhere else but where a link led that the build followed. It looks at the kind of file before opening it,
-// since opening a pipe would block.
+// open opens the file of an asset, below its folder or at the target of a link that the build followed. It looks at the kind of
+// file before opening it, since opening a pipe would block.
 func (x *staticIndex) open(a sitefile.Asset) (*os.File, os.FileInfo, error) {
 	if x.err != nil {
 		return nil, nil, x.err
@@ -248,12 +248,12 @@ func openTarget(a sitefile.Asset) (*os.File, os.FileInfo, error) {
 	if err := errors.Join(err, above.Close()); err != nil {
 		return nil, nil, err
 	}
-	real, err := filepath.EvalSymlinks(a.Target)
+	resolved, err := filepath.EvalSymlinks(a.Target)
 	var is os.FileInfo
 	if err == nil {
-		is, err = os.Lstat(real)
+		is, err = os.Lstat(resolved)
 	}
-	if err == nil && (!strings.EqualFold(real, a.Target) || !os.SameFile(info, is)) {
+	if err == nil && (!strings.EqualFold(resolved, a.Target) || !os.SameFile(info, is)) {
 		err = fmt.Errorf("open %q: %w", a.File, errLinked)
 	}
 	if err != nil {

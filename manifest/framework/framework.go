@@ -36,8 +36,8 @@ var frameworks = []Framework{
 	{"Gatsby", "public", "npx gatsby build", names("gatsby"), "gatsby-config", files},
 	{"React Router", "build/client", "npx react-router build", names("@react-router/dev"), "react-router.config", reactRouter},
 	{
-		"TanStack Start", "dist/client", "npx vite build", names("@tanstack/react-start", "@tanstack/solid-start", "@tanstack/vue-start"), "",
-		tanStack,
+		"TanStack Start", "dist/client", "npx vite build",
+		names("@tanstack/react-start", "@tanstack/solid-start", "@tanstack/vue-start"), "", tanStack,
 	},
 	{"Qwik", "dist", "npx qwik build", names("@builder.io/qwik-city", "@qwik.dev/router"), "", qwik},
 	{"Angular", "dist", "npx ng build", names("@angular/core"), "angular", angular},

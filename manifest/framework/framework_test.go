@@ -77,9 +77,11 @@ func TestSetup(t *testing.T) {
 			"package.json", lists("astro", "@astrojs/cloudflare")),
 		"Astro: dist/server/entry.mjs dist/client node [@astrojs/cloudflare] hand astro.config.mjs": tree(
 			"astro.config.mjs", "import node from '@astrojs/node';\nexport default defineConfig({ adapter: node() });"),
-		"SvelteKit: .svelte-kit/cloudflare/_worker.js .svelte-kit/cloudflare node [@sveltejs/adapter-cloudflare] edit svelte.config.js": tree(
+		"SvelteKit: .svelte-kit/cloudflare/_worker.js .svelte-kit/cloudflare node " +
+			"[@sveltejs/adapter-cloudflare] edit svelte.config.js": tree(
 			"package.json", lists("@sveltejs/kit"), "svelte.config.js", sprintf(kit, "auto", "")),
-		"SvelteKit: .svelte-kit/cloudflare/_worker.js .svelte-kit/cloudflare node [@sveltejs/adapter-cloudflare] hand svelte.config.js": tree(
+		"SvelteKit: .svelte-kit/cloudflare/_worker.js .svelte-kit/cloudflare node " +
+			"[@sveltejs/adapter-cloudflare] hand svelte.config.js": tree(
 			"package.json", lists("@sveltejs/kit"), "svelte.config.js", sprintf(kit, "node", "{ out: 'b' }")),
 		"SvelteKit: .svelte-kit/cloudflare/_worker.js .svelte-kit/cloudflare node": tree(
 			"package.json", lists("@sveltejs/kit", "@sveltejs/adapter-cloudflare"), "vite.config.ts", sprintf(kit, "cloudflare", "")),
@@ -92,7 +94,8 @@ func TestSetup(t *testing.T) {
 		"SolidStart: .output/server/index.mjs .output/public node edit app.config.ts": tree(
 			"package.json", lists("@solidjs/start"), "app.config.ts", "export default defineConfig({});\n"),
 		"SolidStart: .output/server/index.mjs .output/public node edit vite.config.ts": tree(
-			"package.json", lists("@solidjs/start"), "vite.config.ts", "export default defineConfig({ plugins: [solidStart(), nitro()] });\n"),
+			"package.json", lists("@solidjs/start"), "vite.config.ts",
+			"export default defineConfig({ plugins: [solidStart(), nitro()] });\n"),
 		"React Router: worker/router.js build/client node +worker/router.js edit src/entry.server.tsx": tree(
 			"package.json", lists("@react-router/dev"), "react-router.config.ts", "export default { appDirectory: './src' };"),
 		"React Router: worker/router.js build/client node +worker/router.js": tree(
@@ -105,7 +108,8 @@ func TestSetup(t *testing.T) {
 		"Qwik: dist/_worker.js dist node [npm run qwik add cloudflare-pages]": tree("package.json", lists("@builder.io/qwik-city")),
 		"Next.js: .open-next/worker.js .open-next/assets node [@opennextjs/cloudflare] [wrangler] edit open-next.config.ts " +
 			"edit wrangler.jsonc": tree("package.json", lists("next")),
-		"Waku: dist/server/serve-cloudflare.js dist/public node edit waku.config.ts edit wrangler.jsonc": tree("package.json", lists("waku")),
+		"Waku: dist/server/serve-cloudflare.js dist/public node edit waku.config.ts edit wrangler.jsonc": tree(
+			"package.json", lists("waku")),
 		"Waku: dist/server/serve-cloudflare.js dist/public node hand waku.config.ts": tree(
 			"waku.config.ts", "export default {};", "wrangler.toml", ""),
 		"Vite: dist/my_app/index.js dist/client": tree(
@@ -188,7 +192,8 @@ func TestEdits(t *testing.T) {
 func TestWithScripts(t *testing.T) {
 	add := []framework.Script{{Name: "pages:dev", Command: "pages dev -- npm run dev"}, {Name: "b", Command: "x && y"}}
 	for before, want := range map[string]string{
-		"{\n\t\"name\": \"a\",\n\t\"scripts\": {\n\t\t\"dev\": \"vite\"\n\t},\n\t\"x\": 1.50\n}\n": "{\n\t\"name\": \"a\",\n\t\"scripts\": " +
+		"{\n\t\"name\": \"a\",\n\t\"scripts\": {\n\t\t\"dev\": \"vite\"\n\t},\n\t\"x\": 1.50\n}\n": "{\n\t\"name\": \"a\",\n" +
+			"\t\"scripts\": " +
 			"{\n\t\t\"dev\": \"vite\",\n\t\t\"pages:dev\": \"pages dev -- npm run dev\",\n\t\t\"b\": \"x && y\"\n\t},\n\t\"x\": 1.50\n}\n",
 		`{"scripts":{"dev":"vite"}}`:    `{"scripts":{"dev":"vite", "pages:dev": "pages dev -- npm run dev", "b": "x && y"}}`,
 		`{"scripts":{"b":"mine"}}`:      `{"scripts":{"b":"mine"}}`,

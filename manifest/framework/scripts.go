@@ -61,7 +61,8 @@ func scriptsOf(text []byte) (begin, end int, names map[string]bool) {
 			if err != nil || d.Decode(&skipped) != nil {
 				return 0, 0, nil
 			}
-			names[name.(string)] = true //nolint:forcetypeassert // keys of an object are texts
+			key, _ := name.(string)
+			names[key] = true
 			end = int(d.InputOffset())
 		}
 		return begin, end, names

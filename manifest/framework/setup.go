@@ -167,8 +167,9 @@ func next(p *project) Setup {
 		Note:  `for a site of files alone, set output: "export" in next.config in place of this, and "assets": "out" in pages.deploy.json`,
 	}
 	if p.config("open-next.config") == "" {
-		s.Edits = append(s.Edits, newEdit("open-next.config.ts", "", "import { defineCloudflareConfig } from \"@opennextjs/cloudflare\";\n\n"+
-			"export default defineCloudflareConfig();\n"))
+		s.Edits = append(s.Edits, newEdit("open-next.config.ts", "",
+			"import { defineCloudflareConfig } from \"@opennextjs/cloudflare\";\n\n"+
+				"export default defineCloudflareConfig();\n"))
 	}
 	s.Edits = append(s.Edits, p.wranglerConfig(s)...)
 	return s

@@ -444,7 +444,7 @@ func TestWhyNotOpen(t *testing.T) {
 			if !strings.Contains(refused.text("message"), c.why) {
 				t.Errorf("%s", refused.body)
 			}
-			page := w.signIn("member").see("/console/w/acme/proposals", "Nothing waits", "No longer open (1)", c.why)
+			page := w.signIn("member").see("/console/w/acme/proposals", "No proposal needs", "No longer open (1)", c.why)
 			_, closed, _ := strings.Cut(page.text, `<details class="closed">`)
 			if strings.Count(closed, " disabled aria-disabled=\"true\"") != 1 || strings.Contains(page.text, id+"/approve") {
 				t.Errorf("%s", page.text)

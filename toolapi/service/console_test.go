@@ -363,7 +363,7 @@ func TestConsoleApproves(t *testing.T) {
 		if n := w.value("SELECT count(*) FROM audit WHERE outcome = 'done'"); n != "1" || w.value(c.effect) == was {
 			t.Errorf("%s effects", n)
 		}
-		ana.see("/console/w/acme/proposals?settled="+id, "Done.", a.text("request_summary"), "Nothing waits")
+		ana.see("/console/w/acme/proposals?settled="+id, "Done.", a.text("request_summary"), "No proposal needs")
 		ana.see("/console/w/acme/audit", "proposed", "done", "Deploy bot", "Ana", c.tool)
 	})
 }
@@ -385,7 +385,7 @@ func TestConsoleLapse(t *testing.T) {
 	if got := ana.send("POST", lapse, url.Values{"token": {ana.token()}}.Encode()); got.status != http.StatusSeeOther {
 		t.Errorf("%d %s", got.status, got.text)
 	}
-	ana.see("/console/w/acme/proposals?settled="+id, "Rejected. Nothing changed.", "Nothing waits")
+	ana.see("/console/w/acme/proposals?settled="+id, "Rejected. Nothing changed.", "No proposal needs")
 	w.refused(toolapi.CodeConfirmationExpired, "member", c.tool, c.body("confirmation_id", id))
 	if got := ana.send(
 		"POST", strings.Replace(lapse, "lapse", "approve", 1), url.Values{"token": {ana.token()}}.Encode(),

@@ -24,7 +24,6 @@ func RoomTopics() []Topic {
 		newTopic("bundling", "How a Worker becomes one file"),
 		newTopic("runtime", "What a Worker runs in, and its limits"),
 		newTopic("bindings", "What a Worker finds in env"),
-		newTopic("node", "The bindings in a framework's own process"),
 		newTopic("migrations", "How a database gets its tables"),
 		newTopic("members", "Who sees members pages"),
 		newTopic("forms", "What becomes of a form"),
@@ -37,6 +36,7 @@ func topics() []Topic {
 	return append(RoomTopics(),
 		Topic{"exit-codes", "What the exit codes mean", exitCodesTopic()},
 		newTopic("environment", "The environment variables that count"),
+		newTopic("node", "The bindings in a framework's own process"),
 		newTopic("state", "What is kept in .pages, and how it is moved"),
 		newTopic("assumptions", "What the platform's document leaves open, and is assumed here"),
 	)

@@ -115,8 +115,8 @@ const (
 	neverAsk       = "nothing is published unasked: --propose-only prints the line that confirms, pages confirm ID"
 	onSave         = "pages dev builds at every save, and pages validate --watch checks at every save"
 	planned        = "pages migrate plan runs what is pending on a copy, and says what it would change"
-	ownMachine     = "the server listens on this machine only; --allow-host has it answer to another name, through a " +
-		"tunnel say, with the site alone: pages help members"
+	ownMachine     = "the server listens on this machine only; pass --allow-host NAME to serve the site under another name, " +
+		"such as a tunnel's: pages help members"
 )
 
 // MeantCommand is the command line that a word below cmd, which is no command, was most likely meant to begin; "" for none.

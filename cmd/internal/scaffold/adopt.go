@@ -26,10 +26,8 @@ func (s *site) detect(ctx context.Context) error {
 	setup := findSetup(fsys)
 	if userfile.IsFile(filepath.Join(s.dir, manifest.FileName)) {
 		s.adopted = manifest.FileName
-		if setup != nil {
-			if _, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(setup.Assets))); err != nil || s.Configure {
-				s.setup = setup
-			}
+		if setup != nil && (s.Configure || !s.has(setup.Assets)) {
+			s.setup = setup
 		}
 		return nil
 	}
@@ -93,6 +91,12 @@ func (s *site) detect(ctx context.Context) error {
 		return nil
 	}
 	return s.addManifest(&m)
+}
+
+// has reports whether the folder has a file or folder of this name, with slashes.
+func (s *site) has(name string) bool {
+	_, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(name)))
+	return err == nil
 }
 
 // adoptBuilt notes the settings for another host that have no counterpart here.

@@ -31,7 +31,7 @@ var phrases = []phrase{
 	{regexp.MustCompile(`(?i)\b(is|are|was|were|be) what\b`), `name the thing: "Report is the output of …"`},
 	{regexp.MustCompile(`(?i)(^|[\s(])nobody\b($|[^@\w])`), `name the subject, or say "no request", "unread", "without a reader"`},
 	{regexp.MustCompile(`(?i)\bwhoever\b`), `name the person or the part: "the client that …"`},
-	{regexp.MustCompile(`(?i)\b(is|are|was|were|be|been|being) told\b|\btold of\b`), `say who reports it: "the log names …", "gets a message"`},
+	{regexp.MustCompile(`(?i)\b(is|are|was|were|be|been) told\b|\btold of\b`), `say who reports it: "the log names …", "gets a message"`},
 	{regexp.MustCompile(`(?i)\bhears? of\b`), `say "gets", "learns of", "fails with"`},
 	{regexp.MustCompile(`(?i)\bshall\b`), `use the imperative, or "must"`},
 }

@@ -33,7 +33,8 @@ func inNode(t testing.TB, worker string, o wire.Options) (ask func(target string
 	}
 	o.Token, o.Env = nodeToken, true
 	s := serve(t, o)
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), node, filepath.Join("testdata", "node.mjs"), bundle, s.Address, nodeToken, worker)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), node, filepath.Join("testdata", "node.mjs"), bundle, s.Address,
+		nodeToken, worker)
 	cmd.Stderr = t.Output()
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -144,7 +145,9 @@ func TestNodeRefused(t *testing.T) {
 		}
 		if (pathname === "/aborted") {
 			let n = 0;
-			const broken = new ReadableStream({ pull(c) { if (n++ < 3) c.enqueue(new Uint8Array(1 << 20)); else c.error(new Error("it broke")); } });
+			const broken = new ReadableStream({
+				pull(c) { if (n++ < 3) c.enqueue(new Uint8Array(1 << 20)); else c.error(new Error("it broke")); },
+			});
 			const failed = await env.BUCKET.put("k", broken).then(() => "kept", fault);
 			return new Response(failed + ", then " + (await env.BUCKET.get("k")));
 		}
@@ -179,7 +182,10 @@ func TestClientRefusals(t *testing.T) {
 		{"another token", wire.Version, "guessed", "env", `403 {"name":"Error","message":"the token of the wire is missing or wrong"}`},
 		{"another release", "0", nodeToken, "env", `505 {"name":"Error","message":"the bindings are served in version 1 of the wire, ` +
 			`and the request is of version \"0\": both sides must be of one release"}`},
-		{"no such binding", wire.Version, nodeToken, "kv/NONE", `404 {"name":"Error","message":"there is no binding \"kv/NONE\" on the wire"}`},
+		{
+			"no such binding", wire.Version, nodeToken, "kv/NONE",
+			`404 {"name":"Error","message":"there is no binding \"kv/NONE\" on the wire"}`,
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			request := "GET /x HTTP/1.1\r\nHost: wire\r\nPages-Errors: 1\r\n"
