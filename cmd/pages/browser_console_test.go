@@ -85,7 +85,7 @@ func TestBrowserConsole(t *testing.T) {
 		"with scripts", command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{}),
 		chromedp.Navigate(s.URL+"/console/w/acme/audit"),
 	)
-	p.text("Let lapse: Point www.acme.example at site")
+	p.text("Rejected: Point www.acme.example at site")
 	p.shot("console-audit")
 
 	for path, part := range map[string]string{"content": "variants in progress", "week": "planned", "sites": "Last went live"} {
@@ -98,7 +98,7 @@ func TestBrowserConsole(t *testing.T) {
 		"the keys", chromedp.Navigate(s.URL+"/console/keys"), chromedp.SendKeys(`#name`, "Laptop"),
 		chromedp.Click(`form[action="/console/keys"] button`),
 	)
-	p.text("it is shown this once")
+	p.text("It is shown only once")
 	p.holds(`/^pgk_[a-z0-9]{52}$/.test(document.querySelector("#made").textContent)`)
 	p.holds(`document.documentElement.scrollWidth <= innerWidth`)
 	p.shot("console-keys")

@@ -312,7 +312,7 @@ func (v *consoleRequest) endProposal(id string) error {
 			return err
 		}
 		c := &call{tx: t, service: v.service, tool: h.tool, request: v.x.request, now: v.now, who: v.who, in: v.in}
-		return c.audit(entry{outcome: "refused", code: "lapsed", summary: "Let lapse: " + p.summary})
+		return c.audit(entry{outcome: "refused", code: "lapsed", summary: "Rejected: " + p.summary})
 	})
 	if err != nil {
 		return err

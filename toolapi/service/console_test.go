@@ -392,7 +392,7 @@ func TestConsoleLapse(t *testing.T) {
 	); got.status != http.StatusConflict || !strings.Contains(got.text, "expired") {
 		t.Errorf("%d %s", got.status, got.text)
 	}
-	ana.see("/console/w/acme/audit", "Let lapse: ", "lapsed")
+	ana.see("/console/w/acme/audit", "Rejected: ", "lapsed")
 	w.step(-time.Minute) // set back, the clock does not give it its time again
 	w.refused(toolapi.CodeConfirmationExpired, "member", c.tool, c.body("confirmation_id", id))
 }
