@@ -102,7 +102,7 @@ func TestFresh(t *testing.T) {
 			if code != 0 {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
-			if made := strings.Contains(stderr, "is made"); made != c.stale {
+			if made := strings.Contains(stderr, "made "); made != c.stale {
 				t.Errorf("made again = %v, want %v:\n%s", made, c.stale, stderr)
 			}
 			if code, stderr = artifactsRun(t, "-C", root, "prelude"); !strings.Contains(stderr, "up to date") {
