@@ -11,8 +11,7 @@ import (
 
 // TestPlanCost: the processor time of a plan stays within a small multiple of that of the run, over a million rows. Where the run is
 // little beside its database, the two copies are the most of it. The multiple is 1.0 to 1.9 on a machine with fast memory; in a
-// virtual machine whose first use of a page is slow, the same code takes 2.1 to 3.8 times. The bound is above both, and far below
-// the cost of a plan that keeps every row.
+// virtual machine whose first use of a page is slow, the same code takes 2.1 to 3.8 times. The bound is above both.
 func TestPlanCost(t *testing.T) {
 	testmachine.Long(t)
 	most, count, statements := 6.0, 1_000_000, 50_000
