@@ -17,8 +17,8 @@ func TestOtherDatabases(t *testing.T) {
 	for text, fix := range map[string]string{
 		"CREATE TABLE a (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, at DATETIME DEFAULT NOW()) ENGINE=InnoDB;": is +
 			"write INTEGER PRIMARY KEY, which numbers rows by itself",
-		"CREATE TABLE a (id SERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now());": is + "write CURRENT_TIMESTAMP, SQLite's name for NOW()",
-		"CREATE TABLE a (at TEXT); INSERT INTO a VALUES (NOW());":               is + "write CURRENT_TIMESTAMP, SQLite's name for NOW()",
+		"CREATE TABLE a (id SERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now());": is + "write CURRENT_TIMESTAMP in place of NOW()",
+		"CREATE TABLE a (at TEXT); INSERT INTO a VALUES (NOW());":               is + "write CURRENT_TIMESTAMP in place of NOW()",
 		"CREATE TABLE a (id UUID PRIMARY KEY DEFAULT gen_random_uuid());":       is + "write (lower(hex(randomblob(16)))) for a random id",
 		"CREATE TABLE a (id INT) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;":        is + "remove the options after the columns",
 		"CREATE TABLE a (x); DROP TABLE IF EXISTS a CASCADE;":                   is + "leave out the last word",

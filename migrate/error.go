@@ -213,7 +213,7 @@ var foreignForms = []struct {
 	fix  string
 }{
 	{regexp.MustCompile(`(?i)\bAUTO_INCREMENT\b`), "write INTEGER PRIMARY KEY, which numbers rows by itself"},
-	{regexp.MustCompile(`(?i)\bNOW \( \)`), "write CURRENT_TIMESTAMP, SQLite's name for NOW()"},
+	{regexp.MustCompile(`(?i)\bNOW \( \)`), "write CURRENT_TIMESTAMP in place of NOW()"},
 	{regexp.MustCompile(`(?i)\b(gen_random_uuid|uuid_generate_v4|uuid) \( \)`), "write (lower(hex(randomblob(16)))) for a random id"},
 	{
 		regexp.MustCompile(`(?i)\) (ENGINE|AUTO_INCREMENT|(DEFAULT )?(CHARSET|CHARACTER SET|COLLATE))\b`),
