@@ -18,7 +18,10 @@ VULNV   := v1.9.0
 VULN    := bin/govulncheck-$(VULNV)
 BIOME   := $(SCRIPTS)/node_modules/.bin/biome
 STYLE   := --config-path=$(SCRIPTS)/style.jsonc
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
+# A commit with a tag is that release; any other is the next one in the making, by the name of the commit: 0.2.0-dev.g0123abc.
+NEXT    := $(shell sed -n 's/^var version.* = "\([^"]*\)".*/\1/p' cmd/pages/version.go)
+MARK    := $(shell git describe --always --dirty=.dirty --abbrev=8 --exclude='*' 2>/dev/null || echo unknown)
+VERSION := $(shell git describe --tags --exact-match --dirty=.dirty 2>/dev/null || echo $(NEXT).g$(MARK))
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(shell git rev-parse HEAD 2>/dev/null)
 BOOTED  := $(filter-out %_test.go,$(shell find runtime -name '*.go'))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
@@ -149,13 +152,14 @@ screenshots: build site $(DRIVER)/node_modules/.package-lock.json
 	@mkdir -p testdata/readme && cp $(SHOTS)/readme-dashboard.png testdata/readme/dashboard.png && cp $(SHOTS)/readme-terminal.png testdata/readme/terminal.png
 
 # Every system of a release that `make build` did not see, and both processors: without optimizing, which takes two thirds
-# of the time, and two side by side, since most of it is one package. `make release` builds darwin/amd64 and windows/arm64
-# too: no file of ours is for one processor, so that only a dependency could differ there.
-CROSS ?= linux/arm64 darwin/arm64 windows/amd64
+# of the time. Half of it is the engine as Go, generated and without a file for one system: the second processor compiles
+# it, and the systems besides do not. `make release` builds darwin/amd64 and windows/arm64 too: no file of ours is for one
+# processor, so that only a dependency could differ there.
+CROSS ?= linux/arm64 darwin/arm64,wazero_engine windows/amd64,wazero_engine
 
 cross: artifacts
-	@printf '%s\n' $(CROSS) | xargs -P 2 -I PLATFORM sh -c \
-	  'echo PLATFORM; p=PLATFORM; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -gcflags="all=-N -l" -o /dev/null ./cmd/pages'
+	@printf '%s\n' $(CROSS) | tr ,/ '  ' | xargs -P 2 -L 1 sh -c \
+	  'echo $$0 $$1 $$2; GOOS=$$0 GOARCH=$$1 $(GO) build -tags "$$2" -gcflags="all=-N -l" -o /dev/null ./cmd/pages'
 
 # All that a release is, in bin/release: archives, npm and Debian packages, a bill of materials, checksums. The same
 # commit gives the same bytes.

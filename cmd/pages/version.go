@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version and commit are set by the linker in a release.
-var version, commit = "0.1.0-dev", ""
+// version and commit are set by the linker. The version here is that of the next release, which the Makefile reads.
+var version, commit = "0.2.0-dev", ""
 
 func (c *cli) newVersion() *cobra.Command {
 	return &cobra.Command{
@@ -44,7 +44,7 @@ type versionDoc struct {
 
 // released is the version, if it is a release; "" for a build between releases.
 func released() string {
-	if commit == "" || strings.HasPrefix(version, "0.0.0-") || strings.HasSuffix(version, "-dev") {
+	if commit == "" || strings.Contains(version, "-dev") {
 		return ""
 	}
 	return version

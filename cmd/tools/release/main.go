@@ -32,7 +32,7 @@ func main() {
 	r := &release{}
 	var seconds int64
 	var only string
-	flag.StringVar(&r.version, "version", "0.1.0-dev", "of the release")
+	flag.StringVar(&r.version, "version", "", "of the release, such as 1.2.3 or 1.3.0-dev.g0123abc")
 	flag.StringVar(&r.commit, "commit", "", "that it is built from")
 	flag.Int64Var(&seconds, "time", 0, "of the commit, in seconds since 1970")
 	flag.StringVar(&r.out, "out", filepath.Join("bin", "release"), "folder to write to")
@@ -51,8 +51,7 @@ var versionForm = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 func (r *release) run(ctx context.Context, only string) error {
 	r.version = strings.TrimPrefix(r.version, "v")
 	if !versionForm.MatchString(r.version) {
-		name := regexp.MustCompile(`[^0-9A-Za-z]+`).ReplaceAllString(r.version, "-")
-		r.version = "0.0.0-" + strings.Trim(name, "-") // between releases
+		return fmt.Errorf("--version %q: give a version such as 1.2.3 or 1.3.0-dev.g0123abc", r.version)
 	}
 	if err := os.RemoveAll(r.out); err != nil {
 		return err
