@@ -97,15 +97,11 @@ format: $(SCRIPTS)/node_modules/.package-lock.json
 $(SCRIPTS)/node_modules/.package-lock.json: $(SCRIPTS)/package-lock.json
 	npm ci --prefix $(SCRIPTS) --ignore-scripts --no-audit --no-fund --loglevel=error
 
-# Known vulnerabilities in what the command calls. Its database is asked over the network: where that cannot be reached
-# nothing was looked for, which is said and is no failure.
+# Known vulnerabilities in what the command calls. Its database is asked over the network: where that cannot be reached,
+# as a question about one module shows, nothing is looked for, which is said and is no failure.
 vuln: $(VULN) artifacts
-	@code=0; $(VULN) ./cmd/pages > bin/govulncheck.txt 2>&1 || code=$$?; \
-	case $$code in \
-	0) tail -n 1 bin/govulncheck.txt ;; \
-	3) cat bin/govulncheck.txt; exit 1 ;; \
-	*) echo "note: known vulnerabilities were not looked for: $$(tail -n 1 bin/govulncheck.txt)" ;; \
-	esac
+	@if $(VULN) -mode query -json stdlib@v1.26.0 > bin/govulncheck.txt 2>&1; then $(VULN) ./cmd/pages; \
+	else echo "note: known vulnerabilities were not looked for: $$(tail -n 1 bin/govulncheck.txt)"; fi
 
 $(VULN):
 	GOBIN=$(CURDIR)/bin $(GO) install golang.org/x/vuln/cmd/govulncheck@$(VULNV)
