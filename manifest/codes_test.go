@@ -62,7 +62,9 @@ func siteCases() map[string]fstest.MapFS {
 		"edge-rule-secret":    site(assets, "p/_headers", "/a\n  X-A: 1\n  Basic-Auth: anna:hunter2\n"),
 		"edge-rule-reserved":  site(assets, "p/_redirects", "/a /__pages/x\n"),
 		"edge-rule-loop":      site(assets, "p/_redirects", "/a /a\n"),
-		"edge-rule-chain":     site(assets, "p/_redirects", "/a /b/c\n/b/* /b/d/:splat\n"),
+		"edge-rule-chain":     site(assets, "p/_redirects", inARow(21)),
+		"edge-rule-alias":     site(assets, "p/a.html", "", "p/_redirects", "/b /a.html 200\n"),
+		"edge-rule-hides":     site(assets, "p/a.html", "", "p/_redirects", "/a /b 200\n"),
 		"edge-rule-open":      site(assets, "p/_redirects", "/x/* https://:splat/\n"),
 		"edge-rule-duplicate": site(assets, "p/_redirects", "/a /b\n/a /c\n"),
 		"edge-rules-too-many": site(assets, "p/_redirects", numbered("/s%d /t\n", 2001)),
@@ -180,4 +182,13 @@ func TestManyWrongFiles(t *testing.T) {
 	if counts["path_url_char"] != listed || counts["asset-count"] != 1 || len(counts) != 2 {
 		t.Errorf("got %v", counts)
 	}
+}
+
+// inARow are n redirects, each to the next.
+func inARow(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "/s%d /s%d\n", i, i+1)
+	}
+	return b.String()
 }

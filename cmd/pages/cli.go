@@ -27,10 +27,12 @@ type cli struct {
 	term     terminal.Terminal
 	siteDir  string // -C
 	stateDir string
-	persist  string            // the other name of stateDir
-	typed    map[string]bool   // the flags of the command line, not those of the environment
-	set      map[string]string // the variables of those of the environment, by the flags
-	entered  bool              // a command's own code was reached: errors are no longer about usage
+	// edgeRules is the choice of --edge-rules, for the commands that have it.
+	edgeRules string
+	persist   string            // the other name of stateDir
+	typed     map[string]bool   // the flags of the command line, not those of the environment
+	set       map[string]string // the variables of those of the environment, by the flags
+	entered   bool              // a command's own code was reached: errors are no longer about usage
 	// memory is Go's quota for the Workers of all sites together; nil, as in tests, is one for each engine.
 	memory *pagesruntime.HostMemory
 	// images are those of all sites; nil, which tests have, is one queue for each site.
@@ -73,7 +75,7 @@ func untilInterrupt(ctx context.Context, err error) error {
 
 // sites finds the sites that the command line names.
 func (c *cli) sites() *project.Sites {
-	return &project.Sites{Terminal: &c.term, SiteDir: c.siteDir, DirTyped: c.typed["dir"]}
+	return &project.Sites{Terminal: &c.term, SiteDir: c.siteDir, DirTyped: c.typed["dir"], EdgeRules: c.edgeRules}
 }
 
 // siteArgument takes what is left of the arguments, none or one, for the site, as -C does.

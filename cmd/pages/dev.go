@@ -27,7 +27,8 @@ const defaultPort = 8788
 type devFlags struct {
 	*devsession.Options
 
-	engine engineFlag
+	engine    engineFlag
+	edgeRules string
 }
 
 // isolationRequest is the value of --isolation for an isolate of each request.
@@ -48,6 +49,7 @@ func (c *cli) newDev() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
+			c.edgeRules = f.edgeRules
 			if err := f.checkFrontend(cmd); err != nil {
 				return err
 			}
@@ -101,7 +103,7 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 	f.engine.add(flags)
 	flags.StringVar(&f.Mode, "mode", "", "`mode` of packages, as process.env.NODE_ENV, by which packages such as React choose their "+
 		"build: production, as a published page has it, or development (default: NODE_ENV, or development)")
-	flags.StringVar(&f.EdgeRules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
+	flags.StringVar(&f.edgeRules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
 	flags.StringVar(&f.As, "as", "", "`persona` that visitors are from the start, or an email; see .pages/members.json")
 	flags.StringArrayVar(&f.AllowFetch, "allow-fetch", nil,
 		"`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
@@ -120,7 +122,7 @@ func (f *devFlags) check() error {
 		{"limits", f.Limits, []string{"enforce", "warn", "off"}},
 		{"isolation", f.Isolation, []string{"shared", isolationRequest}},
 		{"live-reload", f.LiveReload, []string{"hot", "full", "off"}},
-		{"edge-rules", f.EdgeRules, []string{project.EdgeRulesOn, project.EdgeRulesOff}},
+		{"edge-rules", f.edgeRules, []string{project.EdgeRulesOn, project.EdgeRulesOff}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
 			return failure.Usage("--%s is %q; it is one of %s", choice.flag, choice.value, strings.Join(choice.of, ", "))

@@ -34,7 +34,10 @@ var mayImport = map[string][]string{
 	"manifest/migrationfiles": {
 		"manifest/diagnostic", "manifest/limits", "manifest/publicfiles", "manifest/sitepath", "manifest/sourcetext",
 	},
-	"manifest/edgerules": {"manifest/diagnostic", "manifest/secretscan", "manifest/sitepath", "manifest/sourcetext"},
+	"manifest/edgerules": {
+		"manifest/diagnostic", "manifest/fileindex", "manifest/secretscan", "manifest/sitepath", "manifest/sourcetext",
+	},
+	"manifest/fileindex": nil,
 	"manifest/htmlforms": {"manifest/sitepath", "manifest/sourcetext"},
 	"manifest/validate": {
 		"manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/htmlforms", "manifest/jsontree", "manifest/limits",
@@ -111,8 +114,8 @@ var mayImport = map[string][]string{
 	"devserver/loopback":   nil,
 	"devserver/pairing":    nil,
 	"devserver/site": {
-		"devserver/loopback", "devserver/pairing", "manifest", "manifest/edgerules", "manifest/limits", "manifest/sitefile",
-		"manifest/sitepath", "manifest/sourcetext",
+		"devserver/loopback", "devserver/pairing", "manifest", "manifest/edgerules", "manifest/fileindex", "manifest/limits",
+		"manifest/sitefile", "manifest/sitepath", "manifest/sourcetext",
 	},
 	"devserver/upstream": {"devserver/loopback", "devserver/site", "manifest"},
 	"devserver": {

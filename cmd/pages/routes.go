@@ -18,7 +18,7 @@ func (c *cli) newRoutes() *cobra.Command {
 		Short: "List the routes of the manifest, the most specific first, and what answers them",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := routing.Load(cmd.Context(), c.sites(), args, project.EdgeRulesOn)
+			s, err := routing.Load(cmd.Context(), c.sites(), args)
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,8 @@ func (c *cli) newRoutesExplain() *cobra.Command {
 			if rules != project.EdgeRulesOn && rules != project.EdgeRulesOff {
 				return failure.Usage("--edge-rules is %q; it is on or off", rules)
 			}
-			s, err := routing.Load(cmd.Context(), c.sites(), q.Dir, rules)
+			c.edgeRules = rules
+			s, err := routing.Load(cmd.Context(), c.sites(), q.Dir)
 			if err != nil {
 				return err
 			}

@@ -38,6 +38,7 @@ func (c *cli) newTest() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
+			c.edgeRules = f.edgeRules
 			dir, m, err := c.sites().LoadSite(nil)
 			if err != nil {
 				return err

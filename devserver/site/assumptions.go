@@ -18,8 +18,9 @@ import (
 // Static files. "/about" is about.html, "/about.html" redirects to "/about", "/dir" redirects to "/dir/", which is
 // dir/index.html, and a path without a file gets the nearest 404.html upwards, with 404.
 //
-// The files "_headers" and "_redirects" work as for Workers' static assets at Cloudflare; a 200 rule answers with the file
-// that it names, where Cloudflare redirects from "/page.html" to "/page". No rule makes a response for members public.
+// The files "_headers" and "_redirects" work as for Workers' static assets at Cloudflare. A 200 rule that would lead back to
+// itself there, "/* /index.html 200", answers what neither another rule, nor a file, nor the Worker does, as at Netlify. No
+// rule makes a response for members public.
 //
 // Dates. Last-Modified is the time of the file on disk, and later when contents changed and the time did not; there is
 // none for a time before 1990 or in the future.

@@ -221,7 +221,7 @@ func whyReadings(path Path) []string {
 // whyAccess says why the gate guards the path, or does not although a members route covers it.
 func (v *Routing) whyAccess(path Path, a admission) []string {
 	if a.reading != "" {
-		hit, rule, _ := v.resolveReading(a.reading, edgerules.EscapePath(a.reading))
+		hit, rule, _ := v.resolveReading(a.reading, edgerules.EscapePath(a.reading), v.worker)
 		members, _ := v.routes.Claims(append(namesOf(a.reading, hit), cmp.Or(rule.Path, a.reading)))
 		return []string{fmt.Sprintf("the members route %q guards %q, another reading of the path", members.Pattern, a.reading)}
 	}
@@ -268,6 +268,11 @@ func whyRule(d decision) []string {
 		return nil
 	case d.rule.Refused():
 		return []string{line + "covers the path, and leads to one that is not the site's: nothing answers"}
+	case d.rule.Fallback:
+		return []string{line + "answers with the file of " + edgerules.EscapePath(d.rule.Path) + ", since neither a file nor the Worker does"}
+	case d.rule.Path != "" && d.redirect != "":
+		return []string{line + "leads to " + edgerules.EscapePath(d.rule.Path) + ", another name of " +
+			edgerules.EscapePath(d.redirect) + ": 307 leads there, before files and Worker"}
 	case d.rule.Path != "":
 		return []string{line + "answers with the file of " + edgerules.EscapePath(d.rule.Path) + ", before files and Worker"}
 	}
@@ -282,7 +287,7 @@ func (v *Routing) whyFile(path string, hit found) []string {
 	case path == "":
 		return []string{"the path holds a dot segment once it is decoded: no file can be there"}
 	}
-	candidates := v.static.candidates(path)
+	candidates := v.static.files.Candidates(path)
 	for i := range candidates {
 		candidates[i] = candidates[i][1:] // without its slash
 	}

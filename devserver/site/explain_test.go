@@ -234,18 +234,18 @@ func TestReasonsAreTrue(t *testing.T) {
 				continue
 			}
 			var first *file
-			for _, path := range index.candidates(p.file) {
+			for _, path := range index.files.Candidates(p.file) {
 				if first = index.files[path]; first != nil {
 					break
 				}
 			}
 			if hit := index.resolve(p.file); hit.file != first {
-				t.Errorf("%s: %s leads to %+v, and the first that exists of %q is another", name, p, hit, index.candidates(p.decoded))
+				t.Errorf("%s: %s leads to %+v, and the first that exists of %q is another", name, p, hit, index.files.Candidates(p.decoded))
 			}
 			a := routing.admit(p)
 			weighed := namesOf(p.decoded, a.hit)
 			if a.reading != "" {
-				hit, _, _ := routing.resolveReading(a.reading, edgerules.EscapePath(a.reading))
+				hit, _, _ := routing.resolveReading(a.reading, edgerules.EscapePath(a.reading), routing.worker)
 				weighed = namesOf(a.reading, hit)
 			} else if p.file != "" {
 				weighed = append(weighed, p.file)

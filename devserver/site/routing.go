@@ -96,7 +96,7 @@ func (v *Routing) admit(path Path) (a admission) {
 			return admission{name: "?", reserved: true}
 		}
 	}
-	a.hit, a.rule, a.gated = v.resolveTarget(path)
+	a.hit, a.rule, a.gated = v.resolveTarget(path, v.worker)
 	if !a.gated {
 		a.reading = v.gatedReading(path)
 		a.gated = a.reading != ""
@@ -110,7 +110,7 @@ func (v *Routing) gatedReading(path Path) string {
 		return ""
 	}
 	for _, reading := range path.readings {
-		if _, _, gated := v.resolveReading(reading, edgerules.EscapePath(reading)); gated {
+		if _, _, gated := v.resolveReading(reading, edgerules.EscapePath(reading), v.worker); gated {
 			return reading
 		}
 	}
@@ -118,24 +118,49 @@ func (v *Routing) gatedReading(path Path) string {
 }
 
 // resolveReading is resolveTarget for one reading, decoded and percent-encoded.
-func (v *Routing) resolveReading(path, escaped string) (hit found, rule edgerules.Redirect, gated bool) {
+func (v *Routing) resolveReading(path, escaped string, worker bool) (hit found, rule edgerules.Redirect, gated bool) {
 	hit, gated = v.lookUp(path)
 	rule = v.rules.Redirect(escaped)
+	if rule.Line == 0 && hit.file == nil {
+		rule = v.fallback(path, escaped, worker)
+	}
 	if rule.Path == "" {
 		return hit, rule, gated
 	}
 	target, guarded := v.lookUp(rule.Path)
-	target.redirect = "" // the client stays at the path of the rule
+	if rule.Fallback {
+		target.redirect = "" // the client stays at the path of the rule
+	}
 	return target, rule, gated || guarded
 }
 
-// resolveTarget finds what a path resolves to, by a rule or by itself, and whether the gate guards it.
-func (v *Routing) resolveTarget(path Path) (hit found, rule edgerules.Redirect, gated bool) {
-	hit, rule, gated = v.resolveReading(path.decoded, path.escaped)
-	if path.file != path.decoded && rule.Path == "" {
-		hit, gated = v.lookUpFile(path.file, gated)
+// fallback finds the rule that answers a path without a file, unless the Worker does; Line is 0 for none.
+func (v *Routing) fallback(path, escaped string, worker bool) (rule edgerules.Redirect) {
+	rule = v.rules.Fallback(escaped)
+	if rule.Line == 0 || v.static.resolve(rule.Path).file == nil {
+		return edgerules.Redirect{}
 	}
-	return hit, rule, gated
+	if route, _ := v.routes.Match(path); route != "" && worker {
+		return edgerules.Redirect{}
+	}
+	return rule
+}
+
+// resolveTarget finds what a path resolves to, by a rule or by itself, and whether the gate guards it. With worker, the
+// paths of a route without a file are the Worker's.
+func (v *Routing) resolveTarget(path Path, worker bool) (hit found, rule edgerules.Redirect, gated bool) {
+	hit, rule, gated = v.resolveReading(path.decoded, path.escaped, worker)
+	if path.file == path.decoded || rule.Path != "" && !rule.Fallback {
+		return hit, rule, gated
+	}
+	own, gated := v.lookUpFile(path.file, gated)
+	if rule.Fallback && own.file == nil {
+		return hit, rule, gated
+	}
+	if rule.Fallback {
+		rule = edgerules.Redirect{}
+	}
+	return own, rule, gated
 }
 
 // lookUpFile finds the file that a path with encoded or empty segments means: a redirect leads to its own path.

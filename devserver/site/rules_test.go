@@ -36,7 +36,9 @@ https://named.localhost/*
 /gone/* https://example.com/in/:splat 308
 /see/:a/:b /dir/:b?from=:a 303
 /kept/* /dir/:splat 200
-/user/* /about.html 200
+/user/* /about 200
+/named/:x /about.html 200
+/named /dir 200
 /lost /nowhere 200
 /about/team /about#team
 /go/* /:splat 307
@@ -80,6 +82,8 @@ func TestRules(t *testing.T) {
 		{"GET /kept/", 200, "index of dir", ""},
 		{"GET /user/anybody", 200, "<h1>About</h1>", ""}, // the address stays
 		{"HEAD /user/anybody", 200, "", ""},
+		{"GET /named/x?a=b", 307, "", "/about?a=b"}, // another name of the page
+		{"GET /named", 307, "", "/dir/"},
 		{"POST /user/anybody", 405, "", ""},
 		{"GET /lost", 404, "<h1>Nothing</h1>", ""},
 		{"GET /kept/none", 404, "nothing in dir", ""},
@@ -162,7 +166,7 @@ func TestRulesOpenNothing(t *testing.T) {
 		Assets: assets, AssetsDir: dir,
 	})
 	member := f.as(t, "member")
-	for _, path := range []string{"/private/a", "/way/in/by/rule/a.html", "/way/in", "/public/x", "/abc"} {
+	for _, path := range []string{"/private/a", "/way/in/by/rule/a", "/way/in", "/public/x", "/abc"} {
 		t.Run(path, func(t *testing.T) {
 			if got := f.get(t, path); got.status != http.StatusUnauthorized || strings.Contains(got.body, secret) {
 				t.Errorf("%s: signed out %d %q", path, got.status, got.body)
@@ -190,8 +194,9 @@ func TestExplainRules(t *testing.T) {
 		"/old?a":      `"rule":"_redirects:2","headers":["X-Frame-Options: DENY","X-Tag: all"],"status":301`,
 		"/kept/x.txt": `"rule":"_redirects:5","status":303`,
 		"/user/7": `"status":200,"why":["no route covers the path, so the Worker is not asked",` +
-			`"line 6 of _redirects answers with the file of /about.html, before files and Worker"`,
+			`"line 6 of _redirects answers with the file of /about, before files and Worker"`,
 		"/go/__pages/":            `leads to one that is not the site's: nothing answers`,
+		"/named/x?a":              `"location":"/about?a","rule":"_redirects:7"`,
 		"http://named.localhost/": `"X-Host: named"`,
 		"/css/none":               `"! X-Content-Type-Options"`,
 	} {
@@ -217,5 +222,70 @@ func TestRulesOfAssetsBinding(t *testing.T) {
 				t.Errorf("%s: %d %q", target, got.status, got.header)
 			}
 		})
+	}
+}
+
+// The line of an app of one page answers what nothing else of the site does.
+func TestFallbackRules(t *testing.T) {
+	files := map[string]string{
+		"/index.html": "the app", "/about.html": "about", "/a.js": "script", "/404.html": "nothing", "/club/index.html": "the club",
+		"/b/c.txt": "below",
+	}
+	dir, assets := folder(t, files)
+	rules, diags := edgerules.Parse("", "/club/* /club/index.html 200\n/gated/* /club/index.html 200\n/* /index.html 200\n/old /about 301\n"+
+		"/none/* /none/index.html 200\n")
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	f := start(t, Options{}, Revision{
+		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /api/*", "members /club/*")},
+		Worker:   echo{}, Rules: rules, Assets: assets, AssetsDir: dir,
+	})
+	for _, c := range []struct {
+		request string
+		status  int
+		body    string
+	}{
+		{"GET /", 200, "the app"},
+		{"GET /settings/profile?x=1", 200, "the app"},
+		{"HEAD /settings", 200, ""},
+		{"POST /settings", 405, ""},
+		{"GET /a.js", 200, "script"},
+		{"GET /about", 200, "about"},
+		{"GET /about.html", 307, ""},
+		{"GET /b%2Fc.txt", 307, ""}, // another reading is a file
+		{"GET /x%2Fy", 200, "the app"},
+		{"GET /old", 301, ""}, // a rule below
+		{"GET /none/x", 200, "the app"},
+		{"GET /club/x", 401, ""},
+		{"GET /gated/x", 401, ""},
+	} {
+		t.Run(c.request, func(t *testing.T) {
+			method, path, _ := strings.Cut(c.request, " ")
+			got := f.do(t, nil, method, path, "")
+			if got.status != c.status || c.body != "" && got.body != c.body {
+				t.Errorf("%s: %d %q", c.request, got.status, got.body)
+			}
+		})
+	}
+	if got := f.get(t, "/api/x"); got.status != 200 || got.body == "the app" {
+		t.Errorf("the Worker does not answer its route: %d %q", got.status, got.body)
+	}
+	if got := f.do(t, f.as(t, "member"), "GET", "/gated/x", ""); got.status != 200 || got.body != "the club" ||
+		!keptPrivate(got.header.Get("Cache-Control")) {
+		t.Errorf("a member gets %d %q, %q", got.status, got.body, got.header)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://assets.local/api/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := recordResponse(f.site.AssetsHandler(), r); got.status != 200 || got.body != "the app" {
+		t.Errorf("a Worker that passes its request on gets %d %q", got.status, got.body)
+	}
+	e := f.site.acquire()
+	defer e.release()
+	if why := strings.Join(e.Explain("GET", "/settings", VisitorSignedOut).Why, "\n"); !strings.Contains(why,
+		"line 3 of _redirects answers with the file of /index.html, since neither a file nor the Worker does") {
+		t.Error(why)
 	}
 }

@@ -67,7 +67,7 @@ func (x *exchange) serveStatic(d decision) {
 
 // redirectTarget returns status and target of a redirect, which keeps the query.
 func (d *decision) redirectTarget(from Path) (status int, target string) {
-	if d.rule.Line > 0 {
+	if d.rule.Line > 0 && d.redirect == "" {
 		return d.rule.Status, d.rule.Location(from.query)
 	}
 	from.escaped = edgerules.EscapePath(d.redirect)
@@ -251,7 +251,7 @@ func (s *Site) AssetsHandler() http.Handler {
 			x.askUpstream(v)
 			return
 		}
-		hit, rule, _ := x.serving.resolveTarget(path)
+		hit, rule, _ := x.serving.resolveTarget(path, false)
 		x.serveStatic(x.serving.static.follow(rule, path.decoded, r.Method, hit, x.gated))
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/fileindex"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
@@ -24,11 +25,11 @@ import (
 // staticIndex finds the asset for a path. Only what is in the index can be served: no name from a client ever reaches
 // the file system.
 type staticIndex struct {
-	files map[string]*file // by decoded path
-	dir   string           // holds every file; "" when the revision names none
-	root  *os.Root         // of dir
-	err   error            // why root could not be opened
-	cache *FileCache       // of contents
+	files fileindex.Index[*file]
+	dir   string     // holds every file; "" when the revision names none
+	root  *os.Root   // of dir
+	err   error      // why root could not be opened
+	cache *FileCache // of contents
 }
 
 // file is one asset, with the headers of its responses.
@@ -47,7 +48,7 @@ type file struct {
 }
 
 func newStaticIndex(assets []sitefile.Asset, dir string, routes *manifest.RouteTable, cache *FileCache) *staticIndex {
-	x := &staticIndex{files: make(map[string]*file, len(assets)), dir: dir, cache: cache}
+	x := &staticIndex{files: make(fileindex.Index[*file], len(assets)), dir: dir, cache: cache}
 	if dir != "" {
 		x.root, x.err = openFolder(dir)
 	}
@@ -139,57 +140,14 @@ type found struct {
 // resolve finds the asset of a canonical path (see assumptions.go); without one, found.file is nil. A redirect leads
 // only to a path that then sends the same file.
 func (x *staticIndex) resolve(path string) found {
-	if dir, ok := strings.CutSuffix(path, "/"); ok {
-		if f := x.files[path+"index.html"]; f != nil {
-			return found{file: f}
+	f, redirect, ok := x.files.Own(path)
+	if !ok {
+		// The gate does not know this name of a file: it leads to public ones alone.
+		if f, redirect, ok = x.files.Alias(path); ok && f.verdict.Gated() {
+			return found{}
 		}
-		if f := x.files[dir+".html"]; f != nil && dir != "" && x.files[dir] == nil {
-			return found{file: f, redirect: dir}
-		}
-		return found{}
 	}
-	if f := x.files[path]; f != nil {
-		return found{file: f, redirect: x.preferredPath(path)}
-	}
-	if f := x.files[path+".html"]; f != nil {
-		redirect := x.preferredPath(path + ".html")
-		if redirect == path {
-			redirect = ""
-		}
-		return found{file: f, redirect: redirect}
-	}
-	if f := x.files[path+"/index.html"]; f != nil {
-		return found{file: f, redirect: path + "/"}
-	}
-	return found{}
-}
-
-// candidates lists the files that resolve looks for, in its order.
-func (x *staticIndex) candidates(path string) []string {
-	dir, ok := strings.CutSuffix(path, "/")
-	switch {
-	case ok && (dir == "" || x.files[dir] != nil):
-		return []string{path + "index.html"}
-	case ok:
-		return []string{path + "index.html", dir + ".html"}
-	}
-	return []string{path, path + ".html", path + "/index.html"}
-}
-
-// preferredPath returns the path to redirect to for a page: "/dir/" for "/dir/index.html", "/about" for "/about.html",
-// "" for a file that keeps its name.
-func (x *staticIndex) preferredPath(path string) string {
-	short, ok := strings.CutSuffix(path, ".html")
-	if !ok || strings.HasSuffix(short, "/") {
-		return ""
-	}
-	if dir, ok := strings.CutSuffix(short, "/index"); ok {
-		return dir + "/"
-	}
-	if x.files[short] != nil {
-		return ""
-	}
-	return short
+	return found{file: f, redirect: redirect}
 }
 
 // notFoundPage returns the nearest 404.html upwards from a path; only a member gets one that is for members.

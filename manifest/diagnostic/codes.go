@@ -89,6 +89,8 @@ const (
 	CodeEdgeLoop          = "edge-rule-loop"
 	CodeEdgeChain         = "edge-rule-chain"
 	CodeEdgeOpen          = "edge-rule-open"
+	CodeEdgeHides         = "edge-rule-hides"
+	CodeEdgeAlias         = "edge-rule-alias"
 	CodeEdgeDuplicate     = "edge-rule-duplicate"
 	CodeEdgeTooMany       = "edge-rules-too-many"
 
@@ -128,11 +130,13 @@ var rules = [...]Rule{
 	{CodeDateIgnored, "the compatibility date is not newer than the platform's own and has no effect"},
 	{CodeDateInvalid, "the compatibility date is not a calendar day written YYYY-MM-DD"},
 	{CodeDuplicateKey, "a key stands twice in one object"},
+	{CodeEdgeAlias, "a rule answers with a page by another name, from which visitors are sent on"},
 	{CodeEdgeChain, "a redirect begins more of them in a row than browsers follow"},
 	{CodeEdgeDuplicate, "two redirects are for the same paths"},
 	{CodeEdgeHeader, "_headers sets a header that is the server's, or to what no header holds"},
+	{CodeEdgeHides, "a rule that answers with one file hides others"},
 	{CodeEdgeLine, "a line of _headers or _redirects cannot be read"},
-	{CodeEdgeLoop, "a redirect leads back to itself"},
+	{CodeEdgeLoop, "redirects lead in a circle, or on without end"},
 	{CodeEdgeOpen, "a redirect lets the author of a link choose its target site"},
 	{CodeEdgePath, "a path of _headers or _redirects is none, or does not mean what it says"},
 	{CodeEdgeReserved, "a rule of _headers or _redirects is about a path the platform keeps for itself"},

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/fileindex"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
@@ -36,12 +37,24 @@ type Rules struct {
 	headers   []headerRule
 	redirects []redirectRule // in the order of the file
 	exact     map[string]int // path to the first redirect without a star or a placeholder
-	dynamic   []int          // the others
+	dynamic   []int          // the others that count before the files
+	fallbacks []int          // those that count after them
 }
 
 // Load reads the two files in an assets folder of fsys; a missing file has no rules. Files in the diagnostics are named as
 // in fsys. Without an error among them the rules are complete.
 func Load(fsys fs.FS, assets string) (*Rules, diagnostic.List) {
+	return load(fsys, assets, nil)
+}
+
+// Check is Load for a site whose public files, relative to the assets folder, are known: its diagnostics are about redirects from
+// page to page as well, and about files that a rule hides.
+func Check(fsys fs.FS, assets string, files []string) diagnostic.List {
+	_, found := load(fsys, assets, fileindex.Of(files))
+	return found
+}
+
+func load(fsys fs.FS, assets string, files fileindex.Index[string]) (*Rules, diagnostic.List) {
 	if assets == "" {
 		return nil, nil
 	}
@@ -63,7 +76,7 @@ func Load(fsys fs.FS, assets string) (*Rules, diagnostic.List) {
 		return edgeFile{name: name, lines: sourcetext.NewLines(string(text))}
 	}
 	headers, redirects := read(sitepath.HeadersFile), read(sitepath.RedirectsFile)
-	rules := parseEdgeRules(&headers, &redirects)
+	rules := parseEdgeRules(&headers, &redirects, files)
 	found = slices.Concat(found, headers.found, redirects.found)
 	for i := range found {
 		if found[i].Line == 0 { // about the whole file
@@ -77,24 +90,33 @@ func Load(fsys fs.FS, assets string) (*Rules, diagnostic.List) {
 func Parse(headers, redirects string) (*Rules, diagnostic.List) {
 	h := edgeFile{name: sitepath.HeadersFile, lines: sourcetext.NewLines(headers)}
 	r := edgeFile{name: sitepath.RedirectsFile, lines: sourcetext.NewLines(redirects)}
-	rules := parseEdgeRules(&h, &r)
+	rules := parseEdgeRules(&h, &r, nil)
 	return rules, slices.Concat(h.found, r.found)
 }
 
-func parseEdgeRules(headers, redirects *edgeFile) *Rules {
-	rules := &Rules{headers: headers.headerRules(), redirects: redirects.redirectRules()}
+func parseEdgeRules(headers, redirects *edgeFile, files fileindex.Index[string]) *Rules {
+	rules := newRules(headers.headerRules(), redirects.redirectRules())
 	if len(rules.headers)+len(rules.redirects) == 0 {
 		return nil
 	}
-	rules.exact = map[string]int{}
-	for i, r := range rules.redirects {
-		if r.from.literal() {
+	looped := rules.checkLoops(redirects, files)
+	rules.checkChains(redirects, looped)
+	rules.checkPages(redirects, files, looped)
+	return rules
+}
+
+func newRules(headers []headerRule, redirects []redirectRule) *Rules {
+	rules := &Rules{headers: headers, redirects: redirects, exact: map[string]int{}}
+	for i, r := range redirects {
+		switch {
+		case r.fallback:
+			rules.fallbacks = append(rules.fallbacks, i)
+		case r.from.literal():
 			rules.exact[r.from.prefix] = i // there is one of each
-			continue
+		default:
+			rules.dynamic = append(rules.dynamic, i)
 		}
-		rules.dynamic = append(rules.dynamic, i)
 	}
-	rules.checkChains(redirects)
 	return rules
 }
 

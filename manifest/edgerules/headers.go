@@ -18,7 +18,7 @@ type headerRule struct {
 	unset []string
 	set   []headerValue
 
-	refused bool // a header in it was refused
+	refused bool // a line of it was refused
 }
 
 // headerValue is one header of a rule; lines of one name are joined.
@@ -117,7 +117,8 @@ func (f *edgeFile) headerLine(line edgeLine, path string, rule *headerRule) {
 	}
 	name = strings.TrimSpace(name)
 	value = strings.TrimSpace(value)
-	canonical := textproto.CanonicalMIMEHeaderKey(name)
+	canonical, before := textproto.CanonicalMIMEHeaderKey(name), len(f.found)
+	defer func() { rule.refused = rule.refused || len(f.found) > before }()
 	switch {
 	case !pair && !unset:
 		f.refuse(diagnostic.CodeEdgeLine, line.span(), "the line is neither a path nor a header",
@@ -131,7 +132,6 @@ func (f *edgeFile) headerLine(line edgeLine, path string, rule *headerRule) {
 		f.refuse(diagnostic.CodeEdgeSecret, line.span(), HeaderSecret(name, value), HeaderSecretFix(path))
 		last := &f.found[len(f.found)-1]
 		last.Source = StarHeaders(last.Source)
-		rule.refused = true
 	case !pair:
 		rule.unset = append(rule.unset, canonical)
 	case value == "":

@@ -22,6 +22,9 @@ type edgePattern struct {
 	names  []string       // of the placeholders, in order
 	expr   *regexp.Regexp // nil for a literal pattern
 	host   bool           // it begins with "https://host"
+
+	text    string   // as it was written
+	samples []string // escaped paths that it matches; none of a pattern with a host
 }
 
 func (p *edgePattern) literal() bool { return p.expr == nil }
@@ -93,7 +96,7 @@ const edgePathFix = "write the path as a browser shows it in its address" // for
 
 // pattern reads the path of a rule at a place in the file; false when it was refused. Only headers may have hosts.
 func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePattern, bool) {
-	p, host, path := &edgePattern{}, "", text
+	p, host, path := &edgePattern{text: text}, "", text
 	if rest, ok := strings.CutPrefix(text, "https://"); ok && hosts {
 		slash := strings.IndexByte(rest, '/')
 		if slash < 0 {
@@ -173,6 +176,29 @@ func edgeSample(path string) (decoded, fault string) {
 	return sitepath.CanonicalPath(b.String())
 }
 
+// edgeSamples returns escaped paths that a checked one without a host matches: with one character for each star and
+// placeholder, and with nothing for the star.
+func edgeSamples(path string) (samples []string) {
+	for _, splat := range []string{"x", ""} {
+		sample := ""
+		for _, t := range edgeTokens(path) {
+			switch t.name {
+			case "":
+				decoded, _ := unescapeLiteral(t.text) // which was checked
+				sample += EscapePath(decoded)
+			case splatName:
+				sample += splat
+			default:
+				sample += "x"
+			}
+		}
+		if len(samples) == 0 || sample != samples[0] {
+			samples = append(samples, sample)
+		}
+	}
+	return samples
+}
+
 // unescapeLiteral decodes percent escapes. Characters that requests escape may stand as they are.
 func unescapeLiteral(text string) (decoded, fault string) {
 	if !strings.Contains(text, "%") {
@@ -233,6 +259,7 @@ func (p *edgePattern) compile(host, path string) {
 		decoded, _ := unescapeLiteral(text) // which was checked
 		return EscapePath(decoded)
 	})
+	p.samples = edgeSamples(path)
 	if len(p.names) > 0 {
 		p.expr = regexp.MustCompile("^(?s:" + expr.String() + ")$")
 	}

@@ -2,7 +2,6 @@ package edgerules
 
 import (
 	"fmt"
-	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -21,6 +20,8 @@ type redirectRule struct {
 	status int
 	line   int
 	at     sourcetext.Span // of the destination
+	// fallback says that the rule answers only what nothing else of the site does: see isFallback.
+	fallback bool
 }
 
 // Redirect is the target of a path.
@@ -29,6 +30,8 @@ type Redirect struct {
 	// Path is that other path, for 200: decoded and canonical.
 	Path string
 	Line int // the line of the rule in "_redirects"; 0 means that none covers the path
+	// Fallback says that the rule counts after the files and the Worker.
+	Fallback bool
 
 	to string
 }
@@ -62,7 +65,26 @@ func (r Redirect) next() string {
 	return EscapePath(decoded)
 }
 
-// Redirect finds the first rule that covers an escaped path.
+// Fallback finds the first rule that covers an escaped path, and counts only where neither another rule, nor a file, nor the
+// Worker answers: the line "/* /index.html 200" of an app of one page.
+func (r *Rules) Fallback(path string) Redirect {
+	if r == nil {
+		return Redirect{}
+	}
+	for _, i := range r.fallbacks {
+		values, ok := r.redirects[i].from.match("", path)
+		if !ok {
+			continue
+		}
+		if d := r.redirects[i].target(fill(r.redirects[i].to, values)); !d.Refused() {
+			d.Fallback = true
+			return d
+		}
+	}
+	return Redirect{}
+}
+
+// Redirect finds the first rule that covers an escaped path and counts before the files and the Worker.
 func (r *Rules) Redirect(path string) Redirect {
 	if r == nil {
 		return Redirect{}
@@ -208,8 +230,28 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcete
 				"put it into the path of the rule, or correct its name")
 		}
 	}
-	return rule, at[0], !f.refuseLoop(words, at[1], rule)
+	rule.fallback = rule.isFallback(words[0])
+	return rule, at[0], true
 }
+
+// isFallback reports whether a rule, whose path is written as from, answers with one page for all paths under it, by a name by
+// which the page would lead back to the rule: "/* /index.html 200". Cloudflare ignores such a rule. Netlify has it answer only
+// what no file does, and so do we.
+func (r *redirectRule) isFallback(from string) bool {
+	if r.status != 200 || !strings.HasSuffix(from, "/*") {
+		return false
+	}
+	to, _, _ := strings.Cut(r.to, "#")
+	to, _, _ = strings.Cut(to, "?")
+	if strings.HasSuffix(to, "/index") || strings.HasSuffix(to, "/index.html") {
+		return true
+	}
+	_, covered := r.from.match("", to)
+	return covered && strings.HasSuffix(to, ".html") && !r.varies()
+}
+
+// varies reports whether the destination depends on the path.
+func (r *redirectRule) varies() bool { return placeholder.MatchString(r.to) }
 
 // destination reads the destination of a rule.
 func (f *edgeFile) destination(text string, at sourcetext.Span, rule redirectRule) (to string, ok bool) {
@@ -287,103 +329,4 @@ func escapeTarget(text string) (target, fault string) {
 		}
 	}
 	return b.String(), ""
-}
-
-// refuseLoop refuses a rule that leads back to itself, and reports whether it did.
-func (f *edgeFile) refuseLoop(words []string, at sourcetext.Span, rule redirectRule) bool {
-	from, to := words[0], rule.to
-	if !strings.HasPrefix(to, "/") {
-		return false
-	}
-	index := strings.HasSuffix(to, "/index") || strings.HasSuffix(to, "/index.html")
-	if index && (strings.HasSuffix(from, "/*") || strings.HasSuffix(from, "/")) {
-		f.refuse(diagnostic.CodeEdgeLoop, at,
-			fmt.Sprintf("%s redirects to a path of this rule, since pages have no index.html in their address", sourcetext.Quote(words[1])),
-			`leave it out, and list the paths in "routes" for the Worker to answer, or write a 404.html`)
-		return true
-	}
-	if rule.status == 200 || rule.varies() {
-		return false
-	}
-	if _, back := rule.from.match("", rule.target(to).next()); back {
-		f.refuse(diagnostic.CodeEdgeLoop, at, "the rule leads back to itself", "give it another destination")
-		return true
-	}
-	return false
-}
-
-const maxHops = 20 // how many redirects in a row browsers follow
-
-// varies reports whether the destination depends on the path.
-func (r redirectRule) varies() bool { return placeholder.MatchString(r.to) }
-
-// checkChains refuses rules that lead to each other, each loop at its last rule, and warns of a rule that begins more
-// redirects than browsers follow. A rule whose destination depends on the path is only checked as a target of others.
-func (r *Rules) checkChains(f *edgeFile) {
-	looped, long := map[int]bool{}, map[int][]int{} // by line
-	for _, rule := range slices.Backward(r.redirects) {
-		if looped[rule.line] || rule.varies() {
-			continue
-		}
-		lines, loop := r.follow(rule)
-		if !loop {
-			if len(lines) > maxHops {
-				long[rule.line] = lines
-			}
-			continue
-		}
-		f.refuse(diagnostic.CodeEdgeLoop, rule.at,
-			fmt.Sprintf("the rule leads back to itself, by way of line %d", lines[len(lines)-1]),
-			"give one of them another destination")
-		for _, line := range lines {
-			looped[line] = true
-		}
-	}
-	maps.DeleteFunc(long, func(_ int, lines []int) bool {
-		return slices.ContainsFunc(lines, func(line int) bool { return looped[line] })
-	})
-	r.warnChains(f, long)
-}
-
-// warnChains warns of each long chain at its first rule; long has the lines of the chain of each rule.
-func (r *Rules) warnChains(f *edgeFile, long map[int][]int) {
-	later, reported := map[int]bool{}, map[int]bool{} // later has the rules of a chain after its first
-	for _, lines := range long {
-		for _, line := range lines[1:] {
-			later[line] = true
-		}
-	}
-	for _, continued := range []bool{false, true} { // a long loop has no first rule
-		for _, rule := range r.redirects {
-			lines := long[rule.line]
-			if len(lines) == 0 || later[rule.line] != continued || reported[rule.line] {
-				continue
-			}
-			f.warn(diagnostic.CodeEdgeChain, rule.at,
-				fmt.Sprintf("browsers follow %d redirects in a row and then give up: the rule begins more, by way of line %d",
-					maxHops, lines[maxHops]),
-				"lead it straight to where the last of them leads")
-			for rest := []int{rule.line}; len(rest) > 0; rest = rest[1:] { // the chain, and those that continue it
-				if line := rest[0]; !reported[line] {
-					reported[line] = true
-					rest = append(rest, long[line]...)
-				}
-			}
-		}
-	}
-}
-
-// follow returns the lines of the rules that a browser follows from a rule on, its own first: at most one more than
-// browsers follow, or those until the first one again, which is a loop.
-func (r *Rules) follow(rule redirectRule) (lines []int, loop bool) {
-	lines = append(lines, rule.line)
-	for d := rule.target(rule.to); len(lines) <= maxHops; lines = append(lines, d.Line) {
-		switch d = r.Redirect(d.next()); {
-		case d.Line == 0, d.Status == 200:
-			return lines, false
-		case d.Line == rule.line:
-			return lines, true
-		}
-	}
-	return lines, false
 }

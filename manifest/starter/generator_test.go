@@ -1,6 +1,7 @@
 package starter_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -115,14 +116,19 @@ func TestFindApp(t *testing.T) {
 		})
 	}
 	for file, text := range map[string]string{
-		"dist/_redirects": "/old /new 301\n/*    /index.html   200\n",
-		"netlify.toml":    "[[redirects]]\n  from = \"/*\"\n  to = \"/index.html\"\n  status = 200\n",
+		"netlify.toml": "[[redirects]]\n  from = \"/*\"\n  to = \"/index.html\"\n  status = 200\n",
 	} {
 		t.Run(file, func(t *testing.T) {
 			if _, source, ok := starter.FindApp(fstest.MapFS{file: {Data: []byte(text)}}, "dist"); !ok || source != file {
 				t.Errorf("%s: %q, %v", file, source, ok)
 			}
 		})
+	}
+	for _, page := range []string{"index", "200"} {
+		text := fmt.Sprintf("/old /new 301\n/*    /%s.html   200\n", page)
+		if _, source, ok := starter.FindApp(fstest.MapFS{"dist/_redirects": {Data: []byte(text)}, "dist/200.html": {}}, "dist"); ok {
+			t.Errorf("a Worker is made for %s, where its line is enough", source)
+		}
 	}
 	if _, source, ok := starter.FindApp(fstest.MapFS{"dist/_redirects": {Data: []byte("/* /index.html 302\n/a/* / 200\n")}}, "dist"); ok {
 		t.Errorf("other rules are taken for an app: %s", source)

@@ -18,6 +18,8 @@ const SinglePageWorker = "worker/spa.js"
 // shellPage is the page of some tools for unknown paths, beside a start page with contents of its own.
 const shellPage = "200.html"
 
+var singlePageLine = regexp.MustCompile(`(?m)^/\*\s+/(index|200)\.html\s+200\b`)
+
 // App is an app of one page: its own router, in the browser, shows the view of a path without a file. The platform has a 404
 // there, so a small Worker answers such a navigation with the page.
 type App struct {
@@ -29,13 +31,16 @@ type App struct {
 }
 
 // FindApp looks for an app of one page in the folder of a built site. The source is the file by which it is recognized: the
-// shell page, without a 404.html, a rule of another host for all paths, or a start page with scripts that is the only page.
+// shell page, without a 404.html, a rule of another host for all paths, or a start page with scripts that is the only page. A
+// site with the line "/* /index.html 200" in its "_redirects" needs no Worker for it.
 func FindApp(project fs.FS, dir string) (app App, source string, ok bool) {
+	if singlePageLine.MatchString(textOf(project, path.Join(dir, "_redirects"))) {
+		return App{}, "", false
+	}
 	if regular(project, path.Join(dir, shellPage)) && !regular(project, path.Join(dir, "404.html")) {
 		return App{Page: "/200"}, path.Join(dir, shellPage), true
 	}
 	for _, rule := range []struct{ file, pattern string }{
-		{path.Join(dir, "_redirects"), `(?m)^/\*\s+/(index\.html)?\s+200\b`},
 		{"netlify.toml", `(?s)from\s*=\s*"/\*"\s+to\s*=\s*"/(index\.html)?"\s+status\s*=\s*200\b`},
 		{"vercel.json", `"destination"\s*:\s*"/(index\.html)?"`},
 		{"firebase.json", `"destination"\s*:\s*"/index\.html"`},

@@ -33,8 +33,9 @@ type assets struct {
 	bytes   int64
 }
 
-// checkAssets walks the public files and compares them with the routes and forms.
-func (b *bundle) checkAssets(dir string) {
+// checkAssets walks the public files and compares them with the routes and forms. It returns their paths on the site, without a
+// leading slash.
+func (b *bundle) checkAssets(dir string) []string {
 	for _, p := range []jsontree.Pointer{"/entry", "/bindings/database/migrations"} { // left out, unlike the files beside them
 		if name, ok := b.Str(p); ok && dir == "." {
 			b.Warn(diagnostic.CodeAssetSource, "/assets",
@@ -94,6 +95,7 @@ func (b *bundle) checkAssets(dir string) {
 	b.checkCopies(a)
 	b.checkLeaks(a)
 	b.checkPageForms(&a.pages)
+	return a.files
 }
 
 // checkAsset checks one entry of the assets folder.

@@ -23,20 +23,35 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
+// Checker checks sites. The zero value checks all of one.
+type Checker struct {
+	NoEdgeRules bool // sets "_headers" and "_redirects" aside, unread
+}
+
+// Load is [Checker.Load] of all of a site.
+func Load(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List) {
+	return Checker{}.Load(fsys, name)
+}
+
+// LoadForBuild is [Checker.LoadForBuild] of all of a site.
+func LoadForBuild(fsys, listed fs.FS, name string) (*manifest.Manifest, *publicfiles.Listing, diagnostic.List) {
+	return Checker{}.LoadForBuild(fsys, listed, name)
+}
+
 // Load reads the manifest of that name (slash separated, as fs.FS wants it) and checks it together with the files beside it,
 // the bundle: its paths exist, are of the right kind and lead nowhere else, the assets hold no secrets, and routes, forms
 // and migrations agree with the files. The bundle root is the manifest's own folder. The manifest is nil when any
 // diagnostic is an error. It has the compatibility flags of a JSON runtime config, if the bundle ships one with flags.
-func Load(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List) {
-	return load(fsys, name, &purpose{})
+func (c Checker) Load(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List) {
+	return load(fsys, name, &purpose{Checker: c})
 }
 
-// LoadForBuild is [Load] before a build: it leaves the search for private keys ([publicfiles.HoldsKey]) to the build, which
+// LoadForBuild is Load before a build: it leaves the search for private keys ([publicfiles.HoldsKey]) to the build, which
 // reads every public file. It reads pages for their forms all the same. It returns what it met of the public files as well, for
 // the build; nil for a site without a folder of them, one that is refused, or one of which not all was looked at. listed is the
 // manifest's own folder as an [os.Root] has it, which looks at files as it lists them.
-func LoadForBuild(fsys, listed fs.FS, name string) (*manifest.Manifest, *publicfiles.Listing, diagnostic.List) {
-	to := purpose{unread: true, listed: listed}
+func (c Checker) LoadForBuild(fsys, listed fs.FS, name string) (*manifest.Manifest, *publicfiles.Listing, diagnostic.List) {
+	to := purpose{Checker: c, unread: true, listed: listed}
 	m, diags := load(fsys, name, &to)
 	if m == nil {
 		return nil, nil, diags
@@ -58,6 +73,8 @@ func LoadForUpstream(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.Li
 
 // purpose has the options of a check.
 type purpose struct {
+	Checker
+
 	unread   bool // see LoadForBuild
 	upload   bool // see LoadForUpload
 	upstream bool // see LoadForUpstream
@@ -100,9 +117,10 @@ func load(fsys fs.FS, name string, to *purpose) (*manifest.Manifest, diagnostic.
 // checkPublic runs the rules of public files and members pages.
 func (b *bundle) checkPublic() {
 	if dir, ok := b.checkPath("/assets", true); ok {
-		b.checkAssets(dir)
-		_, found := edgerules.Load(b.fsys, dir)
-		b.Diagnostics = append(b.Diagnostics, found...)
+		files := b.checkAssets(dir)
+		if !b.NoEdgeRules {
+			b.Diagnostics = append(b.Diagnostics, edgerules.Check(b.fsys, dir, files)...)
+		}
 	} else if !b.Has("/assets") {
 		b.checkGuards(&assets{})
 	}

@@ -196,7 +196,7 @@ func unroutedWorker(m *manifest.Manifest, src []byte) diagnostic.List {
 func (b *builder) revision(ctx context.Context, m *manifest.Manifest, bundle *bundler.Bundle) (site.Revision, []devserver.Problem) {
 	r := site.Revision{
 		ID: bundle.Digest[:12], Manifest: m, Assets: bundle.Assets, AssetsDir: filepath.Join(b.run.dir, filepath.FromSlash(m.Assets)),
-		Rules: project.EdgeRules(b.run.options.EdgeRules, b.run.dir, m),
+		Rules: b.run.process.Sites.LoadEdgeRules(b.run.dir, m),
 	}
 	if b.run.frontend != nil {
 		r.Upstream, r.Rules = b.run.frontend.proxy, nil

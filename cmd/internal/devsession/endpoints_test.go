@@ -23,7 +23,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
@@ -116,7 +115,7 @@ func startBeyond(t *testing.T) *beyond {
 	}
 	sockets.V6 = lanListener{lan}
 	options := Options{
-		Limits: "enforce", CPUScale: 1, Isolation: "shared", LiveReload: "hot", EdgeRules: project.EdgeRulesOn,
+		Limits: "enforce", CPUScale: 1, Isolation: "shared", LiveReload: "hot",
 		AllowHosts: []string{"demo.example"}, As: "member",
 	}
 	b := &beyond{t: t, own: sockets.URL, lan: "http://" + lan.Addr().String()}

@@ -63,8 +63,7 @@ type Options struct {
 	ProjectState string   // folder of the project database; "" for the state folder
 	Webhook      string   // URL
 	As           string   // the persona that clients are from the start, or an email
-	EdgeRules    string
-	Mode         string // the value of process.env.NODE_ENV; "" for that of the environment, or development
+	Mode         string   // the value of process.env.NODE_ENV; "" for that of the environment, or development
 	Engine       siteworker.Choice
 	Frontend     Frontend
 	Poll         filewatch.Poll // when to look for changes without waiting for events

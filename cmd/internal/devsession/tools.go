@@ -15,6 +15,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
@@ -155,7 +156,7 @@ func (t *tools) serveSQL(verb string) http.HandlerFunc {
 // serveExplain answers GET /__pages/api/explain?method=…&path=…&as=…, as pages routes explain does.
 func (t *tools) serveExplain(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
-	args := []string{"routes", "explain", "--edge-rules=" + t.run.options.EdgeRules}
+	args := []string{"routes", "explain", "--edge-rules=" + cmp.Or(t.run.process.Sites.EdgeRules, project.EdgeRulesOn)}
 	if as := asked.Get("as"); as != "" {
 		args = append(args, "--as="+as)
 	}

@@ -38,6 +38,8 @@ type Sites struct {
 	Terminal *terminal.Terminal
 	SiteDir  string // of -C, "" for none
 	DirTyped bool   // -C is on the command line itself, and not only in the environment
+	// EdgeRules is EdgeRulesOff to set "_headers" and "_redirects" aside, with all that is wrong with them.
+	EdgeRules string
 }
 
 // Find returns the site's folder: the argument if there is one, else -C, else the nearest folder upwards that holds a
@@ -135,7 +137,11 @@ func (s *Sites) NamedFolder(args []string) (dir string, ok bool) {
 
 // Load reads and checks the manifest of the site in dir; it is nil when it was refused.
 func (s *Sites) Load(dir string) (*manifest.Manifest, Checked) {
-	return s.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName), validate.Load)
+	return s.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName), s.checker().Load)
+}
+
+func (s *Sites) checker() validate.Checker {
+	return validate.Checker{NoEdgeRules: s.EdgeRules == EdgeRulesOff}
 }
 
 // LoadUnread is Load without reading the public files, for a site that is built next: the build reads each.
@@ -149,7 +155,7 @@ func (s *Sites) LoadUnread(dir string) (*manifest.Manifest, Checked) {
 	var listing *publicfiles.Listing
 	m, checked := s.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName),
 		func(fsys fs.FS, name string) (m *manifest.Manifest, found diagnostic.List) {
-			m, listing, found = validate.LoadForBuild(fsys, listed, name)
+			m, listing, found = s.checker().LoadForBuild(fsys, listed, name)
 			return m, found
 		})
 	if listing != nil {
@@ -268,10 +274,10 @@ const (
 	EdgeRulesOff = "off"
 )
 
-// EdgeRules returns the rules of the site in dir, whose manifest is valid. Where a file has changed since and is broken
+// LoadEdgeRules returns the rules of the site in dir, whose manifest is valid. Where a file has changed since and is broken
 // now, its valid lines count: the next build reports the others.
-func EdgeRules(choice, dir string, m *manifest.Manifest) *edgerules.Rules {
-	if choice == EdgeRulesOff {
+func (s *Sites) LoadEdgeRules(dir string, m *manifest.Manifest) *edgerules.Rules {
+	if s.EdgeRules == EdgeRulesOff {
 		return nil
 	}
 	rules, _ := edgerules.Load(os.DirFS(dir), m.Assets)

@@ -28,9 +28,8 @@ type Site struct {
 	unsure   map[string]bool // files that are no assets if the Worker imports them
 }
 
-// Load reads what decides the routes of the site that args name: the manifest and the names of the static files. rules is a
-// choice of project.EdgeRules.
-func Load(ctx context.Context, sites *project.Sites, args []string, rules string) (*Site, error) {
+// Load reads what decides the routes of the site that args name: the manifest and the names of the static files.
+func Load(ctx context.Context, sites *project.Sites, args []string) (*Site, error) {
 	dir, m, err := sites.LoadSite(args)
 	if err != nil {
 		return nil, err
@@ -45,7 +44,7 @@ func Load(ctx context.Context, sites *project.Sites, args []string, rules string
 	if len(diags) > 0 && !sites.Terminal.Quiet && !sites.Terminal.JSON {
 		sites.Terminal.PrintDiagnostics(sites.ReportOf(dir, diags), nil)
 	}
-	r := site.Revision{Manifest: m, Rules: project.EdgeRules(rules, dir, m)}
+	r := site.Revision{Manifest: m, Rules: sites.LoadEdgeRules(dir, m)}
 	unsure := map[string]bool{}
 	for _, a := range files.Assets {
 		rel, err := filepath.Rel(files.Dir, a.File)

@@ -135,11 +135,8 @@ func (s *site) serveApp(m *manifest.Manifest, app starter.App) {
 // appNote says what became of a single-page app, by the file that it was known by.
 func appNote(source string) string {
 	const does = starter.SinglePageWorker + " answers a path that no file does with the page, for a router in the browser"
-	switch path.Ext(source) {
-	case ".html":
+	if path.Ext(source) == ".html" {
 		return does + "; without such a router, remove it and \"entry\" and \"routes\""
-	case "":
-		return does + ": leave out the line for /* where the build takes this file from"
 	}
 	return does + `, as the rule there; others belong into "_redirects" and "_headers"`
 }
