@@ -122,7 +122,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestSwapped is P-115: between the walk and the reading something else takes a file's
+// TestSwapped: between the walk and the reading something else takes a file's
 // place. The reader reads only files that may be served.
 func TestSwapped(t *testing.T) {
 	for _, c := range []struct {

@@ -376,10 +376,10 @@ func endWithHandler(next http.Handler) http.Handler {
 	})
 }
 
-// watchClient calls gone once the client of a request has left, until stop is called. net/http watches only after the
-// end of a body, and until the client sends its next request: a Worker that never reads its body, or a pipelined one,
-// would go on for a client that has left. A client that sends no more may still wait for its response: it gets
-// halfClosed for that, from when its last byte was read.
+// watchClient calls gone once the client of a request has left, until stop is called. net/http watches only after the end of a body, and
+// until the client sends its next request: a Worker that never reads its body, or has a pipelined request after it, would go on for a
+// client that has left. A client that ends only its sending may still wait for the response: it gets halfClosed for that, counted from
+// its last byte.
 func (c *conn) watchClient(ctx context.Context, gone func()) (stop func()) {
 	since, came := time.Duration(0), c.came.Load()
 	var timer *time.Timer

@@ -218,7 +218,7 @@ func drip(t *testing.T, written, size int, period, limit time.Duration) (life ti
 	return life
 }
 
-// D-023: a client that always reads, but next to nothing, is ended as well.
+// A client that always reads, but next to nothing, is ended as well.
 func TestDrippingReaderIsEnded(t *testing.T) {
 	if life := drip(t, 100, 100, 5*time.Second, time.Hour); life > 2*stalledWrite {
 		t.Errorf("100 bytes in 5 s: ended after %v", life)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// D-006: what changes something takes the token of this run and JSON, and no
+// What changes something takes the token of this run and JSON, and no
 // page of another site gets through, whatever it sends.
 func TestToolsAreGuarded(t *testing.T) {
 	var got []string

@@ -19,7 +19,6 @@ import (
 
 const endless = "CREATE TABLE big AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n;"
 
-// TestCancel is M-040.
 func TestCancel(t *testing.T) {
 	db := open(t)
 	for i := range 20 {
@@ -36,7 +35,6 @@ func TestCancel(t *testing.T) {
 	apply(t, db, list("1.sql", "CREATE TABLE a(x)"))
 }
 
-// TestDatabaseFaults is M-034.
 func TestDatabaseFaults(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "site.db")
 	db := openPath(t, whole)
@@ -96,7 +94,7 @@ func TestDatabaseFaults(t *testing.T) {
 	}
 }
 
-// TestReadOnly is M-034 for a database that cannot be written.
+// TestReadOnly has a database that cannot be written.
 func TestReadOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	apply(t, openPath(t, path), list("1.sql", "CREATE TABLE a(x)"))
@@ -114,7 +112,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestLocked is M-037 for a writer that does not end.
+// TestLocked has a writer that does not end.
 func TestLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	apply(t, openPath(t, path), nil)
@@ -151,7 +149,7 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestConcurrentRunners is M-035: each file runs once, and the other runner waits.
+// TestConcurrentRunners: each file runs once, and the other runner waits.
 func TestConcurrentRunners(t *testing.T) {
 	rounds := 100
 	if testing.Short() {
@@ -192,7 +190,7 @@ func TestConcurrentRunners(t *testing.T) {
 	}
 }
 
-// TestReader is M-037: a dev server that reads does not stop a run, and goes on with what it saw.
+// TestReader: a dev server that reads does not stop a run, and goes on with what it saw.
 func TestReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	db := openPath(t, path)
@@ -232,7 +230,7 @@ func (c *changing) Open(name string) (fs.File, error) {
 	return fsys.Open(name)
 }
 
-// TestChangedMeanwhile is M-038: the bytes that are hashed are the bytes that run.
+// TestChangedMeanwhile: the bytes that are hashed are the bytes that run.
 func TestChangedMeanwhile(t *testing.T) {
 	db := open(t)
 	m := migrate.New(db, &changing{}, options)
@@ -251,7 +249,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestFull is M-032: there is no room for one page more, at every page.
+// TestFull: there is no room for one page more, at every page.
 func TestFull(t *testing.T) {
 	files := pairFiles(3, 200)
 	failed, step := 0, 1

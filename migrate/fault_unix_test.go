@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 )
 
-// TestDiskFull is M-032 for the disk itself: no file may grow over a limit, which rises by 4 KiB from run to run. It
+// TestDiskFull: no file may grow over a limit, which rises by 4 KiB from run to run. It
 // runs in a process of its own, whose limit it is.
 func TestDiskFull(t *testing.T) {
 	if testmachine.InOwnProcess(t, nil) {
@@ -91,7 +91,7 @@ func fillDisk(t *testing.T) {
 	}
 }
 
-// TestFailingCalls is M-033: the n-th call of the system fails, where strace is there to see to it.
+// TestFailingCalls: the n-th call of the system fails, where strace is there to see to it.
 func TestFailingCalls(t *testing.T) {
 	files := pairFiles(3, 50)
 	if path := os.Getenv("PAGES_TEST_CALLS"); path != "" {

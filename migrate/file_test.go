@@ -81,7 +81,6 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadLink is M-006 for a link.
 func TestReadLink(t *testing.T) {
 	dir := t.TempDir()
 	testmachine.Link(t, "/etc/passwd", filepath.Join(dir, "1.sql"))
@@ -91,7 +90,6 @@ func TestReadLink(t *testing.T) {
 	}
 }
 
-// TestNotText is M-022.
 func TestNotText(t *testing.T) {
 	tests := []struct{ sql, want string }{
 		{"CREATE TABLE a(x);\nSELECT 1;\x00 DROP TABLE a;", "1.sql:2:10 migration_not_text"},
@@ -113,7 +111,6 @@ func TestNotText(t *testing.T) {
 	}
 }
 
-// TestSize is M-024 for files.
 func TestSize(t *testing.T) {
 	fill := func(n int) string {
 		const head, tail = "CREATE TABLE IF NOT EXISTS a(x);\n--", "\n"
@@ -139,7 +136,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestManyStatements is M-024 for statements. They take no more than some times what SQLite
+// TestManyStatements: many statements take no more than some times what SQLite
 // takes for them, however many there are.
 func TestManyStatements(t *testing.T) {
 	want := 100_000

@@ -11,7 +11,6 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 )
 
-// TestForeignKeys is M-018.
 func TestForeignKeys(t *testing.T) {
 	const schema = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, p REFERENCES p(id));\n"
 	tests := []struct{ sql, want string }{

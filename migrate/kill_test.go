@@ -44,7 +44,7 @@ func checkPairs(t testing.TB, path string) int {
 	return rows
 }
 
-// TestKill is M-030: a process that migrates is killed at random moments. Each file is there whole with its ledger
+// TestKill: a process that migrates is killed at random moments. Each file is there whole with its ledger
 // row, or not at all, and in the end the schema is a clean run's.
 func TestKill(t *testing.T) {
 	kills := 25
@@ -93,7 +93,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestDiskCopy is M-041: what lies on the disk at any moment of a run is a whole database.
+// TestDiskCopy: what lies on the disk at any moment of a run is a whole database.
 func TestDiskCopy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	// Without checkpoints the log only grows, so that copying it is the same as stopping there.

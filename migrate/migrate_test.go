@@ -127,7 +127,6 @@ func ledger(t testing.TB, db *sql.DB) string {
 	return strings.Join(out, " ")
 }
 
-// TestApplyTwice is M-001.
 func TestApplyTwice(t *testing.T) {
 	db := open(t)
 	files := list(
@@ -210,7 +209,6 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// TestOutOfOrderAllowed is M-005 with the flag.
 func TestOutOfOrderAllowed(t *testing.T) {
 	db := open(t)
 	apply(t, db, list("1.sql", "CREATE TABLE a(x)", "3.sql", "CREATE TABLE c(x)"))
@@ -506,7 +504,6 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// TestRollbackConflict is M-017.
 func TestRollbackConflict(t *testing.T) {
 	for _, statement := range []string{
 		"INSERT OR ROLLBACK INTO a VALUES (1)",
@@ -572,7 +569,6 @@ func TestForeignKeysFromBefore(t *testing.T) {
 	}
 }
 
-// TestTables is M-039.
 func TestTables(t *testing.T) {
 	o := options
 	o.Tables = []string{"POSTS", "leads"}

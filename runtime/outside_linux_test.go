@@ -46,7 +46,7 @@ func resetHighest(t *testing.T) {
 	}
 }
 
-// gzipBomb is so many zeros, by gzip a thousandth of it.
+// gzipBomb returns size zeros, which gzip compresses to a thousandth.
 func gzipBomb(t *testing.T, size int64) []byte {
 	t.Helper()
 	var out bytes.Buffer

@@ -12,9 +12,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is H-052's other half: what clients were generated from stays (platform
-// document, section 9.3). What was deprecated 90 days ago may go, when it is entered
-// in removable with its day.
+// This file keeps the interface that clients were generated from (platform document, section 9.3). A
+// property may go 90 days after its deprecation, when removable lists it with its day.
 
 // removable are the names that the breaks below may mention, with the day of their deprecation.
 var removable = map[string]string{}

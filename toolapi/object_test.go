@@ -14,7 +14,6 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// malformedBodies are H-046 and H-047.
 var malformedBodies = []string{
 	`null`, `[]`, `"x"`, `1`, `true`, `{"site_id":`, `{} {}`, "\ufeff{}", `{} trailing`,
 	strings.Repeat(`{"a":`, 10_000) + `1` + strings.Repeat(`}`, 10_000),
@@ -44,7 +43,7 @@ func TestEmptyBodyIsAnEmptyObject(t *testing.T) {
 	}
 }
 
-// TestFingerprint is C-016 and H-012: which bodies ask for the same thing.
+// TestFingerprint: which bodies ask for the same thing.
 func TestFingerprint(t *testing.T) {
 	const of = `{"site_id":"a","revision":1}`
 	for body, same := range map[string]bool{
@@ -132,7 +131,7 @@ var checks = []struct{ tool, body, issues string }{
 	},
 }
 
-// TestCheck is H-040 and H-006 where no server is needed: every issue, by path.
+// TestCheck: every issue of a body that needs no server, by path.
 func TestCheck(t *testing.T) {
 	for _, c := range checks {
 		o, err := toolapi.ParseObject([]byte(c.body))

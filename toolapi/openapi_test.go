@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the golden of the OpenAPI documen
 
 const golden = "testdata/openapi.json"
 
-// TestOpenAPIGolden is H-052: a change of the interface shows in the golden, which is
+// TestOpenAPIGolden: a change of the interface shows in the golden, which is
 // what clients were generated from.
 func TestOpenAPIGolden(t *testing.T) {
 	got, err := toolapi.NewContract().OpenAPI()

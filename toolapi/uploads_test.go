@@ -13,7 +13,7 @@ import (
 
 const aSite = `"site_id": "123e4567-e89b-42d3-a456-426614174000"`
 
-// TestCheckDeclare is U-011, U-017 and U-018 as far as the body alone decides.
+// TestCheckDeclare has the refusals that the body of a declare alone decides.
 func TestCheckDeclare(t *testing.T) {
 	hash := strings.Repeat("0a", 32)
 	file := func(more string) string {
@@ -106,7 +106,6 @@ func FuzzParseDeclare(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) { sameDeclare(t, body) })
 }
 
-// TestCheckPreviewLink is U-101.
 func TestCheckPreviewLink(t *testing.T) {
 	for life, ok := range map[string]bool{
 		"60": true, "604800": true, "59": false, "604801": false, `"60"`: false, "-1": false, "60.5": false,

@@ -26,7 +26,7 @@ var canaryForms = []string{
 
 // TestSecretCanary has a Worker use a secret, and fail with it in its hands, while the
 // author looks at everything: no file that was written, no line that was printed and no
-// page of ours has it, though the Worker itself logs it (K-005). What has it is where the
+// page of ours has it, though the Worker itself logs it. What has it is where the
 // author put it, and the Worker's answer.
 func TestSecretCanary(t *testing.T) {
 	path := program(t) // before the caches of go move

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
-// TestLinksInAssets is P-110, P-111, P-112, P-113, P-114 and P-116: a link to a file of the
+// TestLinksInAssets: a link to a file of the
 // site is followed; what leads out, nowhere or in a circle, and what is no file, is
 // refused by name, and nothing is sent.
 func TestLinksInAssets(t *testing.T) {

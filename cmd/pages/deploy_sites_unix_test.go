@@ -98,8 +98,7 @@ func (v guest) ask(method, path string, header http.Header) (status int, h http.
 	return resp.StatusCode, resp.Header, body, err
 }
 
-// sees reports that a file is not served with its bytes. A page that is known by a
-// shorter path leads there.
+// sees reports an error where a file is not served with its bytes. It follows the redirect to a page's shorter path.
 func (v guest) sees(path string, want []byte) error {
 	status, h, body, err := v.ask(http.MethodGet, path, http.Header{})
 	if to := h.Get("Location"); err == nil && status == http.StatusTemporaryRedirect && strings.HasPrefix(to, "/") {

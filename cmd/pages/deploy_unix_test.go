@@ -156,7 +156,7 @@ func blobsIn(t *testing.T, data string) int64 {
 
 var sentLine = regexp.MustCompile(`sent (\d+) files?`)
 
-// TestDeployKilled kills a deploy, or presses Ctrl-C, at random points: U-078. The next
+// TestDeployKilled kills a deploy, or presses Ctrl-C, at random points. The next
 // one sends what is missing and nothing else, and nothing was published between.
 func TestDeployKilled(t *testing.T) {
 	rounds := 6
@@ -206,7 +206,7 @@ func TestDeployKilled(t *testing.T) {
 }
 
 // TestPlatformKilledWhileDeploying kills the service at random points and starts it
-// again, while a deploy goes on: U-079.
+// again, while a deploy goes on.
 func TestPlatformKilledWhileDeploying(t *testing.T) {
 	rounds := 2
 	switch {

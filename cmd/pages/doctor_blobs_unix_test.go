@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
-// TestDoctorVerify is the rest of U-064, and I-010: damage to uploaded files is found beside
+// TestDoctorVerify: damage to uploaded files is found beside
 // the running service, each with the revisions that hold it, and mended by sending them again.
 func TestDoctorVerify(t *testing.T) {
 	data := t.TempDir()

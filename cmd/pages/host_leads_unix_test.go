@@ -54,7 +54,7 @@ func (p *platformRun) preview(t *testing.T, site string) (host, cookie string) {
 	return u.Hostname(), cookie
 }
 
-// TestLeadsReachTheWorkspace is F-010 of a published page: what visitors send by its forms
+// TestLeadsReachTheWorkspace: what visitors of a published page send by its forms
 // arrives in the page's workspace, with its events, once: also what the service
 // acknowledged just before it was killed, and what came by a preview link.
 func TestLeadsReachTheWorkspace(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestPublishedConsole is K-005 of published pages: what a Worker logs is in the service's
+// TestPublishedConsole: what the Worker of a published page logs is in the service's
 // log, a JSON line each, with the page's name and without its secrets, however they are
 // written.
 func TestPublishedConsole(t *testing.T) {

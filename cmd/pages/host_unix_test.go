@@ -381,7 +381,7 @@ func grep(t *testing.T, dir, text string) (found string) {
 	return found
 }
 
-// TestSwitchUnderLoad is U-085: every visitor gets one revision or the other.
+// TestSwitchUnderLoad: every visitor gets one revision or the other.
 func TestSwitchUnderLoad(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	site := p.Demo["unpublished_site_id"]
@@ -435,7 +435,6 @@ func TestSwitchUnderLoad(t *testing.T) {
 	visitors.Wait()
 }
 
-// TestRollBack is U-086, U-087 and U-088.
 func TestRollBack(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	site := p.Demo["unpublished_site_id"]
@@ -518,7 +517,6 @@ func TestEmptiedDatabase(t *testing.T) {
 	}
 }
 
-// TestPreviewLink is U-102, U-103, U-104, U-105, U-106 and U-107.
 func TestPreviewLink(t *testing.T) {
 	data := t.TempDir()
 	p := startPlatform(t, data)

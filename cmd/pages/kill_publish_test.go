@@ -85,7 +85,7 @@ func soakRounds(ordinary, soak int) int {
 
 // TestPublishKilled kills the service at random while pages are uploaded, imported,
 // published, rolled back and visited, and in every other round also `pages deploy` and
-// `pages confirm`, of which one is killed before: U-078, U-079, Z-017 and I-001. What was acknowledged
+// `pages confirm`, of which one is killed before. What was acknowledged
 // stands, nothing is there twice, what is served is one revision, whole, and what was cut
 // off succeeds when it is begun again.
 func TestPublishKilled(t *testing.T) {

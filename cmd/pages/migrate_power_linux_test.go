@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// TestMigratePowerLoss is M-031: the power of the disk is cut at random while migrations are applied. What a run said
+// TestMigratePowerLoss: the power of the disk is cut at random while migrations are applied. What a run said
 // it applied is there afterwards, and of each file all or nothing.
 func TestMigratePowerLoss(t *testing.T) {
 	needsPower(t)

@@ -50,7 +50,7 @@ func pagesReading(t *testing.T, stdin string, args ...string) (stdout, stderr st
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestMigrateKilled is M-036: a runner that was killed while it held the lock does not block the next one.
+// TestMigrateKilled: a runner that was killed while it held the lock does not block the next one.
 func TestMigrateKilled(t *testing.T) {
 	dir := migrationSite(t, map[string]string{"1.sql": "CREATE TABLE a(x);", "2.sql": endless})
 	path := program(t)
@@ -74,7 +74,7 @@ func TestMigrateKilled(t *testing.T) {
 	}
 }
 
-// TestMigrateAtOnce is M-035 for the command: all of them end well, and each file was applied once.
+// TestMigrateAtOnce: of commands side by side all end well, and each file was applied once.
 func TestMigrateAtOnce(t *testing.T) {
 	files := map[string]string{}
 	for i := range 20 {

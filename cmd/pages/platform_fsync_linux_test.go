@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
-// TestFailedSync is U-051 and I-006: an fsync fails, of one kind of file after the other.
+// TestFailedSync: an fsync fails, of one kind of file after the other.
 // What was asked for then is not acknowledged, the service ends with an exit code of its
 // own and says why, and the next one begins with everything that was acknowledged before.
 func TestFailedSync(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// TestEveryFailedSync is I-006: the n-th fsync of a service fails, once, for one n after
+// TestEveryFailedSync: the n-th fsync of a service fails, once, for one n after
 // the other, while pages are made, published and rolled back, a Worker writes to its
 // database, its keys and its bucket, and visitors send forms. Whatever the fsync was of:
 // nothing is acknowledged that it belongs to, the service ends and says why, and the next

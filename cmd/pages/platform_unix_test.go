@@ -300,7 +300,7 @@ func readEffects(t *testing.T, data string) (e platformEffects) {
 	return e
 }
 
-// TestPlatformLosesNothing is H-015, C-021 and H-054: however the service ends under
+// TestPlatformLosesNothing: however the service ends under
 // load, what was acknowledged is there, and what is tried again happens once. One that
 // is asked to end finishes what it has begun: each effect has its response.
 func TestPlatformLosesNothing(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestPublishPowerLoss is U-090, and Z-017 and I-002 for what is published: it cuts the power of the disk at random while pages are
+// TestPublishPowerLoss cuts the power of the disk at random while pages are
 // uploaded, imported, published and rolled back. Every revision that was acknowledged is
 // there, with every byte; the pointer is the last acknowledged one or the one under way;
 // and what is served is that revision, whole.

@@ -131,7 +131,7 @@ func (h *historian) client(n, times int, p *platformRun, shown []string) {
 	}
 }
 
-// TestPublishHistory is U-084 and I-021: the history of publishes, rollbacks and reads by
+// TestPublishHistory: the history of publishes, rollbacks and reads by
 // several clients, also across kills of the service, is that of one register.
 func TestPublishHistory(t *testing.T) {
 	const clients = 8

@@ -121,7 +121,7 @@ func (l *pageLedger) publisher(t *testing.T, p *platformRun, step func()) {
 	}
 }
 
-// once does one thing, and reports false when there was no answer.
+// once takes one step, and reports false when no answer came.
 func (l *pageLedger) once(t *testing.T, p *platformRun) bool {
 	tool, revision := "page.publish", ""
 	if n := len(l.shown); n > 1 && rand.IntN(3) == 0 { //nolint:gosec // a choice

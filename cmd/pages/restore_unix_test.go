@@ -197,7 +197,7 @@ func (e *emptiedPage) rowsIn(t *testing.T, point string) []int {
 	return numbers
 }
 
-// together makes calls at once.
+// together makes calls side by side.
 func together(calls ...func() told) []told {
 	all := make([]told, len(calls))
 	var under sync.WaitGroup

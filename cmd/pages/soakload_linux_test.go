@@ -31,8 +31,8 @@ var visits = []struct {
 	},
 }
 
-// TestSoakLoad: a dev server that is visited by many and saved to again and again answers each as the first, and in
-// the end holds no more files open than after a third of that, and not much more memory.
+// TestSoakLoad: under many visitors and saves a dev server answers the last request as the first. At the end it holds as many open files
+// as after a third of the run, and little more memory.
 func TestSoakLoad(t *testing.T) {
 	const visitors = 8
 	perSave, saves := 50, 12

@@ -64,7 +64,7 @@ const (
 	Asked  State = "asked"  // it asked, and Code is to be typed there
 	Paired State = "paired" // it sent its code
 	Failed State = "failed" // it used all its tries
-	Busy   State = "busy"   // it asked, and there is no code for it; sent once until there is one again
+	Busy   State = "busy"   // it asked while no code was free; sent once until one is free
 )
 
 // Event is a message to the author.

@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
-// D-013: the conditions of RFC 9110, section 13, by date and by tag.
+// The conditions of RFC 9110, section 13, by date and by tag.
 func TestD013Conditions(t *testing.T) {
 	dir, assets := folder(t, map[string]string{"/a.txt": "0123456789"})
 	at := time.Date(2026, 5, 6, 7, 8, 9, 123456789, time.UTC)

@@ -233,8 +233,8 @@ func TestCompressedFilesHaveABound(t *testing.T) {
 	}
 }
 
-// The tag of a compressed file is a strong one: it becomes the same bytes with an encoder
-// that has worked before, also on one that it broke off.
+// The tag of a compressed file is strong: an encoder gives the same bytes when it is used again, after a file that it left unfinished
+// too.
 func TestEncodersRepeatThemselves(t *testing.T) {
 	text := func(seed uint64, size int) []byte {
 		source, b := rand.New(rand.NewPCG(seed, 1)), bytes.Buffer{}

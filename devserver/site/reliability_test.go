@@ -155,7 +155,7 @@ PRIVATE Private prıvate pr%C4%B1vate ｐrivate %EF%BD%90rivate p%72ivate privat
 http:// http://localhost http://evil.example HTTP://LOCALHOST:80 https:// //localhost __pages __preview
 _headers _redirects .git .env .html .HTML .htm index`)
 
-// R-390: no path that a grammar of the atoms makes leads to what is hidden. The
+// No path that a grammar of the atoms makes leads to what is hidden. The
 // fuzzer goes on from here.
 func TestR390Grammar(t *testing.T) {
 	rounds := 20_000
@@ -190,7 +190,7 @@ func TestR390Grammar(t *testing.T) {
 	}
 }
 
-// D-025, R-400: what is no method of a site's is refused, and HTTP/2 is not spoken.
+// What is no method of a site's is refused, and HTTP/2 is not spoken.
 func TestD025Methods(t *testing.T) {
 	dir, assets := folder(t, privateFiles)
 	f := start(t, Options{}, Revision{

@@ -51,9 +51,8 @@ type Options struct {
 	AllowHost func(host string) bool
 	// Personas can be signed in as, until [Site.SetPersonas]. Nil means [DefaultPersonas], an empty slice no persona.
 	Personas []Persona
-	// SignedInAs is the key or the email of the persona that clients are before signing in or out, until
-	// [Site.SetSignedInAs]. Default none. It does not hold for requests of another site's pages and of the site's own
-	// Worker.
+	// SignedInAs is the key or the email of the persona of clients that have neither signed in nor out. Default none.
+	// [Site.SetSignedInAs] changes it. It does not hold for requests from pages of other sites and from the site's own Worker.
 	SignedInAs string
 	// Links signs people in by a link that is sent to them, and no other way. Nil means as a persona, or by an email
 	// alone.

@@ -219,7 +219,7 @@ func TestWebhookDelivers(t *testing.T) {
 	}
 }
 
-// F-011: a receiver that fails five times gets the event with the same id, before
+// A receiver that fails five times gets the event with the same id, before
 // any later one of its form; other forms do not wait.
 func TestWebhookRetriesInOrder(t *testing.T) {
 	hook := newReceiver(t, 500, 302, 404, 599, 408)
@@ -304,7 +304,7 @@ func TestWebhookGone(t *testing.T) {
 	}
 }
 
-// F-011: a receiver that takes long over the events of one form holds no other
+// A receiver that takes long over the events of one form holds no other
 // form's up, also those that are raised meanwhile, and a form's come in order.
 func TestWebhookFormsDoNotWait(t *testing.T) {
 	p := newPosts(t, newReceiver(t))

@@ -12,7 +12,7 @@ import (
 // This file finds what a script names, and which of it the script ties to a members route. A script that cannot be read, as
 // with a syntax of tomorrow, loads nothing by itself: what it names in quotes may still be public.
 
-// scriptRefs reads a script. One in a page loads what it imports with import(), too: nothing else would.
+// scriptRefs reads a script. A script in a page also loads the targets of its import(), since nothing else would.
 func (m *modules) scriptRefs(text []byte, inPage bool) refs {
 	ast, err := js.Parse(parse.NewInputBytes(append(bytes.Clone(text), 0)[:len(text)]), js.Options{})
 	if err != nil {

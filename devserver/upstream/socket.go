@@ -13,9 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// This file relays the WebSocket of a stranger on a site with members routes: that of hot module replacement, by which dev
-// servers also show their errors, with the lines around them, to all browsers. Members and sites without members routes get
-// the connection itself.
+// This file relays a stranger's WebSocket of hot module replacement on a site with members routes. Over it dev servers also send errors,
+// with the lines around them, to all browsers. Members, and visitors of sites without members routes, get the connection itself.
 
 const maxMessage = 64 << 20
 

@@ -38,8 +38,8 @@ type Set struct {
 	KV     map[string]*kv.Namespace
 	R2     map[string]*r2.Bucket
 	Images map[string]*images.Binding
-	// Assets get GET and HEAD requests with the Worker's URL and its host as the Host header. They are behind the members
-	// gate, which guards requests from outside.
+	// Assets get GET and HEAD requests with the Worker's URL and its host as the Host header. The members gate, which guards requests
+	// from outside, does not see them.
 	Assets  map[string]http.Handler
 	Secrets map[string]string
 }

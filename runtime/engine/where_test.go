@@ -79,8 +79,7 @@ func TestKillNamesTheLine(t *testing.T) {
 	}
 }
 
-// TestPatternNamesTheLine: of a pattern that takes apart what has no members, and not that of
-// what was compiled before it.
+// TestPatternNamesTheLine: the error names the line of a pattern that destructures undefined, and not the one compiled before it.
 func TestPatternNamesTheLine(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	for _, c := range []struct{ name, code, want string }{

@@ -200,7 +200,7 @@ func TestWalkedPaths(t *testing.T) {
 	}
 }
 
-// TestServedPaths is P-109 and its neighbours: the served paths count.
+// TestServedPaths: the served paths count.
 func TestServedPaths(t *testing.T) {
 	for _, c := range []struct {
 		manifest, want string
@@ -228,7 +228,6 @@ func TestServedPaths(t *testing.T) {
 	}
 }
 
-// TestManifests is U-014 to U-016.
 func TestManifests(t *testing.T) {
 	for manifest, names := range map[string]string{
 		`{"limits": {"cpuMs": 40000}}`: "/limits/cpuMs", `{"extra": 1}`: "extra", `{"routes": [{"pattern": "x"}]}`: "/routes/0/pattern",
@@ -261,7 +260,6 @@ func TestManifestSentences(t *testing.T) {
 	}
 }
 
-// TestLimits is U-008 to U-010, U-012 and U-013.
 func TestLimits(t *testing.T) {
 	many := func(n int, size int64) (all []sitefile.File) {
 		for i := range n {

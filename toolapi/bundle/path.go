@@ -25,7 +25,7 @@ import (
 // Codes of the path rules. A path is refused that some file system, URL or archive would
 // read differently. When it breaks several rules, the first code counts, in the order of the
 // constants: down the left column of the protocol's table, then down the right one. A drive
-// letter is in both; the tests P-032 and P-033 have it a character of Windows.
+// letter is in both, and counts as a character of Windows.
 const (
 	CodeNotUTF8     = "path_not_utf8"
 	CodeEmpty       = "path_empty"

@@ -180,7 +180,7 @@ func TestRate(t *testing.T) {
 	_ = said
 }
 
-// TestStatuses holds how often each status is tried: U-074, U-075, U-076.
+// TestStatuses holds how often each status is tried.
 func TestStatuses(t *testing.T) {
 	for _, tt := range []struct {
 		status int

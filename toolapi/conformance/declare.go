@@ -12,7 +12,6 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// declareCases are U-001 to U-027.
 var declareCases = map[string]func(*run){
 	"U-001": func(r *run) {
 		one := unique("one")
@@ -51,7 +50,7 @@ var declareCases = map[string]func(*run){
 		}
 		r.cancel(typed.text("upload_id"))
 	},
-	// What was uploaded before is not required again.
+	// Files uploaded before are not required again.
 	"U-005": func(r *run) {
 		s := site{"a": unique("a")}
 		r.upload(s)

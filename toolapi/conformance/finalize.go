@@ -10,7 +10,6 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// finalizeCases are U-060 to U-066 and U-089.
 var finalizeCases = map[string]func(*run){
 	// A bundle that is finalized more than once is one revision, and does not go live.
 	"U-060 U-062": func(r *run) {
@@ -103,7 +102,6 @@ var finalizeCases = map[string]func(*run){
 	},
 }
 
-// previewCases are U-100, U-101 and U-109.
 var previewCases = map[string]func(*run){
 	"U-100": func(r *run) {
 		newest := r.upload(site{"a": unique("a")})

@@ -19,7 +19,7 @@ type pathCase struct {
 // longPath is 1,020 bytes: four short of the most.
 var longPath = strings.Repeat(strings.Repeat("a", 203)+"/", 5)
 
-// paths are the cases P-001 to P-108.
+// paths are the cases P-001 to P-108 of the upload protocol.
 var paths = []pathCase{
 	{"P-001", "", []string{"index.html"}},
 	{"P-002", "", []string{"a/b/c.txt"}},

@@ -17,7 +17,6 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// sendCases are U-030 to U-054.
 var sendCases = map[string]func(*run){
 	// A blob is sent, looked for, and sent again.
 	"U-030 U-031": func(r *run) {

@@ -143,8 +143,8 @@ func (w *testService) over(n *network, t *transport) *deploy.Deployer {
 	return d
 }
 
-// TestNetworks deploys over networks that cut, reset, hold and slow down: U-070, U-071,
-// U-073. Each deploy ends with the right bytes and one publish.
+// TestNetworks deploys over networks that cut, reset, hold and slow down.
+// Each deploy ends with the right bytes and one publish.
 func TestNetworks(t *testing.T) {
 	first := func(k int, f fault) func(int) fault {
 		return func(n int) fault {
@@ -196,7 +196,7 @@ func (w *testService) publishedOnce(revision string) {
 }
 
 // TestRandomNetworks deploys over random faults, again and again until it
-// succeeds: I-015. It never ends with a wrong site.
+// succeeds. It never ends with a wrong site.
 func TestRandomNetworks(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

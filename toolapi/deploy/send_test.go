@@ -57,7 +57,7 @@ func TestSend(t *testing.T) {
 	w.checkRevision(next.Revision, b2)
 }
 
-// TestResume stops after some files, and goes on with the others: U-078.
+// TestResume stops after some files, and goes on with the others.
 func TestResume(t *testing.T) {
 	w := newTestService(t)
 	for _, k := range []int{1, 7, 19, 30} {
@@ -94,7 +94,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestLostAnswers loses the first answer of each step, after the service did it: U-072.
+// TestLostAnswers loses the first answer of each step, after the service did it.
 func TestLostAnswers(t *testing.T) {
 	for _, step := range []string{"POST uploads", "PUT blobs", "POST finalize", "POST page.publish", "confirm", "POST page.list"} {
 		t.Run(step, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestTrouble holds how an upload meets refusals of single blobs: U-074, U-075, U-076.
+// TestTrouble holds how an upload meets refusals of single blobs.
 func TestTrouble(t *testing.T) {
 	w := newTestService(t)
 	answer := func(status int, body string, header ...string) (*http.Response, error) {
@@ -223,7 +223,7 @@ func TestFewerAtOnce(t *testing.T) {
 	}
 }
 
-// TestChangedFiles changes a file after it was declared: U-080. Nothing is finalized.
+// TestChangedFiles changes a file after it was declared. Nothing is finalized.
 func TestChangedFiles(t *testing.T) {
 	for i, change := range []struct {
 		name string
@@ -298,7 +298,7 @@ func TestCorruptOnTheWay(t *testing.T) {
 	w.checkRevision(done.Revision, b)
 }
 
-// TestRestart stops the service in the middle and starts it again: U-079.
+// TestRestart stops the service in the middle and starts it again.
 func TestRestart(t *testing.T) {
 	for _, step := range []string{"POST uploads", "PUT blobs", "POST finalize", "POST page.publish"} {
 		t.Run(step, func(t *testing.T) {
@@ -403,7 +403,7 @@ func TestLyingRequired(t *testing.T) {
 }
 
 // TestExpired declares again when the upload has expired meanwhile, or was cancelled by
-// someone else: U-077.
+// someone else.
 func TestExpired(t *testing.T) {
 	for name, meanwhile := range map[string]func(w *testService, upload string){
 		"expired": func(w *testService, _ string) { w.pass(25 * time.Hour) },
@@ -435,8 +435,8 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// TestTwoDeploys has two at once: the same bundle (U-081), two with a base (U-082), and
-// two without (U-083).
+// TestTwoDeploys has two at once: the same bundle, two with a base, and
+// two without.
 func TestTwoDeploys(t *testing.T) {
 	both := func(t *testing.T, w *testService, a, b deploy.Bundle, base toolapi.BaseRevision) (revisions [2]string, errs [2]error) {
 		t.Helper()

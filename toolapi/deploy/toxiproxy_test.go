@@ -30,7 +30,7 @@ func newProxy(w *testService) *toxiproxy.Proxy {
 	return p
 }
 
-// TestToxiproxy is U-070, U-071 and U-073 with the toxics of toxiproxy: whatever the
+// TestToxiproxy runs deploys under the toxics of toxiproxy: whatever the
 // network does meanwhile, the deploy ends with the right bytes and one publish. The long
 // form has the figures of the rules.
 func TestToxiproxy(t *testing.T) {

@@ -66,7 +66,7 @@ import "time"
 // puts back before anybody sees the page. Approved are the tables that the proposal showed: more of their rows may have come
 // since, which are in the restore point that is made first, and no other table loses any. Who may publish may restore.
 //
-// Previews. The arguments of a preview link are refused with 422, as test U-101 of the protocol has it, and those of uploads
+// Previews. The arguments of a preview link are refused with 422, as the upload protocol has it, and those of uploads
 // and imports with 400. Previews have databases and a namespace of their own, copied from the live ones at the first
 // request, and an empty bucket; they last until the link expires or the service ends. To bound these copies, a site has at
 // most maxPreviews valid links: the next one is too_many_previews, and no existing link ends for it.

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// TestPanicsAreContained is H-053: whatever a tool does, the service answers, and
+// TestPanicsAreContained: whatever a tool does, the service answers, and
 // nothing of what it did stays.
 func TestPanicsAreContained(t *testing.T) {
 	s, demo := seeded(t)
@@ -55,7 +55,7 @@ func TestPanicsAreContained(t *testing.T) {
 		"Authorization": {"Bearer " + demo.Keys["member"]}, "Accept": {"*/*"}, "Content-Type": {"application/json"},
 	}
 	w := httptest.NewRecorder()
-	s.ServeHTTP(w, overMCP) // X-013
+	s.ServeHTTP(w, overMCP)
 	if !strings.Contains(w.Body.String(), `"code":-32603`) || strings.Contains(w.Body.String(), "secret") || w.Code != http.StatusOK {
 		t.Errorf("X-013: %d %s", w.Code, w.Body)
 	}

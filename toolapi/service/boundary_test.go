@@ -70,7 +70,7 @@ func TestForbidden(t *testing.T) {
 	w.ok("member", brand, "")
 }
 
-// TestNotFound is H-042.
+// TestNotFound: a path that is no tool's gets the same bytes, whatever it is.
 func TestNotFound(t *testing.T) {
 	w := newFixture(t)
 	var first []byte
@@ -122,7 +122,6 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestMethods is H-043.
 func TestMethods(t *testing.T) {
 	w := newFixture(t)
 	for _, method := range []string{"GET", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "post"} {
@@ -136,7 +135,6 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestContentTypes is H-044.
 func TestContentTypes(t *testing.T) {
 	w := newFixture(t)
 	for kind, status := range map[string]int{
@@ -165,7 +163,6 @@ func TestContentTypes(t *testing.T) {
 	}
 }
 
-// TestBodies is H-045, H-046 and H-047.
 func TestBodies(t *testing.T) {
 	w := newFixture(t)
 	for _, body := range []string{"", " ", "{}"} {
@@ -194,7 +191,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestRequestIDs is H-048: echoed or replaced, and the same in the audit row.
+// TestRequestIDs: echoed or replaced, and the same in the audit row.
 func TestRequestIDs(t *testing.T) {
 	w := newFixture(t)
 	generated := regexp.MustCompile(`^[0-9a-f-]{36}$`)
@@ -223,7 +220,7 @@ func TestRequestIDs(t *testing.T) {
 	}
 }
 
-// TestUnknownPropertyOfEveryTool is H-040, with the audit row of each.
+// TestUnknownPropertyOfEveryTool: each tool refuses a property that it does not know, with an audit row.
 func TestUnknownPropertyOfEveryTool(t *testing.T) {
 	w := newFixture(t)
 	for _, tool := range toolapi.NewContract().Tools() {
@@ -294,8 +291,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestDeprecationHeaders is H-030, H-031, and H-032 and H-033 by decision 10: a release removes
-// what is deprecated, the clock does not.
+// TestDeprecationHeaders: a release removes deprecated tools, the clock does not.
 func TestDeprecationHeaders(t *testing.T) {
 	w := newFixture(t)
 	refusals := func() []response {
@@ -337,7 +333,7 @@ func TestDeprecationHeaders(t *testing.T) {
 	}
 }
 
-// TestWorkspaces is section 1 of the platform document, and H-041.
+// TestWorkspaces is section 1 of the platform document.
 func TestWorkspaces(t *testing.T) {
 	w := newFixture(t)
 	for _, c := range []struct{ key, named, workspace, source string }{
@@ -429,7 +425,7 @@ func TestLogsHoldNoSecrets(t *testing.T) {
 	w.ok("member", "page.publish", js("site_id", w.demo.IDs["site_id"], "confirmation_id", id))
 	w.request("POST", toolapi.ToolsPath+brand+"?key="+w.demo.Keys["member"], w.demo.Keys["member"], "")
 	logs := w.logs.String()
-	if strings.Contains(logs, w.demo.Keys["member"]) || strings.Contains(logs, id) { // C-024
+	if strings.Contains(logs, w.demo.Keys["member"]) || strings.Contains(logs, id) {
 		t.Error("a secret is in the log")
 	}
 	if !strings.Contains(logs, `"tool":"page.publish"`) {

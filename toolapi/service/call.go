@@ -10,8 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file takes a call that the boundary admitted to its tool and back. A tool that writes runs in one transaction with
-// the look at who calls, the audit row and the answer kept for a retry; one that reads sees one state of the database.
+// This file takes a call that the boundary admitted to its tool and back. A tool that writes runs in one transaction with the check of
+// the caller, the audit row and the answer kept for a retry; one that reads sees one state of the database.
 
 // call is one admitted call.
 type call struct {

@@ -42,7 +42,7 @@ func TestClockRules(t *testing.T) {
 		"proposal": {15 * time.Minute, func(w *fixture) func() bool {
 			c := w.twoCalls()[1]
 			w.propose("member", c)
-			return func() bool { // C-008 confirms it, which would end it
+			return func() bool { // a confirmation would end it
 				return strings.Contains(string(w.request(http.MethodGet, toolapi.MetricsPath, "", "").body), "pages_open_proposals 1\n")
 			}
 		}},

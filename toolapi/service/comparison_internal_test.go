@@ -34,7 +34,7 @@ func someFiles(t testing.TB, chance *rand.Rand, most int) (packed []byte, files 
 	return packed, files
 }
 
-// TestCompareCounts compares lists by chance with what maps say.
+// TestCompareCounts compares random lists, and holds the counts to those of maps.
 func TestCompareCounts(t *testing.T) {
 	for seed := range uint64(300) {
 		chance := rand.New(rand.NewPCG(seed, 0))

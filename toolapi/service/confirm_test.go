@@ -60,7 +60,6 @@ func (w *fixture) propose(key string, c twoCall) string {
 	return a.text("confirmation_id")
 }
 
-// TestConfirm is C-001, C-002, C-003 and C-010.
 func TestConfirm(t *testing.T) {
 	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		before := w.snapshot("audit", "proposals", "keys")
@@ -97,7 +96,7 @@ func TestConfirm(t *testing.T) {
 	})
 }
 
-// TestParallelConfirms is the other half of C-003.
+// TestParallelConfirms: of many confirmations at once one takes effect.
 func TestParallelConfirms(t *testing.T) {
 	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		id := w.propose("member", c)
@@ -119,7 +118,6 @@ func TestParallelConfirms(t *testing.T) {
 	})
 }
 
-// TestConfirmIsBound is C-004, C-005, C-006, C-007, C-011, C-016 and C-017.
 func TestConfirmIsBound(t *testing.T) {
 	testmachine.Unraced(t)
 	forEachTwoCall(t, func(w *fixture, c twoCall) {
@@ -172,7 +170,7 @@ func TestConfirmIsBound(t *testing.T) {
 	})
 }
 
-// TestServiceAccountProposes is C-007: any member who may do the thing confirms.
+// TestServiceAccountProposes: any member who may do the thing confirms.
 func TestServiceAccountProposes(t *testing.T) {
 	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		id := w.propose("service", c)
@@ -220,7 +218,6 @@ func TestServiceAccountIsGone(t *testing.T) {
 	}
 }
 
-// TestExpiry is C-008 and C-009.
 func TestExpiry(t *testing.T) {
 	testmachine.Unraced(t)
 	forEachTwoCall(t, func(w *fixture, c twoCall) {
@@ -241,7 +238,6 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-// TestLostBetweenTheCalls is C-012.
 func TestLostBetweenTheCalls(t *testing.T) {
 	for _, c := range []struct{ change, code string }{
 		{"DELETE FROM memberships WHERE holder_id = 1", toolapi.CodeWorkspaceUnreachable},
@@ -268,7 +264,6 @@ func TestLostBetweenTheCalls(t *testing.T) {
 	}
 }
 
-// TestStale is C-013 and C-018.
 func TestStale(t *testing.T) {
 	changes := map[string][]string{
 		"domain.point_at_site": {
@@ -301,7 +296,6 @@ func TestStale(t *testing.T) {
 	})
 }
 
-// TestProposalsAreCapped is C-019.
 func TestProposalsAreCapped(t *testing.T) {
 	w := newFixture(t)
 	c := w.twoCalls()[1]
@@ -458,7 +452,7 @@ func TestWhyNotOpen(t *testing.T) {
 	w.signIn("member").see("/console/w/acme/proposals", "www.acme.example was pointed at ", " at 13:00 CET")
 }
 
-// TestSummaries is C-020: what a person reads is one honest line.
+// TestSummaries: what a person reads is one honest line.
 func TestSummaries(t *testing.T) {
 	w := newFixture(t)
 	for _, name := range []string{"a\nb", "a\u202eb", "<b>x</b>", strings.Repeat("ä", 10<<10), "\x00", "e\u200bvil"} {
@@ -476,7 +470,7 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// TestGuesses is C-025: what is not the id is no id.
+// TestGuesses: what is not the id is no id.
 func TestGuesses(t *testing.T) {
 	w := newFixture(t)
 	c := w.twoCalls()[2]

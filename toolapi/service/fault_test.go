@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// TestFullDisk is C-022: an approval whose effect fails is none, and can be given
+// TestFullDisk: an approval whose effect fails is none, and can be given
 // again when there is room.
 func TestFullDisk(t *testing.T) {
 	testmachine.Unraced(t)
@@ -86,7 +86,7 @@ func lossy(t *testing.T, to string, n int64) string {
 	return l.Addr().String()
 }
 
-// TestLostAnswers is H-016: the service acted and the answer was lost on the way. The
+// TestLostAnswers: the service acted and the answer was lost on the way. The
 // retry gets it, and nothing more happens.
 func TestLostAnswers(t *testing.T) {
 	w := newFixture(t)

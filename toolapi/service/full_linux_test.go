@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// TestFullDiskOfBlobs is U-050: a blob that the disk has no room for is refused as such,
+// TestFullDiskOfBlobs: a blob that the disk has no room for is refused as such,
 // leaves nothing, and is taken when there is room again.
 func TestFullDiskOfBlobs(t *testing.T) {
 	disk := testmachine.OwnDisk(t, "16m")

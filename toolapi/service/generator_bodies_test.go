@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// TestGeneratedBodies is H-051 for the endpoints that are no tools: every property of
+// TestGeneratedBodies: of the endpoints that are no tools, every property of
 // their bodies, those inside of others too, with values of all classes.
 func TestGeneratedBodies(t *testing.T) {
 	w := newFixture(t)

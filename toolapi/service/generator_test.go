@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// TestGeneratedArguments is H-051: every property of every tool with values of all
+// TestGeneratedArguments: every property of every tool with values of all
 // classes. What must come is computed from the served schema.
 func TestGeneratedArguments(t *testing.T) {
 	testmachine.Unraced(t)

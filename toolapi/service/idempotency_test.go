@@ -23,7 +23,6 @@ func (w *fixture) revision() string {
 	return w.value("SELECT revision FROM boards WHERE id = ?", w.demo.IDs["board_id"])
 }
 
-// TestIdempotencyKeyPlaces is H-001 to H-007.
 func TestIdempotencyKeyPlaces(t *testing.T) {
 	w := newFixture(t)
 	board := w.demo.IDs["board_id"]
@@ -39,10 +38,9 @@ func TestIdempotencyKeyPlaces(t *testing.T) {
 		}
 	}
 	before := w.snapshot("audit")
-	// H-002.
 	w.refused(toolapi.CodeIdempotencyConflict, "member", undo, js("board_id", board, "idempotency_key", "a"), "Idempotency-Key", "b")
 	for _, key := range []string{"", strings.Repeat("k", 201), "a b", "a\tb", "é"} {
-		t.Run(fmt.Sprintf("%.20q", key), func(t *testing.T) { // H-003
+		t.Run(fmt.Sprintf("%.20q", key), func(t *testing.T) {
 			a := w.refused(toolapi.CodeIdempotencyInvalid, "member", undo, js("board_id", board), "Idempotency-Key", key)
 			if a.status != 400 {
 				t.Errorf("H-003 %q: %d", key, a.status)
@@ -56,11 +54,11 @@ func TestIdempotencyKeyPlaces(t *testing.T) {
 		t.Errorf("H-005: %s", a.body)
 	}
 	for _, key := range []string{"", strings.Repeat("k", 201)} {
-		w.refused(toolapi.CodeInvalidArguments, "member", undo, js("board_id", board, "idempotency_key", key)) // H-006
+		w.refused(toolapi.CodeInvalidArguments, "member", undo, js("board_id", board, "idempotency_key", key))
 	}
 	for _, tool := range toolapi.NewContract().Tools() {
 		if !tool.Replays {
-			w.refused(toolapi.CodeIdempotencyUnsupported, "member", tool.Name, "", "Idempotency-Key", "k") // H-007 and C-023
+			w.refused(toolapi.CodeIdempotencyUnsupported, "member", tool.Name, "", "Idempotency-Key", "k")
 		}
 	}
 	if w.snapshot("audit") != before {
@@ -68,7 +66,6 @@ func TestIdempotencyKeyPlaces(t *testing.T) {
 	}
 }
 
-// TestReplay is H-004, H-008, H-009, H-012, H-014 and H-017.
 func TestReplay(t *testing.T) {
 	w := newFixture(t)
 	board := w.demo.IDs["board_id"]
@@ -115,7 +112,6 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestRefusalsThatAreNotKept is H-010.
 func TestRefusalsThatAreNotKept(t *testing.T) {
 	w := newFixture(t)
 	board := w.demo.IDs["board_id"]
@@ -140,7 +136,6 @@ func TestRefusalsThatAreNotKept(t *testing.T) {
 	}
 }
 
-// TestKeyScope is H-011.
 func TestKeyScope(t *testing.T) {
 	w := newFixture(t)
 	board := w.demo.IDs["board_id"]
@@ -166,7 +161,6 @@ func TestKeyScope(t *testing.T) {
 	}
 }
 
-// TestParallelSameKey is H-013.
 func TestParallelSameKey(t *testing.T) {
 	w := newFixture(t)
 	for round := range 3 {

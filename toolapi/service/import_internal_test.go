@@ -48,7 +48,7 @@ func TestManifestsOfImport(t *testing.T) {
 	runtime.KeepAlive(contents)
 }
 
-// TestImportsAtOnce: an archive waits while as many are read as may be, and is not read when its sender has gone.
+// TestImportsAtOnce: an archive waits while the allowed number of archives is read, and is not read once its sender has left.
 func TestImportsAtOnce(t *testing.T) {
 	s, demo := seeded(t)
 	var text bytes.Buffer

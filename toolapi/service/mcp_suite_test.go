@@ -36,7 +36,7 @@ func node(t *testing.T, stdin string, args ...string) (stdout, stderr string, er
 	return out.String(), told.String(), err
 }
 
-// TestNPMConformance is X-017. The suite brings no key, so one is added on the way.
+// TestNPMConformance: the suite brings no key, so one is added on the way.
 func TestNPMConformance(t *testing.T) {
 	w := newFixture(t)
 	w.service.WithFixtures(func(o *mcp.ServerOptions) {

@@ -81,7 +81,6 @@ func at(v any, path ...any) any {
 	return v
 }
 
-// TestMCPRevisions is.
 func TestMCPRevisions(t *testing.T) {
 	w := newFixture(t)
 	for _, version := range revisions {
@@ -120,7 +119,6 @@ func TestMCPRevisions(t *testing.T) {
 	}
 }
 
-// TestMCPVersions is.
 func TestMCPVersions(t *testing.T) {
 	w := newFixture(t)
 	for _, version := range []string{"1999-01-01", "2099-01-01", "x"} {
@@ -148,7 +146,6 @@ func TestMCPVersions(t *testing.T) {
 	}
 }
 
-// TestMCPBatches is.
 func TestMCPBatches(t *testing.T) {
 	w := newFixture(t)
 	batch := func(n int) string {
@@ -229,7 +226,6 @@ func TestMCPBatches(t *testing.T) {
 	}
 }
 
-// TestMCPOriginsAndHosts is.
 func TestMCPOriginsAndHosts(t *testing.T) {
 	w := newFixture(t)
 	host := strings.TrimPrefix(w.server.URL, "http://")
@@ -290,7 +286,6 @@ func rawStatus(t *testing.T, host, request string) string {
 	return string(line[len("HTTP/1.1 "):])
 }
 
-// TestMCPRefusals is.
 func TestMCPRefusals(t *testing.T) {
 	w := newFixture(t)
 	call := rpc("", 1, "tools/call", "name", brand)
@@ -307,7 +302,7 @@ func TestMCPRefusals(t *testing.T) {
 	w.sql("INSERT INTO settings (name, value) VALUES ('api_disabled', 1)")
 	envelope("X-010", w.mcp("member", "", call), 403, toolapi.CodeSurfaceDisabled)
 	w.sql("DELETE FROM settings WHERE name = 'api_disabled'")
-	for i := range 5 { // H-029: MCP and REST are one window
+	for i := range 5 { // MCP and REST are one window
 		if a := []func() response{func() response { return w.mcp("limited", "", call) }, func() response {
 			return w.call("limited", brand, "")
 		}}[i%2](); a.status != 200 {
@@ -449,7 +444,7 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-// TestMCPClient is: the SDK's client calls every tool, and gets what
+// TestMCPClient: the SDK's client calls every tool, and gets what
 // REST answers.
 func TestMCPClient(t *testing.T) {
 	rest, w := newFixture(t), newFixture(t)
@@ -551,7 +546,6 @@ func (w *fixture) examples(tool *toolapi.Tool) []string {
 	return append(all, "{}")
 }
 
-// TestMCPConfirmation is.
 func TestMCPConfirmation(t *testing.T) {
 	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		call := func(key string, more ...any) response {
@@ -588,7 +582,7 @@ func TestMCPConfirmation(t *testing.T) {
 	})
 }
 
-// TestMCPDisconnects is X-016: a caller who goes away leaves all of the effect or
+// TestMCPDisconnects: a caller who goes away leaves all of the effect or
 // none, and nothing running.
 func TestMCPDisconnects(t *testing.T) {
 	w := newFixture(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// TestCollectEndsPreviews: with a link that has expired goes what its preview kept.
+// TestCollectEndsPreviews: an expired link takes the data of its preview with it.
 func TestCollectEndsPreviews(t *testing.T) {
 	w, host := newHostedFixture(t)
 	w.revisionOf("one")

@@ -340,7 +340,7 @@ func TestScheduleShows(t *testing.T) {
 		t.Errorf("shown %q", host.shownRevisions())
 	}
 	if n := w.value(`SELECT count(*) FROM audit WHERE tool = 'page.schedule_publish'
-		AND summary LIKE 'Published revision ' || ? || ' as scheduled for %, 59m0s late.'`, first); n != "1" { // I-013
+		AND summary LIKE 'Published revision ' || ? || ' as scheduled for %, 59m0s late.'`, first); n != "1" {
 		t.Error("nothing says that it was late")
 	}
 	second := w.revisionOf("second")
@@ -408,7 +408,6 @@ func TestScheduledApart(t *testing.T) {
 	}
 }
 
-// TestDamagedBlobs is U-064.
 func TestDamagedBlobs(t *testing.T) {
 	w, host := newHostedFixture(t)
 	for name, damage := range map[string]func(string) error{
@@ -452,7 +451,7 @@ func TestDamagedBlobs(t *testing.T) {
 	w.ok("member", "page.publish", js(append(args, "confirmation_id", id)...))
 }
 
-// TestCollectKeepsWhatIsNeeded is U-108, and the same for what is live and scheduled.
+// TestCollectKeepsWhatIsNeeded: files of previews, of live and of scheduled revisions stay.
 func TestCollectKeepsWhatIsNeeded(t *testing.T) {
 	w, _ := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
@@ -510,7 +509,7 @@ func TestCollectKeepsWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// TestCollectBesideUploads is U-065: nothing is taken from under an upload.
+// TestCollectBesideUploads: nothing is taken from under an upload.
 func TestCollectBesideUploads(t *testing.T) {
 	w, _ := newHostedFixture(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -588,7 +587,7 @@ func TestPagesSendFiles(t *testing.T) {
 	}
 }
 
-// TestRefusedImportLeavesNothing is Z-017 for the store: what an import stored before it
+// TestRefusedImportLeavesNothing: what an import stored before it
 // was refused goes with the next collection.
 func TestRefusedImportLeavesNothing(t *testing.T) {
 	w := newFixture(t)

@@ -33,7 +33,6 @@ func (w *fixture) hits(key string, n int) (admitted int) {
 	return admitted
 }
 
-// TestRollingWindow is H-020, H-021, H-022, H-025 and H-028.
 func TestRollingWindow(t *testing.T) {
 	w := newFixture(t)
 	key, other := w.key(60), w.key(60)
@@ -56,7 +55,7 @@ func TestRollingWindow(t *testing.T) {
 	}
 	for range 57 {
 		w.pass(time.Second)
-		w.hits(key, 2) // H-028: who hammers is not kept out for longer
+		w.hits(key, 2) // who hammers is not kept out for longer
 	}
 	w.pass(999 * time.Millisecond)
 	if n := w.hits(key, 1); n != 0 {
@@ -68,7 +67,6 @@ func TestRollingWindow(t *testing.T) {
 	}
 }
 
-// TestRateHeaders is H-023 and H-024.
 func TestRateHeaders(t *testing.T) {
 	w := newFixture(t)
 	key := w.key(10)
@@ -110,7 +108,6 @@ func TestRateOfPages(t *testing.T) {
 	}
 }
 
-// TestParallelRate is H-026.
 func TestParallelRate(t *testing.T) {
 	w := newFixture(t)
 	for range 3 {
@@ -133,7 +130,6 @@ func TestParallelRate(t *testing.T) {
 	}
 }
 
-// TestWallClockSteps is H-027.
 func TestWallClockSteps(t *testing.T) {
 	w := newFixture(t)
 	for _, step := range []time.Duration{-time.Hour, time.Hour} {

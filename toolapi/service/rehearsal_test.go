@@ -111,7 +111,7 @@ func TestLossIsProposed(t *testing.T) {
 	}
 }
 
-// TestLossIsHeldAtTheConfirmation: what is lost by then and was not agreed to is refused, and nothing happens.
+// TestLossIsHeldAtTheConfirmation: a loss that arises after the agreement is refused, and nothing changes.
 func TestLossIsHeldAtTheConfirmation(t *testing.T) {
 	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]

@@ -211,8 +211,8 @@ type blobList []byte
 
 const blobLength = sha256.Size + 8
 
-// blobsOfFiles returns the blobs of files, each once, sorted. Their hashes lie anywhere in memory, and rarely begin alike: they are
-// compared by what they begin with, beside each other.
+// blobsOfFiles returns the blobs of files, each once, sorted. Hashes lie scattered in memory and rarely share their first bytes: those
+// are copied side by side, and compared first.
 func blobsOfFiles(files []sitefile.File) []blob.Blob {
 	type row struct {
 		begin [8]byte

@@ -70,7 +70,7 @@ func TestContentStatus(t *testing.T) {
 	}
 }
 
-// TestPagesUnderChange is H-049: what stays is returned once, whatever comes and goes.
+// TestPagesUnderChange: what stays is returned once, whatever comes and goes.
 func TestPagesUnderChange(t *testing.T) {
 	w := newFixture(t)
 	db := w.openDB()
@@ -118,7 +118,7 @@ func TestPagesUnderChange(t *testing.T) {
 	}
 }
 
-// TestCursors is H-050: all that are no good get one answer.
+// TestCursors: all that are no good get one answer.
 func TestCursors(t *testing.T) {
 	w := newFixture(t)
 	cursor := decode[toolapi.ContentStatus](t, w.ok("both", "content.status", `{"workspace":"acme","limit":2}`)).NextCursor
@@ -328,7 +328,6 @@ func TestScheduleOutlivesItsConfirmer(t *testing.T) {
 	}
 }
 
-// TestScheduleTimes is C-014 and C-015.
 func TestScheduleTimes(t *testing.T) {
 	w := newFixture(t)
 	at := func(s string) string { return js("site_id", w.demo.IDs["site_id"], "at", s) }
@@ -372,14 +371,13 @@ func TestScheduleTimes(t *testing.T) {
 	soon := at(in(6 * time.Minute))
 	id := w.ok("member", "page.schedule_publish", soon).text("confirmation_id")
 	w.pass(time.Minute + time.Second)
-	// C-014.
 	w.refused(
 		toolapi.CodeScheduleTooSoon, "member", "page.schedule_publish",
 		js("site_id", w.demo.IDs["site_id"], "at", in(6*time.Minute), "confirmation_id", id),
 	)
 }
 
-// TestDomains is section 4.4 of the platform document, C-026 and C-027.
+// TestDomains is section 4.4 of the platform document.
 func TestDomains(t *testing.T) {
 	w := newFixture(t)
 	point := func(domain, site string) response {

@@ -25,7 +25,7 @@ import (
 
 // This file has the dev server of a framework, which answers in the place of the site's files.
 
-// Frontend says which dev server that is. The zero value is none.
+// Frontend names the dev server. The zero value is none.
 type Frontend struct {
 	Command []string // starts it, in the site's folder
 	URL     string   // it runs already; as devcommand.ParseURL takes it

@@ -35,7 +35,7 @@ type hostedSite struct {
 
 	points   points
 	restored string // the last restore whose data are in the database, as far as is known
-	shown    string // the revision in service; showing guards it
+	shown    string // the published revision; showing guards it
 
 	ran        bool // code ran
 	ended      bool

@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// loadPause is how long a site is not loaded again after loading failed.
+// loadPause is the least time between two attempts to load a site.
 const loadPause = 5 * time.Second
 
 // Serve implements service.Host.

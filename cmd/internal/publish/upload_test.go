@@ -51,7 +51,7 @@ func TestSentManifest(t *testing.T) {
 	}
 }
 
-// TestSentAfterALink is P-115 at the last moment: a link has taken the place of a file
+// TestSentAfterALink: at the last moment a link has taken the place of a file
 // that was built. Its bytes leave the machine in no request.
 func TestSentAfterALink(t *testing.T) {
 	site := sent(

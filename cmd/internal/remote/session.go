@@ -80,7 +80,7 @@ func (s *Session) Key() string { return s.key.text }
 // Scope returns the workspace as calls name it.
 func (s *Session) Scope() toolapi.Scope { return toolapi.Scope{Workspace: toolapi.Slug(s.Workspace)} }
 
-// Link is .pages/link.json: which site of which service a folder is.
+// Link is .pages/link.json: the service, and the site there, that a folder is deployed to.
 type Link struct {
 	BaseURL   string `json:"base_url"`
 	Workspace string `json:"workspace"`

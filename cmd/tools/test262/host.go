@@ -79,7 +79,7 @@ func (h *host) image(ctx context.Context, setup string) (*engine.Image, error) {
 	return image, err
 }
 
-// run runs the test in one mode. The first error is why it fails, the second one of this program.
+// run runs the test in one mode. The first error is the reason why the test fails, the second a failure of this program.
 func (h *host) run(ctx context.Context, t testFile, m mode) (failed, err error) {
 	setup, err := h.suite.setup(t)
 	if err != nil {

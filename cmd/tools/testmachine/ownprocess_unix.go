@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// alone names, in the process that InOwnProcess starts, the test that it is for.
+// alone is the variable that names the test to the process that InOwnProcess starts.
 const alone = "PAGES_TEST_ALONE"
 
 // InOwnProcess runs the test that calls it once more, in a process of its own with the attributes, and reports whether this is

@@ -18,7 +18,7 @@ function call(id, kind, request) {
   return wire.call({ ...request, binding: `${kind}/${name}` });
 }
 
-// What was opened by number: bodies and uploads.
+// Bodies and uploads that are open, by number.
 const open = new Map();
 let handles = 0;
 
@@ -33,7 +33,7 @@ function take(handle) {
   return found;
 }
 
-// The first bytes of a body are awaited with it: most are whole then, and need no handle.
+// The client waits for a body's first bytes with it: most bodies are whole then, and need no handle.
 const SMALL = 64 << 10;
 
 /** The body of an answer: bytes where it is small, else a handle for binding_read. */

@@ -1,4 +1,4 @@
-// Where the code is, as V8 tells it: stacks are made into text when somebody looks at them.
+// The position of the code, as V8 gives it: stacks become text when somebody reads them.
 
 /** Where the code is, for placed. */
 export function position() {

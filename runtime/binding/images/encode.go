@@ -75,7 +75,7 @@ func (e *encoding) bytes() (held, spare int64) {
 	} else if !whole && e.collects() {
 		held += raster.CollectBytes(size)
 	}
-	// The output is in pieces first, and in one at the end, when the pixels are freed.
+	// The output stays in pieces until the pixels are freed, and is joined then.
 	switch out := e.expectedBytes(); e.format {
 	case formatWebP:
 		least, most := webpEncoderBytes(size, e.rows.Opaque(), e.quality)

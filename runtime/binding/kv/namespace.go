@@ -384,7 +384,7 @@ func (kv *Namespace) List(ctx context.Context, o ListOptions) (entries []Entry, 
 	return entries, cursor, rows.Err()
 }
 
-// afterPrefix is a key behind all keys that begin with prefix.
+// afterPrefix is the least key after all keys that begin with prefix.
 func afterPrefix(prefix string) []byte {
 	key := []byte(prefix)
 	for len(key) > 0 {

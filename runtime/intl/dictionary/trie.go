@@ -228,7 +228,7 @@ func (t *trie[U]) final(at int) (value, after int) {
 	return t.number(&t.form.finals, (int(t.nodes[at])&^t.form.final)>>t.form.finalShift, at+1)
 }
 
-// number returns a number whose further units are at a place, and the place behind it.
+// number reads a number whose further units begin at a place. It returns the number and the place after it.
 func (t *trie[U]) number(l *leads, lead, at int) (value, after int) {
 	if lead < l.limits[0] {
 		return lead - l.least, at

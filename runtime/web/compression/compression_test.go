@@ -109,7 +109,7 @@ func TestCompressionStreams(t *testing.T) {
 			.concat(String(new DecompressionStream("gzip")), CompressionStream.length, Object.keys(CompressionStream.prototype))`,
 			`["TypeError","TypeError","TypeError","TypeError","TypeError","[object DecompressionStream]",1,"readable","writable"]`,
 		},
-		// What is cancelled or aborted is over on both sides.
+		// A cancelled or aborted stream ends on both sides.
 		{
 			"cancel and abort",
 			`const one = new CompressionStream("gzip"), a = one.writable.getWriter(); a.write(new Uint8Array(10)).catch(() => {});

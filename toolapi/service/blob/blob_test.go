@@ -211,7 +211,6 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// TestTogether is U-046 and U-047 without a network between.
 func TestTogether(t *testing.T) {
 	w := open(t, t.TempDir()).Space(1)
 	for round := range 20 {

@@ -112,7 +112,7 @@ func (t *watch) forgetAll() {
 	}
 }
 
-// kept is the state of one folder from before a look.
+// kept is the state of a folder before a look.
 type kept struct {
 	folder  *watched // nil when the kernel does not tell of it
 	changes int

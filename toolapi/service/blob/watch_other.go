@@ -2,7 +2,7 @@
 
 package blob
 
-// notifier is that of a system that is not asked.
+// notifier is the one of a system whose events are not used.
 type notifier struct{}
 
 // identity tells one folder from another that has its name later.

@@ -256,7 +256,7 @@ function prefixOf(name, tag, fallback, size = "") {
 
 function tagOf(c, value, name) {
   let tag = value[Symbol.toStringTag];
-  // One that is shown among the properties is not shown twice.
+  // A tag among the properties is not shown twice.
   const shown = () =>
     c.showHidden
       ? Object.hasOwn(value, Symbol.toStringTag)

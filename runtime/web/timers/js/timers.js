@@ -20,8 +20,7 @@ function start(name, callback, delay, args, repeat) {
   return id;
 }
 
-// A delay beyond 32 bits, such as Infinity, is one and not none at all, as on the
-// platform: up to a hundred years.
+// A delay over 32 bits, such as Infinity, is kept and not taken for 0, as on the platform: up to a hundred years.
 function milliseconds(delay) {
   return Math.min(Math.max(0, Math.trunc(delay) || 0), 3_153_600_000_000);
 }

@@ -204,8 +204,7 @@ export class ClientRequest extends OutgoingMessage {
     this.once("close", () => signal.removeEventListener("abort", abort));
   }
 
-  // A connection that breaks off is an error of the answer alone; an answer that
-  // is destroyed closes first.
+  // A broken connection is an error of the response alone; a destroyed response closes first.
   #closed(error) {
     const { res } = this;
     if (res !== null && error?.code === "ECONNRESET") this.destroy();

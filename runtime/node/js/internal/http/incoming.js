@@ -48,7 +48,7 @@ export function receive(message, request, env, ctx) {
   begin(message, request);
   message.method = request.method;
   message.url = pathname + search;
-  // What a server of Node.js knows a body of unknown length by.
+  // By this header a server of Node.js knows a body of unknown length.
   if (request.body !== null && !request.headers.has("content-length"))
     message.rawHeaders.push("transfer-encoding", "chunked");
   message.cloudflare = { env, ctx, cf: request.cf };
