@@ -150,7 +150,8 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/devsession": {
 		"bundler", "cmd/internal/devcommand", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate",
-		"cmd/internal/migration", "cmd/internal/nodebindings", "cmd/internal/project", "cmd/internal/singlekeys", "cmd/internal/siteworker",
+		"cmd/internal/migration", "cmd/internal/nodebindings", "cmd/internal/processmemory", "cmd/internal/project",
+		"cmd/internal/singlekeys", "cmd/internal/siteworker",
 		"cmd/internal/snapshots", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "devserver",
 		"devserver/filewatch", "devserver/loopback", "devserver/pairing", "devserver/site", "devserver/upstream", "manifest",
 		"manifest/diagnostic", "manifest/edgerules",
@@ -165,8 +166,9 @@ var mayImport = map[string][]string{
 		"devserver", "devserver/site", "manifest", "manifest/packager", "manifest/starter", "manifest/workertypes", "migrate",
 		"migrate/statefolder", "runtime", "runtime/binding/r2", "runtime/workerd", "toolapi/service",
 	},
-	"cmd/internal/terminal": {"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "manifest/diagnostic"},
-	"cmd/internal/userfile": nil,
+	"cmd/internal/processmemory": nil,
+	"cmd/internal/terminal":      {"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "manifest/diagnostic"},
+	"cmd/internal/userfile":      nil,
 	"cmd/internal/localstate": {
 		"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "manifest/packager",
 		"migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "runtime/binding", "runtime/binding/d1",

@@ -2,12 +2,18 @@ package workerd_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
@@ -116,6 +122,93 @@ func TestCPU(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+}
+
+// holding keeps what a Worker logs, and does not return from the line "held" before it may: what the process writes after it is not read.
+type holding struct {
+	console
+
+	open chan struct{}
+}
+
+func (h *holding) log(l pagesruntime.Line) {
+	h.console.log(l)
+	if l.Text == "held" {
+		<-h.open
+	}
+}
+
+// TestLateWaitUntil: a waitUntil of which the process tells after the answer is under way like any other.
+func TestLateWaitUntil(t *testing.T) {
+	t.Parallel()
+	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
+	t.Cleanup(remote.Close)
+	for _, c := range []struct{ name, query, want string }{
+		{"a loop", "", "after the answer, in waitUntil: the Worker used more than 50 ms"},
+		{"a request", "?to=" + escaped(remote.URL), "202 after the answer"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := holding{open: make(chan struct{})}
+			o := options(&h.console)
+			o.Console, o.Limits.CPU, o.Web.AllowFetch = h.log, 50*time.Millisecond, []string{"127.0.0.1"}
+			w := start(t, o)
+			rec, _, err := ask(t, w, "/held"+c.query)
+			testmachine.Await(t, "the request is over", func() bool { return w.Users() == 0 })
+			close(h.open)
+			if err != nil || rec.Body.String() != "answered" {
+				t.Errorf("%q, %v", rec.Body, err)
+			}
+			if l := h.await(t, c.want); l.Request == nil || l.Request.URL.Path != "/held" {
+				t.Errorf("logged for %v", l.Request)
+			}
+		})
+	}
+}
+
+// TestStray: code that runs on for no request ends with its process, and the next request gets another one.
+func TestStray(t *testing.T) {
+	t.Parallel()
+	h := holding{open: make(chan struct{})}
+	release := sync.OnceFunc(func() { close(h.open) })
+	defer release()
+	o := options(&h.console)
+	o.Console = h.log
+	w := start(t, o)
+	w.SetStrayTime(20 * time.Millisecond)
+	process := fmt.Sprintf("/proc/%d", w.Process())
+	if rec, _, err := ask(t, w, "/held"); err != nil || rec.Body.String() != "answered" {
+		t.Errorf("%q, %v", rec.Body, err)
+	}
+	testmachine.Await(t, "the process ends", func() bool {
+		_, err := os.Stat(process)
+		return errors.Is(err, os.ErrNotExist)
+	})
+	release()
+	if rec, _, err := ask(t, w, "/url"); err != nil || rec.Code != http.StatusOK {
+		t.Errorf("it does not go on: %d %v", rec.Code, err)
+	}
+}
+
+// TestStraySocket: so does code that a quiet WebSocket left.
+func TestStraySocket(t *testing.T) {
+	t.Parallel()
+	var c console
+	w := start(t, options(&c))
+	w.SetStrayTime(20 * time.Millisecond)
+	conn, _, err := websocket.Dial(t.Context(), serve(t, w).URL+"/socket", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseNow() }()
+	if err := conn.Write(t.Context(), websocket.MessageText, []byte("stray")); err != nil {
+		t.Fatal(err)
+	}
+	begun := w.Process()
+	testmachine.Await(t, "the process ends", func() bool { return w.Process() != begun })
+	if rec, _, err := ask(t, w, "/count"); err != nil || rec.Body.String() != "1" {
+		t.Errorf("the count is %s, %v", rec.Body, err)
+	}
 }
 
 // TestCPUModes: a limit that is not enforced ends nothing.

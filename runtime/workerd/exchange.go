@@ -45,9 +45,12 @@ type exchange struct {
 	settled bool      // what it was given has, while the handler goes on
 	gone    bool      // the client has left
 	done    bool      // nothing of the handler or waitUntil is open
+	closed  bool      // it ends: the process has reported no waitUntil
 	over    time.Time // it is, for us
 	ended   chan struct{}
-	tunnel  *tunnel // of a WebSocket
+	forgot  chan struct{} // closed when it is over
+	again   chan struct{} // closed when it is under way again; nil for one that is not to be
+	tunnel  *tunnel       // of a WebSocket
 }
 
 // requests are those of a Worker that its process may name, by their ids.
@@ -61,7 +64,7 @@ type requests struct {
 const maxPast = 256
 
 func (q *requests) add(w *Worker, p *process, rw http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{w: w, p: p, r: r, rw: rw, ended: make(chan struct{})}
+	x := &exchange{w: w, p: p, r: r, rw: rw, ended: make(chan struct{}), forgot: make(chan struct{})}
 	x.ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(r.Context()))
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -72,6 +75,22 @@ func (q *requests) add(w *Worker, p *process, rw http.ResponseWriter, r *http.Re
 	}
 	q.live[x.id] = x
 	return x
+}
+
+// reopen is for an exchange that was over, and is not.
+func (q *requests) reopen(x *exchange) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	x.ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(x.r.Context()))
+	q.live[x.id] = x
+}
+
+// endAgain is for one that was reopened.
+func (q *requests) endAgain(x *exchange) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	x.cancel(context.Canceled)
+	delete(q.live, x.id)
 }
 
 // end is for an exchange that is over.
@@ -88,6 +107,30 @@ func (q *requests) end(x *exchange) {
 // outbound is fetch.GatewayOptions.Of. A request that names none is one that a WebSocket or a module of workerd makes: it counts for
 // the only request that is under way.
 func (q *requests) outbound(id string) (ctx context.Context, count func() error, ok bool) {
+	if ctx, count, ok = q.outboundOf(id); ok {
+		return ctx, count, ok
+	}
+	x := q.of(id)
+	if x == nil {
+		return nil, nil, false
+	}
+	// Once a ping is answered all is read that was written before: a waitUntil that keeps the request.
+	ctx, cancel := context.WithTimeout(x.w.ctx, settleTime)
+	defer cancel()
+	if err := x.p.ping(ctx); err != nil {
+		return nil, nil, false
+	}
+	x.mu.Lock()
+	again := x.again
+	x.mu.Unlock()
+	if again == nil {
+		return nil, nil, false
+	}
+	<-again
+	return q.outboundOf(id)
+}
+
+func (q *requests) outboundOf(id string) (ctx context.Context, count func() error, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if id == "" && len(q.live) > 1 {
@@ -279,6 +322,7 @@ func (x *exchange) answered(gone bool) {
 	}
 	over := !x.waits || x.done
 	tunnel := x.tunnel
+	x.closed = tunnel == nil && over
 	x.mu.Unlock()
 	if tunnel == nil && over {
 		x.end()
@@ -290,17 +334,33 @@ func (x *exchange) answered(gone bool) {
 			tunnel.run()
 			return
 		}
-		timer := time.NewTimer(pagesruntime.WaitUntilTime)
-		defer timer.Stop()
-		select {
-		case <-x.ended:
-		case <-x.p.done:
-			x.lostWaits()
-		case <-timer.C:
-			x.warn(pagesruntime.OverWaitUntil)
-		case <-x.w.ctx.Done():
-		}
+		x.awaitWaits()
 	}()
+}
+
+// awaitWaits waits until waitUntil is done, or ends.
+func (x *exchange) awaitWaits() {
+	timer := time.NewTimer(pagesruntime.WaitUntilTime)
+	defer timer.Stop()
+	select {
+	case <-x.ended:
+	case <-x.p.done:
+		x.lostWaits()
+	case <-timer.C:
+		x.warn(pagesruntime.OverWaitUntil)
+	case <-x.w.ctx.Done():
+	}
+}
+
+// waitsLate is for a waitUntil of which the process tells when the request is over for us: its answer came by another way, and sooner.
+func (x *exchange) waitsLate() {
+	<-x.forgot
+	x.w.requests.reopen(x)
+	close(x.again)
+	x.p.meter.beginAgain(x)
+	x.awaitWaits()
+	x.p.meter.end(x)
+	x.w.requests.endAgain(x)
 }
 
 // end forgets the exchange.
@@ -311,6 +371,7 @@ func (x *exchange) end() {
 	x.over = time.Now() //nolint:forbidigo // a duration is made of it
 	x.mu.Unlock()
 	x.w.requests.end(x)
+	close(x.forgot)
 	x.w.under.Done()
 	x.w.left()
 }

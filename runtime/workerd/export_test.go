@@ -9,6 +9,14 @@ import (
 // SetStall sets how long a process may neither answer nor use CPU time.
 func (w *Worker) SetStall(d time.Duration) { w.stall = d }
 
+// SetStrayTime sets the time of a judgement of code that runs for no request.
+func (w *Worker) SetStrayTime(d time.Duration) {
+	m := &w.awake().p.meter
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w.strayTime = d
+}
+
 // Process returns the process that answers; 0 for none.
 func (w *Worker) Process() int {
 	w.mu.Lock()
@@ -31,8 +39,8 @@ func (p *Pool) SetWait(d time.Duration) { p.o.Wait = d }
 // Memory returns the bytes that the process of a Worker has to itself.
 func (w *Worker) Memory() int64 { return w.awake().p.clock.memory() }
 
-// Look has a pool look at its processes as if so much time had passed.
-func (p *Pool) Look(passed time.Duration) { p.look(passed) }
+// Look has a pool look at its processes.
+func (p *Pool) Look() { p.look() }
 
 // Secrets returns what only this Worker and its process may have: its tokens, and the addresses of its sockets, of which one folder each
 // is its own.

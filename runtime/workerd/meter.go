@@ -11,7 +11,8 @@ import (
 //
 // What the process uses while one request is under way is that request's. Of several, each gets an equal share, and the figure says
 // so. While the process is busy a ping is on its way: it is answered between turns, after all turns that were to run before. As long
-// as it is not, the time is of the requests that were there when it was sent; if that was one, it is known to be at fault.
+// as it is not, the time is of the requests that were there when it was sent; if that was one, it is known to be at fault. If none was
+// there, code runs that no request waits for: it has a budget, too.
 
 // share is the CPU time of one request.
 type share struct {
@@ -39,8 +40,9 @@ type meter struct {
 	last    time.Duration
 	running []*exchange
 	ping    *ping
-	stray   time.Duration // used while the process worked for no request
-	strayed int           // looks of the pool, one after the other, that saw much of it
+	stray   time.Duration // used for no request since judged
+	judged  time.Time
+	strayed int // judgements, one after the other, that saw much of it
 }
 
 const (
@@ -55,8 +57,14 @@ const (
 	turnTime = time.Second
 	// quietSocket is how long after a message a WebSocket takes part.
 	quietSocket = 200 * time.Millisecond
-	// quietLook is how often the process is looked at while there are only quiet WebSockets.
+	// quietLook is how often the process is looked at while there are only quiet WebSockets, or code runs for no request.
 	quietLook = 200 * time.Millisecond
+	// idleLook is how often it is looked at while there is no request.
+	idleLook = time.Second
+	// strayTime is the time of a judgement of code that runs for no request, and strayLooks how many of them, one after the other, may
+	// find that it uses more than half of a processor.
+	strayTime  = time.Second
+	strayLooks = 3
 	// roomMB is the memory of a process above its start: that of V8's heap is bounded by V8 itself, that of buffers is not.
 	roomMB = 512
 )
@@ -69,6 +77,7 @@ func (m *meter) start() {
 	defer m.mu.Unlock()
 	m.started = true
 	m.last, _ = m.p.clock.read()
+	m.judged = time.Now() //nolint:forbidigo // durations are made of it
 	m.base = m.p.clock.memory()
 	m.p.w.work.Go(m.watch)
 }
@@ -92,6 +101,17 @@ func (m *meter) begin(x *exchange) {
 	case m.woken <- struct{}{}:
 	default:
 	}
+}
+
+// beginAgain is begin for an exchange that was over: what ran for no request, ran for it.
+func (m *meter) beginAgain(x *exchange) {
+	m.mu.Lock()
+	if m.ping.stray() {
+		m.ping = nil
+	}
+	x.share.over = false
+	m.mu.Unlock()
+	m.begin(x)
 }
 
 func (m *meter) end(x *exchange) {
@@ -158,12 +178,15 @@ func (m *meter) amongLocked() []*exchange {
 			among = append(among, x)
 		}
 	}
-	if len(among) == 0 && m.ping != nil {
+	if len(among) == 0 && m.ping != nil && !m.ping.stray() {
 		m.ping = nil
 		return m.amongLocked()
 	}
 	return among
 }
+
+// stray reports whether the time until the answer is of no request.
+func (p *ping) stray() bool { return p != nil && len(p.among) == 0 }
 
 // advanceLocked divides what was used since the last time.
 func (m *meter) advanceLocked() {
@@ -192,28 +215,36 @@ func (m *meter) advanceLocked() {
 // tooLarge reports whether a process may not have so many bytes of memory.
 func (m *meter) tooLarge(memory int64) bool { return memory-m.base > roomMB<<20 }
 
-// strays reports whether the process has worked for no request for a while. passed is the time since the last call.
-func (m *meter) strays(passed time.Duration) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.advanceLocked()
+// straysLocked reports whether the process has worked for no request for a while.
+func (m *meter) straysLocked(now time.Time) bool {
+	passed := now.Sub(m.judged)
+	if passed < m.p.w.strayTime {
+		return false
+	}
 	if m.stray > passed/2 {
 		m.strayed++
 	} else {
 		m.strayed = 0
 	}
-	m.stray = 0
-	return m.strayed >= strayLooks
+	m.judged, m.stray = now, 0
+	return m.strayed >= strayLooks && m.p.w.o.Limits.Budget() > 0
 }
 
 // watch ends the process when a request is over its budget, until it ends.
 func (m *meter) watch() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	var before look
+	var (
+		before look
+		woken  <-chan struct{} // while there is no request
+	)
 	for {
 		select {
 		case <-timer.C:
+		case <-woken:
+			woken = nil
+			timer.Reset(shortest)
+			continue
 		case <-m.p.done:
 			return
 		}
@@ -222,13 +253,8 @@ func (m *meter) watch() {
 			m.p.end(why)
 			return
 		}
-		if next == 0 {
-			select {
-			case <-m.woken:
-				next = shortest
-			case <-m.p.done:
-				return
-			}
+		if woken = nil; next == idleLook {
+			woken = m.woken
 		}
 		timer.Reset(next)
 	}
@@ -241,27 +267,36 @@ type look struct {
 	since time.Time // nothing was seen since
 }
 
-// lookQuietLocked returns when to look again while the process works for no request, 0 for when there is one.
+// lookQuietLocked returns when to look again while the process works for no request, idleLook for when there is one.
 func (m *meter) lookQuietLocked(before *look, now time.Time) time.Duration {
-	before.since = now
-	if len(m.running) == 0 {
-		return 0
-	}
-	works := m.last-before.used >= busy
-	before.used = m.last
-	if works {
+	used, passed := m.last-before.used, now.Sub(before.since)
+	before.since, before.used = now, m.last
+	switch alone := len(m.running) == 0; {
+	case m.ping.stray() && !alone:
+		return longest
+	case m.ping.stray():
+		return quietLook
+	case alone && used > passed/2:
+		m.sendLocked()
+		return quietLook
+	case alone:
+		return idleLook
+	case used >= busy:
 		m.rouseLocked()
 		return shortest
 	}
 	return quietLook
 }
 
-// look returns when to look again, 0 for when there is a request; or why the process is to be ended.
+// look returns when to look again, idleLook for when there is a request; or why the process is to be ended.
 func (m *meter) look(before *look) (next time.Duration, why *ending) {
 	now := time.Now() //nolint:forbidigo // durations are made of it
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.advanceLocked()
+	if m.straysLocked(now) {
+		return 0, &ending{cause: byStray}
+	}
 	among := m.amongLocked()
 	if len(among) == 0 {
 		return m.lookQuietLocked(before, now), nil

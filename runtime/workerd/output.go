@@ -149,6 +149,10 @@ func (o *output) take(e *event) {
 		}
 		x.mu.Lock()
 		defer x.mu.Unlock()
+		if x.closed && !x.waits && e.Kind == "waits" {
+			x.again = make(chan struct{})
+			w.work.Go(x.waitsLate)
+		}
 		x.waits, x.settled = true, e.Kind == "settled"
 		if e.Kind == "done" || x.settled && x.gone {
 			x.isDoneLocked()

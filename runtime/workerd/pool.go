@@ -47,9 +47,6 @@ const (
 	defaultWait = 5 * time.Second
 	// poolStep is how often the processes are looked at.
 	poolStep = time.Second
-	// strayLooks is in how many looks, one after the other, a process may use more than half of a processor for no request: code that
-	// runs on after the time of its waitUntil.
-	strayLooks = 3
 )
 
 // WithDefaults returns the bounds with those of the machine where none is given.
@@ -215,16 +212,14 @@ func (p *Pool) run(ctx context.Context) {
 	defer close(p.over)
 	ticker := time.NewTicker(p.o.step)
 	defer ticker.Stop()
-	last := time.Now() //nolint:forbidigo // durations are made of it
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-p.nudge:
 			p.makeRoom()
-		case now := <-ticker.C:
-			p.look(now.Sub(last))
-			last = now
+		case <-ticker.C:
+			p.look()
 			p.makeRoom()
 		}
 	}
@@ -274,8 +269,8 @@ func (p *Pool) makeRoom() {
 	}
 }
 
-// look ends what is idle for too long, what is too large, and what works for no request. passed is the time since the last look.
-func (p *Pool) look(passed time.Duration) {
+// look ends what is idle for too long, and what is too large.
+func (p *Pool) look() {
 	list := p.awake()
 	for _, a := range list {
 		a.memory = a.p.clock.memory()
@@ -283,10 +278,6 @@ func (p *Pool) look(passed time.Duration) {
 	now := p.o.Now()
 	for _, a := range list {
 		switch {
-		case a.p.meter.strays(passed):
-			p.o.Logger.Warn("a process of workerd is ended: its code ran on for no request", "memory", a.memory)
-			a.p.end(&ending{cause: byStray})
-			a.ended()
 		case a.idle && now.Sub(a.since) >= p.o.Idle:
 			a.sleep("it was idle")
 		case a.idle && a.p.meter.tooLarge(a.memory):

@@ -100,7 +100,7 @@ func TestPoolIdle(t *testing.T) {
 	first := w.Process()
 	look := func(seconds int64) bool {
 		p.clock.Add(seconds)
-		p.Look(time.Hour)
+		p.Look()
 		return w.Process() != 0
 	}
 	if !look(59) {
@@ -208,7 +208,7 @@ func TestPoolMemory(t *testing.T) {
 	get(t, working, "/url")
 	end := under(t, working, "/slow?ms=300")
 	t.Logf("%d, %d and %d bytes", small.Memory(), large.Memory(), working.Memory())
-	if p.Look(time.Hour); large.Process() != 0 || small.Process() == 0 || working.Process() == 0 {
+	if p.Look(); large.Process() != 0 || small.Process() == 0 || working.Process() == 0 {
 		t.Errorf("the processes are %d, %d and %d: the second is to end", small.Process(), large.Process(), working.Process())
 	}
 	if err := end(); err != nil {
@@ -216,7 +216,7 @@ func TestPoolMemory(t *testing.T) {
 	}
 	get(t, working, "/hold?mb=300")
 	end = under(t, working, "/slow?ms=60000")
-	p.Look(time.Hour)
+	p.Look()
 	f, ok := errors.AsType[*pagesruntime.Error](end())
 	if !ok || f.Kind != pagesruntime.KindReset || !strings.HasPrefix(f.Message, "all processes of workerd together used more memory") ||
 		small.Process() != 0 {
@@ -224,29 +224,6 @@ func TestPoolMemory(t *testing.T) {
 	}
 	if get(t, working, "/url") == "" {
 		t.Error("it does not go on")
-	}
-}
-
-// TestPoolStray: code that runs on for no request ends with its process.
-func TestPoolStray(t *testing.T) {
-	t.Parallel()
-	p := newPool(t, workerd.PoolOptions{})
-	w := p.start(t, true)
-	conn, _, err := websocket.Dial(t.Context(), serve(t, w).URL+"/socket", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.CloseNow() }()
-	if err := conn.Write(t.Context(), websocket.MessageText, []byte("stray")); err != nil {
-		t.Fatal(err)
-	}
-	begun := w.Process()
-	testmachine.Await(t, "the process ends", func() bool {
-		p.Look(10 * time.Millisecond)
-		return w.Process() != begun
-	})
-	if got := get(t, w, "/count"); got != "1" {
-		t.Errorf("the count is %s", got)
 	}
 }
 

@@ -70,6 +70,8 @@ type Worker struct {
 	prelude []byte
 	// stall is how long a process may neither answer nor use CPU time while requests are under way.
 	stall time.Duration
+	// strayTime is that of a judgement of code that runs for no request.
+	strayTime time.Duration
 	// unclaimed is of what is logged for no request.
 	unclaimed quota
 	now       func() time.Time
@@ -123,7 +125,7 @@ func (p Program) newWorker(ctx context.Context, o pagesruntime.WorkerOptions, po
 	}
 	w := &Worker{
 		program: p, pool: pool, o: o, token: rand.Text(), front: rand.Text(),
-		folder: ownFolder + rand.Text()[:8], changed: make(chan struct{}), stall: stallTime,
+		folder: ownFolder + rand.Text()[:8], changed: make(chan struct{}), stall: stallTime, strayTime: strayTime,
 	}
 	if w.now = o.Web.Now; w.now == nil {
 		w.now = time.Now //nolint:forbidigo // the default of an injected clock
@@ -346,9 +348,13 @@ func (w *Worker) keep(p *process) {
 		return
 	}
 	level := slog.LevelDebug // the request at fault gets the reason
-	if why.cause == byItself {
+	switch why.cause {
+	case byItself:
 		w.restarts.ended(p.answered.Load())
 		level = slog.LevelWarn
+	case byStray:
+		level = slog.LevelWarn // no request gets it
+	default:
 	}
 	w.o.Logger.Log(w.ctx, level, "workerd ended and is started again", "why", why.String(), "wait", w.restarts.delay())
 	if !w.starting && !w.closing && w.pool == nil { // else with the next request

@@ -22,6 +22,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/nodebindings"
+	"github.com/pages-toolchain/pages/cmd/internal/processmemory"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
@@ -170,7 +171,7 @@ func (r *session) serve(ctx context.Context) (err error) {
 	keys := &keyboard{console: console, url: r.sockets.URL, as: r.options.As, quit: quit, open: openBrowser, pairing: r.pairing}
 	restore := func() {} // the terminal
 	defer func() { restore() }()
-	release := time.AfterFunc(releaseTime, debug.FreeOSMemory)
+	release := time.AfterFunc(releaseTime, processmemory.GiveBack)
 	release.Stop()
 	defer release.Stop()
 	server, err := devserver.New(devserver.Options{
@@ -178,7 +179,7 @@ func (r *session) serve(ctx context.Context) (err error) {
 		Poll: r.options.Poll, ProbeDir: r.state.Dir,
 		OnBuild: func(build devserver.Build) {
 			if build.Number == 1 {
-				debug.SetGCPercent(r.usualGC)
+				debug.SetGCPercent(r.gcPercent())
 				release.Reset(releaseTime)
 				console.ready(r)
 				restore = keys.listen(ctx)
@@ -270,9 +271,20 @@ func (r *session) openLog(ctx context.Context, logger *slog.Logger) (*devserver.
 	return log, nil
 }
 
+// gcPercent is how far the heap may grow after the start. While workerd runs the Worker, it holds the bundler's caches and little else,
+// and what requests leave is small: by half as much as usual it grows in a few seconds of load.
+func (r *session) gcPercent() int {
+	if r.options.Engine.Program != nil && r.usualGC == defaultGCPercent {
+		return defaultGCPercent / 2
+	}
+	return r.usualGC
+}
+
 const (
 	// startGCPercent lets the heap grow during the start.
 	startGCPercent = 400
+	// defaultGCPercent is Go's, where the person sets no GOGC.
+	defaultGCPercent = 100
 	// releaseTime is how long after the start the system gets back what the heap has grown by: the first requests come first, and by
 	// itself Go keeps it for minutes.
 	releaseTime = 500 * time.Millisecond

@@ -131,6 +131,17 @@ const cases = {
     );
     return new Response("answered");
   },
+  "/held": (request, env, ctx) => {
+    const url = new URL(request.url);
+    console.log("held");
+    ctx.waitUntil(
+      scheduler.wait(5).then(async () => {
+        if (url.search === "") for (;;);
+        console.log((await fetch(url.searchParams.get("to"))).status, "after the answer");
+      }),
+    );
+    return new Response("answered");
+  },
   "/slow": async (request) => {
     console.log("begun: slow");
     await scheduler.wait(Number(new URL(request.url).searchParams.get("ms")));
