@@ -111,11 +111,12 @@ var mayImport = map[string][]string{
 	"migrate/statefolder":  nil,
 	"migrate/transfer":     {"migrate", "migrate/dbfile", "migrate/sqltext"},
 	"devserver/filewatch":  nil,
+	"devserver/formrow":    nil,
 	"devserver/loopback":   nil,
 	"devserver/pairing":    nil,
 	"devserver/site": {
-		"devserver/loopback", "devserver/pairing", "manifest", "manifest/edgerules", "manifest/fileindex", "manifest/limits",
-		"manifest/sitefile", "manifest/sitepath", "manifest/sourcetext",
+		"devserver/formrow", "devserver/loopback", "devserver/pairing", "manifest", "manifest/edgerules", "manifest/fileindex",
+		"manifest/htmlforms", "manifest/limits", "manifest/sitefile", "manifest/sitepath", "manifest/sourcetext",
 	},
 	"devserver/upstream": {"devserver/loopback", "devserver/site", "manifest"},
 	"devserver": {

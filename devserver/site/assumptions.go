@@ -34,9 +34,14 @@ import (
 // not stored; every other name is the author's, and gets an array where it comes more than once; two names of forms are
 // refused. A post with neither an answer nor a form's name is refused. Of an uploaded file the lead has name, media type,
 // size and SHA-256; the bytes are an object of their own, for readers of the leads and not for the site's code. A
-// submissions row gets the fields whose names are columns of the table, except generated columns and the rowid, and the
-// columns "form", "lead_id", "created_at" and "fields" where the table has them, and "data", which is the same as "fields"
-// unless the form has a field of that name.
+// submissions row gets the answers whose names are columns of the table, and "form", "lead_id", "created_at", "fields" and
+// "data" where the table has them; devserver/formrow has the rules. The manifest cannot list the fields of a form, so its page
+// does: an answer fills a column if a form of that name has a field of that name in the HTML of the site. A form in no page
+// fills columns, but no part of a key, if the manifest declares it: a Worker or a script shows it. Any other fills none. With
+// the dev server of a framework, whose pages are not known, each counts as declared. The lead has all answers in any case.
+//
+// Members. A form for members that comes signed out is answered by a page with its answers, up to 256 KiB, to be sent again. They
+// are in that page alone. Those of another site's page are not kept, since that page would have its visitor send them.
 //
 // Webhook. Events are sent by Standard Webhooks, in the order of their form: the next one waits until the one before is
 // delivered or given up. Forms do not wait for each other.

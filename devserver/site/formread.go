@@ -12,8 +12,8 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,6 +38,8 @@ type formReader struct {
 	keep    Files // nil for none
 	ctx     context.Context
 	uploads []*upload
+	plain   bool       // no field is the platform's, and no file is kept
+	unkept  []keptFile // the files then
 }
 
 // answer is one name and value; fields groups those of one name.
@@ -57,7 +59,9 @@ var (
 	errFormAmbiguous = refuse(http.StatusUnprocessableEntity, "form_ambiguous",
 		"the post names two forms: the field \"form\" says which one was sent, so no other field may be called that")
 	errFormMalformed = refuse(http.StatusBadRequest, "form_malformed", "the form data is malformed")
-	errFormType      = refuse(http.StatusUnsupportedMediaType, "form_type_unknown",
+	errNoBoundary    = refuse(http.StatusBadRequest, "form_malformed",
+		"the Content-Type multipart/form-data names no boundary: a script leaves that header to the browser, which adds one")
+	errFormType = refuse(http.StatusUnsupportedMediaType, "form_type_unknown",
 		"a form is sent as application/x-www-form-urlencoded, multipart/form-data or application/json, in UTF-8")
 	errFormEncoded = refuse(http.StatusUnsupportedMediaType, "form_encoded", "a form is sent as it is, without a Content-Encoding")
 	errFieldTwice  = refuse(http.StatusBadRequest, "field_twice", "the JSON object has the same key twice")
@@ -69,34 +73,45 @@ var (
 // when reading the body or storing a file failed.
 func readForm(w http.ResponseWriter, r *http.Request, keep Files) (*formReader, error) {
 	f := &formReader{control: map[string]string{}, keep: keep, ctx: r.Context()}
+	err := f.read(w, r)
+	if _, named := f.control[fieldForm]; err == nil && !named && len(f.answers) == 0 {
+		err = errFormEmpty
+	}
+	return f, err
+}
+
+// The media types of forms in browsers.
+const (
+	formURLEncoded = "application/x-www-form-urlencoded"
+	formMultipart  = "multipart/form-data"
+)
+
+func (f *formReader) read(w http.ResponseWriter, r *http.Request) error {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
-		return f, errFormType
+		return errFormType
 	}
 	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return f, errFormType
+		return errFormType
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return f, errFormEncoded
+		return errFormEncoded
 	}
 	switch kind {
-	case "application/x-www-form-urlencoded":
+	case formURLEncoded:
 		err = f.readURLEncoded(http.MaxBytesReader(w, r.Body, maxFormBytes))
-	case "multipart/form-data":
+	case formMultipart:
 		const all = maxFormBytes + maxFormFiles*maxFileBytes + maxFormBytes // text, files, part headers
 		err = f.multipart(http.MaxBytesReader(w, r.Body, all), params["boundary"])
 	case "application/json":
 		err = f.json(http.MaxBytesReader(w, r.Body, maxFormBytes))
 	default:
-		return f, errFormType
+		return errFormType
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		err = errFormTooLarge
+		return errFormTooLarge
 	}
-	if _, named := f.control[fieldForm]; err == nil && !named && len(f.answers) == 0 {
-		err = errFormEmpty
-	}
-	return f, err
+	return err
 }
 
 // The platform's own fields of a post.
@@ -120,7 +135,7 @@ func (f *formReader) add(name, value string) error {
 	if err := checkField(name, len(value)); err != nil {
 		return err
 	}
-	if isReservedField(name) {
+	if !f.plain && isReservedField(name) {
 		if before, ok := f.control[name]; ok && before != value && name == fieldForm {
 			return errFormAmbiguous
 		}
@@ -182,24 +197,39 @@ func (f *formReader) readURLEncoded(body io.Reader) error {
 			continue
 		}
 		rawName, rawValue, _ := strings.Cut(pair, "=")
-		name, err := url.QueryUnescape(rawName)
-		if err != nil {
-			return errFormMalformed
-		}
-		value, err := url.QueryUnescape(rawValue)
-		if err != nil {
-			return errFormMalformed
-		}
-		if err := f.add(name, value); err != nil {
+		if err := f.add(unescapeForm(rawName), unescapeForm(rawValue)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// unescapeForm decodes a name or a value as the URL standard does: what is no escape stays as it is.
+func unescapeForm(text string) string {
+	text = strings.ReplaceAll(text, "+", " ")
+	if !strings.Contains(text, "%") {
+		return text
+	}
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+2 < len(text) {
+			if c, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
+				out.WriteByte(byte(c))
+				i += 2
+				continue
+			}
+		}
+		out.WriteByte(text[i])
+	}
+	return out.String()
+}
+
 // multipart reads part by part, so that no file is ever in memory.
 func (f *formReader) multipart(body io.Reader, boundary string) error {
-	if boundary == "" || len(boundary) > 70 {
+	switch {
+	case boundary == "":
+		return errNoBoundary
+	case len(boundary) > 70:
 		return errFormMalformed
 	}
 	reader := multipart.NewReader(body, boundary)
@@ -233,25 +263,29 @@ func (f *formReader) part(part *multipart.Part) error {
 		return errFormMalformed
 	}
 	kind := part.Header.Get("Content-Type")
-	if name := part.FormName(); name == "" || strings.HasPrefix(strings.ToLower(kind), "multipart/") {
+	name := unescapePart.Replace(part.FormName())
+	if name == "" || strings.HasPrefix(strings.ToLower(kind), "multipart/") {
 		return errFormMalformed
 	}
 	disposition := part.Header.Get("Content-Disposition")
 	if _, params, err := mime.ParseMediaType(disposition); err != nil {
 		return errFormMalformed
 	} else if filename, ok := params["filename"]; ok {
-		return f.file(part, filename, kind)
+		return f.file(part, name, unescapePart.Replace(filename), kind)
 	}
 	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
 	if err != nil {
 		return partError(err)
 	}
-	return f.add(part.FormName(), string(value))
+	return f.add(name, string(value))
 }
+
+// unescapePart decodes names as browsers encode them in the head of a part (HTML standard, section 4.10.21.8).
+var unescapePart = strings.NewReplacer("%0A", "\n", "%0a", "\n", "%0D", "\r", "%0d", "\r", "%22", `"`)
 
 // file reads a file. Browsers send an input in which nothing was chosen as a file without name and bytes: that is no
 // answer.
-func (f *formReader) file(part *multipart.Part, filename, kind string) error {
+func (f *formReader) file(part *multipart.Part, name, filename, kind string) error {
 	body := bufio.NewReader(io.LimitReader(part, maxFileBytes+1))
 	if _, err := body.Peek(1); errors.Is(err, io.EOF) && filename == "" {
 		return nil
@@ -259,7 +293,11 @@ func (f *formReader) file(part *multipart.Part, filename, kind string) error {
 	if f.files++; f.files > maxFormFiles {
 		return errTooManyFiles
 	}
-	name := strings.ToValidUTF8(part.FormName(), "\uFFFD")
+	name = strings.ToValidUTF8(name, "\uFFFD")
+	if f.plain {
+		f.unkept = append(f.unkept, keptFile{name, cleanFilename(filename)})
+		return nil
+	}
 	if isReservedField(name) {
 		return errFormMalformed
 	}

@@ -105,6 +105,10 @@ func (x *exchange) post(f *formReader, name string) (post, error) {
 	if x.site.options.SubmissionsDB != nil && !p.preview {
 		p.table = m.Bindings.Submissions
 	}
+	if p.table != "" {
+		p.unasked, p.unseen = x.serving.unasked(name, p.fields, x.site.options.Logger)
+		x.noteUnasked(p)
+	}
 	if !p.preview {
 		p.events = append(p.events, EventLeadCaptured)
 		if declared, ok := m.Form(name); ok {

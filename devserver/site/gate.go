@@ -34,6 +34,8 @@ func (x *exchange) passGate(a admission) bool {
 		x.refuse(refuse(http.StatusForbidden, "not_a_member",
 			"you are signed in as "+who.Email+", who is not a member of the workspace "+x.site.options.Workspace).
 			fix("sign in as somebody else"))
+	case gate != GatePassed && sendsForm(x.r):
+		x.keepForm()
 	case gate != GatePassed && isNavigation(x.r):
 		x.out.Header().Set("Cache-Control", "no-store")
 		x.seeOther(signInTarget(x.path))

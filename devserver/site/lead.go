@@ -35,6 +35,9 @@ type Lead struct {
 	// Preview is true for a post to a preview; it raises no events.
 	Preview    bool       `json:"preview"`
 	Submission Submission `json:"submission"`
+	// Unasked names the answers that no form of the site asks for: no column of the row has them.
+	Unasked []string `json:"unasked,omitempty"`
+	unseen  bool     // no page shows which answers the form asks for
 	// Events are the names of the events the lead raised, in order.
 	Events []string `json:"events"`
 }

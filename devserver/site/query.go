@@ -13,8 +13,9 @@ import (
 
 const selectLeads = `SELECT l.seq, l.id, l.form, l.fields, l.created_at, l.preview,
 	l.submission_table, l.submission_status, l.submission_error,
-  (SELECT json_group_array(e.name ORDER BY e.seq) FROM events e WHERE e.lead_id = l.id)
-FROM leads l`
+  (SELECT json_group_array(e.name ORDER BY e.seq) FROM events e WHERE e.lead_id = l.id),
+  u.names, u.unseen
+FROM leads l LEFT JOIN unasked_answers u ON u.lead_id = l.id`
 
 // Leads returns leads, newest first.
 func (s *Store) Leads(ctx context.Context, f LeadFilter) ([]Lead, error) {
@@ -176,15 +177,20 @@ func scanLead(row scanner) (storedRow[Lead], error) {
 	var l Lead
 	var seq, created int64
 	var fields, events string
+	var unasked sql.NullString
+	var unseen sql.NullBool
 	err := row.Scan(
 		&seq, &l.ID, &l.Form, &fields, &created, &l.Preview, &l.Submission.Table, &l.Submission.Status,
-		&l.Submission.Error, &events,
+		&l.Submission.Error, &events, &unasked, &unseen,
 	)
 	if err != nil {
 		return storedRow[Lead]{}, err
 	}
-	l.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
+	l.CreatedAt, l.unseen = Stamp{time.UnixMilli(created).UTC()}, unseen.Bool
 	err = errors.Join(json.Unmarshal([]byte(fields), &l.Fields), json.Unmarshal([]byte(events), &l.Events))
+	if unasked.Valid {
+		err = errors.Join(err, json.Unmarshal([]byte(unasked.String), &l.Unasked))
+	}
 	return storedRow[Lead]{l, seq, len(fields)}, err
 }
 

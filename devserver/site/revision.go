@@ -50,6 +50,7 @@ type serving struct {
 	*Routing
 
 	revision Revision
+	asked    askedOnce
 
 	uses atomic.Int64 // requests in flight, plus one while it is the current revision
 	end  func()       // once, when uses is back at zero

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"html/template"
 	"net"
 	"net/http"
 	"net/mail"
@@ -37,7 +38,11 @@ func (x *exchange) signIn() {
 		x.showSignIn(http.StatusOK, query.Get("next"), "")
 	case http.MethodPost:
 		if x.readSignInForm("the sign-in form is malformed") {
-			x.signInAs(x.r.Form)
+			form := x.r.Form
+			if x.r.PostForm.Has("persona") || x.r.PostForm.Has("email") { // the address may name another one
+				form = x.r.PostForm
+			}
+			x.signInAs(form)
 		}
 	default:
 		x.refuseMethod("GET, HEAD, POST")
@@ -177,7 +182,12 @@ type linkPage struct {
 func (x *exchange) signInByLink() {
 	switch x.r.Method {
 	case http.MethodGet, http.MethodHead:
-		if query, ok := x.readQuery(); ok {
+		query, ok := x.readQuery()
+		switch {
+		case !ok:
+		case query.Has("continue"):
+			x.continueSignedIn(localTarget(query.Get("next")))
+		default:
 			x.showLinkPage(http.StatusOK, linkPage{
 				signInPage: signInPage{Title: "Sign in", Next: localTarget(query.Get("next"))}, Token: query.Get("token"),
 			})
@@ -225,10 +235,31 @@ func (x *exchange) sendLink(form url.Values) {
 		x.writeJSON(http.StatusAccepted, sessionDocument{OK: true})
 		return
 	}
-	x.writePage(http.StatusOK, "notice", notice{
-		Title: "Check your inbox", Text: "If " + email + " belongs to a member of the workspace, a sign-in link is on its way.",
-		Fix: x.site.options.MailNote, Link: "/", LinkText: "Back to the site", Style: x.site.pages.style,
+	x.writePage(http.StatusOK, "link-sent", linkSentPage{
+		Title: "Check your inbox", Email: email, Next: next, MailNote: x.site.options.MailNote, Style: x.site.pages.style,
 	})
+}
+
+// linkSentPage says that a link is on its way, and leads on in this tab, whose address has the fragment of the page that was
+// asked for.
+type linkSentPage struct {
+	Title, Email, Next, MailNote string
+	Style                        template.CSS
+}
+
+// continueSignedIn goes on where a link in another tab has signed the browser in.
+func (x *exchange) continueSignedIn(next string) {
+	who, err := x.signedInMember()
+	switch {
+	case err != nil:
+		x.databaseFailed("session not read", err)
+	case who == nil:
+		x.showLinkPage(http.StatusOK, linkPage{signInPage: signInPage{
+			Title: "Sign in", Next: next, Problem: "This browser is not signed in yet: follow the link in the mail first.",
+		}})
+	default:
+		x.seeOther(next)
+	}
 }
 
 // linkHost returns the host of a request, with the port that the request came to. A client may name another port, on

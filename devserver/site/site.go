@@ -116,6 +116,7 @@ type Site struct {
 	stop       context.CancelFunc
 
 	foreignTold told // origins of refused requests
+	unaskedTold told // forms with answers that fill no column
 
 	current atomic.Pointer[serving]
 	swap    sync.Mutex     // held while one revision takes over from another

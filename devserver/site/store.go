@@ -91,6 +91,11 @@ CREATE TABLE IF NOT EXISTS lead_files (
   key          TEXT NOT NULL, -- of the object
   PRIMARY KEY (lead_id, n)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS unasked_answers (
+  lead_id TEXT PRIMARY KEY REFERENCES leads (id),
+  names   TEXT NOT NULL,   -- a JSON list of the answers that no form of the site asks for
+  unseen  INTEGER NOT NULL -- no page shows which answers the form asks for
+) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS unfinished_files (
   key TEXT PRIMARY KEY
 ) STRICT, WITHOUT ROWID;
@@ -198,6 +203,8 @@ type post struct {
 	events  []string // to raise, in order
 	deliver bool     // to the webhook
 	table   string   // of the submissions, "" for none
+	unasked []string // answers for no column of that table
+	unseen  bool     // no page shows which answers the form asks for
 	uploads []*upload
 }
 
@@ -217,6 +224,7 @@ func (s *Store) capture(ctx context.Context, p post) (lead Lead, events []Event,
 	lead = Lead{
 		ID: newID("lead_"), Form: p.form, Fields: p.fields, CreatedAt: Stamp{s.now().UTC().Truncate(time.Millisecond)},
 		Preview: p.preview, Submission: Submission{Table: p.table, Status: SubmissionPending}, Events: p.events,
+		Unasked: p.unasked, unseen: p.unseen,
 	}
 	if p.table == "" {
 		lead.Submission.Status = SubmissionNone
@@ -251,6 +259,9 @@ VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`
 		if err := insertFiles(ctx, tx, lead.ID, p.uploads); err != nil {
 			return err
 		}
+		if err := insertUnasked(ctx, tx, lead); err != nil {
+			return err
+		}
 		events, err = insertEvents(ctx, tx, lead, p.deliver)
 		return err
 	})
@@ -258,6 +269,20 @@ VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`
 		lead, err = s.lead(ctx, lead.ID)
 	}
 	return lead, events, again, err
+}
+
+// insertUnasked notes which answers fill no column, for the row may be written by another program, and later.
+func insertUnasked(ctx context.Context, tx *sql.Tx, l Lead) error {
+	if len(l.Unasked) == 0 && !l.unseen {
+		return nil
+	}
+	names, err := marshal(append([]string{}, l.Unasked...))
+	if err != nil {
+		return err
+	}
+	const put = `INSERT INTO unasked_answers (lead_id, names, unseen) VALUES (?, ?, ?)`
+	_, err = tx.ExecContext(ctx, put, l.ID, string(names), l.unseen)
+	return err
 }
 
 // earlierLead returns the id of the lead of an earlier post with the same key, "" for none.

@@ -4,10 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/pages-toolchain/pages/devserver/formrow"
 )
 
 // submissionsLedger lists, in the site's own database, the leads that have their row. Entry and row are one
@@ -84,12 +85,7 @@ func writeSubmission(ctx context.Context, db *sql.DB, l Lead) error {
 		if n, err := result.RowsAffected(); err != nil || n == 0 {
 			return err
 		}
-		columns, err := tableColumns(ctx, tx, l.Submission.Table)
-		if err != nil {
-			return err
-		}
-		names, values := submissionRow(columns, l)
-		if _, err := tx.ExecContext(ctx, insertRow(l.Submission.Table, names), values...); err != nil {
+		if err := formrow.Write(ctx, tx, l.Submission.Table, l.row()); err != nil {
 			return err
 		}
 		// A trigger of the site may have rolled back and gone on.
@@ -98,95 +94,17 @@ func writeSubmission(ctx context.Context, db *sql.DB, l Lead) error {
 	})
 }
 
-// column is a column that an answer may fill.
-type column struct {
-	name string
-	kind string // declared type, in upper case
-}
-
-// tableColumns returns the writable columns of a table, by lower-case name: without generated columns and the rowid,
-// since no client chooses the key of a row.
-func tableColumns(ctx context.Context, tx *sql.Tx, table string) (columns map[string]column, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT name, upper(type), pk, hidden FROM pragma_table_xinfo(?)`, table)
-	if err != nil {
-		return nil, err
-	}
-	type described struct {
-		name, kind string
-		pk, hidden int
-	}
-	all, err := collect(rows, func(row scanner) (d described, err error) {
-		return d, row.Scan(&d.name, &d.kind, &d.pk, &d.hidden)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("no such table: %q", table)
-	}
-	columns = map[string]column{}
-	for _, d := range all {
-		if d.hidden != 0 || d.pk > 0 && d.kind == "INTEGER" {
-			continue
-		}
-		columns[strings.ToLower(d.name)] = column{name: d.name, kind: d.kind}
-	}
-	return columns, nil
-}
-
-// submissionRow matches answers with columns. The platform's own values come last, so that no answer replaces them.
-func submissionRow(columns map[string]column, l Lead) (names []string, values []any) {
-	row := map[string]any{}
+// row is the lead as a post of its form.
+func (l Lead) row() formrow.Post {
+	p := formrow.Post{Lead: l.ID, Form: l.Form, At: l.CreatedAt.Time, Unasked: l.Unasked, Unseen: l.unseen}
 	for _, f := range l.Fields {
-		if c, ok := columns[strings.ToLower(f.Name)]; ok {
-			row[strings.ToLower(f.Name)] = c.value(f)
-		}
-	}
-	row["form"], row["lead_id"], row["created_at"] = l.Form, l.ID, l.CreatedAt.Format(timeLayout)
-	if strings.Contains(columns["created_at"].kind, "INT") {
-		row["created_at"] = l.CreatedAt.UnixMilli()
+		p.Answers = append(p.Answers, formrow.Answer{Name: f.Name, Value: f.Value})
 	}
 	if all, err := marshal(l.Fields); err == nil {
-		row["fields"] = string(all)
-		if _, answered := row["data"]; !answered { // a form may well ask for "data"
-			row["data"] = string(all)
-		}
+		p.All = string(all)
 	}
-	for _, key := range slices.Sorted(maps.Keys(columns)) {
-		if value, ok := row[key]; ok {
-			names = append(names, columns[key].name)
-			values = append(values, value)
-		}
-	}
-	return names, values
+	return p
 }
-
-// value turns an answer into a value for the column. SQLite itself turns text into a number where the column asks for
-// one, but does not know true and false.
-func (c column) value(f Field) any {
-	word := string(f.Value)
-	switch {
-	case word == "null":
-		return nil
-	case (word == "true" || word == "false") && !strings.Contains(c.kind, "TEXT"):
-		return word == "true"
-	}
-	return f.text()
-}
-
-// insertRow returns the statement. A table without a matching column still gets its row.
-func insertRow(table string, names []string) string {
-	if len(names) == 0 {
-		return "INSERT INTO " + quoteName(table) + " DEFAULT VALUES"
-	}
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = quoteName(name)
-	}
-	return "INSERT INTO " + quoteName(table) + " (" + strings.Join(quoted, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(names)-1) + ")"
-}
-
-func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // Resubmit retries the row of one lead, unless it is written, and returns the outcome. db is the site's own database.
 func (s *Store) Resubmit(ctx context.Context, db *sql.DB, id string) (Submission, error) {

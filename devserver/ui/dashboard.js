@@ -219,6 +219,7 @@ function leadContents(lead) {
     ),
   );
   if (s.status && s.status !== "none") summary.append(el("span", `tag ${s.status}`, `${s.table}: ${s.status}`));
+  if (s.status === "failed") summary.append(el("span", "error", s.error));
   if (lead.preview) summary.append(el("span", "tag", "preview"));
   summary.append(el("span", "time", clock(lead.created_at)));
   const list = fieldList(lead.fields, lead.id);
@@ -229,6 +230,7 @@ function leadContents(lead) {
     el("dd", "", (lead.events || []).join(", ")),
   );
   if (s.error) list.append(el("dt", "", "row"), el("dd", "error", s.error));
+  if (lead.unasked) list.append(el("dt", "", "in no column"), el("dd", "", lead.unasked.join(", ")));
   return [summary, list, replayButton({ lead: lead.id })];
 }
 

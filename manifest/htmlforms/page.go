@@ -21,7 +21,7 @@ import (
 // Bounds on what is kept of pages.
 const (
 	maxPageToken = 1 << 20 // bytes of one tag, comment or text
-	maxPageForms = 10_000  // forms and fields of all pages
+	maxPageForms = 100_000 // forms, and names of their fields, of all pages
 )
 
 // ErrTooMuch ends a search that would take too long.
@@ -35,8 +35,9 @@ const defaultForm = "default" // the name of a form that posts none
 // Form is a form of a page under one of the names it may post.
 type Form struct {
 	Name                             string
-	Posts                            bool // to the platform; otherwise only its fields look as if
-	Gets                             bool // is sent to the platform, but never with POST; set for one name only
+	Posts                            bool     // to the platform; otherwise only its fields look as if
+	Gets                             bool     // is sent to the platform, but never with POST; set for one name only
+	Fields                           []string // names under which its controls send answers, each once, in their order
 	File                             string
 	Line, Column, EndLine, EndColumn int // of the start tag
 	Source                           string
@@ -51,6 +52,7 @@ type formTag struct {
 	actions []string // of the form and of its buttons
 	names   []string // values of its fields "form"
 	post    bool     // it, or a button of it, is sent with POST
+	asked   fieldNames
 }
 
 // formField is a control that names a form or an action of its own.
@@ -61,6 +63,7 @@ type formField struct {
 	names     []string
 	action    string
 	post      bool
+	asks      []string // the names of the answers that it sends
 }
 
 // pageScan reads one page as a browser would: comments, scripts and the like have no forms; <noscript>, <template> and
@@ -130,6 +133,10 @@ func (s *pageScan) token(z *html.Tokenizer, kind html.TokenType, start sourcetex
 		switch tag := string(name); tag {
 		case "form", "input", "button", "select", "option", "textarea", "template", "noscript", "iframe", "base":
 			return s.start(tag, attributes(z, more), start, text)
+		default:
+			if strings.Contains(tag, "-") { // an element of the author's may be a control
+				s.control(tag, attributes(z, more))
+			}
 		}
 	case html.EndTagToken:
 		name, _ := z.TagName()
@@ -153,7 +160,7 @@ func attributes(z *html.Tokenizer, more bool) map[string]string {
 		var key, value []byte
 		key, value, more = z.TagAttr()
 		switch k := string(key); k {
-		case "action", "disabled", "form", "formaction", "formmethod", "href", "id", "method", "name", "srcdoc", "type", "value":
+		case "action", "dirname", "disabled", "form", "formaction", "formmethod", "href", "id", "method", "name", "srcdoc", "type", "value":
 			if _, twice := m[k]; !twice {
 				m[k] = string(value)
 			}
@@ -233,11 +240,17 @@ func (s *pageScan) control(tag string, attr map[string]string) {
 	if submits {
 		action, post = attr["formaction"], isPost(attr["formmethod"])
 	}
-	if _, disabled := attr["disabled"]; disabled || !carries && action == "" && !post {
+	asks := answerNames(tag, kind, attr)
+	_, disabled := attr["disabled"]
+	if disabled { // a script may enable it: its name counts, and nothing else of it
+		carries, action, post = false, "", false
+	}
+	if !carries && action == "" && !post {
+		s.ask(attr, asks)
 		return
 	}
 	*s.kept++
-	f := &formField{form: s.open, action: action, post: post}
+	f := &formField{form: s.open, action: action, post: post, asks: asks}
 	f.id, f.elsewhere = attr["form"], has(attr, "form")
 	s.fields = append(s.fields, f)
 	switch {
@@ -292,6 +305,7 @@ func (s *pageScan) assignFields() {
 		if form == nil {
 			continue
 		}
+		form.asked.add(field.asks...)
 		form.names = append(form.names, field.names...)
 		form.post = form.post || field.post
 		if field.action != "" {
@@ -330,7 +344,7 @@ func (s *pageScan) listForms() []Form {
 	var list []Form
 	for _, f := range s.forms {
 		one := f.Form
-		one.Gets = f.Posts && !f.post
+		one.Gets, one.Fields = f.Posts && !f.post, f.asked.list
 		one.Source, one.SourceColumn = string(f.text.Text), f.text.Column
 		if len(f.names) == 0 && f.Posts {
 			one.Name, one.Posts = defaultForm, false

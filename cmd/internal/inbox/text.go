@@ -21,9 +21,17 @@ func LeadLine(l site.Lead) string {
 		fields = append(fields, fmt.Sprintf("%s=%q", wording.Printable(f.Name), valueText(f)))
 	}
 	return fmt.Sprintf(
-		"%s  %s  %-12s %s  [%s]", wording.Clock(l.CreatedAt.Time), l.ID, l.Form, strings.Join(fields, " "),
-		strings.Join(l.Events, ", "),
+		"%s  %s  %-12s %s  [%s]%s", wording.Clock(l.CreatedAt.Time), l.ID, l.Form, strings.Join(fields, " "),
+		strings.Join(l.Events, ", "), rowNote(l.Submission),
 	)
+}
+
+// rowNote says that a lead has no row, and why; "" for one that has it, or gets none.
+func rowNote(s site.Submission) string {
+	if s.Status != site.SubmissionFailed && s.Status != site.SubmissionPending {
+		return ""
+	}
+	return fmt.Sprintf("  row in %s %s%s", s.Table, s.Status, reasonNote(s.Error))
 }
 
 // WriteLead writes a lead with its answers, its row and its events.
@@ -35,6 +43,9 @@ func WriteLead(w io.Writer, lead Lead) {
 	}
 	if s := l.Submission; s.Status != site.SubmissionNone {
 		fmt.Fprintf(w, "row in %s: %s%s\n", s.Table, s.Status, reasonNote(s.Error))
+	}
+	if len(l.Unasked) > 0 {
+		fmt.Fprintf(w, "in no column, since no form of the site asks for it: %s\n", wording.Printable(strings.Join(l.Unasked, ", ")))
 	}
 	for _, e := range lead.Events {
 		fmt.Fprintf(w, "event %s  %s%s\n", e.ID, e.Name, deliveryNote(e.Delivery))
