@@ -33,6 +33,7 @@ type exchange struct {
 	failure  string // for the record
 	gated    bool   // a members page, and the member may see it
 	plain    bool   // static files are not compressed
+	script   bool   // of another origin, which may read the answer
 	member   Member
 	meter    atomic.Pointer[Meter]
 	ended    atomic.Pointer[Failure]

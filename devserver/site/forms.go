@@ -11,13 +11,17 @@ import (
 func (x *exchange) serveForms(name string) {
 	switch {
 	case name == "thanks" && (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead):
+		x.out.Header().Set("Cross-Origin-Resource-Policy", "cross-origin") // also after a script's post, which leads here
 		x.writePage(http.StatusOK, "notice", notice{
 			Title: "Thank you", Text: "Your message has arrived.", Link: "/", LinkText: "Back to the site", Style: x.site.pages.style,
 		})
+	case isPreflight(x.r) && !x.serving.revision.StandIn:
+		x.answerPreflight()
 	case x.r.Method != http.MethodPost:
 		x.refuseMethod("POST")
 	case x.serving.revision.StandIn:
 		x.callWorker()
+	case !x.admitScript():
 	default:
 		x.source = FromForm
 		x.takePost(name)
@@ -59,7 +63,7 @@ func (x *exchange) takePost(name string) {
 		))
 	case err != nil:
 		x.databaseFailed("lead not stored", err)
-	case wantsJSON(x.r):
+	case wantsJSON(x.r), x.script: // which could not follow to a page of this origin
 		x.writeJSON(http.StatusCreated, leadDocument{OK: true, Lead: lead})
 	default:
 		target, ok := parseLocalTarget(form.control[fieldNext])

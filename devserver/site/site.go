@@ -117,6 +117,7 @@ type Site struct {
 
 	foreignTold told // origins of refused requests
 	unaskedTold told // forms with answers that fill no column
+	scriptsTold told // origins of scripts whose forms were refused
 
 	current atomic.Pointer[serving]
 	swap    sync.Mutex     // held while one revision takes over from another

@@ -1,0 +1,85 @@
+package site
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/pages-toolchain/pages/devserver/loopback"
+)
+
+// This file says which scripts of other origins may send forms. A form of a page may come from anywhere. A script that could not
+// read the answer would send it twice, so its post is refused before a lead is stored, unless "_headers" has
+// Access-Control-Allow-Origin for the address of the form.
+
+// answerPreflight answers what a browser asks before it has a script send a form.
+func (x *exchange) answerPreflight() {
+	if !x.admitScript() {
+		return
+	}
+	h := x.out.Header()
+	h.Set("Access-Control-Allow-Methods", http.MethodPost)
+	h.Set("Access-Control-Allow-Headers", "Accept, Content-Type, Idempotency-Key, X-Requested-With")
+	h.Set("Access-Control-Max-Age", "600")
+	x.out.WriteHeader(http.StatusNoContent)
+}
+
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""
+}
+
+// admitScript refuses a script of another origin that may not read the answer, and lets any other sender through.
+func (x *exchange) admitScript() bool {
+	// A script that asks for no answer (mode "no-cors") fails on one that is for the same origin alone.
+	x.out.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
+	origin := x.r.Header.Get("Origin")
+	if !x.site.foreignOrigin(x.r) || !byScript(x.r) {
+		return true
+	}
+	h := x.out.Header()
+	h.Add("Vary", "Origin")
+	allowed, credentials := x.allowedOrigin()
+	if allowed == "*" || allowed != "" && allowed == origin {
+		x.script = true
+		h.Set("Access-Control-Allow-Origin", allowed)
+		if credentials && allowed != "*" {
+			h.Set("Access-Control-Allow-Credentials", "true")
+		}
+		return true
+	}
+	const most = 100
+	refusal := refuse(http.StatusForbidden, "foreign_origin", "the form was not stored: a script of a page at "+wordOf(origin, most)+
+		" sent it, and could not read the answer").fix("send it from a page of this site, through the proxy of a front-end dev server " +
+		"too; or allow the origin in _headers: a line " + reservedPrefix + "/forms/* and below it Access-Control-Allow-Origin: " +
+		wordOf(origin, most))
+	if x.site.scriptsTold.first(origin) {
+		x.site.options.Logger.Warn(x.r.Method+" "+x.path.escaped+" was refused: "+refusal.Message, "fix", refusal.Fix)
+	}
+	x.refuse(refusal)
+	return false
+}
+
+// byScript reports whether a script sends the form and reads the answer. Older browsers do not send Sec-Fetch-Mode; they ask for
+// HTML where a page sends a form.
+func byScript(r *http.Request) bool {
+	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
+		return mode == "cors"
+	}
+	return !strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// allowedOrigin returns the origin that the rules of "_headers" allow at this address, "" for none.
+func (x *exchange) allowedOrigin() (origin string, credentials bool) {
+	host, _ := loopback.BareHost(RequestedHost(x.r))
+	for _, c := range x.serving.rules.Headers(host, x.path.escaped) {
+		switch c.Name {
+		case "Access-Control-Allow-Origin":
+			if c.Append {
+				c.Value = origin + ", " + c.Value
+			}
+			origin = c.Value
+		case "Access-Control-Allow-Credentials":
+			credentials = c.Value == "true"
+		}
+	}
+	return origin, credentials
+}
