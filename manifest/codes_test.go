@@ -41,6 +41,10 @@ func siteCases() map[string]fstest.MapFS {
 
 		"runtime-config-invalid": site(`{}`, "wrangler.json", `{"a":}`),
 		"form-method":            site(assets, "p/a.html", "<form action=/__pages/forms></form>"),
+		"form-unreachable":       site(assets, "p/a.html", "<form method=post netlify></form>"),
+		"form-encoding":          site(assets, "p/a.html", "<form method=post action=/__pages/forms enctype=text/plain></form>"),
+		"form-unnamed":           site(assets, "p/a.html", "<form method=post action=/__pages/forms><input></form>"),
+		"form-next":              site(assets, "p/a.html", "<form method=post action=/__pages/forms><input name=_next value=b></form>"),
 		"form-undeclared":        site(assets, "p/a.html", "<form method=post action=/__pages/forms/a></form>"),
 		"form-unused":            site(`{"assets":"p","forms":[{"name":"a","event":"custom.a"}]}`, "p/a.html", ""),
 		"page-too-large":         site(assets, "p/a.html", "<p title='"+strings.Repeat("x", 1<<20)+"'><form>"),

@@ -39,9 +39,11 @@ var mayImport = map[string][]string{
 	},
 	"manifest/fileindex": nil,
 	"manifest/htmlforms": {"manifest/sitepath", "manifest/sourcetext"},
+	"manifest/formcheck": {"manifest", "manifest/diagnostic", "manifest/htmlforms", "manifest/sitepath", "manifest/sourcetext"},
 	"manifest/validate": {
-		"manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/htmlforms", "manifest/jsontree", "manifest/limits",
-		"manifest/migrationfiles", "manifest/publicfiles", "manifest/sitepath", "manifest/sourcetext",
+		"manifest", "manifest/diagnostic", "manifest/edgerules", "manifest/fileindex", "manifest/formcheck", "manifest/htmlforms",
+		"manifest/jsontree", "manifest/limits", "manifest/migrationfiles", "manifest/publicfiles", "manifest/sitepath",
+		"manifest/sourcetext",
 	},
 	"manifest/workertypes": {"manifest"},
 	"manifest/wrangler":    {"manifest", "manifest/diagnostic", "manifest/limits", "manifest/migrationfiles"},
@@ -116,7 +118,7 @@ var mayImport = map[string][]string{
 	"devserver/pairing":    nil,
 	"devserver/site": {
 		"devserver/formrow", "devserver/loopback", "devserver/pairing", "manifest", "manifest/edgerules", "manifest/fileindex",
-		"manifest/htmlforms", "manifest/limits", "manifest/sitefile", "manifest/sitepath", "manifest/sourcetext",
+		"manifest/formcheck", "manifest/htmlforms", "manifest/limits", "manifest/sitefile", "manifest/sitepath", "manifest/sourcetext",
 	},
 	"devserver/upstream": {"devserver/loopback", "devserver/site", "manifest"},
 	"devserver": {

@@ -79,6 +79,7 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	defer x.release()
 	defer x.record()
 	defer x.recoverPanic()
+	defer x.hintForms()
 	if err := x.checkHead(); err != nil {
 		x.refuseError(err)
 		return

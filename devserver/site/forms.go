@@ -66,7 +66,7 @@ func (x *exchange) takePost(name string) {
 	case wantsJSON(x.r), x.script: // which could not follow to a page of this origin
 		x.writeJSON(http.StatusCreated, leadDocument{OK: true, Lead: lead})
 	default:
-		target, ok := parseLocalTarget(form.control[fieldNext])
+		target, ok := x.nextPage(form.control[fieldNext])
 		if !ok {
 			target = reservedPrefix + "/forms/thanks?form=" + url.QueryEscape(lead.Form)
 		}

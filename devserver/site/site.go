@@ -118,6 +118,7 @@ type Site struct {
 	foreignTold told // origins of refused requests
 	unaskedTold told // forms with answers that fill no column
 	scriptsTold told // origins of scripts whose forms were refused
+	hinted      told // messages for the author
 
 	current atomic.Pointer[serving]
 	swap    sync.Mutex     // held while one revision takes over from another

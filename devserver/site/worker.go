@@ -25,6 +25,7 @@ func (x *exchange) callWorker() {
 	err := errNoWorker
 	if worker := x.serving.revision.Worker; worker != nil {
 		w, done := x.workerWriter()
+		w, tell := x.watchForms(w)
 		err = worker.Serve(w, r)
 		if broke := x.ended.Load(); broke != nil && err == nil {
 			x.failure = "the answer broke off: " + broke.Message
@@ -32,6 +33,7 @@ func (x *exchange) callWorker() {
 		}
 		if err == nil {
 			done()
+			tell()
 		}
 	}
 	if err == nil {

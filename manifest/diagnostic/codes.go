@@ -64,6 +64,10 @@ const (
 	CodeFormMethod        = "form-method"
 	CodeFormUndeclared    = "form-undeclared"
 	CodeFormUnused        = "form-unused"
+	CodeFormUnreachable   = "form-unreachable"
+	CodeFormEncoding      = "form-encoding"
+	CodeFormUnnamed       = "form-unnamed"
+	CodeFormNext          = "form-next"
 	CodePageCut           = "page-too-large"
 	CodeMigrationName     = "migration-name-invalid"
 	CodeMigrationText     = "migration-not-text"
@@ -149,10 +153,14 @@ var rules = [...]Rule{
 	{CodeFlagUnknown, "a compatibility flag the platform does not accept"},
 	{CodeFlagsTwice, "compatibility flags stand in the manifest and in the bundle's JSON runtime config"},
 	{CodeFormDuplicate, "two forms are declared with one name"},
+	{CodeFormEncoding, "a form is sent in an encoding that loses what is in it"},
 	{CodeFormEvent, "the event of a form is not custom. and a lowercase name"},
 	{CodeFormMethod, "a form is sent with GET, which the platform refuses"},
 	{CodeFormName, "the name of a form has other characters than lowercase letters, digits, - and _"},
+	{CodeFormNext, "the page to show after a form is none of the site"},
 	{CodeFormUndeclared, "a page has a form that the manifest does not declare"},
+	{CodeFormUnnamed, "a field of a form has no name, and is never sent"},
+	{CodeFormUnreachable, "a form is sent where nothing takes it"},
 	{CodeFormUnused, "a declared form is on no page"},
 	{CodeInvalid, "a value breaks a rule of the schema"},
 	{CodeNotPositive, "a limit is not greater than zero"},

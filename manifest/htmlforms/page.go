@@ -7,6 +7,7 @@ package htmlforms
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"net/url"
@@ -44,12 +45,26 @@ type Form struct {
 	SourceColumn                     int
 }
 
+// Tag is a form of a page, once.
+type Tag struct {
+	Form            // Name is the first one it may post, else that of its start tag
+	Action   string // the decoded path on this site that it is sent to; "" for an address elsewhere
+	Written  bool   // it has an action
+	Sent     bool   // with POST
+	Encoding string // its "enctype", in lower case
+	Files    bool   // a field of it is for files
+	Unnamed  int    // fields that are never sent, for want of a name
+	Next     string // the value of its field "_next"
+	Host     string // the attribute by which another host would collect it, such as "data-netlify"
+}
+
 // formTag is a form while its page is read.
 type formTag struct {
-	Form
+	Tag
 	text    sourcetext.Excerpt
 	id      string
 	actions []string // of the form and of its buttons
+	action  string   // as it was written
 	names   []string // values of its fields "form"
 	post    bool     // it, or a button of it, is sent with POST
 	asked   fieldNames
@@ -64,6 +79,9 @@ type formField struct {
 	action    string
 	post      bool
 	asks      []string // the names of the answers that it sends
+
+	files, unnamed bool
+	next           string
 }
 
 // pageScan reads one page as a browser would: comments, scripts and the like have no forms; <noscript>, <template> and
@@ -160,7 +178,8 @@ func attributes(z *html.Tokenizer, more bool) map[string]string {
 		var key, value []byte
 		key, value, more = z.TagAttr()
 		switch k := string(key); k {
-		case "action", "dirname", "disabled", "form", "formaction", "formmethod", "href", "id", "method", "name", "srcdoc", "type", "value":
+		case "action", "data-netlify", "dirname", "disabled", "enctype", "form", "formaction", "formmethod", "href", "id", "method", "name",
+			"netlify", "srcdoc", "type", "value":
 			if _, twice := m[k]; !twice {
 				m[k] = string(value)
 			}
@@ -192,8 +211,17 @@ func (s *pageScan) start(tag string, attr map[string]string, start sourcetext.Cu
 		}
 		*s.kept++
 		s.open = &formTag{
-			Form: Form{File: s.file, Line: start.Line, Column: start.Column, EndLine: s.place.Line, EndColumn: s.place.Column},
-			text: text, id: attr["id"], actions: []string{attr["action"]}, post: isPost(attr["method"]),
+			Tag: Tag{
+				Form:     Form{File: s.file, Line: start.Line, Column: start.Column, EndLine: s.place.Line, EndColumn: s.place.Column},
+				Encoding: strings.ToLower(strings.TrimSpace(attr["enctype"])), Written: has(attr, "action"), Sent: isPost(attr["method"]),
+			},
+			text: text, id: attr["id"], actions: []string{attr["action"]}, action: attr["action"], post: isPost(attr["method"]),
+		}
+		s.open.Name = attr["name"]
+		for _, host := range [...]string{"data-netlify", "netlify"} {
+			if value, ok := attr[host]; ok && value != "false" {
+				s.open.Host = host
+			}
 		}
 		s.forms = append(s.forms, s.open)
 	case "option":
@@ -241,24 +269,32 @@ func (s *pageScan) control(tag string, attr map[string]string) {
 		action, post = attr["formaction"], isPost(attr["formmethod"])
 	}
 	asks := answerNames(tag, kind, attr)
-	_, disabled := attr["disabled"]
-	if disabled { // a script may enable it: its name counts, and nothing else of it
-		carries, action, post = false, "", false
+	answers := tag == "textarea" || tag == "select" || tag == "input" && !submits && kind != "button" && kind != "reset"
+	f := &formField{
+		form: s.open, action: action, post: post, asks: asks, unnamed: answers && attr["name"] == "",
+		files: tag == "input" && kind == "file" && attr["name"] != "",
 	}
-	if !carries && action == "" && !post {
+	if tag == "input" && attr["name"] == "_next" {
+		f.next = attr["value"]
+	}
+	if has(attr, "disabled") { // a script may enable it: its name counts, and nothing else of it
+		carries = false
+		*f = formField{form: s.open, asks: asks}
+	}
+	if !carries && f.action == "" && !f.post && !f.unnamed && !f.files && f.next == "" {
 		s.ask(attr, asks)
 		return
 	}
 	*s.kept++
-	f := &formField{form: s.open, action: action, post: post, asks: asks}
 	f.id, f.elsewhere = attr["form"], has(attr, "form")
 	s.fields = append(s.fields, f)
 	switch {
+	case !carries:
 	case tag == "select":
 		s.choice = f
 	case tag == "textarea":
 		s.text = f
-	case carries:
+	default:
 		f.names = []string{attr["value"]}
 	}
 }
@@ -308,13 +344,18 @@ func (s *pageScan) assignFields() {
 		form.asked.add(field.asks...)
 		form.names = append(form.names, field.names...)
 		form.post = form.post || field.post
+		form.Files = form.Files || field.files
+		form.Next = cmp.Or(form.Next, field.next)
+		if field.unnamed {
+			form.Unnamed++
+		}
 		if field.action != "" {
 			form.actions = append(form.actions, field.action)
 		}
 	}
 	s.fields = nil
 	for _, f := range s.forms {
-		if f.Name == "" && f.actions != nil {
+		if f.actions != nil {
 			f.resolve(s.base)
 		}
 	}
@@ -324,6 +365,7 @@ func (s *pageScan) assignFields() {
 func (f *formTag) resolve(base *url.URL) {
 	var names []string
 	plain := false
+	f.Action = pathOf(base, f.action)
 	for _, action := range f.actions {
 		name, ours := actionName(base, action)
 		f.Posts = f.Posts || ours
@@ -344,6 +386,7 @@ func (s *pageScan) listForms() []Form {
 	var list []Form
 	for _, f := range s.forms {
 		one := f.Form
+		one.Name = ""
 		one.Gets, one.Fields = f.Posts && !f.post, f.asked.list
 		one.Source, one.SourceColumn = string(f.text.Text), f.text.Column
 		if len(f.names) == 0 && f.Posts {
@@ -359,6 +402,33 @@ func (s *pageScan) listForms() []Form {
 		}
 	}
 	return list
+}
+
+// listTags lists the forms.
+func (s *pageScan) listTags() []Tag {
+	s.assignFields()
+	list := make([]Tag, 0, len(s.forms))
+	for _, f := range s.forms {
+		one := f.Tag
+		one.Source, one.SourceColumn = string(f.text.Text), f.text.Column
+		if len(f.names) > 0 {
+			one.Name = f.names[0]
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// pathOf returns the decoded path on this site that an action means, "" for an address elsewhere.
+func pathOf(base *url.URL, action string) string {
+	u, err := url.Parse(browserURL(action))
+	if err != nil {
+		return ""
+	}
+	if u = base.ResolveReference(u); u.Scheme != "" || u.Host != "" || u.Opaque != "" {
+		return ""
+	}
+	return u.Path
 }
 
 // actionName reports whether an action is the platform's, and the form's name in it, if it has one.

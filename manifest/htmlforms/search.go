@@ -1,9 +1,11 @@
 package htmlforms
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
+	"strings"
 
 	"golang.org/x/net/html"
 
@@ -18,7 +20,8 @@ const (
 
 // Search collects the forms of a site's pages. The zero value is ready; it is not safe for concurrent use.
 type Search struct {
-	Forms []Form
+	Forms []Form // each under every name it may post
+	Tags  []Tag
 	work  int64 // bytes read, in the sense of maxPageWork
 	kept  int   // forms and fields, in the sense of maxPageForms
 	buf   []byte
@@ -39,11 +42,22 @@ func (s *Search) Read(fsys fs.FS, file, path string) error {
 	p := newPageScan(file, path)
 	p.kept = &s.kept
 	err = p.run(&meter{r: f, work: &s.work})
-	s.Forms = append(s.Forms, p.listForms()...)
+	s.Forms, s.Tags = append(s.Forms, p.listForms()...), append(s.Tags, p.listTags()...)
 	if errors.Is(err, html.ErrBufferExceeded) {
 		return ErrTooMuch
 	}
 	return err
+}
+
+// Read returns the forms of one page that is served at a path with a leading slash. A page that holds more than is looked
+// through has those before that.
+func Read(page []byte, path string) []Tag {
+	if !mayHoldForm(page) {
+		return nil
+	}
+	p := newPageScan("", strings.TrimPrefix(path, "/"))
+	_ = p.run(bytes.NewReader(page)) // what was found counts
+	return p.listTags()
 }
 
 // mentionsForm reports whether a file has the text of a form's start tag, or of an iframe's, which may hold a page with one.

@@ -35,7 +35,8 @@ func (b *bundle) searchPage(s *pageSearch, e publicfiles.Entry) {
 }
 
 // checkPageForms compares the forms of the pages with the declared ones.
-func (b *bundle) checkPageForms(s *pageSearch) {
+func (b *bundle) checkPageForms(a *assets) {
+	s := &a.pages
 	declared := map[string]bool{}
 	for _, p := range b.Objects("/forms") {
 		if name, ok := b.Str(p.Key("name")); ok {
@@ -49,16 +50,21 @@ func (b *bundle) checkPageForms(s *pageSearch) {
 			b.warnForm(f, diagnostic.CodeFormMethod, msg, `add method="post"`)
 		}
 		if f.Posts && !declared[f.Name] && !found[f.Name] {
+			code := diagnostic.CodeFormUndeclared
+			msg := fmt.Sprintf("the form %s is not declared: its leads raise pages.lead.captured only", sourcetext.Quote(f.Name))
 			fix := fmt.Sprintf("give it a name of at most %d lowercase letters, digits, - and _", limits.MaxName)
 			if name := f.Name; manifest.NameFix(name) == "write "+sourcetext.Literal(name) && len(name) <= limits.MaxName {
 				event := strings.TrimPrefix(manifest.EventFix(name), "write ")
 				fix = fmt.Sprintf(`add {"name": %q, "event": %s} to "forms", if it should raise an event of its own`, name, event)
+			} else {
+				code = diagnostic.CodeFormName
+				msg = fmt.Sprintf("the form %s has a name that no form has: the platform refuses it with 422", sourcetext.Quote(f.Name))
 			}
-			msg := fmt.Sprintf("the form %s is not declared: its leads raise pages.lead.captured only", sourcetext.Quote(f.Name))
-			b.warnForm(f, diagnostic.CodeFormUndeclared, msg, fix)
+			b.warnForm(f, code, msg, fix)
 		}
 		found[f.Name] = found[f.Name] || f.Posts || declared[f.Name]
 	}
+	b.checkFormTags(s.Tags, a)
 	if len(s.cut) > 0 {
 		msg := fmt.Sprintf("%s, starting with %s, have more in them than is looked through for forms",
 			diagnostic.Plural(len(s.cut), "public page"), sourcetext.Quote(s.cut[0]))

@@ -94,7 +94,7 @@ func (b *bundle) checkAssets(dir string) []string {
 	}
 	b.checkCopies(a)
 	b.checkLeaks(a)
-	b.checkPageForms(&a.pages)
+	b.checkPageForms(a)
 	return a.files
 }
 
