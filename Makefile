@@ -30,8 +30,11 @@ GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -
         site lint vuln long race wazero goldens browser npm screenshots tidy release
 
 # The program and all tests are compiled alike, as a release is: otherwise `make test` would compile everything once more.
+# Nothing here reads DWARF, and a release has none: it is a third of the compiler's time. A debugger takes a plain `go build`.
+COMPILED := -trimpath -gcflags=all=-dwarf=false
+
 export CGO_ENABLED := 0
-export GOFLAGS     := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
+export GOFLAGS     := $(filter-out $(COMPILED),$(GOFLAGS)) $(COMPILED)
 
 dev: build example
 	$(BIN) dev $(SITE)
@@ -59,7 +62,7 @@ site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.pa
 	npm ci --prefix $* --omit=dev --no-audit --no-fund --loglevel=error
 
 # One line for each package as it ends, and at the end what failed once more. `make lint` vets.
-TEST = $(SUM) --format standard-quiet --hide-summary skipped -- -vet=off -timeout 30m
+TEST = $(SUM) --format standard-quiet --hide-summary skipped -- -vet=off -ldflags=-w -timeout 30m
 
 test: build site $(SUM)
 	$(TEST) ./...
@@ -115,7 +118,7 @@ tidy:
 # have the race detector in `make soak`. The longest packages come first: none of them is left at the end with one processor.
 RACEFIRST := ./toolapi/service ./migrate ./cmd/pages
 # One goroutine at a time is in an instance of quickjs.wasm, and looks at each of its accesses to memory would take minutes.
-UNRACED := -gcflags='github.com/pages-toolchain/pages/runtime/engine/quickjs=-race=false -d=checkptr=0'
+UNRACED := -gcflags='github.com/pages-toolchain/pages/runtime/engine/quickjs=-dwarf=false -race=false -d=checkptr=0'
 
 race: build site $(SUM)
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(TEST) -race $(UNRACED) -short $(RACEFIRST) ./...

@@ -265,18 +265,18 @@ func testDeclaredForm(t *testing.T, d *devServer) {
 
 func testUndeclaredForm(t *testing.T, d *devServer) {
 	a := d.do(
-		"POST", "/__pages/forms/contact", `{"name":"Bo","email":"bo@example.org","message":"Hi"}`,
+		"POST", "/__pages/forms/feedback", `{"name":"Bo","email":"bo@example.org","message":"Hi"}`,
 		"Content-Type: application/json", "Accept: application/json",
 	)
 	d.expect(a, 201, `"ok":true`)
-	list := d.leads("contact")
+	list := d.leads("feedback")
 	if len(list) != 1 || strings.Join(list[0].Events, " ") != "pages.lead.captured" {
 		t.Errorf("%+v", list)
 	}
 	var events struct {
 		Events []struct{ ID, Name string }
 	}
-	runJSON(t, &events, "events", "list", d.dir, "--form", "contact", "--json")
+	runJSON(t, &events, "events", "list", d.dir, "--form", "feedback", "--json")
 	if len(events.Events) != 1 || events.Events[0].Name != "pages.lead.captured" || events.Events[0].ID == "" {
 		t.Errorf("%+v", events)
 	}

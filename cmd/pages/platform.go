@@ -26,6 +26,7 @@ type platformFlags struct {
 	port      int
 	seed      string
 	rateLimit int
+	env       bool
 	engine    engineFlag
 }
 
@@ -40,6 +41,9 @@ func (c *cli) newPlatform() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
+			if f.env && c.term.JSON {
+				return failure.Usage("--env and --json exclude each other")
+			}
 			return untilInterrupt(cmd.Context(), c.runPlatform(cmd.Context(), f))
 		},
 	}
@@ -48,6 +52,7 @@ func (c *cli) newPlatform() *cobra.Command {
 	flags.IntVar(&f.port, "port", platformPort, "`port` to listen on; without the flag the next free one if it is taken; 0 for any")
 	flags.StringVar(&f.seed, "seed", "", "`seed` to plant in an empty service: demo")
 	flags.IntVar(&f.rateLimit, "rate-limit", platform.DefaultRate, "at most `n` calls a minute of keys without a cap of their own")
+	flags.BoolVar(&f.env, "env", false, "print the variables that deploy to the demo's site, as a shell takes them; with --seed demo")
 	f.engine.add(flags)
 	cmd.AddCommand(c.newPlatformKeys(f), c.newPlatformWorkspaces(f), c.newPlatformMembers(f), c.newPlatformOpenAPI(),
 		c.newPlatformBackup(f), c.newPlatformRestore(f), c.newPlatformMail(f))
@@ -60,6 +65,8 @@ func (f *platformFlags) check() error {
 		return failure.Usage("--port is %d; ports go from 0 to 65535", f.port)
 	case f.seed != "" && f.seed != "demo":
 		return failure.Usage("--seed is %q; the only seed is demo", f.seed)
+	case f.env && f.seed == "":
+		return failure.Usage("--env prints the key and the site of the demo: add --seed demo")
 	case f.rateLimit < 1 || f.rateLimit > platform.MaxRate:
 		return failure.Usage("--rate-limit is %d; it must be from 1 to %d", f.rateLimit, platform.MaxRate)
 	}
@@ -95,7 +102,7 @@ func (c *cli) runPlatform(ctx context.Context, f *platformFlags) error {
 	}
 	return platform.Serve(ctx, platform.Options{
 		At: f.at(c), PerMinute: f.rateLimit, Seed: f.seed, Now: c.term.Now, Logger: c.platformLogger(),
-		Progress: c.term.Progress, Warn: c.term.Warn, Ready: c.printReady,
+		Progress: c.term.Progress, Warn: c.term.Warn, Ready: func(r platform.Ready) { c.printReady(r, f.env) },
 		Host: host.Options{CompileCache: c.compileCache(), Tool: tool(), Memory: c.memory, Images: c.images, Engine: engine},
 		Listen: func(ctx context.Context) (*devserver.Listeners, error) {
 			sockets, err := devserver.Listen(ctx, f.port, c.typed["port"])
@@ -116,15 +123,20 @@ func (c *cli) platformLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(c.term.Stderr, o))
 }
 
-// printReady says where the service is.
-func (c *cli) printReady(ready platform.Ready) {
-	if c.term.JSON {
+// printReady prints the address of the service, and with env the variables of a deploy to the demo's site in its place.
+func (c *cli) printReady(ready platform.Ready, env bool) {
+	switch key := ready.Keys["member"]; {
+	case c.term.JSON:
 		c.term.PrintJSONLine(ready)
 		return
-	}
-	fmt.Fprintf(c.term.Stdout, "ready %s\n", ready.URL)
-	if key := ready.Keys["member"]; key != "" {
-		c.term.Progress("a key of acme's owner, to try it with: %s", key)
+	case env: // of letters, digits and signs that a shell takes as they are
+		fmt.Fprintf(c.term.Stdout, "export PAGES_BASE_URL=%s\nexport PAGES_API_KEY=%s\nexport PAGES_SITE=%s\n",
+			ready.URL, key, ready.Demo["site_id"])
+	default:
+		fmt.Fprintf(c.term.Stdout, "ready %s\n", ready.URL)
+		if key != "" {
+			c.term.Progress("a key of acme's owner, to try it with: %s", key)
+		}
 	}
 	if ready.Engine.Name != siteworker.BuiltIn {
 		c.term.Progress("Workers run in %s %s: %s", ready.Engine.Name, ready.Engine.Version, c.term.Shown(ready.Engine.Path))

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -19,12 +21,14 @@ type reader struct {
 	*testing.T
 
 	root, home string
+	manifest   string   // the example of one
 	blocks     []string // to type, in order
 }
 
 func newReader(t *testing.T) *reader {
 	program := program(t)
-	r := &reader{t, t.TempDir(), t.TempDir(), readReadme(t).blocks["sh"]}
+	blocks := readReadme(t).blocks
+	r := &reader{t, t.TempDir(), t.TempDir(), strings.Join(blocks["json"], ""), blocks["sh"]}
 	if err := os.Mkdir(filepath.Join(r.root, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +57,7 @@ func TestReadmeJourney(t *testing.T) {
 		t.Fatalf("the README has %d blocks to type, and this test knows 4: %q", len(r.blocks), r.blocks)
 	}
 	r.begin()
+	r.readManifest()
 	r.sendForm()
 	r.publish()
 }
@@ -74,6 +79,19 @@ func (r *reader) begin() {
 	}
 	if targets := regexp.MustCompile(`(?m)^make (\w+)`).FindAllString(r.blocks[0], -1); fmt.Sprint(targets) != "[make dev make test]" {
 		r.Errorf("the README begins with %q", targets)
+	}
+}
+
+// readManifest checks the example of a manifest, which is ten lines.
+func (r *reader) readManifest() {
+	if n := strings.Count(r.manifest, "\n"); n > 12 {
+		r.Errorf("the manifest has %d lines", n)
+	}
+	if err := os.WriteFile(filepath.Join(r.root, "pages.deploy.json"), []byte(r.manifest), 0o600); err != nil {
+		r.Fatal(err)
+	}
+	if out, err := r.shell("bin/pages validate --manifest-only --fail-on warning").CombinedOutput(); err != nil {
+		r.Errorf("%s\n%s", r.manifest, out)
 	}
 }
 
@@ -109,24 +127,48 @@ func (r *reader) sendForm() {
 
 // publish is "Publish", by a person at a terminal.
 func (r *reader) publish() {
-	if r.blocks[2] != "bin/pages platform --seed demo --json\n" { // as startPlatform runs it
-		r.Errorf("the service is run by %q", r.blocks[2])
+	service := r.shell("exec " + r.blocks[2])
+	service.Env = append(service.Env, "PAGES_PORT=0")
+	stdout, err := service.StdoutPipe()
+	if err != nil {
+		r.Fatal(err)
 	}
-	service := startPlatform(r.T, filepath.Join(r.root, "service"))
-	script := strings.NewReplacer("PAGES_BASE_URL=…", "PAGES_BASE_URL="+service.URL,
-		"PAGES_API_KEY=…", "PAGES_API_KEY="+service.Keys["member"], "PAGES_SITE=…",
-		"PAGES_SITE="+service.Demo["site_id"]).Replace(r.blocks[3])
+	if err := service.Start(); err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() {
+		_ = service.Process.Kill()
+		_ = service.Wait()
+	})
+	lines, script := bufio.NewScanner(stdout), ""
+	for range 3 {
+		if !lines.Scan() || !strings.HasPrefix(lines.Text(), "export PAGES_") {
+			r.Fatalf("%q prints %q, %v", r.blocks[2], lines.Text(), lines.Err())
+		}
+		script += lines.Text() + "\n"
+	}
+	script += r.blocks[3]
 	at := startAtTerminal(r.T, r.shell(script))
 	at.answer("Go ahead?", "y\n")
 	code, shown := at.end()
 	if code != 0 || strings.Contains(script, "…") {
 		r.Fatalf("%s: exit code %d: %s", script, code, shown)
 	}
-	address := regexp.MustCompile(`http://([a-z0-9.-]+\.localhost):\d+`).FindStringSubmatch(shown)
+	address := regexp.MustCompile(`http://([a-z0-9.-]+\.localhost)(:\d+)`).FindStringSubmatch(shown)
 	if address == nil {
 		r.Fatalf("no address is shown: %s", shown)
 	}
-	if v := service.request(r.T, http.MethodGet, address[1], "/", ""); v.status != http.StatusOK || !strings.Contains(v.body, "Riverside") {
-		r.Errorf("%s: %d %.300s", address[0], v.status, v.body)
+	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, "http://127.0.0.1"+address[2]+"/", nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	request.Host = address[1] + address[2]
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		r.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK || !bytes.Contains(body, []byte("Riverside")) {
+		r.Errorf("%s: %d %v %.300s", address[0], response.StatusCode, err, body)
 	}
 }
