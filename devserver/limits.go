@@ -6,7 +6,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -69,7 +71,11 @@ type pacedBody struct {
 	got     int64
 	waited  time.Duration
 	ended   bool
+	slow    atomic.Bool // its time was over
 }
+
+// TooSlow reports whether the body took longer than it may. It is safe for concurrent use.
+func (b *pacedBody) TooSlow() bool { return b.slow.Load() }
 
 func (b *pacedBody) Read(p []byte) (int, error) {
 	start := b.now()
@@ -79,6 +85,9 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)
 	b.waited += b.now().Sub(start)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		b.slow.Store(true)
+	}
 	if errors.Is(err, io.EOF) {
 		b.release() // after any other error net/http still tries to read the rest
 	}

@@ -26,6 +26,8 @@ import (
 
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/edgerules"
+	"github.com/pages-toolchain/pages/manifest/fileindex"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
@@ -117,7 +119,7 @@ func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left
 		if err != nil {
 			return nil, err
 		}
-		kept, rules := keepRedirects(string(text))
+		kept, rules := keepRedirects(string(text), fallbackLines(b))
 		left = append(left, rules...)
 		if err := out.write(name, strings.NewReader(kept), 0o644); err != nil {
 			return nil, err
@@ -127,10 +129,14 @@ func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left
 }
 
 // keepRedirects removes from the text of _redirects the rules that serve another file at a path: Cloudflare would apply them
-// behind the members gate, which checks the requested path.
-func keepRedirects(text string) (kept string, left []string) {
+// behind the members gate, which checks the requested path. The Worker in front follows those of the given lines.
+func keepRedirects(text string, followed map[int]bool) (kept string, left []string) {
 	var out strings.Builder
+	number := 0
 	for line := range strings.Lines(text) {
+		if number++; followed[number] {
+			continue
+		}
 		rule, _, _ := strings.Cut(line, "#")
 		fields := strings.Fields(rule)
 		if len(fields) < 3 || slices.Contains([]string{"301", "302", "303", "307", "308"}, fields[2]) {
@@ -217,6 +223,46 @@ type front struct {
 	Submissions string           `json:"submissions"`
 	Forms       []manifest.Form  `json:"forms"`
 	Personas    []Person         `json:"personas"`
+	Fallbacks   []fallback       `json:"fallbacks"`
+}
+
+// fallback is a rule "/folder/* /page 200", whose page answers what nothing else does.
+type fallback struct {
+	Folder string `json:"folder"` // without a slash at the end
+	Page   string `json:"page"`   // the decoded path that sends the page
+}
+
+// fallbacks lists the rules of a bundle's "_redirects" that answer what nothing else does, with the addresses of their pages.
+func fallbacks(b *bundler.Bundle) (rules []edgerules.Fallback, list []fallback) {
+	files, text := fileindex.Index[struct{}]{}, ""
+	for _, a := range b.Assets {
+		files[a.Path] = struct{}{}
+		if a.Path == "/"+sitepath.RedirectsFile {
+			read, err := os.ReadFile(a.File)
+			if err != nil {
+				continue // copying it says so
+			}
+			text = string(read)
+		}
+	}
+	parsed, _ := edgerules.Parse("", text) // the build reported broken lines
+	list = []fallback{}
+	for _, rule := range parsed.Fallbacks() {
+		if _, redirect, ok := files.Resolve(rule.Page); ok {
+			list = append(list, fallback{rule.Folder, cmp.Or(redirect, rule.Page)})
+			rules = append(rules, rule)
+		}
+	}
+	return rules, list
+}
+
+func fallbackLines(b *bundler.Bundle) map[int]bool {
+	lines := map[int]bool{}
+	rules, _ := fallbacks(b)
+	for _, rule := range rules {
+		lines[rule.Line] = true
+	}
+	return lines
 }
 
 type notFound struct {
@@ -229,6 +275,7 @@ func frontConfig(b *bundler.Bundle, m *manifest.Manifest, o Options) front {
 		Worker: b.Worker != nil, Routes: append([]manifest.Route{}, m.Routes...), Guarded: []string{}, NotFound: []notFound{},
 		Submissions: m.Bindings.Submissions, Forms: append([]manifest.Form{}, m.Forms...), Personas: append([]Person{}, o.People...),
 	}
+	_, f.Fallbacks = fallbacks(b)
 	table := manifest.NewRouteTable(m.Routes)
 	for _, a := range b.Assets {
 		gated := table.JudgeFile(a.Path).Gated()

@@ -112,7 +112,7 @@ export default { fetch: () => new Response(a + b) };`,
 		t.Fatal(err)
 	}
 	want := []string{
-		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js",
+		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js", "src/readings.js",
 		"src/site/index.js", "src/site/lib/members.js", "src/site/worker.js", "src/site.js",
 	}
 	got := slices.DeleteFunc(names(t, dir), func(name string) bool { return !strings.HasPrefix(name, "src/") })
@@ -146,7 +146,7 @@ func TestWrite(t *testing.T) {
 		".dev.vars", ".gitignore", ".pages-output", "README.md", "migrations/0001_a.sql", "migrations/0002_b.sql", "package.json",
 		"platform-migrations/0001_leads_and_events.sql",
 		"public/404.html", "public/club/404.html", "public/club/index.html", "public/index.html",
-		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js", "src/site.js",
+		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js", "src/readings.js", "src/site.js",
 		"src/worker.js.map", "wrangler.jsonc",
 	}
 	if got := names(t, dir); !slices.Equal(got, want) {
@@ -364,14 +364,15 @@ func TestPaths(t *testing.T) {
 		}
 		asked = append(asked, l)
 	}
-	const program = `import { canonical, foldPath, RouteTable } from "./paths.js";
+	const program = `import { foldPath, RouteTable } from "./paths.js";
+import { canonical } from "./readings.js";
 let text = "";
 for await (const part of process.stdin) text += part;
 const answers = JSON.parse(text).map(({ routes, paths }) => {
   const table = new RouteTable(routes);
   return paths.map((path) => {
-    const { decoded, fault } = canonical(path);
-    return fault ? { path: "" } : { path: decoded, folded: foldPath(decoded), listed: table.lists(decoded), gated: table.isGated(decoded) };
+    const { decoded, fault, readings } = canonical(path.replace(/[^\x00-\x7f]+/gu, encodeURIComponent)); // as a URL has it
+    return fault || readings ? { path: "" } : { path: decoded, folded: foldPath(decoded), listed: table.lists(decoded), gated: table.isGated(decoded) };
   });
 });
 console.log(JSON.stringify(answers));`
@@ -413,7 +414,7 @@ console.log(JSON.stringify(answers));`
 
 // TestRedirects: a rule that shows another file under a path would pass by the members gate.
 func TestRedirects(t *testing.T) {
-	const rules = "# ours\n/old /new 301 # moved\n/a /b\n/peek/* /club/:splat 200\n"
+	const rules = "# ours\n/old /new 301 # moved\n/app/* /index.html 200\n/a /b\n/peek/* /club/:splat 200\n/x/* /none/index.html 200\n"
 	b, m := built(t, map[string]string{"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "", "public/_redirects": rules})
 	dir := filepath.Join(t.TempDir(), "out")
 	left, err := Write(b, m, dir, Options{Name: "x"})
@@ -424,7 +425,17 @@ func TestRedirects(t *testing.T) {
 	if err != nil || string(text) != "# ours\n/old /new 301 # moved\n/a /b\n" {
 		t.Errorf("%v: %q", err, text)
 	}
-	if len(left) != 1 || !strings.Contains(left[0], `"/peek/* /club/:splat 200"`) {
+	if len(left) != 2 || !strings.Contains(left[0], `"/peek/* /club/:splat 200"`) {
 		t.Errorf("left out: %q", left)
+	}
+	config, err := os.ReadFile(filepath.Join(dir, "src", "config.js"))
+	const want = `"fallbacks": [
+    {
+      "folder": "/app",
+      "page": "/"
+    }
+  ]`
+	if err != nil || !strings.Contains(string(config), want) {
+		t.Errorf("%v: %s", err, config)
 	}
 }

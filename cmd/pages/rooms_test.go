@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 		"runtime/wasmbinary",
 	},
 	"bundler/checkout":       {"manifest/packager", "manifest/publicfiles"},
-	"bundler/cloudflare":     {"bundler", "manifest", "manifest/sitefile", "manifest/sitepath"},
+	"bundler/cloudflare":     {"bundler", "manifest", "manifest/edgerules", "manifest/fileindex", "manifest/sitefile", "manifest/sitepath"},
 	"bundler/hashfile":       nil,
 	"bundler/names":          nil,
 	"runtime/engine":         {"runtime/engine/quickjs", "runtime/engine/quickjspatch"},

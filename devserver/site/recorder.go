@@ -18,11 +18,18 @@ type recorder struct {
 	status  int
 	bytes   int64
 	members bool                     // the path is for members
+	slow    func() bool              // reports whether the body of the request came too slowly; nil for no
 	changes []edgerules.HeaderChange // by the site's own rules
 }
 
+// statusClientGone is what engines answer where the client has gone, as net/http says of one whose body comes too slowly.
+const statusClientGone = 499
+
 // WriteHeader records the final status.
 func (w *recorder) WriteHeader(status int) {
+	if status == statusClientGone && w.slow != nil && w.slow() {
+		return // see refuseSlowBody
+	}
 	if w.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		w.setStatus(status)
 	}

@@ -102,10 +102,28 @@ func (x *exchange) refuseJSON(e *RefusalError) {
 	x.writeJSON(e.Status, refusalDocument{Error: &shown})
 }
 
+// bodyTooSlow reports whether the body of the request came more slowly than the server allows. Then net/http takes the client for
+// gone, though it is there.
+func (x *exchange) bodyTooSlow() bool {
+	body, ok := x.r.Body.(interface{ TooSlow() bool })
+	return ok && body.TooSlow()
+}
+
+func (x *exchange) refuseSlowBody() {
+	clear(x.out.Header())
+	x.out.Header().Set("Connection", "close")
+	x.refuse(refuse(http.StatusRequestTimeout, "body_too_slow",
+		"the body of the request came too slowly: it may take 10 s, and a second more for each KiB that has come"))
+}
+
 // refuseError responds to an error of a function that returns refusals. Any other error comes from reading the
 // request: the client disconnected.
 func (x *exchange) refuseError(err error) {
 	refusal, ok := errors.AsType[*RefusalError](err)
+	if !ok && x.bodyTooSlow() {
+		x.refuseSlowBody()
+		return
+	}
 	if !ok {
 		refusal = refuse(http.StatusBadRequest, "request_incomplete", "the request broke off")
 	}

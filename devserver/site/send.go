@@ -265,7 +265,7 @@ func (x *exchange) serveContent(modified time.Time, contents io.ReadSeeker, size
 		r := *x.r // the header of the request is also the log's and the Worker's
 		r.Header = x.r.Header.Clone()
 		delete(r.Header, "Range")
-		if ranges := rangesOf(sent, size); ranges != "" {
+		if ranges := rangesOf(sent, size); ranges != "" && x.r.Method == http.MethodGet { // section 14.2: of GET alone
 			r.Header["Range"] = []string{ranges}
 		}
 		http.ServeContent(&x.out, &r, "", modified, contents)
@@ -310,7 +310,7 @@ func clipRange(spec string, size int64) (kept string, ok bool) {
 	first, firstOK := parsePosition(from, size)
 	last, lastOK := parsePosition(to, size)
 	switch {
-	case !dashed, from == "" && to == "", from != "" && !firstOK, to != "" && !lastOK:
+	case !dashed, from == "" && to == "", from != "" && !firstOK, to != "" && !lastOK, from != "" && to != "" && last < first:
 		return "", false
 	case from == "" && last == 0:
 		return "", true

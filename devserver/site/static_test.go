@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -164,7 +165,7 @@ func TestRangesAndConditions(t *testing.T) {
 				fmt.Sprintf("Range: bytes=%d-%d", size-48, size+4000), 206, text[size-48:],
 				fmt.Sprintf("bytes %d-%d/%d", size-48, size-1, size),
 			},
-			{"Range: bytes=500-0", 416, "", ""},
+			{"Range: bytes=500-0", 416, "", fmt.Sprintf("bytes */%d", size)},
 			{fmt.Sprintf("Range: bytes=%d-", size), 416, "", fmt.Sprintf("bytes */%d", size)},
 			{"Range: bytes=" + strings.TrimSuffix(strings.Repeat("0-,", 100), ","), 200, text, ""},
 			{"Range: bytes=-0", 416, "", fmt.Sprintf("bytes */%d", size)},
@@ -201,6 +202,13 @@ func TestRangesAndConditions(t *testing.T) {
 				got := f.get(t, path, headers...)
 				if got.status != c.status || got.status < 400 && got.body != c.body || got.header.Get("Content-Range") != c.span {
 					t.Errorf("%s with %.60s: %d, %d bytes, %q", path, c.headers, got.status, len(got.body), got.header.Get("Content-Range"))
+				}
+				if c.span == "" {
+					return
+				}
+				head := f.do(t, nil, "HEAD", path, "", headers...)
+				if head.status != 200 || head.header.Get("Content-Length") != strconv.Itoa(size) || head.header.Get("Content-Range") != "" {
+					t.Errorf("HEAD %s with %.60s: %d, %q", path, c.headers, head.status, head.header)
 				}
 			})
 		}

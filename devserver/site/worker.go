@@ -24,6 +24,7 @@ func (x *exchange) callWorker() {
 	r := x.workerRequest()
 	err := errNoWorker
 	if worker := x.serving.revision.Worker; worker != nil {
+		x.out.slow = x.bodyTooSlow
 		w, done := x.workerWriter()
 		w, tell := x.watchForms(w)
 		err = worker.Serve(w, r)
@@ -35,6 +36,10 @@ func (x *exchange) callWorker() {
 			done()
 			tell()
 		}
+	}
+	if x.out.status == 0 && x.bodyTooSlow() {
+		x.refuseSlowBody()
+		return
 	}
 	if err == nil {
 		x.out.begin() // for an answer without a body

@@ -84,6 +84,30 @@ func (r *Rules) Fallback(path string) Redirect {
 	return Redirect{}
 }
 
+// Fallback is a rule that answers what nothing else does below one folder, whatever the path, with one page.
+type Fallback struct {
+	Folder string // decoded, without a slash at the end: "" for the whole site
+	Page   string // decoded path
+	Line   int
+}
+
+// Fallbacks lists those rules, in the order of the file. [Rules.Fallback] knows those with placeholders as well.
+func (r *Rules) Fallbacks() (list []Fallback) {
+	if r == nil {
+		return nil
+	}
+	for _, i := range r.fallbacks {
+		rule := &r.redirects[i]
+		folder, ok := strings.CutSuffix(rule.from.prefix, "/")
+		decoded, fault := unescapeLiteral(folder)
+		target := rule.target(rule.to)
+		if ok && fault == "" && len(rule.from.names) == 1 && !rule.varies() && !target.Refused() {
+			list = append(list, Fallback{Folder: decoded, Page: target.Path, Line: rule.line})
+		}
+	}
+	return list
+}
+
 // Redirect finds the first rule that covers an escaped path and counts before the files and the Worker.
 func (r *Rules) Redirect(path string) Redirect {
 	if r == nil {

@@ -2,7 +2,7 @@
 // the site's own table.
 import config from "./config.js";
 import { json, page, refuse, seeOther, wantsJSON } from "./answers.js";
-import { localTarget } from "./paths.js";
+import { nextPage } from "./paths.js";
 
 const KIB = 1024;
 const MOST = { text: 1024 * KIB, fields: 100, value: 64 * KIB, name: 16 * KIB, files: 5, file: 5120 * KIB, token: 200 };
@@ -29,7 +29,7 @@ export async function takeForm(request, named, env) {
       throw new Refusal(422, "form_token_invalid", "the idempotency key is longer than 200 bytes");
     const lead = await keep({ form, fields: together(answers), token }, env);
     if (wantsJSON(request)) return json(201, { ok: true, lead });
-    return seeOther(localTarget(control._next) ?? `/__pages/forms/thanks?form=${encodeURIComponent(form)}`);
+    return seeOther(nextPage(control._next, request) ?? `/__pages/forms/thanks?form=${encodeURIComponent(form)}`);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return refuse(request, error.status, error.code, error.message);

@@ -5,7 +5,8 @@ import config from "./config.js";
 import { takeForm, thanks } from "./forms.js";
 import { identify, signIn, signOut } from "./members.js";
 import { refuse, seeOther } from "./answers.js";
-import { canonical, escapePath, foldPath, fromAnotherSite, isNavigation, isReading, RouteTable } from "./paths.js";
+import { escapePath, foldPath, fromAnotherSite, isNavigation, isReading, RouteTable } from "./paths.js";
+import { canonical } from "./readings.js";
 
 const routes = new RouteTable(config.routes);
 const guardedFiles = new Set(config.guarded);
@@ -17,10 +18,10 @@ export default {
     const url = new URL(request.url);
     const path = canonical(url.pathname);
     if (path.fault) return refuse(request, 400, "path_malformed", path.fault);
-    const reserved = reservedName(path.decoded);
+    const reserved = reservedIn(path);
     if (reserved !== undefined) return platform(request, url, reserved, env);
-    const visit = { request, url, path: path.decoded, env, ctx, member: undefined };
-    if (isGuarded(visit.path)) {
+    const visit = { request, url, path: path.decoded, file: path.file, env, ctx, member: undefined };
+    if ([path.decoded, path.file, ...(path.readings ?? [])].some(isGuarded)) {
       const refusal = await passGate(visit);
       if (refusal) return refusal;
     }
@@ -28,6 +29,12 @@ export default {
     return visit.member ? keepPrivate(answer) : answer;
   },
 };
+
+/** What follows "/__pages/" in a path that has one reading; "?" where any of several is below it. */
+function reservedIn({ decoded, readings }) {
+  if (!readings) return reservedName(decoded);
+  return [decoded, ...readings].some((reading) => reservedName(reading) !== undefined) ? "?" : undefined;
+}
 
 /** What follows "/__pages/"; "?" for a path that only looks like one. */
 function reservedName(path) {
@@ -92,7 +99,10 @@ async function serve(visit) {
   const listed = config.worker && routes.lists(path);
   if (listed && !isReading(request)) return askWorker(visit);
   const file = await findFile(visit, isReading(request) ? request.method : "HEAD");
-  if (!file) return listed ? askWorker(visit) : notFound(visit);
+  if (!file && listed) return askWorker(visit);
+  const page = !file && config.fallbacks.find(({ folder }) => path.startsWith(`${folder}/`))?.page;
+  if (page) return fallBack(visit, page);
+  if (!file) return notFound(visit);
   if (!isReading(request))
     return refuse(
       request,
@@ -104,13 +114,28 @@ async function serve(visit) {
   return file;
 }
 
-/** The static file at the path, as the assets' own server answers for it. */
-async function findFile({ request, url, path, env, member }, method) {
-  if (!env.ASSETS) return undefined;
+/** The page of a rule "/* /index.html 200", which answers what nothing else does. */
+async function fallBack(visit, page) {
+  if (!isReading(visit.request))
+    return refuse(visit.request, 405, "method_not_allowed", "this page can only be read", { allow: "GET, HEAD" });
+  if (isGuarded(page) && !visit.member) {
+    const refusal = await passGate(visit);
+    if (refusal) return refusal;
+  }
+  return (await findFile({ ...visit, path: page, file: page }, visit.request.method)) ?? notFound(visit);
+}
+
+/** The static file at the path, as the assets' own server answers for it. Another reading leads to the file's own path. */
+async function findFile({ request, url, path, file, env, member }, method) {
+  if (!env.ASSETS || file === "") return undefined;
   const target = new URL(url);
-  target.pathname = escapePath(path);
+  target.pathname = escapePath(file);
   const answer = await env.ASSETS.fetch(new Request(target, { method, headers: request.headers, redirect: "manual" }));
   if (answer.status === 404) return undefined;
+  if (file !== path && answer.ok) {
+    const headers = { location: target.pathname + url.search, "cache-control": fileCaching("", member) };
+    return new Response(null, { status: 307, headers });
+  }
   if ((answer.headers.get("cache-control") ?? PUBLIC) !== PUBLIC) return answer; // a rule of "_headers" says it
   const dated = new Response(answer.body, answer);
   dated.headers.set("cache-control", fileCaching(answer.headers.get("content-type") ?? "", member));

@@ -1,32 +1,7 @@
-// What a request path is, and which routes cover it: the rules of the platform, on which the members gate stands.
+// Which routes cover a path: the rules of the platform, on which the members gate stands.
+import { canonical } from "./readings.js";
 
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Variation_Selector}\p{Default_Ignorable_Code_Point}]/gu;
-
-/** The path decoded once, in Unicode form C, or what is wrong with it. */
-export function canonical(pathname) {
-  if (/%2f/i.test(pathname)) return { fault: "the path holds an encoded slash" };
-  let decoded;
-  try {
-    decoded = decodeURIComponent(pathname).normalize("NFC");
-  } catch {
-    return { fault: 'the path holds a "%" without two hexadecimal digits, or is no UTF-8' };
-  }
-  if (/[\x00-\x1f\x7f-\x9f%\\]/.test(decoded))
-    return { fault: "the path holds a backslash, a percent sign or a control character" };
-  const fault = segmentFault(decoded);
-  if (fault) return { fault };
-  // Compatibility characters become dots and slashes in programs that normalise later.
-  const compat = decoded.normalize("NFKC");
-  if (compat.split("/").length !== decoded.split("/").length || /[\\%]/.test(compat))
-    return { fault: "the path holds a character that stands for a slash" };
-  const compatFault = segmentFault(compat);
-  return compatFault ? { fault: compatFault } : { decoded };
-}
-
-function segmentFault(path) {
-  if (path.split("/").some((segment) => segment === "." || segment === "..")) return "the path holds a dot segment";
-  return path.includes("//") ? "the path holds an empty segment" : undefined;
-}
 
 /** A decoded path percent-encoded in one way. */
 export const escapePath = (path) => path.split("/").map(encodeURIComponent).join("/");
@@ -126,10 +101,22 @@ export function fromAnotherSite(request) {
   }
 }
 
-/** A path of this site to go to, undefined for anything else. */
+/** A path of this site to go to, undefined for anything else. No reading of it may be an address of another site. */
 export function localTarget(target) {
   if (typeof target !== "string" || !target.startsWith("/") || /[^\x21-\x7e]/.test(target)) return undefined;
-  const path = target.split(/[?#]/)[0];
-  if (path.split("/").some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) return undefined;
-  return canonical(path).fault ? undefined : target;
+  const sent = target.split(/[?#]/)[0];
+  if (sent.split("/").some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) return undefined;
+  const path = canonical(sent);
+  if (path.fault || [sent, ...(path.readings ?? [])].some((reading) => reading.startsWith("//"))) return undefined;
+  return target;
+}
+
+/** The page to show after a form: a path of this site or its own address, with letters as they are written. */
+export function nextPage(target, request) {
+  if (typeof target !== "string") return undefined;
+  let next = target.trim();
+  const { origin } = new URL(request.url);
+  if (next === origin || (next.startsWith(origin) && "/?#".includes(next[origin.length])))
+    next = next.slice(origin.length).replace(/^(?!\/)/, "/");
+  return localTarget(next.replace(/[^\x21-\x7e]+/gu, encodeURIComponent));
 }
