@@ -185,7 +185,7 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 	}
 	found = slices.Concat(found,
 		private.warn("asset-left-out", moveOut, "%s in the assets folder, but never served"),
-		decomposed.warn("asset-renamed", "rename it to form NFC", "%s in decomposed Unicode and served by the composed name"))
+		decomposed.warn(diagnostic.CodeAssetRenamed, "rename it to form NFC", "%s in decomposed Unicode and served by the composed name"))
 	const storage = "serve it from storage"
 	ceilings := large.warn("asset-too-large", storage, "%s over the "+megabytes(limits.MaxFileBytes)+" that an upload takes")
 	if len(assets) > limits.MaxFiles || total > limits.MaxBundleBytes {

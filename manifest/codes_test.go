@@ -32,6 +32,7 @@ func siteCases() map[string]fstest.MapFS {
 		"asset-secret":         site(assets, "p/old.txt", "-----BEGIN PRIVATE KEY-----\n"),
 		"asset-too-large":      site(assets, "p/v.mp4", strings.Repeat("v", limits.MaxFileBytes+1)),
 		"assets-too-many":      site(assets, crowd(limits.MaxFiles+1)...),
+		"asset-renamed":        site(assets, "p/e\u0301.html", ""),
 		"asset-source":         site(`{"entry":"w.js","assets":"."}`, "w.js", ""),
 		"route-uncovered":      site(`{"assets":"p","routes":[{"pattern":"/a","access":"members"}]}`, "p/a/b.txt", "", "p/a.html", ""),
 		"route-guards-nothing": site(clubhouse, "p/klub/a.txt", ""),

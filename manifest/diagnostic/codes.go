@@ -81,6 +81,7 @@ const (
 	CodeAssetCount        = "asset-count"
 	CodeAssetLeak         = "asset-members-text"
 	CodeMembersPublic     = "members-file-public"
+	CodeAssetRenamed      = "asset-renamed"
 	CodeAssetSecret       = "asset-secret"
 	CodeAssetSource       = "asset-source"
 	CodeAssetTooLarge     = "asset-too-large"
@@ -127,6 +128,7 @@ func Rules() []Rule {
 var rules = [...]Rule{
 	{CodeAssetCount, "there are more public files, or more that are wrong, than are looked at"},
 	{CodeAssetLeak, "a public file holds the text of a page that is for members"},
+	{CodeAssetRenamed, "a public file has a name in decomposed Unicode"},
 	{CodeAssetSecret, "a public file holds a private key"},
 	{CodeAssetSource, "the folder of the public assets is the site's own, and holds its source"},
 	{CodeAssetTooLarge, "a public file is larger than an upload takes"},

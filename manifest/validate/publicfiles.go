@@ -31,6 +31,7 @@ type assets struct {
 	refused int // files
 	keyRead int // files whose first line was read
 	bytes   int64
+	renamed []string // files that are served by another spelling of their name
 }
 
 // checkAssets walks the public files and compares them with the routes and forms. It returns their paths on the site, without a
@@ -88,6 +89,15 @@ func (b *bundle) checkAssets(dir string) []string {
 				len(a.files), mebibytes(a.bytes), limits.MaxFiles, mebibytes(limits.MaxBundleBytes)),
 			"serve large collections from storage")
 	}
+	if len(a.renamed) > 0 {
+		more := ""
+		if n := len(a.renamed) - 1; n > 0 {
+			more = " and " + diagnostic.Plural(n, "other")
+		}
+		b.Warn(diagnostic.CodeAssetRenamed, "/assets",
+			fmt.Sprintf("the public file %s%s is in decomposed Unicode, and served by the composed name", sourcetext.Quote(a.renamed[0]), more),
+			"rename it to form NFC")
+	}
 	b.checkCoverage(a)
 	if seen <= maxAssetEntries {
 		b.checkGuards(a)
@@ -114,6 +124,9 @@ func (b *bundle) checkAsset(a *assets, e publicfiles.Entry) {
 		a.files = append(a.files, e.Path)
 		if !b.unread {
 			a.entries = append(a.entries, e)
+			if !strings.HasSuffix(e.File, e.Path) { // a build says so itself
+				a.renamed = append(a.renamed, e.File)
+			}
 		}
 		b.checkSize(a, e)
 		b.checkKey(a, e)
