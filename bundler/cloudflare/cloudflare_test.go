@@ -371,7 +371,8 @@ for await (const part of process.stdin) text += part;
 const answers = JSON.parse(text).map(({ routes, paths }) => {
   const table = new RouteTable(routes);
   return paths.map((path) => {
-    const { decoded, fault, readings } = canonical(path.replace(/[^\x00-\x7f]+/gu, encodeURIComponent)); // as a URL has it
+    const sent = path.replace(/[^\x00-\x7f]+/gu, encodeURIComponent); // as a URL has it
+    const { decoded, fault, readings } = canonical(sent);
     return fault || readings ? { path: "" } : { path: decoded, folded: foldPath(decoded), listed: table.lists(decoded), gated: table.isGated(decoded) };
   });
 });

@@ -21,7 +21,8 @@ func TestMembersFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"package.json": `{"type": "module"}`,
 		"site.js":      `export default {};`,
-		"config.js": `export default { routes: [], fallbacks: [{ folder: "/app", page: "/a" }, { folder: "/inner", page: "/club/a" }], guarded: ["/club/a", "/club/a.txt", "/club/said", "/club/none"], notFound: [{ ` +
+		"config.js": `export default { routes: [], fallbacks: [{ folder: "/app", page: "/a" }, ` +
+			`{ folder: "/inner", page: "/club/a" }], guarded: ["/club/a", "/club/a.txt", "/club/said", "/club/none"], notFound: [{ ` +
 			`folder: "/club", guarded: true }] };`,
 		"members.js": `export const identify = () => ({ member: true }), signIn = null, signOut = null;`,
 		"run.js": `
@@ -36,12 +37,14 @@ const ASSETS = { fetch(asked) {
   const said = path === "/club/said" ? "private, max-age=9" : "public, max-age=0, must-revalidate";
   return type ? new Response("x", { headers: { "content-type": type, "cache-control": said } }) : new Response("", { status: 404 });
 } };
-for (const path of ["/a", "/club/a", "/club/a.txt", "/club/said", "/club/none", "/app/x", "/inner/x", "/app%2Fx", "/a%2F", "//a", "/x/..%2fclub%2fa", "/__pages%2Fforms"]) {
+for (const path of ["/a", "/club/a", "/club/a.txt", "/club/said", "/club/none", "/app/x", "/inner/x", "/app%2Fx", "/a%2F", "//a",
+  "/x/..%2fclub%2fa", "/__pages%2Fforms"]) {
   const answer = await front.fetch(new Request("https://club.example" + path), { ASSETS }, {});
   console.log(answer.status, path, answer.headers.get("cache-control"));
 }
 const { nextPage } = await import("./paths.js");
-for (const next of ["/a?b#c", "/danke sch\u00f6n", "https://club.example", "https://club.example/a\u00e9?x", "https://club.example.evil/", "a.html", "//evil",
+for (const next of ["/a?b#c", "/danke sch\u00f6n", "https://club.example", "https://club.example/a\u00e9?x", "https://club.example.evil/",
+  "a.html", "//evil",
   "https://club.example//evil", "/%2Fevil", undefined]) {
   console.log(next, nextPage(next, new Request("https://club.example/form")));
 }
