@@ -373,7 +373,8 @@ const answers = JSON.parse(text).map(({ routes, paths }) => {
   return paths.map((path) => {
     const sent = path.replace(/[^\x00-\x7f]+/gu, encodeURIComponent); // as a URL has it
     const { decoded, fault, readings } = canonical(sent);
-    return fault || readings ? { path: "" } : { path: decoded, folded: foldPath(decoded), listed: table.lists(decoded), gated: table.isGated(decoded) };
+    if (fault || readings) return { path: "" };
+    return { path: decoded, folded: foldPath(decoded), listed: table.lists(decoded), gated: table.isGated(decoded) };
   });
 });
 console.log(JSON.stringify(answers));`
