@@ -271,6 +271,7 @@ var mayImport = map[string][]string{
 	"npm":                           nil,
 	"cmd/tools/release":             {"npm"},
 	"cmd/tools/prose":               {},
+	"cmd/tools/frontpeer":           {},
 	"cmd/tools/crosscheck":          {},
 	"cmd/tools/soak":                {"cmd/internal/processgroup"},
 	"cmd/tools/test262":             {"runtime", "runtime/engine"},

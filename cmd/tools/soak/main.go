@@ -104,6 +104,8 @@ type soak struct {
 const (
 	fuzzShare = 6               // fuzzers get one part in so many of the time, and take as much again to begin
 	leastFuzz = 5 * time.Second // a fuzzer's part, at least
+	// gateFuzzer looks for ways past the members gate. It gets as much time as all others together: ten minutes of an hour.
+	gateFuzzer = "FuzzGate"
 	// minimizing is how long an input that reached new code is made smaller. Go's own minute for each leaves most fuzzers no
 	// time to look for others.
 	minimizing = time.Second
@@ -146,11 +148,19 @@ func (s *soak) fuzz(ctx context.Context, packages []testPackage) {
 			s.do(ctx, job{
 				part: "fuzz", path: p.path, name: name,
 				args: []string{
-					"-run", "^$", "-fuzz", "^" + name + "$", "-fuzztime", each.String(), "-fuzzminimizetime", minimizing.String(),
+					"-run", "^$", "-fuzz", "^" + name + "$", "-fuzztime", s.fuzzTime(name, each).String(), "-fuzzminimizetime", minimizing.String(),
 				},
 			})
 		}
 	}
+}
+
+// fuzzTime returns the time of a fuzzer, where each has a part.
+func (s *soak) fuzzTime(name string, each time.Duration) time.Duration {
+	if name == gateFuzzer {
+		return max(each, (s.budget / fuzzShare).Round(time.Second))
+	}
+	return each
 }
 
 // tests runs every test that does more under the variable, each by itself, so that one that hangs or panics ends no other.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -213,5 +214,13 @@ func TestInterrupted(t *testing.T) {
 	}
 	if code := run(ctx, []string{"everything"}, &out, &progress); code != exitUsage {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestFuzzTime: the fuzzer of the members gate has ten minutes of an hour.
+func TestFuzzTime(t *testing.T) {
+	s := &soak{budget: time.Hour}
+	if gate, other := s.fuzzTime("FuzzGate", leastFuzz), s.fuzzTime("FuzzText", leastFuzz); gate != 10*time.Minute || other != leastFuzz {
+		t.Errorf("FuzzGate has %v, others %v", gate, other)
 	}
 }
