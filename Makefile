@@ -7,6 +7,8 @@ PACKS   := testdata/sites/packages
 TYPES   := testdata/sites/types
 WORKERD := testdata/sites/workerd
 VITE    := testdata/sites/frameworks/vite
+NEXTJS  := testdata/sites/frameworks/next
+RSC     := testdata/sites/frameworks/rsc
 DRIVER  := testdata/sites/playwright
 MCP     := testdata/sites/mcp
 SCRIPTS := cmd/tools/javascript
@@ -27,7 +29,7 @@ BOOTED  := $(filter-out %_test.go,$(shell find runtime -name '*.go'))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
 .PHONY: dev build test check bench soak clean artifacts javascript format cross example \
-        site lint vuln long race wazero goldens browser npm screenshots tidy release
+        site projects lint vuln long race wazero goldens browser npm screenshots tidy release
 
 # The program and all tests are compiled alike, as a release is: otherwise `make test` would compile everything once more.
 # Nothing here reads DWARF, and a release has none: it is a third of the compiler's time. A debugger takes a plain `go build`.
@@ -60,6 +62,11 @@ site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.pa
 
 %/node_modules/.package-lock.json: %/package-lock.json
 	npm ci --prefix $* --omit=dev --no-audit --no-fund --loglevel=error
+
+# Projects of frameworks as their own builds leave them, for the benchmark; some 800 MB of packages, by Node.js 22.
+projects: $(NEXTJS)/node_modules/.package-lock.json $(RSC)/node_modules/.package-lock.json
+	NEXT_TELEMETRY_DISABLED=1 npm run build --prefix $(NEXTJS)
+	npm run build --prefix $(RSC)
 
 # One line for each package as it ends, and at the end what failed once more. `make lint` vets.
 TEST = $(SUM) --format standard-quiet --hide-summary skipped -- -vet=off -ldflags=-w -timeout 30m

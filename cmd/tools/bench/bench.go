@@ -30,7 +30,7 @@ type bench struct {
 // options are the command line's.
 type options struct {
 	pages, wrangler, node, wrk, modules string
-	packages, wazero, vite              string
+	packages, wazero, vite, projects    string
 	jq, ajv                             string
 	caddy, chromium                     string
 	rounds, saves                       int
@@ -201,6 +201,7 @@ const (
 	largeRate     measure = "static file, 1 MB"
 	peakMemory    measure = "peak memory"
 	saveToAnswer  measure = "save to fresh answer"
+	saveWorkerd   measure = "save to fresh answer, --engine workerd"
 	saveToVisible measure = "save to visible in Chromium"
 	idleLoad      measure = "idle, 20,000 files watched"
 )

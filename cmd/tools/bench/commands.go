@@ -32,6 +32,7 @@ var ours = map[measure]string{
 	largeRate:      load + largePath,
 	peakMemory:     dev + ", while it starts and is loaded",
 	saveToAnswer:   dev + ", from the write to the answer",
+	saveWorkerd:    dev + " --engine workerd, from the write to the answer",
 	saveToVisible:  dev + ", from the write to the page in Chromium",
 	idleLoad:       dev + ", left alone",
 	helloRate:      load + jsonPath,
@@ -76,7 +77,7 @@ var theirs = map[string]string{
 	wranglerDev:   "wrangler dev --ip 127.0.0.1 --port N --inspector-port 0 --live-reload",
 	platformProxy: "node bindings-node.mjs wrangler WRANGLER SITE",
 	caddyServer:   "caddy file-server --listen 127.0.0.1:N --root public",
-	idleBound:     "a figure of its own",
+	ownFigure:     "a figure of its own",
 	workerd:       "workerd serve workerd.capnp",
 	nodeJS:        "node runtime-node.mjs",
 	asItComes:     "quickjs.wasm of the package quickjs-wasi, in wazero",
@@ -102,6 +103,14 @@ func commands(m measure, peer string) (our, their string) {
 	}
 	if i := slices.IndexFunc(renderedPages, func(r loadedPath) bool { return r.measure == m }); i >= 0 {
 		our = "GET " + renderedPages[i].path + ", twenty times, time of all processes"
+	}
+	for _, p := range projects {
+		switch m {
+		case p.time:
+			our = devWorkerd + "; GET " + p.path + ", twenty times, time of all processes"
+		case p.rate:
+			our = load + p.path
+		}
 	}
 	for _, p := range translatedPages {
 		if p.measure == m {

@@ -22,8 +22,18 @@ func (b *bench) measureDev(ctx context.Context, dir string) {
 		b.say("warming up %s", s.name)
 		onSide(s, func() { b.warmUp(ctx, s) })
 	}
-	b.rotate(sides, "", func(s *side) { b.turn(ctx, s) })
-	b.results.add(idleBound, idleLoad, idleMost)
+	b.results.add(ownFigure, saveWorkerd, saveMost)
+	program, err := b.workerdProgram(sides)
+	if err != nil {
+		b.noteMissing(string(saveWorkerd), "%v", err)
+	}
+	b.rotate(sides, "", func(s *side) {
+		b.turn(ctx, s)
+		if s.name == us && program != "" {
+			b.turnWorkerd(ctx, s, program)
+		}
+	})
+	b.results.add(ownFigure, idleLoad, idleMost)
 	for _, s := range slices.DeleteFunc(sides, func(s *side) bool { return s.filesOnly }) {
 		b.say("leaving %s alone", s.name)
 		onSide(s, func() { b.idle(ctx, s) })
@@ -53,9 +63,20 @@ func (b *bench) turn(ctx context.Context, s *side) {
 		b.rate(ctx, s.name, c.measure, srv.url+c.path, time.Second)
 	}
 	if !s.filesOnly {
-		b.measureSaves(ctx, s, srv)
+		b.measureSaves(ctx, s, srv, saveToAnswer)
 		b.visible(ctx, s, srv)
 	}
+}
+
+// turnWorkerd measures saves of our side while workerd runs its Worker.
+func (b *bench) turnWorkerd(ctx context.Context, s *side, program string) {
+	w := *s
+	w.command = func(port string) []string { return append(s.command(port), "--engine", "workerd") }
+	w.environ = append(slices.Clone(s.environ), "PAGES_WORKERD="+program)
+	srv := b.start(ctx, &w, w.home)
+	defer srv.stop()
+	b.measureSaves(ctx, &w, srv, saveWorkerd)
+	s.version = w.version
 }
 
 // cold measures a start with nothing in the home.
@@ -74,7 +95,7 @@ type loadedPath struct {
 }
 
 // measureSaves measures saves until the next response has them.
-func (b *bench) measureSaves(ctx context.Context, s *side, srv *server) {
+func (b *bench) measureSaves(ctx context.Context, s *side, srv *server, m measure) {
 	for range b.saves {
 		s.version++
 		begin := b.now()
@@ -82,7 +103,7 @@ func (b *bench) measureSaves(ctx context.Context, s *side, srv *server) {
 		if err := srv.await(ctx, jsonPath, response(s.version)); err != nil {
 			check(fmt.Errorf("after a save: %w", err))
 		}
-		b.addTime(s.name, saveToAnswer, begin)
+		b.addTime(s.name, m, begin)
 	}
 }
 
@@ -97,8 +118,10 @@ var devPromises = []promise{
 	{largeRate, caddyServer, largeRate, "req/s", true, 0.7},
 	{peakMemory, wranglerDev, peakMemory, "MiB", false, 5},
 	{saveToAnswer, wranglerDev, saveToAnswer, "ms", false, 5},
+	{saveWorkerd, ownFigure, saveWorkerd, "ms", false, 1},
+	{saveWorkerd, wranglerDev, saveToAnswer, "ms", false, 0},
 	{saveToVisible, wranglerDev, saveToVisible, "ms", false, 4},
-	{idleLoad, idleBound, idleLoad, "% of a processor", false, 1},
+	{idleLoad, ownFigure, idleLoad, "% of a processor", false, 1},
 	{idleLoad, wranglerDev, idleLoad, "% of a processor", false, 0},
 }
 
@@ -208,9 +231,10 @@ func (b *bench) visible(ctx context.Context, s *side, srv *server) {
 
 const (
 	idleFiles = 20_000
-	// idleBound is the "peer" of a promise that is a figure of its own, idleMost.
-	idleBound = "a bound"
+	// ownFigure is the "peer" of a promise that is a figure of its own: idleMost, saveMost.
+	ownFigure = "a bound"
 	idleMost  = 0.5 // percent of one processor
+	saveMost  = 100 // ms
 )
 
 // idle measures what the server of a site with many files uses while no file is saved and no request comes, in percent of one

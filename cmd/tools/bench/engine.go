@@ -80,21 +80,8 @@ func (b *bench) measureEngine(ctx context.Context, dir string) {
 	if _, err := os.Stat(filepath.Join(packages, "react-dom", "package.json")); err != nil {
 		check(fmt.Errorf("there is no react-dom in %s: run \"make site\" first, or give --packages", packages))
 	}
-	var sides []*side
-	for _, s := range b.workers(ctx, dir) {
-		s.environ = []string{"NODE_ENV=production"}
-		if s.name == us {
-			sides = append(sides, b.builtInSide(s, filepath.Join(dir, "built-in"), packages))
-		}
-		sides = append(sides, s)
-	}
-	program := b.workerdProgram(sides)
+	sides := b.engineSides(ctx, dir, packages)
 	for _, s := range sides {
-		if s.name == us {
-			command := s.command
-			s.command = func(port string) []string { return append(command(port), "--engine", "workerd") }
-			s.environ = append(s.environ, "PAGES_WORKERD="+program)
-		}
 		check(os.Remove(filepath.Join(s.site, "node_modules")))
 		check(os.Symlink(packages, filepath.Join(s.site, "node_modules")))
 		writeFiles(s.site, map[string]string{
@@ -107,6 +94,23 @@ func (b *bench) measureEngine(ctx context.Context, dir string) {
 	b.rotate(sides, "the pages of ", func(s *side) { b.turnEngine(ctx, s) })
 }
 
+// engineSides are the sides that run a Worker, ours with each engine, in production.
+func (b *bench) engineSides(ctx context.Context, dir, modules string) (sides []*side) {
+	given := b.workers(ctx, dir)
+	program := must(b.workerdProgram(given))
+	for _, s := range given {
+		s.environ = []string{"NODE_ENV=production"}
+		if s.name == us {
+			sides = append(sides, b.builtInSide(s, filepath.Join(dir, "built-in"), modules))
+			command := s.command
+			s.command = func(port string) []string { return append(command(port), "--engine", "workerd") }
+			s.environ = append(s.environ, "PAGES_WORKERD="+program)
+		}
+		sides = append(sides, s)
+	}
+	return sides
+}
+
 // builtInSide is our side with the built-in engine.
 func (b *bench) builtInSide(ours *side, dir, modules string) *side {
 	s := newSide(builtIn, dir, modules)
@@ -117,7 +121,7 @@ func (b *bench) builtInSide(ours *side, dir, modules string) *side {
 }
 
 // workerdProgram is the workerd that wrangler brings along, else that of our tests.
-func (b *bench) workerdProgram(sides []*side) string {
+func (b *bench) workerdProgram(sides []*side) (string, error) {
 	folders := []string{filepath.Join(filepath.Dir(filepath.Dir(b.packages)), "workerd", "node_modules")}
 	for _, s := range sides {
 		if s.name == wranglerDev {
@@ -126,11 +130,10 @@ func (b *bench) workerdProgram(sides []*side) string {
 	}
 	for _, folder := range folders {
 		if found, _ := filepath.Glob(filepath.Join(folder, "@cloudflare", "workerd-*", "bin", "workerd*")); len(found) > 0 {
-			return must(filepath.Abs(found[0]))
+			return filepath.Abs(found[0])
 		}
 	}
-	check(errors.New("there is no workerd: run \"make site\" first, or give --wrangler"))
-	return ""
+	return "", errors.New("there is no workerd: run \"make site\" first, or give --wrangler")
 }
 
 // renders is how often a page is rendered in a round, after half as many times that warm up.
@@ -143,16 +146,7 @@ func (b *bench) turnEngine(ctx context.Context, s *side) {
 	b.results.add(s.name, engineStart, milliseconds(srv.started))
 	srv.get(ctx, "/api/setup")
 	for _, p := range renderedPages {
-		for range renders / 2 {
-			srv.get(ctx, p.path)
-		}
-		before := treeProcessorTime(srv.cmd.Process.Pid)
-		for range renders {
-			srv.get(ctx, p.path)
-		}
-		if used := treeProcessorTime(srv.cmd.Process.Pid) - before; before > 0 {
-			b.results.add(s.name, p.measure, used/renders)
-		}
+		b.render(ctx, s, srv, p)
 	}
 	rates := lightRates
 	if s.name != builtIn {
@@ -160,5 +154,19 @@ func (b *bench) turnEngine(ctx context.Context, s *side) {
 	}
 	for _, r := range rates {
 		b.rate(ctx, s.name, r.measure, srv.url+r.path, b.duration/2)
+	}
+}
+
+// render measures the processor time of a page, on the requests of one client.
+func (b *bench) render(ctx context.Context, s *side, srv *server, p loadedPath) {
+	for range renders / 2 {
+		srv.get(ctx, p.path)
+	}
+	before := treeProcessorTime(srv.cmd.Process.Pid)
+	for range renders {
+		srv.get(ctx, p.path)
+	}
+	if used := treeProcessorTime(srv.cmd.Process.Pid) - before; before > 0 {
+		b.results.add(s.name, p.measure, used/renders)
 	}
 }

@@ -1,8 +1,9 @@
 // Command bench measures `pages` against its peers on one machine, in one go: `pages dev` against `wrangler dev` and
 // caddy, `pages validate` against jq and ajv, `pages migrate` against sqlite3 and wrangler, the runtime against workerd,
-// Node.js and the engine of the npm package, `--engine workerd` and bindings against wrangler's, `pages deploy` against
-// copying and sha256sum, a framework's dev server behind ours against itself, and `pages platform` against bounds. The
-// rows, their promises and the commands behind them are in the tables of each part, and in BENCHMARKS.md.
+// Node.js and the engine of the npm package, `--engine workerd` and bindings against wrangler's, also on projects of
+// frameworks, `pages deploy` against copying and sha256sum, a framework's dev server behind ours against itself, and
+// `pages platform` against bounds. The rows, their promises and the commands behind them are in the tables of each part,
+// and in BENCHMARKS.md.
 //
 // All sides take turns, round by round, and medians are compared, so that a noisy minute hits all. --for bounds the time
 // of all of it: the first round of a part is always taken, others as long as there is time. Standard output is the table,
@@ -12,7 +13,7 @@
 // started are ended.
 //
 //	go run ./cmd/tools/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--for 14m] [--out FILE]
-//		[dev] [validate] [migrate] [runtime] [translation] [engine] [bindings] [frontend] [deploy] [platform]
+//		[dev] [validate] [migrate] [runtime] [translation] [engine] [projects] [bindings] [frontend] [deploy] [platform]
 package main
 
 import (
@@ -72,6 +73,10 @@ func (b *bench) parse(args []string) error {
 		"a node_modules `folder` that has react-dom, vue and marked",
 	)
 	f.StringVar(&b.vite, "vite", "testdata/sites/frameworks/vite/node_modules", "a node_modules `folder` that has vite")
+	f.StringVar(
+		&b.projects, "projects", "testdata/sites/frameworks",
+		"a `folder` with projects of frameworks that were built: make projects",
+	)
 	f.StringVar(&b.jq, "jq", "", "jq, a `program` (default: jq in PATH)")
 	f.StringVar(&b.ajv, "ajv", "", "a node_modules `folder` that has ajv-cli, ajv and ajv-formats")
 	f.StringVar(&b.caddy, "caddy", "", "caddy, a `program` that serves files (default: caddy in PATH)")
@@ -198,6 +203,7 @@ func parts() []part {
 		{"runtime", (*bench).measureRuntime, runtimePromises(), 22, 0},
 		{"translation", (*bench).measureTranslation, translationPromises(), 8, 0},
 		{"engine", (*bench).measureEngine, enginePromises(), 16, 0},
+		{"projects", (*bench).measureProjects, projectPromises(), 8, 0},
 		{"bindings", (*bench).measureBindings, bindingPromises(), 20, 80 * time.Second},
 		{"frontend", (*bench).measureFrontend, frontendPromises, 12, 0},
 		{"platform", (*bench).measurePlatform, platformPromises, 12, 4 * time.Minute},

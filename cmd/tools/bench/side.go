@@ -26,6 +26,7 @@ type side struct {
 	command   func(port string) []string
 	coldStart bool     // it has a compile cache that may be cold
 	filesOnly bool     // it runs no Worker
+	probe     string   // a path that answers when the side is up; "" for that of the bench's own Worker
 	environ   []string // variables of its own
 	version   int      // of the Worker, as it is on disk
 }
@@ -68,7 +69,11 @@ func (b *bench) start(ctx context.Context, s *side, home string) *server {
 	if s.filesOnly {
 		path, want = smallPath, strings.Repeat("0123456789", smallBytes/10)
 	}
-	if err := srv.await(ctx, path, want); err != nil {
+	err := srv.poll(ctx, func(ctx context.Context) error { _, err := fetch(ctx, srv.url+s.probe); return err })
+	if s.probe == "" {
+		err = srv.await(ctx, path, want)
+	}
+	if err != nil {
 		srv.stop()
 		check(err)
 	}
