@@ -8,12 +8,21 @@ import (
 )
 
 // TestBindingsFull fills a disk of its own.
-func TestBindingsFull(t *testing.T) {
+func TestBindingsFull(t *testing.T) { testFull(t, enginetest.BuiltIn) }
+
+// TestBindingsFullInWorkerd does so under a Worker in workerd.
+func TestBindingsFullInWorkerd(t *testing.T) {
+	testmachine.Long(t)
+	testFull(t, enginetest.Workerd)
+}
+
+func testFull(t *testing.T, engine func(testing.TB) *enginetest.Engine) {
+	t.Helper()
 	disk := testmachine.OwnDisk(t, "48m")
 	if disk == nil {
 		return
 	}
-	newFaulty(t, enginetest.BuiltIn(t), disk.Dir).survive(disk.Fill, disk.Empty, map[string][]string{
+	newFaulty(t, engine(t), disk.Dir).survive(disk.Fill, disk.Empty, map[string][]string{
 		"db":     {"Error: D1_ERROR: database or disk is full: SQLITE_FULL"},
 		"kv":     {"Error: KV PUT failed: 500 Internal Server Error: database or disk is full"},
 		"stream": {"Error: KV PUT failed: 500 Internal Server Error: database or disk is full"},

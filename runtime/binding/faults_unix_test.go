@@ -202,7 +202,16 @@ func containsAny(text string, wants []string) bool {
 
 // TestBindingsUnwritable: for a while no file can be written to, as on a disk that is
 // read-only.
-func TestBindingsUnwritable(t *testing.T) {
+func TestBindingsUnwritable(t *testing.T) { testUnwritable(t, enginetest.BuiltIn) }
+
+// TestBindingsUnwritableInWorkerd is that under a Worker in workerd.
+func TestBindingsUnwritableInWorkerd(t *testing.T) {
+	testmachine.Long(t)
+	testUnwritable(t, enginetest.Workerd)
+}
+
+func testUnwritable(t *testing.T, engine func(testing.TB) *enginetest.Engine) {
+	t.Helper()
 	if !testmachine.InOwnProcess(t, nil) {
 		return
 	}
@@ -220,7 +229,7 @@ func TestBindingsUnwritable(t *testing.T) {
 			}
 		}
 	}
-	newFaulty(t, enginetest.BuiltIn(t), t.TempDir()).survive(limit(none), limit(before), map[string][]string{
+	newFaulty(t, engine(t), t.TempDir()).survive(limit(none), limit(before), map[string][]string{
 		"db": {"Error: D1_ERROR: disk I/O error: SQLITE_IOERR", "Error: D1_ERROR: database or disk is full: SQLITE_FULL"},
 		"kv": {
 			"Error: KV PUT failed: 500 Internal Server Error: disk I/O error",
