@@ -79,13 +79,12 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	defer x.release()
 	defer x.record()
 	defer x.recoverPanic()
-	defer x.hintForms()
 	if err := x.checkHead(); err != nil {
 		x.refuseError(err)
 		return
 	}
 	x.findOrigin()
-	a := x.serving.admit(x.path)
+	a := x.serving.admit(&x.path)
 	if a.reserved {
 		x.serveReserved(a.name)
 		return
@@ -173,6 +172,9 @@ func tooManyLines(header map[string][]string) bool {
 
 // record records the request. The writer has its bytes by now.
 func (x *exchange) record() {
+	if x.failure != "" {
+		x.hintForms()
+	}
 	s := x.site
 	elapsed := s.options.Now().Sub(x.began)
 	record := RequestRecord{

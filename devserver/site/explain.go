@@ -56,7 +56,7 @@ func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 		return e
 	}
 	e.Path = path.decoded
-	a := v.admit(path)
+	a := v.admit(&path)
 	if a.reserved {
 		e.Answer, e.Gate = AnswerPlatform, GateOpen
 		if a.name == "?" {

@@ -242,7 +242,7 @@ func TestReasonsAreTrue(t *testing.T) {
 			if hit := index.resolve(p.file); hit.file != first {
 				t.Errorf("%s: %s leads to %+v, and the first that exists of %q is another", name, p, hit, index.files.Candidates(p.decoded))
 			}
-			a := routing.admit(p)
+			a := routing.admit(&p)
 			weighed := namesOf(p.decoded, a.hit)
 			if a.reading != "" {
 				hit, _, _ := routing.resolveReading(a.reading, edgerules.EscapePath(a.reading), routing.worker)

@@ -72,7 +72,7 @@ func (x *exchange) hint(message, fix string) {
 
 // hintForms tells of a form whose post was refused, on the author's own machine.
 func (x *exchange) hintForms() {
-	if x.failure == "" || !x.showsHints() || !x.sendsForm() {
+	if !x.showsHints() || !x.sendsForm() {
 		return
 	}
 	const write = `write action="/__pages/forms/NAME" method="post"`

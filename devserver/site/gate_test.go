@@ -446,7 +446,7 @@ func TestGateRefusesForeignUpgrade(t *testing.T) {
 // and no reading has one that the path has not.
 func comparePairs(t *testing.T, v *Routing, path Path) {
 	t.Helper()
-	whole := v.admit(path)
+	whole := v.admit(&path)
 	for _, reading := range path.readings {
 		all, ok := sitepath.Readings(reading)
 		if !ok {
@@ -461,7 +461,7 @@ func comparePairs(t *testing.T, v *Routing, path Path) {
 		if err != nil {
 			continue
 		}
-		if a := v.admit(alone); a.reserved && !whole.reserved || a.gated && !whole.gated && !whole.reserved {
+		if a := v.admit(&alone); a.reserved && !whole.reserved || a.gated && !whole.gated && !whole.reserved {
 			t.Fatalf("%q is open, and its reading %q is not", path.sent, reading)
 		}
 	}

@@ -92,7 +92,7 @@ func (v *Routing) filesFirst() map[string][]string {
 			if err != nil {
 				continue
 			}
-			a := v.admit(p)
+			a := v.admit(&p)
 			pattern, _ := v.routes.Match(p.decoded)
 			if a.hit.file == f && pattern != "" && !seen[pattern] {
 				seen[pattern] = true

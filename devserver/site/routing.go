@@ -87,7 +87,7 @@ type admission struct {
 // a program may take the path for: a Worker gets it as it was sent. Where a rule answers with the file of another path,
 // the gate guards that one as well, however public the path of the rule is. No reading but the only one leads to the
 // platform's own paths.
-func (v *Routing) admit(path Path) (a admission) {
+func (v *Routing) admit(path *Path) (a admission) {
 	if a.name, a.reserved = cutReserved(path.decoded); a.reserved && path.readings == nil {
 		return a
 	}
@@ -105,7 +105,7 @@ func (v *Routing) admit(path Path) (a admission) {
 }
 
 // gatedReading returns the first reading of a path that the gate guards, "" for none.
-func (v *Routing) gatedReading(path Path) string {
+func (v *Routing) gatedReading(path *Path) string {
 	if !v.routes.HasMembers() {
 		return ""
 	}
@@ -148,7 +148,7 @@ func (v *Routing) fallback(path, escaped string, worker bool) (rule edgerules.Re
 
 // resolveTarget finds what a path resolves to, by a rule or by itself, and whether the gate guards it. With worker, the
 // paths of a route without a file are the Worker's.
-func (v *Routing) resolveTarget(path Path, worker bool) (hit found, rule edgerules.Redirect, gated bool) {
+func (v *Routing) resolveTarget(path *Path, worker bool) (hit found, rule edgerules.Redirect, gated bool) {
 	hit, rule, gated = v.resolveReading(path.decoded, path.escaped, worker)
 	if path.file == path.decoded || rule.Path != "" && !rule.Fallback {
 		return hit, rule, gated

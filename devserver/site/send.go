@@ -251,7 +251,7 @@ func (s *Site) AssetsHandler() http.Handler {
 			x.askUpstream(v)
 			return
 		}
-		hit, rule, _ := x.serving.resolveTarget(path, false)
+		hit, rule, _ := x.serving.resolveTarget(&path, false)
 		x.serveStatic(x.serving.static.follow(rule, path.decoded, r.Method, hit, x.gated))
 	})
 }
