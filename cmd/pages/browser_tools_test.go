@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,10 +110,22 @@ func TestBrowserTools(t *testing.T) {
 		"replay a lead",
 		p.evaluate(
 			`const lead = document.querySelector("#leads-list details"); lead.open = true; `+
-				`[...lead.querySelectorAll("button")].at(-1).click(); ""`,
+				`[...lead.querySelectorAll("button")].find((b) => b.textContent === "Replay").click(); ""`,
 		),
 	)
 	p.holds(`document.querySelector("#events-list .tag.pending")`)
+
+	// Spam is kept apart, with its reasons, and comes back.
+	d.do("POST", "/__pages/forms/membership", "name=Bot&_gotcha=x", "Content-Type: application/x-www-form-urlencoded")
+	p.holds(`document.querySelector("#spam-count").textContent === "1" && document.querySelector("#leads-count").textContent === "1"`)
+	p.do("look at the spam", p.evaluate(`for (const d of document.querySelectorAll("#spam, #spam details")) d.open = true; ""`))
+	p.holds(`document.querySelector("#spam-list").textContent.includes("_gotcha")`)
+	p.shot("dashboard-spam")
+	const mark = `[...document.querySelectorAll("#leads button")].find((b) => b.textContent === %q).click(); ""`
+	p.do("no spam", p.evaluate(fmt.Sprintf(mark, "Not spam")))
+	p.holds(`document.querySelector("#spam").hidden && document.querySelector("#leads-count").textContent === "2"`)
+	p.do("spam", p.evaluate(fmt.Sprintf(mark, "Spam")))
+	p.holds(`document.querySelector("#spam-count").textContent === "1" && document.querySelector("#leads-count").textContent === "1"`)
 
 	p.do("fits a phone", chromedp.EmulateViewport(360, 800))
 	p.holds(`document.documentElement.scrollWidth <= 360`)

@@ -104,6 +104,7 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Mode, "mode", "", "`mode` of packages, as process.env.NODE_ENV, by which packages such as React choose their "+
 		"build: production, as a published page has it, or development (default: NODE_ENV, or development)")
 	flags.StringVar(&f.edgeRules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
+	flags.StringVar(&f.SpamFilter, "spam-filter", "on", "`mode` for spam among the leads: on, which keeps it apart, off")
 	flags.StringVar(&f.As, "as", "", "`persona` that visitors are from the start, or an email; see .pages/members.json")
 	flags.StringArrayVar(&f.AllowFetch, "allow-fetch", nil,
 		"`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
@@ -123,6 +124,7 @@ func (f *devFlags) check() error {
 		{"isolation", f.Isolation, []string{"shared", isolationRequest}},
 		{"live-reload", f.LiveReload, []string{"hot", "full", "off"}},
 		{"edge-rules", f.edgeRules, []string{project.EdgeRulesOn, project.EdgeRulesOff}},
+		{"spam-filter", f.SpamFilter, []string{"on", "off"}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
 			return failure.Usage("--%s is %q; it is one of %s", choice.flag, choice.value, strings.Join(choice.of, ", "))

@@ -60,7 +60,7 @@ func documents() []document {
 		{"init-editor", by("init --editor"), "what was written for editors", jsonshape.Of[scaffold.EditorsDocument]},
 		{"key", by("platform keys create"), "a new key, shown this once", jsonshape.Of[newKeyDoc]},
 		{"keys", by("platform keys list"), "the keys, without their secrets", jsonshape.Of[platform.KeyList]},
-		{"lead", by("leads show", "leads replay"), "one lead with its events", jsonshape.Of[inbox.Lead]},
+		{"lead", by("leads show", "leads replay", "leads spam", "leads ham"), "one lead with its events", jsonshape.Of[inbox.Lead]},
 		{"lead-files", by("leads files"), "the files of a lead, and where they were saved", jsonshape.Of[inbox.LeadFiles]},
 		{"leads", by("leads list", "leads export"), "leads: listed newest first, exported oldest first", jsonshape.Of[site.LeadList]},
 		{"login", by("login", "logout"), "where a key was kept", jsonshape.Of[remote.LoginReport]},

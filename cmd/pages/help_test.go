@@ -119,7 +119,7 @@ func TestHelpOfFailures(t *testing.T) {
 	put(t, filepath.Join(checkout, ".git", "HEAD"), "")
 	for _, command := range []string{
 		"build", "dev", "types", "validate", "routes", "routes explain /", "logs", "events list", "events tail", "leads list",
-		"leads show x", "leads replay x",
+		"leads show x", "leads replay x", "leads spam x", "leads ham x",
 		"leads files x", "leads export csv", "db query x", "db exec x", "db dump", "db shell", "migrate", "migrate new x", "migrate plan",
 		"migrate status",
 		"migrate rehearse", "migrate schema", "migrate squash --up-to x", "migrate repair --accept x", "migrate undo", "migrate reset",

@@ -13,7 +13,8 @@ import (
 
 func (c *cli) newLeads() *cobra.Command {
 	cmd := &cobra.Command{Use: "leads", Short: "What the site's forms captured", Args: cobra.NoArgs, RunE: help}
-	cmd.AddCommand(c.newLeadsList(), c.newLeadsShow(), c.newLeadsFiles(), c.newLeadsReplay(), c.newLeadsExport())
+	cmd.AddCommand(c.newLeadsList(), c.newLeadsShow(), c.newLeadsFiles(), c.newLeadsReplay(), c.newLeadsExport(), c.newLeadsSpam(),
+		c.newLeadsHam())
 	return cmd
 }
 
@@ -33,12 +34,13 @@ func (c *cli) newLeadsList() *cobra.Command {
 			}
 			leads, err := in.Leads(cmd.Context(), filter)
 			if err = printList(c, err, site.LeadList{Leads: leads}, leads, inbox.LeadLine); err == nil && !c.term.JSON {
-				c.term.PrintNoneMatching(len(leads), "leads", filter.Form != "")
+				c.term.PrintNoneMatching(len(leads), "leads", filter.Form != "" || filter.Spam)
 			}
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&filter.Form, "form", "", "only leads of this form, by `name`")
+	cmd.Flags().BoolVar(&filter.Spam, "spam", false, "spam, which is kept apart, with the reasons, in the place of leads")
 	cmd.Flags().IntVar(&filter.Limit, "limit", 0, "at most `n`; 0 for all")
 	return cmd
 }
@@ -77,18 +79,62 @@ func (c *cli) newLeadsReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			return c.printFollowed(lead)
+		},
+	}
+}
+
+// printFollowed prints a lead whose row was written, or refused.
+func (c *cli) printFollowed(lead inbox.Lead) error {
+	c.printLead(lead)
+	switch {
+	case lead.OK:
+		return nil
+	case c.term.JSON:
+		return failure.ErrShown
+	}
+	return &failure.Error{
+		Exit: failure.ExitRefused, Code: "row-refused",
+		Message: "the table " + lead.Lead.Submission.Table + " refused the row again",
+		Fix:     "mend the table with a migration, and replay the lead",
+	}
+}
+
+func (c *cli) newLeadsSpam() *cobra.Command {
+	return &cobra.Command{
+		Use:   "spam ID [DIR]",
+		Short: "Keep a lead apart as spam",
+		Args:  cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := c.openInbox(args[1:])
+			if err != nil {
+				return err
+			}
+			lead, err := in.MarkSpam(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			c.printLead(lead)
-			switch {
-			case lead.OK:
-				return nil
-			case c.term.JSON:
-				return failure.ErrShown
+			return nil
+		},
+	}
+}
+
+func (c *cli) newLeadsHam() *cobra.Command {
+	return &cobra.Command{
+		Use:   "ham ID [DIR]",
+		Short: "Make a lead of spam: raise its events and write its row, once",
+		Args:  cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := c.openInbox(args[1:])
+			if err != nil {
+				return err
 			}
-			return &failure.Error{
-				Exit: failure.ExitRefused, Code: "row-refused",
-				Message: "the table " + lead.Lead.Submission.Table + " refused the row again",
-				Fix:     "mend the table with a migration, and replay the lead",
+			lead, err := in.MarkHam(cmd.Context(), args[0])
+			if err != nil {
+				return err
 			}
+			return c.printFollowed(lead)
 		},
 	}
 }

@@ -114,10 +114,10 @@ func waitURL(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("no dev server on %s in %v", args[0], patience)
 }
 
-// findID is `id leads|events WORD DIR`: puts the id of the newest lead or event
+// findID is `id leads|events WORD DIR [FLAG…]`: puts the id of the newest lead or event
 // whose line has the word into $ID.
 func findID(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Check(ts.Exec("pages", args[0], "list", args[2]))
+	ts.Check(ts.Exec("pages", append([]string{args[0], "list"}, args[2:]...)...))
 	for line := range strings.Lines(ts.ReadFile("stdout")) {
 		if words := strings.Fields(line); slices.Contains(words, args[1]) {
 			ts.Setenv("ID", words[2])

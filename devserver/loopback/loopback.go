@@ -117,6 +117,16 @@ func clientOf(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
+// ClientAddress returns the address of a request's client; not valid when unknown, as for a program on this machine. It reads the
+// headers of proxies only where the connection comes from a proxy: from this machine or a private network. Anybody else may write
+// what they like there.
+func ClientAddress(r *http.Request) netip.Addr {
+	if address, ok := parseAddress(r.RemoteAddr); ok && !address.IsLoopback() && !address.IsPrivate() {
+		return address.WithZone("")
+	}
+	return clientOf(r)
+}
+
 // Name reports whether a host, in lower case without port, brackets and trailing dot, always means this machine:
 // "localhost" and the names below it, "127.0.0.1" and "::1".
 func Name(host string) bool {

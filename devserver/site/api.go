@@ -58,7 +58,7 @@ func (x *exchange) apiLeads() {
 		return
 	}
 	query := x.r.URL.Query()
-	filter := LeadFilter{Form: query.Get("form"), Limit: parseLimit(query.Get("limit"))}
+	filter := LeadFilter{Form: query.Get("form"), Limit: parseLimit(query.Get("limit")), Spam: query.Get("spam") == "1"}
 	writeList(x, "leads", x.site.store.eachLead(x.r.Context(), filter))
 }
 
@@ -133,6 +133,8 @@ type State struct {
 	Member      *Member          `json:"member"` // of the session, null for signed out
 	IsMember    bool             `json:"is_member"`
 	Leads       int              `json:"leads"`
+	Spam        int              `json:"spam"`        // kept apart, and not among Leads
+	SpamFilter  bool             `json:"spam_filter"` // it is on
 	Events      int              `json:"events"`
 }
 
@@ -144,11 +146,11 @@ func (x *exchange) apiState() {
 	state := State{
 		Workspace: x.site.options.Workspace, Revision: v.revision.ID, Worker: v.revision.Worker != nil, Assets: len(v.static.files),
 		Routes: listOf(m.Routes), Forms: listOf(m.Forms), Submissions: m.Bindings.Submissions, Limits: m.Limits,
-		Personas: listOf(x.site.personas()),
+		Personas: listOf(x.site.personas()), SpamFilter: !x.site.spamOff.Load(),
 	}
 	var err error
 	if state.Member, err = x.signedInMember(); err == nil {
-		state.Leads, state.Events, err = x.site.store.counts(x.r.Context())
+		state.Leads, state.Spam, state.Events, err = x.site.store.counts(x.r.Context())
 	}
 	if err != nil {
 		x.databaseFailed("state not read", err)
@@ -294,7 +296,7 @@ func (b *broker) publish(e Event) {
 	}
 }
 
-// publishUpdate sends a document to every stream: a "request" record, or the outcome of a "delivery". It has no id:
+// publishUpdate sends a document to every stream: a "request" record, the outcome of a "delivery", or a lead that is "spam". It has no id:
 // it is no entry of the list of events, which a browser asks for again.
 func (b *broker) publishUpdate(name string, document any) {
 	if b.open.Load() == 0 {

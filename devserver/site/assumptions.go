@@ -30,8 +30,8 @@ import (
 //
 // Sign-in. Any email can sign in while there are personas; an email without a persona is a member's.
 //
-// Forms. The fields "form", "_next" (the page to redirect to) and "_token" (an idempotency key) are the platform's and are
-// not stored; every other name is the author's, and gets an array where it comes more than once; two names of forms are
+// Forms. The fields "form", "_next" (the page to redirect to), "_token" (an idempotency key), "_stamp" and the honeypots
+// ([spam.Honeypots]) are the platform's and are not stored; every other name is the author's, and gets an array where it comes more than once; two names of forms are
 // refused. A post with neither an answer nor a form's name is refused. Of an uploaded file the lead has name, media type,
 // size and SHA-256; the bytes are an object of their own, for readers of the leads and not for the site's code. A
 // submissions row gets the answers whose names are columns of the table, and "form", "lead_id", "created_at", "fields" and
@@ -45,6 +45,10 @@ import (
 //
 // Members. A form for members that comes signed out is answered by a page with its answers, up to 256 KiB, to be sent again. They
 // are in that page alone. Those of another site's page are not kept, since that page would have its visitor send them.
+//
+// Spam. Every form post is scored ([spam.Score]). Spam is stored as a lead and kept apart: it raises no event and writes no
+// row until a person marks it as ham, which does that once. Its sender gets the response of a lead. A lead that a person marks
+// as spam keeps the events that it raised and the row that it wrote, and events that are not delivered yet wait.
 //
 // Webhook. Events are sent by Standard Webhooks, in the order of their form: the next one waits until the one before is
 // delivered or given up. Forms do not wait for each other.
@@ -98,6 +102,9 @@ const (
 	cachedFileBytes = 1 << 20
 	memoryFileBytes = 128 << 10
 	cacheBytes      = 64 << 20
+
+	// stampScript times a page for [spam.ReadStamp]: "/__pages/forms/stamp.js". No form can be called that.
+	stampScript = "stamp.js"
 
 	// maxStoredBytes is how large the database of leads may grow with forms, which anybody may send: as large as a site's
 	// own database. Later posts are refused and stored leads stay; sessions are stored all the same, so that members can

@@ -19,6 +19,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pages-toolchain/pages/devserver/spam"
 )
 
 // File describes an uploaded file in a lead, as the value of its field; the bytes are an object of [Files].
@@ -119,11 +121,12 @@ const (
 	fieldForm  = "form"
 	fieldNext  = "_next"
 	fieldToken = "_token"
+	fieldStamp = "_stamp"
 )
 
 // isReservedField reports whether a field belongs to the platform; every other one belongs to the author.
 func isReservedField(name string) bool {
-	return name == fieldForm || name == fieldNext || name == fieldToken
+	return name == fieldForm || name == fieldNext || name == fieldToken || name == fieldStamp || spam.IsHoneypot(name)
 }
 
 // add appends one answer that is text.
@@ -139,7 +142,9 @@ func (f *formReader) add(name, value string) error {
 		if before, ok := f.control[name]; ok && before != value && name == fieldForm {
 			return errFormAmbiguous
 		}
-		f.control[name] = value
+		if !spam.IsHoneypot(name) || f.control[name] == "" { // of several honeypots, one that is filled counts
+			f.control[name] = value
+		}
 		return nil
 	}
 	raw, err := marshal(value)
@@ -383,7 +388,11 @@ func (f *formReader) json(body io.Reader) error {
 	for _, each := range fields {
 		if isReservedField(each.Name) {
 			var value string
-			if err := json.Unmarshal(each.Value, &value); err != nil {
+			err := json.Unmarshal(each.Value, &value)
+			if err != nil && spam.IsHoneypot(each.Name) { // a script may send false
+				value, err = strings.TrimPrefix(string(each.Value), "false"), nil
+			}
+			if err != nil {
 				return refuse(http.StatusBadRequest, "form_malformed", "\""+each.Name+"\" is no text")
 			}
 			if err := f.add(each.Name, value); err != nil {

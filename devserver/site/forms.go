@@ -17,6 +17,8 @@ func (x *exchange) serveForms(name string) {
 		})
 	case isPreflight(x.r) && !x.serving.revision.StandIn:
 		x.answerPreflight()
+	case name == stampScript && (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead):
+		x.serveStamp()
 	case x.r.Method != http.MethodPost:
 		x.refuseMethod("POST")
 	case x.serving.revision.StandIn:
@@ -64,7 +66,7 @@ func (x *exchange) takePost(name string) {
 	case err != nil:
 		x.databaseFailed("lead not stored", err)
 	case wantsJSON(x.r), x.script: // which could not follow to a page of this origin
-		x.writeJSON(http.StatusCreated, leadDocument{OK: true, Lead: lead})
+		x.writeJSON(http.StatusCreated, leadDocument{OK: true, Lead: x.shownLead(lead, p)})
 	default:
 		target, ok := x.nextPage(form.control[fieldNext])
 		if !ok {
@@ -119,6 +121,7 @@ func (x *exchange) post(f *formReader, name string) (post, error) {
 			p.events = append(p.events, declared.Event)
 		}
 	}
+	p.verdict = x.judgeSpam(f, p)
 	return p, nil
 }
 
@@ -153,6 +156,10 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 	}
 	if err != nil {
 		return Lead{}, err
+	}
+	if lead.Spam != nil && !again {
+		s.options.Logger.Warn("lead kept apart as spam", "lead", lead.ID, "form", lead.Form, "why", lead.Spam.String())
+		s.events.publishUpdate("spam", lead)
 	}
 	if lead.Submission.Status == SubmissionPending {
 		lead.Submission, err = s.store.submit(ctx, s.options.SubmissionsDB, lead)

@@ -56,7 +56,7 @@ func (b *inbox) rows(t *testing.T, query string) string {
 
 func (b *inbox) count(t *testing.T) int {
 	t.Helper()
-	leads, _, err := b.site.store.counts(t.Context())
+	leads, _, _, err := b.site.store.counts(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

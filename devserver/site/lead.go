@@ -16,6 +16,8 @@ const (
 	SubmissionPending SubmissionStatus = "pending" // not tried yet, or the database was busy
 	SubmissionWritten SubmissionStatus = "written"
 	SubmissionFailed  SubmissionStatus = "failed" // the table refused the row; Error says why
+	// SubmissionWithheld is that of spam: no row is written until the lead is marked as ham.
+	SubmissionWithheld SubmissionStatus = "withheld"
 )
 
 // Submission is the copy of a lead in the table that the manifest's "submissions" names.
@@ -40,6 +42,8 @@ type Lead struct {
 	unseen  bool     // no page shows which answers the form asks for
 	// Events are the names of the events the lead raised, in order.
 	Events []string `json:"events"`
+	// Spam is set for spam, which is kept apart: it raises no events and gets no row.
+	Spam *Spam `json:"spam,omitempty"`
 }
 
 // LeadList is the document of GET /__pages/api/leads and of "pages leads list --json".
@@ -47,9 +51,10 @@ type LeadList struct {
 	Leads []Lead `json:"leads"` // newest first, never null
 }
 
-// LeadFilter chooses leads. The zero value chooses all.
+// LeadFilter chooses leads. The zero value chooses all that are no spam.
 type LeadFilter struct {
-	ID    string // only the lead of this id
+	ID    string // only the lead of this id, also of spam
+	Spam  bool   // spam in the place of leads
 	Form  string // only this form
 	Limit int    // at most so many; 0 means all
 }

@@ -14,8 +14,8 @@ import (
 const selectLeads = `SELECT l.seq, l.id, l.form, l.fields, l.created_at, l.preview,
 	l.submission_table, l.submission_status, l.submission_error,
   (SELECT json_group_array(e.name ORDER BY e.seq) FROM events e WHERE e.lead_id = l.id),
-  u.names, u.unseen
-FROM leads l LEFT JOIN unasked_answers u ON u.lead_id = l.id`
+  s.marked_at, coalesce(s.score, 0), s.reasons, u.names, u.unseen
+FROM leads l LEFT JOIN spam s ON s.lead_id = l.id LEFT JOIN unasked_answers u ON u.lead_id = l.id`
 
 // Leads returns leads, newest first.
 func (s *Store) Leads(ctx context.Context, f LeadFilter) ([]Lead, error) {
@@ -29,6 +29,9 @@ func (s *Store) eachLead(ctx context.Context, f LeadFilter) iter.Seq2[Lead, erro
 		where.equal("l.id", f.ID)
 		where.equal("l.form", f.Form)
 		where.add("l.seq < ?", before)
+		if f.ID == "" {
+			where.add("(s.lead_id IS NOT NULL) = ?", f.Spam)
+		}
 		rows, err := s.db.QueryContext(ctx, selectLeads+where.sql()+" ORDER BY l.seq DESC LIMIT ?", where.with(most)...)
 		if err != nil {
 			return nil, err
@@ -127,23 +130,28 @@ func readChunk[T any](rows *sql.Rows, scan func(scanner) (storedRow[T], error)) 
 type Captured struct {
 	Lead
 
-	Number int64 // grows with every lead of the store
+	Number int64 // grows with every lead of the store, and with every one that becomes spam or ham
 	Raised []Event
 }
 
 // CapturedAfter returns the leads of a platform database after the one with a number, oldest first, at most so many, and
 // no more once they hold capturedBytes. It only reads the database; one that no site has opened yet has none.
 func CapturedAfter(ctx context.Context, db *sql.DB, after int64, most int) (all []Captured, err error) {
-	var prepared bool
-	err = db.QueryRowContext(
-		ctx, `SELECT count(*) = 2 FROM sqlite_schema WHERE type = 'table' AND name IN ('leads', 'events')`,
-	).Scan(&prepared)
+	var prepared, marks bool
+	err = db.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE name != 'spam') = 2, count(*) FILTER (WHERE name = 'spam') = 1
+FROM sqlite_schema WHERE type = 'table' AND name IN ('leads', 'events', 'spam')`).Scan(&prepared, &marks)
 	if err != nil || !prepared {
 		return nil, err
 	}
+	const withSpam, withoutSpam = `s.marked_at, coalesce(s.score, 0), s.reasons FROM leads l LEFT JOIN spam s ON s.lead_id = l.id`,
+		`NULL, 0, '' FROM leads l` // of an earlier version, and not opened since
+	from := withoutSpam
+	if marks {
+		from = withSpam
+	}
 	rows, err := db.QueryContext(ctx, `SELECT l.seq, l.id, l.form, l.fields, l.created_at, l.preview,
-  (SELECT json_group_array(json_object('id', e.id, 'name', e.name) ORDER BY e.seq) FROM events e WHERE e.lead_id = l.id)
-FROM leads l WHERE l.seq > ? ORDER BY l.seq LIMIT ?`, after, most)
+  (SELECT json_group_array(json_object('id', e.id, 'name', e.name) ORDER BY e.seq) FROM events e WHERE e.lead_id = l.id),
+  `+from+` WHERE l.seq > ? ORDER BY l.seq LIMIT ?`, after, most)
 	if err != nil {
 		return nil, err
 	}
@@ -152,11 +160,16 @@ FROM leads l WHERE l.seq > ? ORDER BY l.seq LIMIT ?`, after, most)
 		var c Captured
 		var fields, raised string
 		var created int64
-		if err := rows.Scan(&c.Number, &c.ID, &c.Form, &fields, &created, &c.Preview, &raised); err != nil {
+		var mark spamColumns
+		err := rows.Scan(
+			&c.Number, &c.ID, &c.Form, &fields, &created, &c.Preview, &raised, &mark.at, &mark.score, &mark.reasons,
+		)
+		if err != nil {
 			return nil, err
 		}
 		c.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
-		err := errors.Join(json.Unmarshal([]byte(fields), &c.Fields), json.Unmarshal([]byte(raised), &c.Raised))
+		c.Spam, err = mark.spam()
+		err = errors.Join(err, json.Unmarshal([]byte(fields), &c.Fields), json.Unmarshal([]byte(raised), &c.Raised))
 		if err != nil {
 			return nil, err
 		}
@@ -165,10 +178,11 @@ FROM leads l WHERE l.seq > ? ORDER BY l.seq LIMIT ?`, after, most)
 	return all, rows.Err()
 }
 
-func (s *Store) counts(ctx context.Context) (leads, events int, err error) {
-	const query = `SELECT (SELECT count(*) FROM leads), (SELECT count(*) FROM events)`
-	err = s.db.QueryRowContext(ctx, query).Scan(&leads, &events)
-	return leads, events, err
+// counts returns how many leads there are that are no spam, how much spam, and how many events.
+func (s *Store) counts(ctx context.Context) (leads, spam, events int, err error) {
+	const query = `SELECT (SELECT count(*) FROM leads), (SELECT count(*) FROM spam), (SELECT count(*) FROM events)`
+	err = s.db.QueryRowContext(ctx, query).Scan(&leads, &spam, &events)
+	return leads - spam, spam, events, err
 }
 
 type scanner interface{ Scan(into ...any) error }
@@ -177,17 +191,19 @@ func scanLead(row scanner) (storedRow[Lead], error) {
 	var l Lead
 	var seq, created int64
 	var fields, events string
+	var mark spamColumns
 	var unasked sql.NullString
 	var unseen sql.NullBool
 	err := row.Scan(
 		&seq, &l.ID, &l.Form, &fields, &created, &l.Preview, &l.Submission.Table, &l.Submission.Status,
-		&l.Submission.Error, &events, &unasked, &unseen,
+		&l.Submission.Error, &events, &mark.at, &mark.score, &mark.reasons, &unasked, &unseen,
 	)
 	if err != nil {
 		return storedRow[Lead]{}, err
 	}
 	l.CreatedAt, l.unseen = Stamp{time.UnixMilli(created).UTC()}, unseen.Bool
-	err = errors.Join(json.Unmarshal([]byte(fields), &l.Fields), json.Unmarshal([]byte(events), &l.Events))
+	l.Spam, err = mark.spam()
+	err = errors.Join(err, json.Unmarshal([]byte(fields), &l.Fields), json.Unmarshal([]byte(events), &l.Events))
 	if unasked.Valid {
 		err = errors.Join(err, json.Unmarshal([]byte(unasked.String), &l.Unasked))
 	}

@@ -30,6 +30,7 @@ import (
 
 	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/devserver/pairing"
+	"github.com/pages-toolchain/pages/devserver/spam"
 )
 
 // Options configure a site. Only DB must be set.
@@ -83,6 +84,8 @@ type Options struct {
 	// OnDelivery is called after each attempt to deliver an event to the webhook, with its outcome, on goroutines of the
 	// site: for several forms at a time.
 	OnDelivery func(Event)
+	// SpamOff keeps no lead apart as spam, until [Site.SetSpamFilter].
+	SpamOff bool
 	// Preview marks leads as such; they raise no events. Pages get a banner that says so.
 	Preview bool
 	// PreviewName is the name of the preview, for its banner. "" for none.
@@ -109,6 +112,10 @@ type Site struct {
 
 	people   atomic.Pointer[[]Persona]
 	standing atomic.Pointer[string] // Options.SignedInAs, as set now
+
+	spamOff  atomic.Bool // Options.SpamOff, as set now
+	history  *spam.History
+	stampKey []byte
 
 	retrier    *retrier
 	dispatcher *dispatcher     // nil without a webhook
@@ -138,7 +145,14 @@ func New(ctx context.Context, options Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{options: options, store: store, events: newBroker(), requests: &ring{records: make([]RequestRecord, keptRequests)}}
+	s := &Site{
+		options: options, store: store, events: newBroker(), requests: &ring{records: make([]RequestRecord, keptRequests)},
+		history: spam.NewHistory(),
+	}
+	if s.stampKey, err = store.madeSecret(ctx, "stamp_key"); err != nil {
+		return nil, err
+	}
+	s.SetSpamFilter(!options.SpamOff)
 	if s.pages, err = newPages(options); err != nil {
 		return nil, err
 	}

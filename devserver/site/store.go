@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pages-toolchain/pages/devserver/spam"
 )
 
 // StoreOptions configure a store. The zero value works.
@@ -98,6 +100,14 @@ CREATE TABLE IF NOT EXISTS unasked_answers (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS unfinished_files (
   key TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS spam (
+  lead_id   TEXT PRIMARY KEY REFERENCES leads (id),
+  marked_at INTEGER NOT NULL,
+  score     INTEGER NOT NULL,
+  reasons   TEXT NOT NULL,    -- JSON
+  withheld  TEXT NOT NULL,    -- JSON: the names of the events that it did not raise
+  deliver   INTEGER NOT NULL  -- to the webhook, once the lead is ham
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS sessions (
   hash       BLOB PRIMARY KEY, -- SHA-256 of the token, which is nowhere
@@ -206,6 +216,7 @@ type post struct {
 	unasked []string // answers for no column of that table
 	unseen  bool     // no page shows which answers the form asks for
 	uploads []*upload
+	verdict spam.Verdict
 }
 
 // errTokenReused says that an idempotency key came back with another post.
@@ -225,6 +236,10 @@ func (s *Store) capture(ctx context.Context, p post) (lead Lead, events []Event,
 		ID: newID("lead_"), Form: p.form, Fields: p.fields, CreatedAt: Stamp{s.now().UTC().Truncate(time.Millisecond)},
 		Preview: p.preview, Submission: Submission{Table: p.table, Status: SubmissionPending}, Events: p.events,
 		Unasked: p.unasked, unseen: p.unseen,
+	}
+	if p.verdict.IsSpam() {
+		lead.Events, lead.Submission.Status = []string{}, SubmissionWithheld
+		lead.Spam = &Spam{Score: p.verdict.Score, Reasons: p.verdict.Reasons, At: lead.CreatedAt}
 	}
 	if p.table == "" {
 		lead.Submission.Status = SubmissionNone
@@ -262,7 +277,10 @@ VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`
 		if err := insertUnasked(ctx, tx, lead); err != nil {
 			return err
 		}
-		events, err = insertEvents(ctx, tx, lead, p.deliver)
+		if lead.Spam != nil {
+			return insertSpam(ctx, tx, lead, p.events, p.deliver)
+		}
+		events, err = insertEvents(ctx, tx, lead, lead.CreatedAt, p.deliver)
 		return err
 	})
 	if err == nil && again {
@@ -304,10 +322,10 @@ func earlierLead(ctx context.Context, tx *sql.Tx, p post, digest []byte) (string
 	return id, nil
 }
 
-func insertEvents(ctx context.Context, tx *sql.Tx, l Lead, deliver bool) ([]Event, error) {
+func insertEvents(ctx context.Context, tx *sql.Tx, l Lead, at Stamp, deliver bool) ([]Event, error) {
 	var events []Event
 	for _, name := range l.Events {
-		e := Event{ID: newID("evt_"), Name: name, LeadID: l.ID, Form: l.Form, Fields: l.Fields, CreatedAt: l.CreatedAt}
+		e := Event{ID: newID("evt_"), Name: name, LeadID: l.ID, Form: l.Form, Fields: l.Fields, CreatedAt: at}
 		const put = `INSERT INTO events (id, name, lead_id, created_at) VALUES (?, ?, ?, ?)`
 		result, err := tx.ExecContext(ctx, put, e.ID, e.Name, e.LeadID, e.CreatedAt.UnixMilli())
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -67,19 +68,31 @@ func FormatSecret(key []byte) string { return secretPrefix + base64.StdEncoding.
 
 // WebhookSecret returns the secret that the store made for its site. It stays the same from one run to the next.
 func (s *Store) WebhookSecret(ctx context.Context) ([]byte, error) {
+	return s.madeSecret(ctx, "webhook_secret")
+}
+
+// madeSecret returns the secret of a name, which it makes the first time.
+func (s *Store) madeSecret(ctx context.Context, name string) ([]byte, error) {
+	read := func() (key []byte, err error) {
+		var text string
+		if err := s.db.QueryRowContext(ctx, `SELECT value FROM site_meta WHERE key = ?`, name).Scan(&text); err != nil {
+			return nil, err
+		}
+		return ParseSecret(text)
+	}
+	key, err := read()
+	if !errors.Is(err, sql.ErrNoRows) {
+		return key, err
+	}
 	fresh := make([]byte, newSecret)
 	if _, err := rand.Read(fresh); err != nil {
 		return nil, err
 	}
-	const put = `INSERT INTO site_meta (key, value) VALUES ('webhook_secret', ?) ON CONFLICT DO NOTHING`
-	if _, err := s.db.ExecContext(ctx, put, FormatSecret(fresh)); err != nil {
+	const put = `INSERT INTO site_meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING`
+	if _, err := s.db.ExecContext(ctx, put, name, FormatSecret(fresh)); err != nil {
 		return nil, err
 	}
-	var text string
-	if err := s.db.QueryRowContext(ctx, `SELECT value FROM site_meta WHERE key = 'webhook_secret'`).Scan(&text); err != nil {
-		return nil, err
-	}
-	return ParseSecret(text)
+	return read()
 }
 
 // ReplayEvents queues the events of a filter for the webhook again, and returns them. They keep their ids. A site with a

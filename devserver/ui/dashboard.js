@@ -231,7 +231,9 @@ function leadContents(lead) {
   );
   if (s.error) list.append(el("dt", "", "row"), el("dd", "error", s.error));
   if (lead.unasked) list.append(el("dt", "", "in no column"), el("dd", "", lead.unasked.join(", ")));
-  return [summary, list, replayButton({ lead: lead.id })];
+  for (const reason of lead.spam?.reasons || [])
+    list.append(el("dt", "", `spam +${reason.points}`), el("dd", "", reason.message));
+  return [summary, list, leadButtons(lead.id, Boolean(lead.spam))];
 }
 
 function eventContents(e) {
@@ -255,16 +257,19 @@ function eventContents(e) {
         `${d.status}, ${d.attempts} attempts${d.error ? `: ${d.error}` : ""}${d.next_at ? `; next at ${clock(d.next_at)}` : ""}`,
       ),
     );
-  return [summary, list, replayButton({ event: e.id })];
+  return [summary, list, actionButtons(replay({ event: e.id }))];
 }
 
 const refreshInbox = oneAtATime(async () => {
-  const [leads, events, state] = await Promise.all([
+  const [leads, spam, events, state] = await Promise.all([
     read(`/__pages/api/leads?limit=${MOST_ITEMS}`),
+    read(`/__pages/api/leads?spam=1&limit=${MOST_ITEMS}`),
     read(`/__pages/api/events?limit=${MOST_ITEMS}`),
     read("/__pages/api/state"),
   ]);
   drawList("leads", leads.leads, state.leads, leadContents);
+  drawList("spam", spam.leads, state.spam, leadContents);
+  $("spam").hidden = !state.spam;
   drawList("events", events.events, state.events, eventContents);
 });
 
@@ -429,6 +434,7 @@ function follow() {
       request: (e) => onRequest(JSON.parse(e.data)),
       event: refreshInbox,
       delivery: refreshInbox,
+      spam: refreshInbox,
     }),
   ];
 }

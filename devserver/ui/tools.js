@@ -171,24 +171,30 @@ $("send-form").addEventListener("submit", (e) => {
 $("send-explain").addEventListener("click", explainRoute);
 $("send-method").addEventListener("change", methodChanged);
 
-// --- leads and events: once more ---
+// --- leads and events: what can be done with one ---
 
-// biome-ignore lint/correctness/noUnusedVariables: called by dashboard.js
-function replayButton(what) {
+const replay = (what) => ["Replay", "replay", what, "in the queue"];
+
+/** Buttons in a row, and what came of the last: each is a label, an address, what is sent there and what is said after. */
+function actionButtons(...actions) {
   const said = el("span", "note");
   said.setAttribute("role", "status");
-  return el(
-    "div",
-    "buttons",
-    button("Replay", "", () =>
+  const buttons = actions.map(([label, path, what, done]) =>
+    button(label, "", () =>
       attempt(said, async () => {
-        await post("replay", what);
-        said.textContent = "in the queue";
+        await post(path, what);
+        said.textContent = done;
         refreshInbox();
       }),
     ),
-    said,
   );
+  return el("div", "buttons", ...buttons, said);
+}
+
+// biome-ignore lint/correctness/noUnusedVariables: called by dashboard.js
+function leadButtons(lead, isSpam) {
+  if (isSpam) return actionButtons(["Not spam", "mark", { lead, spam: false }, "a lead"]);
+  return actionButtons(replay({ lead }), ["Spam", "mark", { lead, spam: true }, "kept apart"]);
 }
 
 // --- database ---

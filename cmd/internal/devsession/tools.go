@@ -53,6 +53,7 @@ func newTools(r *session) *tools {
 		}
 	})
 	t.mux.HandleFunc("POST /__pages/api/replay", t.serveReplay)
+	t.mux.HandleFunc("POST /__pages/api/mark", t.serveMark)
 	t.mux.HandleFunc("GET /__pages/api/kv", withStore(t.openKV, listKeys))
 	t.mux.HandleFunc("GET /__pages/api/kv/value", withStore(t.openKV, serveValue))
 	t.mux.HandleFunc("PUT /__pages/api/kv/value", withStore(t.openKV, putValue))
@@ -180,6 +181,22 @@ func (t *tools) serveReplay(w http.ResponseWriter, r *http.Request) {
 	default:
 		t.command(w, r, "", "events", "replay", "--status="+asked.Status)
 	}
+}
+
+// serveMark answers POST /__pages/api/mark, as pages leads spam and pages leads ham do.
+func (t *tools) serveMark(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Lead string `json:"lead"` // its id
+		Spam bool   `json:"spam"` // and ham without
+	}
+	if !readArguments(w, r, &asked) {
+		return
+	}
+	verb := "ham"
+	if asked.Spam {
+		verb = "spam"
+	}
+	t.command(w, r, "", "leads", verb, "--", asked.Lead)
 }
 
 // maxToolBody bounds the JSON that a tool reads.

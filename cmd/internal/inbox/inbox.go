@@ -5,7 +5,8 @@
 // characters of a client. An unknown id is a *failure.Error, and so is an unusable state folder. It reads while a dev
 // server runs or not, and waits for one to follow. An Inbox holds nothing open; it is safe for concurrent use.
 //
-// It never delivers an event, and changes only the row and the events that a replay repeats.
+// It never delivers an event, and changes only the row and the events that a replay repeats, and what a mark as spam or ham
+// changes.
 package inbox
 
 import (
@@ -127,6 +128,12 @@ func (b Inbox) Replay(ctx context.Context, id string) (lead Lead, err error) {
 		found, err := findLead(ctx, s, id)
 		if err != nil {
 			return err
+		}
+		if found.Lead.Spam != nil {
+			return &failure.Error{
+				Exit: failure.ExitRefused, Code: "lead-is-spam", Message: "the lead is kept apart as spam: nothing follows from it",
+				Fix: "mark it as ham, which does what was withheld: pages leads ham " + id,
+			}
 		}
 		if userfile.IsFile(filepath.Join(b.State.Dir, statefolder.SiteFile)) {
 			db, err := b.State.Open(ctx, statefolder.SiteFile)

@@ -20,9 +20,13 @@ func LeadLine(l site.Lead) string {
 	for _, f := range l.Fields {
 		fields = append(fields, fmt.Sprintf("%s=%q", wording.Printable(f.Name), valueText(f)))
 	}
+	last := strings.Join(l.Events, ", ")
+	if l.Spam != nil {
+		last = l.Spam.String()
+	}
 	return fmt.Sprintf(
 		"%s  %s  %-12s %s  [%s]%s", wording.Clock(l.CreatedAt.Time), l.ID, l.Form, strings.Join(fields, " "),
-		strings.Join(l.Events, ", "), rowNote(l.Submission),
+		wording.Printable(last), rowNote(l.Submission),
 	)
 }
 
@@ -46,6 +50,9 @@ func WriteLead(w io.Writer, lead Lead) {
 	}
 	if len(l.Unasked) > 0 {
 		fmt.Fprintf(w, "in no column, since no form of the site asks for it: %s\n", wording.Printable(strings.Join(l.Unasked, ", ")))
+	}
+	if l.Spam != nil {
+		fmt.Fprintf(w, "spam, %s\n", wording.Printable(l.Spam.String()))
 	}
 	for _, e := range lead.Events {
 		fmt.Fprintf(w, "event %s  %s%s\n", e.ID, e.Name, deliveryNote(e.Delivery))

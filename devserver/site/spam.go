@@ -1,0 +1,212 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/devserver/loopback"
+	"github.com/pages-toolchain/pages/devserver/spam"
+)
+
+// This file keeps spam apart from leads: the mark beside a lead, and what a person decides about it.
+
+// Spam is why a lead is spam.
+type Spam struct {
+	Score   int           `json:"score"`
+	Reasons []spam.Reason `json:"reasons"` // never empty
+	At      Stamp         `json:"at"`      // when it was marked
+}
+
+// String returns the score and the reasons, as one line.
+func (s *Spam) String() string {
+	var all []string
+	for _, r := range s.Reasons {
+		all = append(all, r.Message)
+	}
+	return fmt.Sprintf("score %d: %s", s.Score, strings.Join(all, "; "))
+}
+
+var (
+	// ErrNoLead says that no lead has an id.
+	ErrNoLead = errors.New("there is no such lead")
+	// ErrMarked says that a lead is already what it was to be marked as.
+	ErrMarked = errors.New("the lead is marked so already")
+)
+
+// SetSpamFilter turns the filter on or off for the posts to come. Spam that is kept apart stays there.
+func (s *Site) SetSpamFilter(on bool) { s.spamOff.Store(!on) }
+
+// judgeSpam scores a post.
+func (x *exchange) judgeSpam(f *formReader, p post) spam.Verdict {
+	if x.site.spamOff.Load() {
+		return spam.Verdict{}
+	}
+	now := x.site.options.Now()
+	given := spam.Post{Stamp: spam.ReadStamp(x.site.stampKey, f.control[fieldStamp], now)}
+	for _, name := range spam.Honeypots() {
+		if strings.TrimSpace(f.control[name]) != "" {
+			given.Honeypot = cmp.Or(given.Honeypot, name)
+		}
+	}
+	for _, each := range p.fields {
+		given.Answers = append(given.Answers, spam.Answer{Name: each.Name, Text: each.text()})
+	}
+	given.Recent, given.Repeats = x.site.history.Note(now, loopback.ClientAddress(x.r), p.form, given.Answers)
+	return spam.Score(given)
+}
+
+// shownLead returns a lead for its sender. One who sends spam does not learn of it, except on the author's machine.
+func (x *exchange) shownLead(l Lead, p post) Lead {
+	if l.Spam == nil || x.showsHints() {
+		return l
+	}
+	l.Spam, l.Events = nil, p.events
+	if l.Submission.Status == SubmissionWithheld {
+		l.Submission.Status = SubmissionPending
+	}
+	return l
+}
+
+//go:embed stamp.js
+var stampSource string
+
+// serveStamp sends the script that times a page.
+func (x *exchange) serveStamp() {
+	x.out.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+	if x.r.Method == http.MethodHead {
+		x.out.begin()
+		return
+	}
+	x.out.write([]byte(strings.ReplaceAll(stampSource, "%STAMP%", spam.Stamp(x.site.stampKey, x.site.options.Now()))))
+}
+
+// insertSpam marks a lead as spam, and stores which events it did not raise.
+func insertSpam(ctx context.Context, tx *sql.Tx, l Lead, withheld []string, deliver bool) error {
+	reasons, err := marshal(l.Spam.Reasons)
+	if err != nil {
+		return err
+	}
+	names, err := marshal(listOf(withheld))
+	if err != nil {
+		return err
+	}
+	const put = `INSERT INTO spam (lead_id, marked_at, score, reasons, withheld, deliver) VALUES (?, ?, ?, ?, ?, ?)`
+	_, err = tx.ExecContext(ctx, put, l.ID, l.Spam.At.UnixMilli(), l.Spam.Score, string(reasons), string(names), deliver)
+	return err
+}
+
+// spamColumns are the columns of a mark; at is NULL for ham.
+type spamColumns struct {
+	at      sql.NullInt64
+	score   int
+	reasons sql.NullString
+}
+
+func (c spamColumns) spam() (*Spam, error) {
+	if !c.at.Valid {
+		return nil, nil //nolint:nilnil // ham is no error
+	}
+	s := &Spam{Score: c.score, At: Stamp{time.UnixMilli(c.at.Int64).UTC()}}
+	return s, json.Unmarshal([]byte(c.reasons.String), &s.Reasons)
+}
+
+// moveLast gives a lead the next number, so that readers after a number find it again ([CapturedAfter]).
+const moveLast = `UPDATE leads SET seq = (SELECT max(seq) + 1 FROM leads) WHERE id = ?`
+
+// MarkSpam keeps a lead apart. Its events stay raised; those that wait for the webhook are delivered only once the lead is
+// ham, and a row that is not written yet is not written until then. The error may be ErrNoLead or ErrMarked.
+func (s *Store) MarkSpam(ctx context.Context, id string) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return transact(ctx, s.db, func(ctx context.Context, tx *sql.Tx) error {
+		found, err := scanLead(tx.QueryRowContext(ctx, selectLeads+" WHERE l.id = ?", id))
+		l := found.row
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return ErrNoLead
+		case err != nil:
+			return err
+		case l.Spam != nil:
+			return ErrMarked
+		}
+		held, err := tx.ExecContext(ctx, `DELETE FROM deliveries
+WHERE status = 'pending' AND seq IN (SELECT seq FROM events WHERE lead_id = ?)`, id)
+		if err != nil {
+			return err
+		}
+		n, err := held.RowsAffected()
+		if err != nil {
+			return err
+		}
+		l.Spam = &Spam{Score: spam.Threshold, At: Stamp{s.now().UTC().Truncate(time.Millisecond)}, Reasons: []spam.Reason{
+			{Code: spam.CodePerson, Points: spam.Threshold, Message: "a person marked it"},
+		}}
+		if err := insertSpam(ctx, tx, l, nil, n > 0); err != nil {
+			return err
+		}
+		const withhold = `UPDATE leads SET submission_status = 'withheld', submission_error = ''
+WHERE id = ? AND submission_status IN ('pending', 'failed')`
+		if _, err := tx.ExecContext(ctx, withhold, id); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, moveLast, id)
+		return err
+	})
+}
+
+// MarkHam makes a lead of spam: it raises what was withheld, once, and its row is pending. It returns the events that it
+// raised. The error may be ErrNoLead or ErrMarked.
+func (s *Store) MarkHam(ctx context.Context, id string) (raised []Event, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	now := Stamp{s.now().UTC().Truncate(time.Millisecond)}
+	err = transact(ctx, s.db, func(ctx context.Context, tx *sql.Tx) error {
+		found, err := scanLead(tx.QueryRowContext(ctx, selectLeads+" WHERE l.id = ?", id))
+		l := found.row
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return ErrNoLead
+		case err != nil:
+			return err
+		case l.Spam == nil:
+			return ErrMarked
+		}
+		var names string
+		var deliver bool
+		const take = `DELETE FROM spam WHERE lead_id = ? RETURNING withheld, deliver`
+		if err := tx.QueryRowContext(ctx, take, id).Scan(&names, &deliver); err != nil {
+			return err
+		}
+		raisedBefore := l.Events
+		if err := json.Unmarshal([]byte(names), &l.Events); err != nil {
+			return err
+		}
+		l.Events = slices.DeleteFunc(l.Events, func(name string) bool { return slices.Contains(raisedBefore, name) })
+		if deliver { // those that waited when a person marked the lead
+			const queue = `INSERT INTO deliveries (seq, form, status, next_at)
+SELECT seq, ?, 'pending', ? FROM events WHERE lead_id = ? ON CONFLICT DO NOTHING`
+			if _, err := tx.ExecContext(ctx, queue, l.Form, now.UnixMilli(), id); err != nil {
+				return err
+			}
+		}
+		if raised, err = insertEvents(ctx, tx, l, now, deliver); err != nil {
+			return err
+		}
+		const pend = `UPDATE leads SET submission_status = 'pending' WHERE id = ? AND submission_status = 'withheld'`
+		if _, err := tx.ExecContext(ctx, pend, id); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, moveLast, id)
+		return err
+	})
+	return raised, err
+}
