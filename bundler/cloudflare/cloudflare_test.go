@@ -146,7 +146,8 @@ func TestWrite(t *testing.T) {
 		".dev.vars", ".gitignore", ".pages-output", "README.md", "migrations/0001_a.sql", "migrations/0002_b.sql", "package.json",
 		"platform-migrations/0001_leads_and_events.sql",
 		"public/404.html", "public/club/404.html", "public/club/index.html", "public/index.html",
-		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js", "src/readings.js", "src/site.js",
+		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js", "src/readings.js",
+		"src/site.js",
 		"src/worker.js.map", "wrangler.jsonc",
 	}
 	if got := names(t, dir); !slices.Equal(got, want) {

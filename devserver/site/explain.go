@@ -269,7 +269,8 @@ func whyRule(d decision) []string {
 	case d.rule.Refused():
 		return []string{line + "covers the path, and leads to one that is not the site's: nothing answers"}
 	case d.rule.Fallback:
-		return []string{line + "answers with the file of " + edgerules.EscapePath(d.rule.Path) + ", since neither a file nor the Worker does"}
+		return []string{line + "answers with the file of " + edgerules.EscapePath(d.rule.Path) +
+			", since neither a file nor the Worker does"}
 	case d.rule.Path != "" && d.redirect != "":
 		return []string{line + "leads to " + edgerules.EscapePath(d.rule.Path) + ", another name of " +
 			edgerules.EscapePath(d.redirect) + ": 307 leads there, before files and Worker"}

@@ -83,7 +83,8 @@ func (x *exchange) hintForms() {
 	case form && x.r.Method == http.MethodGet:
 		x.hint("a form was sent to "+path+" with GET, and refused", `add method="post"`)
 	case form && x.failure == "form_type_unknown":
-		x.hint("a form was sent to "+path+" as "+wordOf(x.r.Header.Get("Content-Type"), 100)+", and refused", "remove the enctype of the form")
+		x.hint("a form was sent to "+path+" as "+wordOf(x.r.Header.Get("Content-Type"), 100)+", and refused",
+			"remove the enctype of the form")
 	case form && x.failure == "form_name_invalid":
 		x.hint("a form was sent to "+path+", and refused by its name", "name it with lower-case letters, digits, - and _")
 	case form || x.r.Method == http.MethodGet:

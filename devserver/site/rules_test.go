@@ -232,8 +232,8 @@ func TestFallbackRules(t *testing.T) {
 		"/b/c.txt": "below",
 	}
 	dir, assets := folder(t, files)
-	rules, diags := edgerules.Parse("", "/club/* /club/index.html 200\n/gated/* /club/index.html 200\n/* /index.html 200\n/old /about 301\n"+
-		"/none/* /none/index.html 200\n")
+	rules, diags := edgerules.Parse("", "/club/* /club/index.html 200\n/gated/* /club/index.html 200\n/* /index.html 200\n"+
+		"/old /about 301\n/none/* /none/index.html 200\n")
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}

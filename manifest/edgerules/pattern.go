@@ -180,20 +180,20 @@ func edgeSample(path string) (decoded, fault string) {
 // placeholder, and with nothing for the star.
 func edgeSamples(path string) (samples []string) {
 	for _, splat := range []string{"x", ""} {
-		sample := ""
+		var sample strings.Builder
 		for _, t := range edgeTokens(path) {
 			switch t.name {
 			case "":
 				decoded, _ := unescapeLiteral(t.text) // which was checked
-				sample += EscapePath(decoded)
+				sample.WriteString(EscapePath(decoded))
 			case splatName:
-				sample += splat
+				sample.WriteString(splat)
 			default:
-				sample += "x"
+				sample.WriteByte('x')
 			}
 		}
-		if len(samples) == 0 || sample != samples[0] {
-			samples = append(samples, sample)
+		if len(samples) == 0 || sample.String() != samples[0] {
+			samples = append(samples, sample.String())
 		}
 	}
 	return samples

@@ -95,7 +95,8 @@ func (b *bundle) checkAssets(dir string) []string {
 			more = " and " + diagnostic.Plural(n, "other")
 		}
 		b.Warn(diagnostic.CodeAssetRenamed, "/assets",
-			fmt.Sprintf("the public file %s%s is in decomposed Unicode, and served by the composed name", sourcetext.Quote(a.renamed[0]), more),
+			fmt.Sprintf("the public file %s%s is in decomposed Unicode, and served by the composed name",
+				sourcetext.Quote(a.renamed[0]), more),
 			"rename it to form NFC")
 	}
 	b.checkCoverage(a)

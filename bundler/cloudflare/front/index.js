@@ -31,7 +31,8 @@ export default {
 };
 
 /** What follows "/__pages/" in a path that has one reading; "?" where any of several is below it. */
-function reservedIn({ decoded, readings }) {
+function reservedIn(path) {
+  const { decoded = "", readings } = path;
   if (!readings) return reservedName(decoded);
   return [decoded, ...readings].some((reading) => reservedName(reading) !== undefined) ? "?" : undefined;
 }

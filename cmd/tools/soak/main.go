@@ -148,7 +148,8 @@ func (s *soak) fuzz(ctx context.Context, packages []testPackage) {
 			s.do(ctx, job{
 				part: "fuzz", path: p.path, name: name,
 				args: []string{
-					"-run", "^$", "-fuzz", "^" + name + "$", "-fuzztime", s.fuzzTime(name, each).String(), "-fuzzminimizetime", minimizing.String(),
+					"-run", "^$", "-fuzz", "^" + name + "$", "-fuzztime", s.fuzzTime(name, each).String(),
+					"-fuzzminimizetime", minimizing.String(),
 				},
 			})
 		}
