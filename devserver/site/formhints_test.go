@@ -72,7 +72,7 @@ func TestNextPage(t *testing.T) {
 	}
 }
 
-// TestFormHints: the first request that shows a form which does not arrive is told with what to write.
+// TestFormHints: at the first request that shows a form which does not arrive, the log says what to write.
 func TestFormHints(t *testing.T) {
 	f, log := hintedSite(t)
 	const html, form = "Accept: text/html", "Content-Type: application/x-www-form-urlencoded"

@@ -22,7 +22,7 @@ type recorder struct {
 	changes []edgerules.HeaderChange // by the site's own rules
 }
 
-// statusClientGone is what engines answer where the client has gone, as net/http says of one whose body comes too slowly.
+// statusClientGone is the answer of engines to a client that has gone. To net/http, one whose body comes too slowly has.
 const statusClientGone = 499
 
 // WriteHeader records the final status.

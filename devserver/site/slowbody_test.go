@@ -30,7 +30,7 @@ func (bodyReader) Serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// TestSlowBody: a client whose body pauses for too long is told so, and the log does not say that it went away.
+// TestSlowBody: a client whose body pauses for too long gets a 408, and the log does not say that it went away.
 func TestSlowBody(t *testing.T) {
 	var logged []RequestRecord
 	f := start(t, Options{OnRequest: func(r RequestRecord) { logged = append(logged, r) }}, Revision{

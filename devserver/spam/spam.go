@@ -48,7 +48,7 @@ func IsHoneypot(name string) bool { return slices.Contains(Honeypots(), name) }
 // Answer is one answer of a form, as text.
 type Answer struct{ Name, Text string }
 
-// Post is what is known of a form post.
+// Post is a form post, as far as it is known.
 type Post struct {
 	Answers  []Answer
 	Honeypot string // the name of a honeypot that has a value, "" for none

@@ -29,7 +29,7 @@ type Site interface {
 	Shows(path string) bool // a visit
 }
 
-// Fault is what is wrong with a form.
+// Fault is a mistake in a form.
 type Fault struct{ Code, Message, Fix string }
 
 // Of lists the faults of a form.

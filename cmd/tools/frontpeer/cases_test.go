@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestListed: each known difference is told to those who use the command.
+// TestListed: each known difference has its row in the document for users.
 func TestListed(t *testing.T) {
 	text, err := os.ReadFile("../../../runtime/DIFFERENCES.md")
 	if err != nil {
