@@ -20,6 +20,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 	"github.com/pages-toolchain/pages/manifest/fileindex"
+	"github.com/pages-toolchain/pages/manifest/htmlforms"
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
@@ -195,7 +197,11 @@ func texts(b *bundler.Bundle, m *manifest.Manifest, o Options, before config) (m
 	for i, name := range migrationNames(b.Migrations) {
 		files["migrations/"+name] = b.Migrations[i].SQL
 	}
-	front, err := json.MarshalIndent(frontConfig(b, m, o), "", "  ")
+	about := frontConfig(b, m, o)
+	if err := about.readForms(b, m); err != nil {
+		return nil, err
+	}
+	front, err := json.MarshalIndent(about, "", "  ")
 	if err != nil {
 		return nil, err
 	}
@@ -224,6 +230,10 @@ type front struct {
 	Forms       []manifest.Form  `json:"forms"`
 	Personas    []Person         `json:"personas"`
 	Fallbacks   []fallback       `json:"fallbacks"`
+	// Asked has the names of the fields, in lower case, of each form in a page.
+	Asked map[string][]string `json:"asked"`
+	// Origins has the origin whose scripts may send a form, by the path of the form's address.
+	Origins map[string]origin `json:"origins"`
 }
 
 // fallback is a rule "/folder/* /page 200", whose page answers what nothing else does.
@@ -292,6 +302,63 @@ func frontConfig(b *bundler.Bundle, m *manifest.Manifest, o Options) front {
 	f.Guarded = slices.Compact(f.Guarded)
 	return f
 }
+
+// origin is the origin that a rule of "_headers" allows.
+type origin struct {
+	Origin      string `json:"origin"`
+	Credentials bool   `json:"credentials"`
+}
+
+// readForms finds the forms in the pages of the bundle, and who may send them.
+func (f *front) readForms(b *bundler.Bundle, m *manifest.Manifest) error {
+	f.Asked, f.Origins = map[string][]string{}, map[string]origin{}
+	var search htmlforms.Search
+	headers := ""
+	for _, a := range b.Assets {
+		dir, name := filepath.Split(a.File)
+		if strings.EqualFold(a.Path, "/"+sitepath.HeadersFile) {
+			text, err := os.ReadFile(a.File)
+			if err != nil {
+				return err
+			}
+			headers = string(text)
+		}
+		if !strings.HasPrefix(a.ContentType, "text/html") {
+			continue
+		}
+		err := search.Read(os.DirFS(dir), name, strings.TrimPrefix(a.Path, "/"))
+		if err != nil && !errors.Is(err, htmlforms.ErrTooMuch) {
+			return err
+		}
+	}
+	paths := []string{formsPath}
+	for name, fields := range htmlforms.Fields(search.Forms) {
+		f.Asked[name] = slices.Sorted(maps.Keys(fields))
+		paths = append(paths, formsPath+"/"+name)
+	}
+	for _, form := range m.Forms {
+		paths = append(paths, formsPath+"/"+form.Name)
+	}
+	rules, _ := edgerules.Parse(headers, "")
+	for _, path := range paths {
+		var o origin
+		for _, c := range rules.Headers("", path) {
+			switch c.Name {
+			case "Access-Control-Allow-Origin":
+				o.Origin = c.Value
+			case "Access-Control-Allow-Credentials":
+				o.Credentials = c.Value == "true"
+			}
+		}
+		if o.Origin != "" {
+			f.Origins[path] = o
+		}
+	}
+	return nil
+}
+
+// formsPath is the address of forms; that of one form has its name below.
+const formsPath = "/" + sitepath.ReservedPages + "/forms"
 
 var numbered = regexp.MustCompile(`^([0-9]+)_`)
 

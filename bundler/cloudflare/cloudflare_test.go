@@ -113,7 +113,7 @@ export default { fetch: () => new Response(a + b) };`,
 	}
 	want := []string{
 		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js", "src/readings.js",
-		"src/site/index.js", "src/site/lib/members.js", "src/site/worker.js", "src/site.js",
+		"src/rows.js", "src/site/index.js", "src/site/lib/members.js", "src/site/worker.js", "src/site.js",
 	}
 	got := slices.DeleteFunc(names(t, dir), func(name string) bool { return !strings.HasPrefix(name, "src/") })
 	if !slices.Equal(got, want) {
@@ -147,7 +147,7 @@ func TestWrite(t *testing.T) {
 		"platform-migrations/0001_leads_and_events.sql",
 		"public/404.html", "public/club/404.html", "public/club/index.html", "public/index.html",
 		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js", "src/readings.js",
-		"src/site.js",
+		"src/rows.js", "src/site.js",
 		"src/worker.js.map", "wrangler.jsonc",
 	}
 	if got := names(t, dir); !slices.Equal(got, want) {
@@ -440,5 +440,34 @@ func TestRedirects(t *testing.T) {
   ]`
 	if err != nil || !strings.Contains(string(config), want) {
 		t.Errorf("%v: %s", err, config)
+	}
+}
+
+// The front door knows which answers the forms of the pages ask for, and which scripts of other origins may send them.
+func TestFormsOfPages(t *testing.T) {
+	b, m := built(t, map[string]string{
+		"pages.deploy.json": `{"assets":"public","bindings":{"database":{"migrations":"sql"},"submissions":"leads"},
+			"forms":[{"name":"worker","event":"custom.a"}]}`,
+		"sql/0001_a.sql":    "CREATE TABLE leads (id);",
+		"public/index.html": `<form method=post action=/__pages/forms/ask><input name=Email><input name=note></form>`,
+		"public/_headers": "/__pages/forms/worker\n  Access-Control-Allow-Origin: https://shop.example\n" +
+			"  Access-Control-Allow-Credentials: true\n",
+	})
+	dir := t.TempDir()
+	if _, err := Write(b, m, dir, Options{Name: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "src/config.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config front
+	_, object, _ := strings.Cut(string(text), "export default ")
+	if err := json.Unmarshal([]byte(strings.TrimSuffix(strings.TrimSpace(object), ";")), &config); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]origin{"/__pages/forms/worker": {"https://shop.example", true}}
+	if got := fmt.Sprint(config.Asked); got != "map[ask:[email note]]" || fmt.Sprint(config.Origins) != fmt.Sprint(want) {
+		t.Errorf("%s %v", got, config.Origins)
 	}
 }

@@ -1,8 +1,9 @@
 // Form posts: each is a lead with its events, stored in PAGES_DB in one transaction before the response, and a row of
 // the site's own table.
 import config from "./config.js";
-import { json, page, refuse, seeOther, wantsJSON } from "./answers.js";
-import { nextPage } from "./paths.js";
+import { escapeHTML, json, page, refuse, seeOther, wantsJSON } from "./answers.js";
+import { fromAnotherSite, localTarget, nextPage } from "./paths.js";
+import { unaskedOf, writeRow } from "./rows.js";
 
 const KIB = 1024;
 const MOST = { text: 1024 * KIB, fields: 100, value: 64 * KIB, name: 16 * KIB, files: 5, file: 5120 * KIB, token: 200 };
@@ -17,10 +18,11 @@ class Refusal extends Error {
 }
 
 export function thanks() {
-  return page(200, "Thank you", '<p>What you sent has arrived.</p><p><a href="/">Back to the start</a></p>');
+  const body = '<p>What you sent has arrived.</p><p><a href="/">Back to the start</a></p>';
+  return page(200, "Thank you", body, { "cross-origin-resource-policy": "cross-origin" });
 }
 
-export async function takeForm(request, named, env) {
+export async function takeForm(request, named, env, asJSON) {
   try {
     const { answers, control } = await read(request);
     const form = nameOf(named, control);
@@ -28,7 +30,7 @@ export async function takeForm(request, named, env) {
     if (bytes(token) > MOST.token)
       throw new Refusal(422, "form_token_invalid", "the idempotency key is longer than 200 bytes");
     const lead = await keep({ form, fields: together(answers), token }, env);
-    if (wantsJSON(request)) return json(201, { ok: true, lead });
+    if (asJSON || wantsJSON(request)) return json(201, { ok: true, lead });
     return seeOther(nextPage(control._next, request) ?? `/__pages/forms/thanks?form=${encodeURIComponent(form)}`);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -56,6 +58,12 @@ async function read(request) {
     );
   }
   const most = kind === "multipart/form-data" ? 2 * MOST.text + MOST.files * MOST.file : MOST.text;
+  if (kind === "multipart/form-data" && !params.some((param) => param.startsWith("boundary=")))
+    throw new Refusal(
+      400,
+      "form_malformed",
+      "the Content-Type multipart/form-data names no boundary: a script leaves that header to the browser, which adds one",
+    );
   const body = await readAll(request, most);
   /** @type {any} */
   const collected = { answers: [], control: {}, text: 0, files: 0 };
@@ -213,24 +221,18 @@ async function keep({ form, fields, token }, env) {
 
 /** Copies a lead into the site's own table, and notes how that went: the lead is safe in any case. */
 async function submit(lead, text, env) {
+  const asked = Object.hasOwn(config.asked, lead.form) ? config.asked[lead.form] : undefined;
+  const unasked = unaskedOf(
+    lead.fields,
+    asked,
+    config.forms.some((one) => one.name === lead.form),
+  );
+  if (unasked.length > 0) lead.unasked = unasked;
   try {
-    const { results } = await env.DB.prepare("SELECT name, upper(type) AS kind, pk, hidden FROM pragma_table_xinfo(?)")
-      .bind(config.submissions)
-      .all();
-    if (results.length === 0) throw new Error(`no such table: "${config.submissions}"`);
-    const row = rowOf(
-      results.filter((column) => !column.hidden && !(column.pk && column.kind === "INTEGER")),
-      lead,
-      text,
-    );
-    const names = row.map(([name]) => `"${name.replaceAll('"', '""')}"`);
-    const table = `"${config.submissions.replaceAll('"', '""')}"`;
-    const sql = row.length
-      ? `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`
-      : `INSERT INTO ${table} DEFAULT VALUES`;
-    await env.DB.prepare(sql)
-      .bind(...row.map(([, value]) => value))
-      .run();
+    await writeRow(env.DB, config.submissions, lead, text, {
+      unasked,
+      unseen: !asked,
+    });
     lead.submission.status = "written";
   } catch (error) {
     lead.submission.status = "failed";
@@ -242,18 +244,112 @@ async function submit(lead, text, env) {
     .run();
 }
 
-/** Matches answers with columns. What the platform knows comes last, so that no answer can pretend to be it. */
-function rowOf(columns, lead, text) {
-  const values = new Map(Object.entries(lead.fields).map(([name, value]) => [name.toLowerCase(), value]));
-  values.set("form", lead.form).set("lead_id", lead.id).set("fields", text);
-  if (!values.has("data")) values.set("data", text);
-  return columns.flatMap(({ name, kind }) => {
-    const key = name.toLowerCase();
-    if (key === "created_at") return [[name, kind.includes("INT") ? Date.parse(lead.created_at) : lead.created_at]];
-    if (!values.has(key)) return [];
-    const value = values.get(key);
-    if (value === null || typeof value === "string" || typeof value === "number") return [[name, value]];
-    if (typeof value === "boolean") return [[name, kind.includes("TEXT") ? String(value) : Number(value)]];
-    return [[name, JSON.stringify(value)]];
+const KEPT = 256 * KIB;
+
+/** Whether a browser sends a form and shows the answer. */
+export function sendsForm(request) {
+  const type = (request.headers.get("content-type") ?? "").toLowerCase();
+  if (
+    request.method !== "POST" ||
+    !/^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\b/.test(type)
+  )
+    return false;
+  const mode = request.headers.get("sec-fetch-mode");
+  return mode ? mode === "navigate" : (request.headers.get("accept") ?? "").includes("text/html");
+}
+
+/** A form for members from a visitor who is signed out: a page keeps the answers, to be sent again after signing in. */
+export async function keepForm(request, url) {
+  const before = URL.parse(request.headers.get("referer") ?? "");
+  const next = (before?.host === url.host && localTarget(before.pathname + before.search)) || "/";
+  const link = `<p><a href="/__pages/sign-in?next=${encodeURIComponent(next)}" target="_blank" rel="noopener">Sign in</a></p>`;
+  const says = request.headers.has("origin") || request.headers.has("sec-fetch-site");
+  const action = says && !fromAnotherSite(request) && localTarget(url.pathname + url.search);
+  const again = action && (await sendAgain(request, action));
+  const why = again
+    ? "This page keeps what you typed. Sign in in a new tab, come back here, and send it again."
+    : "Nothing of it is kept: sign in, and send it once more.";
+  return page(
+    401,
+    "Sign in to send this",
+    `<p>You are signed out, so the form was not sent. ${why}</p>${link}${again || ""}`,
+    {
+      "www-authenticate": "Pages-Session",
+    },
+  );
+}
+
+/** The form with its answers; undefined for one that is too long, or no form. Files are to be chosen again. */
+async function sendAgain(request, action) {
+  const type = request.headers.get("content-type") ?? "";
+  if (type.startsWith("text/plain")) return undefined;
+  let answers;
+  try {
+    const body = await readAll(request, 2 * MOST.text + MOST.files * MOST.file);
+    answers = [
+      ...(await new Response(body, {
+        headers: { "content-type": type },
+      }).formData()),
+    ];
+  } catch {
+    return undefined;
+  }
+  const texts = answers.filter(([, value]) => typeof value === "string");
+  const length = texts.reduce((sum, [name, value]) => sum + bytes(name) + bytes(value), 0);
+  if (length > KEPT || answers.length > MOST.fields) return undefined;
+  const inputs = answers.map(([name, value]) => {
+    const called = `name="${escapeHTML(name)}"`;
+    if (typeof value === "string") return `<input type="hidden" ${called} value="${escapeHTML(value)}">`;
+    if (!value.name && value.size === 0) return "";
+    return `<p><label>The file ${escapeHTML(value.name)} is not kept: choose it again <input type="file" ${called}></label></p>`;
   });
+  const kind = type.split(";")[0].trim();
+  const attributes = `method="post" action="${escapeHTML(action)}" enctype="${escapeHTML(kind)}"`;
+  return `<form ${attributes}>${inputs.join("")}<button>Send again</button></form>`;
+}
+
+/** The headers by which a script of another origin may read the answer; undefined where it may not, and none for other senders. */
+export function originHeaders(request, path) {
+  const base = { "cross-origin-resource-policy": "cross-origin" };
+  if (!fromAnotherSite(request)) return base;
+  const mode = request.headers.get("sec-fetch-mode");
+  const byScript = mode ? mode === "cors" : !(request.headers.get("accept") ?? "").includes("text/html");
+  if (!byScript && !isPreflight(request)) return base;
+  const rule = config.origins[path.replace(/\/$/, "")];
+  if (!rule || (rule.origin !== "*" && rule.origin !== request.headers.get("origin"))) return undefined;
+  const own = rule.credentials && rule.origin !== "*" ? { "access-control-allow-credentials": "true" } : {};
+  return {
+    ...base,
+    ...own,
+    vary: "Origin",
+    "access-control-allow-origin": rule.origin,
+  };
+}
+
+export const isPreflight = (request) =>
+  request.method === "OPTIONS" && request.headers.has("origin") && request.headers.has("access-control-request-method");
+
+/** Answers a script of another origin before and after it sends a form. */
+export async function takeForeign(request, path, take) {
+  const headers = originHeaders(request, path);
+  if (!headers) {
+    const from = request.headers.get("origin") ?? "another site";
+    const message = `the form was not stored: a script of a page at ${from} sent it, and could not read the answer`;
+    console.warn(`${request.method} ${path} was refused: ${message}; allow the origin for this address in _headers`);
+    return refuse(request, 403, "foreign_origin", message, { vary: "Origin" }, true);
+  }
+  if (isPreflight(request)) {
+    return new Response(null, {
+      status: 204,
+      headers: {
+        ...headers,
+        "access-control-allow-methods": "POST",
+        "access-control-allow-headers": "Accept, Content-Type, Idempotency-Key, X-Requested-With",
+        "access-control-max-age": "600",
+      },
+    });
+  }
+  const answer = await take("access-control-allow-origin" in headers);
+  for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
+  return answer;
 }

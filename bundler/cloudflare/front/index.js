@@ -2,7 +2,7 @@
 import { env as bound } from "cloudflare:workers";
 import * as site from "./site.js";
 import config from "./config.js";
-import { takeForm, thanks } from "./forms.js";
+import { isPreflight, keepForm, sendsForm, takeForeign, takeForm, thanks } from "./forms.js";
 import { identify, signIn, signOut } from "./members.js";
 import { refuse, seeOther } from "./answers.js";
 import { escapePath, foldPath, fromAnotherSite, isNavigation, isReading, RouteTable } from "./paths.js";
@@ -48,11 +48,11 @@ async function platform(request, url, name, env) {
   if (name === "forms" || name.startsWith("forms/")) {
     const form = name.slice("forms/".length);
     if (form === "thanks" && isReading(request)) return thanks();
-    if (request.method !== "POST")
+    if (request.method !== "POST" && !isPreflight(request))
       return refuse(request, 405, "method_not_allowed", `this address does not take ${request.method} requests`, {
         allow: "POST",
       });
-    return takeForm(request, form, env);
+    return takeForeign(request, url.pathname, (asJSON) => takeForm(request, form, env, asJSON));
   }
   const follows =
     isReading(request) &&
@@ -88,6 +88,7 @@ async function passGate(visit) {
       "not_a_member",
       `you are signed in as ${who.email}, who is not a member: sign in as somebody else`,
     );
+  if (sendsForm(request)) return keepForm(request, url);
   if (isNavigation(request)) return seeOther(`/__pages/sign-in?next=${encodeURIComponent(url.pathname + url.search)}`);
   const headers = { "www-authenticate": "Pages-Session" };
   return refuse(request, 401, "sign_in_required", "this page is for members: sign in first", headers, true);

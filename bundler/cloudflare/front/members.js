@@ -69,7 +69,8 @@ function choice(status, next) {
       `<button name="persona" value="${escapeHTML(one.key)}">${escapeHTML(one.name)}, ${escapeHTML(one.key)}</button>`,
   );
   const target = `<input type="hidden" name="next" value="${escapeHTML(localTarget(next) ?? "/")}">`;
-  return page(status, "Sign in", `<form method="post" action="/__pages/sign-in">${target}${buttons.join(" ")}</form>`);
+  // Without an action it goes to the address of the page with its fragment, which the redirect after it keeps.
+  return page(status, "Sign in", `<form method="post">${target}${buttons.join(" ")}</form>`);
 }
 
 /** The value of a cookie; none when it came twice. */
