@@ -48,7 +48,7 @@ const (
 	walkDelay = 20 * time.Millisecond
 )
 
-// walkAssets lists the assets folder of the site in dir, but for what is listed already; links do not lead out of root. fill
+// walkAssets lists the assets folder of the site in dir, except folders that listed has; links do not lead out of root. fill
 // sets the hashes of the files; nil sets none.
 func walkAssets(
 	ctx context.Context, dir string, root *os.Root, m *manifest.Manifest, listed *publicfiles.Listing, reads *reads,
@@ -89,7 +89,7 @@ func walkAssets(
 	return w
 }
 
-// visit lists the folder once, or takes what is listed, and calls fill with the files.
+// visit lists the folder once, or takes the listing at hand, and calls fill with the files.
 func (w *assetWalk) visit(
 	ctx context.Context, root *os.Root, folder publicfiles.Folder, listed *publicfiles.Listing, reads *reads,
 	fill func(context.Context, reading, []candidate) error,

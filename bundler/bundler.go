@@ -42,7 +42,7 @@ type Options struct {
 	Minify      bool   // shortens the Worker; names that programs or stack traces show stay
 	NodeEnv     string // the value of process.env.NODE_ENV; defaults to Production
 	Development bool   // the ceilings of an upload only warn
-	Elsewhere   bool   // what is built is not uploaded to the platform, whose ceilings only warn
+	Elsewhere   bool   // the bundle goes to another host, so the platform's ceilings only warn
 	// Provided are the module specifiers that the runtime provides. "node:…" ones count only under the flag nodejs_compat. Nil
 	// stands for "cloudflare:workers" alone.
 	Provided []string

@@ -211,8 +211,8 @@ func developmentBuilds(inputs []string) (packages []string) {
 // WasmFeature is the code of the warning of a WebAssembly module that does not run on this machine.
 const WasmFeature = "worker-wasm-feature"
 
-// lackingFeatures warns of modules that need what pages cannot run. What a module was found to need is kept by its name, which
-// is made of its bytes.
+// lackingFeatures warns of modules that need what pages cannot run. It keeps the findings by the module's name, which is made of its
+// bytes.
 func (c *compiler) lackingFeatures(modules []Module) (found diagnostic.List) {
 	known := c.features
 	c.features = map[string]*wasmbinary.FeatureError{}

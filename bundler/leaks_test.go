@@ -127,8 +127,7 @@ func TestLeaks(t *testing.T) {
 	}
 }
 
-// TestLeaksAreKept: a file that has not changed is not read again, and what was found in it stays; other secrets have it
-// read again.
+// TestLeaksAreKept: an unchanged file is not read again and keeps its findings; with other secrets it is read again.
 func TestLeaksAreKept(t *testing.T) {
 	dir := site(t, "public/a.txt", leakedKey)
 	file := filepath.Join(dir, "public", "a.txt")

@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
-// check checks a site as a command does before a build, and returns what it met of the public files.
+// check checks a site as a command does before a build, and returns the listing of the public files.
 func check(t *testing.T, dir string, now func() time.Time) (*manifest.Manifest, *publicfiles.Listing) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
@@ -31,8 +31,8 @@ func check(t *testing.T, dir string, now func() time.Time) (*manifest.Manifest, 
 	return m, listed
 }
 
-// TestListed changes a file between the check of a site and its build, which looks at no file that the check looked at. What the
-// bundle says of the file it was at some moment; what is not public any more is neither in it nor opened.
+// TestListed changes a file between the check of a site and its build, which looks at no file that the check looked at. The bundle
+// describes the file as it was at some moment. A file that is no longer public is neither in it nor opened.
 func TestListed(t *testing.T) {
 	const before, after, secret = "before", "behind", "KEY=4f7a1c9d2e8b6a53\n"
 	swap := func(t *testing.T, file, target string) {
@@ -122,7 +122,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// holds opens the public file sub/a.txt as an upload does, which may give what is public now and nothing else. It reports whether the
+// holds opens the public file sub/a.txt as an upload does, which may return only the bytes that are public now. It reports whether the
 // bundle has the hash of just that; if not, the upload notices.
 func holds(t *testing.T, dir string, m *manifest.Manifest, b *Bundle, public string) (same bool) {
 	t.Helper()

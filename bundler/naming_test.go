@@ -7,8 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// TestNameCallsThatCount: what esbuild renames gets its name back by a call, and
-// what has it does not.
+// TestNameCallsThatCount: a function that esbuild renames gets its name back by a call, and one that kept it gets none.
 func TestNameCallsThatCount(t *testing.T) {
 	dir := site(t, "w.js", `import { f as other, C as D, g as h } from "./o.js";
 const f = () => { const inner = () => 1; function deep() {} return [inner, deep, { f: function f() {} }, { g: function g() {} }] };

@@ -51,7 +51,7 @@ func archive(t *testing.T, name, text string) string {
 	return b.String()
 }
 
-// TestOutside builds sites that import what is not theirs, by every way in that esbuild has.
+// TestOutside builds sites that import files of others, in every way that esbuild has.
 func TestOutside(t *testing.T) {
 	const text, up = "with { type: 'text' }", "../../../../"
 	for _, c := range []struct {
@@ -222,7 +222,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestInside builds sites whose imports lead out of their folder, and not out of what is theirs.
+// TestInside builds sites whose imports lead out of their folder, but to files of their own project.
 func TestInside(t *testing.T) {
 	pem := "-----BEGIN CERTIFICATE-----\nAA\n-----END CERTIFICATE-----\n"
 	for _, c := range []struct {

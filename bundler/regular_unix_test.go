@@ -24,7 +24,7 @@ func imported(t *testing.T) string {
 		"node_modules/p/index.js", "export default 2")
 }
 
-// TestIrregular puts what is no regular file where the Worker's files are read, and sees it refused and not opened.
+// TestIrregular puts pipes, devices and sockets where the Worker's files are read, and sees them refused, not opened.
 func TestIrregular(t *testing.T) {
 	for name, make := range map[string]func(string) error{
 		"pipe":   func(file string) error { return syscall.Mkfifo(file, 0o600) },

@@ -31,7 +31,7 @@ func value(t *testing.T, w *Worker) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestSources says what the entry's default export is, for each kind of source.
+// TestSources reads the entry's default export, for each kind of source.
 func TestSources(t *testing.T) {
 	const h = "const h = (tag, props, ...kids) => [tag, props, ...kids]; "
 	for _, c := range []struct {
@@ -199,7 +199,7 @@ func TestWasmFeatures(t *testing.T) {
 	}
 }
 
-// TestProvided leaves to the runtime what it has, and no more.
+// TestProvided leaves the runtime's own modules as imports, and no others.
 func TestProvided(t *testing.T) {
 	dir := site(t, "index.js", "import { env } from 'cloudflare:workers'; import { httpServerHandler } from 'cloudflare:node'; import "+
 		"path from 'path'; import * as util from 'node:util'; export default { env, httpServerHandler, path, util }")
@@ -242,7 +242,7 @@ func TestSourceMap(t *testing.T) {
 	}
 }
 
-// TestNotUTF8 builds what an editor saved as Latin-1: esbuild alone never ends on a text that ends within a character.
+// TestNotUTF8 builds a file that an editor saved as Latin-1: esbuild alone never ends on a text that ends within a character.
 func TestNotUTF8(t *testing.T) {
 	dir := site(t,
 		"index.js", `import text from './a.txt'; import same from './b.txt' with { type: 'text' }; `+

@@ -48,8 +48,8 @@ func TestWriteDir(t *testing.T) {
 	}
 }
 
-// TestWriteDirAgain: what somebody put beside an earlier output stays, and the output with it. What a desktop left goes
-// along.
+// TestWriteDirAgain: a person's file beside an earlier output stops a new output, and both stay. Files of a desktop, such as .DS_Store,
+// do not stop it.
 func TestWriteDirAgain(t *testing.T) {
 	dir := site(t, "db/1.sql", "SELECT 1;")
 	m := manifest.Manifest{Bindings: manifest.Bindings{Database: &manifest.Database{Migrations: "db"}}}

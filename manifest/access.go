@@ -132,7 +132,7 @@ func telling(file string) int {
 	return 0
 }
 
-// Extent says in words what the audience sees: "3 files, such as /prices/index.html".
+// Extent describes the files that the audience sees: "3 files, such as /prices/index.html".
 func (a Audience) Extent() string {
 	switch {
 	case a.Files == 1:

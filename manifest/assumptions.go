@@ -35,7 +35,7 @@ func RuntimeConfigs() []string { return []string{"wrangler.json", "wrangler.json
 // The upload refuses a manifest, the Worker's entry and the migrations among public files, and so is a site whose
 // assets folder holds one. Where "assets" is ".", the bundle root, the site's own lie in it by nature: they, .pages
 // and node_modules are left out, so that none is ever uploaded as a public file, and of entry and migrations
-// there is a warning, since what the Worker reads beside them may well be served.
+// there is a warning, since files that the Worker reads beside them may well be served.
 //
 // ".." is refused everywhere in a path, also where it would not leave the bundle; "./" and a trailing slash
 // are dropped.

@@ -78,7 +78,7 @@ func TestFixesPass(t *testing.T) {
 // removal matches the fixes that take a key or an item out.
 var removal = regexp.MustCompile(`^(?:give it at least one character, or )?remove it(?:$|:|, or )`)
 
-// TestRemovalsPass takes out what a fix says to remove: the complaint must be gone, and its object have no new one.
+// TestRemovalsPass removes the keys that a fix says to remove: the complaint must be gone, and its object have no new one.
 func TestRemovalsPass(t *testing.T) {
 	removed := map[string]bool{}
 	for _, c := range tableCases(t) {
@@ -171,7 +171,7 @@ func offset(src string, line, column int) int {
 	return at
 }
 
-// complaints lists what a fix left at its place: the same message, or unless it mended the syntax, another error.
+// complaints lists the diagnostics that remain at the place of a fix: the same message, or unless it mended the syntax, another error.
 func complaints(left diagnostic.List, fixed diagnostic.Diagnostic, before diagnostic.List) string {
 	known := map[string]int{}
 	for _, d := range before {

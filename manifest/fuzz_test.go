@@ -13,9 +13,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// FuzzManifest holds Parse to what must be true of every input: it ends, a manifest comes back exactly when
-// there is no error, positions lie inside the file and in order, what is accepted is JSON for encoding/json
-// too, keeps its verdict when reformatted, and survives being written and read.
+// FuzzManifest checks the invariants of Parse: it ends, a manifest comes back exactly when
+// there is no error, positions lie inside the file and in order. An accepted text is JSON for encoding/json too, keeps its verdict when
+// reformatted, and survives a round trip.
 func FuzzManifest(f *testing.F) {
 	for _, c := range tableCases(f) {
 		f.Add([]byte(c.source))

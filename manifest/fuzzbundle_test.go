@@ -95,7 +95,7 @@ func within(t *testing.T, src string, d diagnostic.Diagnostic) {
 	if !at(d.Line, d.Column) || !at(d.EndLine, d.EndColumn) || d.EndLine < d.Line || d.EndLine == d.Line && d.EndColumn < d.Column {
 		t.Fatalf("%+v is outside of the file", d)
 	}
-	// What is no UTF-8 may be quoted as U+FFFD.
+	// A quote may have U+FFFD for invalid UTF-8.
 	if line, quoted := []rune(lines[d.Line-1]), []rune(d.Source); !strings.Contains(string(line), string(quoted)) {
 		t.Fatalf("%+v does not quote its line %q", d, line)
 	}

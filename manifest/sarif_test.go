@@ -80,7 +80,7 @@ func sarifLog(t *testing.T, reports ...diagnostic.Report) map[string]any {
 	return plain
 }
 
-// TestSARIFSchemaBites makes sure that the schema is the one that is meant, and refuses what it should.
+// TestSARIFSchemaBites makes sure that the schema is the intended one, by reports that it must refuse.
 func TestSARIFSchemaBites(t *testing.T) {
 	schema, err := sarifSchema()
 	if err != nil {

@@ -65,7 +65,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	}
 }
 
-// TestNamesAreShown holds the frames to showing what is no secret, though it sounds like one.
+// TestNamesAreShown checks that frames show values that only sound like secrets.
 func TestNamesAreShown(t *testing.T) {
 	for source, shown := range map[string]string{
 		`{"bindings":{"secrets":["STRIPE_KEY","db-password"],"x":1}}`:     `"secrets":["STRIPE_KEY","db-password"],"x":1`,

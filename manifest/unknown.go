@@ -125,8 +125,8 @@ func saysAccess(n *jsontree.Node) bool {
 	return false
 }
 
-// accessFix is the fix for a key of a route that is meant to say who may see it; "" for another key. To remove it would open
-// what it was to guard.
+// accessFix is the fix for a key of a route that is meant to say who may see it; "" for another key. To remove it would open the paths
+// that it was to guard.
 func accessFix(n *jsontree.Node, key string) string {
 	folded := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
 	isMembers, isPublic := membersKeys[folded], publicKeys[folded]

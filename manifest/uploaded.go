@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// This file tells what the files of an uploaded site are. Files are named by their paths in the bundle.
+// This file classifies the files of an uploaded site. Files are named by their paths in the bundle.
 
 // Accepted reads a manifest that was accepted before, maybe by another version of the rules.
 func Accepted(text []byte) (*Manifest, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file tells what a run took away. It compares the database after the run with the one from before it, which is
+// This file finds the losses of a run. It compares the database after the run with the one from before it, which is
 // attached as "was", and blames the statements that a watcher followed. A table is the same table under a new name; one
 // that is made anew under the name of one that is gone takes its place. A row is the same row when its rowid or, where
 // rows were put back or copied, its primary key is the same; without one, its values.
@@ -595,7 +595,7 @@ func (a *account) remade(p pair) error {
 		a.drops(p.object, a.spread(p.object, deletions, a.rows[p.origin]-kept))
 		return nil
 	}
-	// What was deleted of the copy was a row from before the run too, where its key is its rowid.
+	// A row deleted from the copy was a row from before the run too, where its key is its rowid.
 	if slices.ContainsFunc(p.to.key(), func(c shapeColumn) bool { return c.rowid }) {
 		for x := p.heir; x != nil; x = x.heir {
 			deletions = append(deletions, a.deletions(x, p.object)...)

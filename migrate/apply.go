@@ -90,7 +90,7 @@ type run struct {
 
 	locked        time.Duration // for which transactions have held the write lock
 	watch         *watcher      // nil but for a plan
-	steps         *int64        // what is left to the statement that runs; nil for no bound
+	steps         *int64        // budget left to the running statement; nil for no bound
 	full          func() (msg, fix string)
 	keys          *keyGraph       // kept while keyed
 	unchecked     map[string]bool // foreign keys that cannot be checked, by what SQLite says of them
@@ -206,7 +206,7 @@ func (r *run) together(ctx context.Context, c connection) (some bool, err error)
 		if !r.keyed {
 			continue
 		}
-		// What a file defers is over with the file, as it would be with a transaction of its own.
+		// Deferred keys end with the file, as they would with a transaction of its own.
 		if err := r.statement(ctx, "PRAGMA defer_foreign_keys = OFF"); err != nil {
 			return false, databaseError("foreign keys cannot be checked", err)
 		}

@@ -57,7 +57,7 @@ func boundedScratch(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
-// boundedReplay applies files to such a database within what is left of the time, which it shortens.
+// boundedReplay applies files to such a database within the time left, which it shortens.
 func (m *Migrator) boundedReplay(ctx context.Context, db *sql.DB, set fileSet, left *time.Duration) error {
 	of := *m
 	of.o.MaxSteps = UsualSteps

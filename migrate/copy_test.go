@@ -583,7 +583,7 @@ func TestOldLedger(t *testing.T) {
 	}
 }
 
-// TestUndoFolder: what lies about in the folder of copies is no copy.
+// TestUndoFolder: stray files in the folder of copies are not taken for copies.
 func TestUndoFolder(t *testing.T) {
 	o := options
 	o.UndoDir = t.TempDir()

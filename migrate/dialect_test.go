@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 )
 
-// TestOtherDatabases says what to write in SQLite for what was written for another database.
+// TestOtherDatabases names the SQLite form of a statement for another database.
 func TestOtherDatabases(t *testing.T) {
 	db := open(t)
 	const is = "the database is SQLite: "

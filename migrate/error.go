@@ -64,7 +64,7 @@ const (
 	CodePragmaIdle      = "migration_pragma_without_effect"
 	CodeKeyUnchecked    = "migration_foreign_key_unchecked"
 	CodeDownSection     = "migration_down_section"
-	CodeLossUnfounded   = "migration_loss_unfounded" // a comment that allows what is not lost
+	CodeLossUnfounded   = "migration_loss_unfounded" // a comment that allows a loss that does not occur
 	CodeLossCounted     = "migration_loss_counted"   // in a table whose rows have no identity
 )
 
@@ -73,7 +73,7 @@ type Error struct {
 	// Pos is the place in the author's own file; zero when no file is to blame,
 	// and without a line when the whole file is. Columns count characters.
 	Pos token.Position
-	// Code is one of the Code constants. Msg says what is wrong, Fix what to do about it; Fix may be empty.
+	// Code is one of the Code constants. Msg describes the fault, Fix the remedy; Fix may be empty.
 	Code, Msg, Fix string
 	// Table is the missing one of [Options.Tables]; empty with other codes.
 	Table string

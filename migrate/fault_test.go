@@ -190,7 +190,7 @@ func TestConcurrentRunners(t *testing.T) {
 	}
 }
 
-// TestReader: a dev server that reads does not stop a run, and goes on with what it saw.
+// TestReader: a reading dev server does not stop a run, and keeps its view of the rows.
 func TestReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	db := openPath(t, path)

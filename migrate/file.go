@@ -60,8 +60,7 @@ func (f File) errorWhole(code, msg, fix string) *Error {
 }
 
 // Read returns the migrations of the directory dir in bytewise filename order, in which they are applied. Package
-// migrationfiles has the rules: what it refuses refuses the whole directory, and all such refusals are reported. What it
-// warns of is a notice.
+// migrationfiles has the rules: one refusal fails the whole directory, and the error lists all of them. Warnings become notices.
 func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 	folder, err := migrationfiles.Read(fsys, dir)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // checkForeignKeys refuses a file that leaves a row without its parent. SQLite would notice only at COMMIT, and not name
-// the row. A key that cannot be checked, since what it refers to has no unique index yet, is left out with a notice: SQLite
+// the row. A key that cannot be checked, since its parent has no unique index yet, is left out with a notice: SQLite
 // takes it, and a later file may make the index. It runs inside [withInterrupt].
 func (r *run) checkForeignKeys(ctx context.Context, f File) error {
 	quick, err := r.checkSuspects(ctx, f)

@@ -109,7 +109,7 @@ func judgeAction(action sqlite.AuthorizerActionCode, arg1, arg2, database string
 				`use "fts5", "fts5vocab", "rtree" or "rtree_i32"`,
 			}
 		}
-	default: // creates, changes or drops what the arguments name
+	default: // creates, changes or drops the object of the arguments
 	}
 	return judgePrefix(cmp.Or(ownPrefix(arg1), ownPrefix(arg2)))
 }
@@ -185,7 +185,7 @@ type listeners struct {
 	keys  *keyGraph
 }
 
-// withGuard runs fn while conn, whose handle is c, refuses what a migration may not do, and has the platform's limits.
+// withGuard runs fn while conn, whose handle is c, refuses statements that a migration may not run, and has the platform's limits.
 func withGuard(ctx context.Context, conn *sql.Conn, c connection, l listeners, fn func(ctx context.Context, g *guard) error) error {
 	restore, err := limitConn(conn)
 	if err != nil {
@@ -212,7 +212,7 @@ func withGuard(ctx context.Context, conn *sql.Conn, c connection, l listeners, f
 	if err := setAuthorizer(conn, authorize); err != nil {
 		return errors.Join(err, restore())
 	}
-	// Only fts5 and rtree may write to the tables of their trees: their C code trusts what it reads there.
+	// Only fts5 and rtree may write to the tables of their trees: their C code trusts these bytes.
 	c.setDefensive(true)
 	err = l.watch.watch(c, func() error { return fn(ctx, g) })
 	c.setDefensive(false)

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// This file has the caller of Apply judge what the run takes away, on exactly the rows that it meets.
+// This file lets the caller of Apply judge the losses of a run, on exactly the rows that the run meets.
 
 // errWrittenSince says that another connection has written since the plan that was judged.
 var errWrittenSince = errors.New("the database was written since it was judged")

@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 )
 
-// TestJudge: what a run takes away is judged on the rows that it meets, before it does.
+// TestJudge: the judge gets the losses on the rows that the run meets, before they occur.
 func TestJudge(t *testing.T) {
 	refusal := errors.New("refused")
 	first := "CREATE TABLE a(x); INSERT INTO a VALUES (1), (2)"
@@ -16,7 +16,7 @@ func TestJudge(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		judge  func(losses string, write func(string)) error
-		judged string // what was lost, each time
+		judged string // the losses of each call
 		left   string // rows of a, and tables
 		err    error
 	}{

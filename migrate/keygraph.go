@@ -42,7 +42,7 @@ func (g *keyGraph) forgetAll(keyed bool) {
 	g.checked, g.renamed = !keyed, keyed
 }
 
-// authorize notes what a statement may do, as SQLite compiles it.
+// authorize notes the actions of a statement while SQLite compiles it.
 func (g *keyGraph) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 string) {
 	if g == nil {
 		return

@@ -93,7 +93,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestDiskCopy: what lies on the disk at any moment of a run is a whole database.
+// TestDiskCopy: at any moment of a run the disk has a whole database.
 func TestDiskCopy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	// Without checkpoints the log only grows, so that copying it is the same as stopping there.

@@ -19,7 +19,7 @@ const (
 	LossDrop    = "drop"        // DROP TABLE, also of a table that is made anew with fewer rows
 	LossCascade = "cascade"     // ON DELETE CASCADE, set off by a deletion or by DROP TABLE
 	LossSetNull = "set null"    // ON DELETE SET NULL or SET DEFAULT, set off likewise
-	LossTrigger = "trigger"     // what a trigger does
+	LossTrigger = "trigger"     // by a trigger
 	LossReplace = "replace"     // REPLACE, INSERT OR REPLACE, UPDATE OR REPLACE, ON CONFLICT REPLACE
 	LossColumn  = "drop column" // ALTER TABLE … DROP COLUMN, or a table made anew without the column or its values
 	LossNarrow  = "narrow"      // values that another type or a shorter text cuts: 'abc' as an integer, 1.5 as 1
@@ -41,7 +41,7 @@ type Loss struct {
 	Allowed   bool           // a comment "-- pages: loses TABLE" stands directly above the statement
 }
 
-// losses lists what was lost in the order of the statements, and what comments allow for nothing.
+// losses lists the losses in the order of the statements, and notices for comments that allow a loss that did not occur.
 func (a *account) losses(spans map[string][]span) ([]Loss, []Notice) {
 	keys := make([]lossKey, 0, len(a.lost))
 	for k := range a.lost {
@@ -224,7 +224,7 @@ func isBareName(name string) bool {
 	})
 }
 
-// unfounded returns notices about comments that allow what is not lost. A table that is empty, or that the run makes, has
+// unfounded returns notices about comments that allow a loss that did not occur. A table that is empty, or that the run makes, has
 // nothing to lose on this database, and may on another.
 func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (notices []Notice) {
 	known := map[string]bool{}

@@ -1,10 +1,9 @@
-// Package migrate brings a SQLite database to the state that a folder of .sql files describes, and keeps a ledger of
-// what it did.
+// Package migrate brings a SQLite database to the state that a folder of .sql files describes, and keeps a ledger of its runs.
 //
-// In go an open database and a file system that holds the folder ([New]); out come what is applied and pending
-// ([Migrator.Status]), what would happen ([Migrator.Plan], [Migrator.Rehearse]) or what did ([Migrator.Apply],
-// [Migrator.Reset], [Migrator.Undo]). Files run in bytewise filename order (platform document, section 2.9:
-// "applied in filename order"). Each call reads the folder once; the bytes that are hashed are the bytes that run.
+// In go an open database and a file system that holds the folder ([New]); out come the applied and pending files ([Migrator.Status]), a
+// plan ([Migrator.Plan], [Migrator.Rehearse]) or the result of a run ([Migrator.Apply], [Migrator.Reset], [Migrator.Undo]). Files run in
+// bytewise filename order (platform document, section 2.9: "applied in filename order"). Each call reads the folder once; the bytes that
+// are hashed are the bytes that run.
 //
 // Each file is one transaction, together with its row in the ledger table _pages_migrations: either all of a file
 // and its row are durable, or neither is. With [Options.Atomic] all files of a run are one. There is no SQL splitter.
@@ -54,11 +53,11 @@ type Options struct {
 	HoldEmpty bool
 	// Atomic applies all pending files in one transaction, or none of them. The default is a transaction for each file.
 	Atomic bool
-	// Judge is called by Apply with the Plan of what it is about to do; its error ends the run, and is returned as it is. It
-	// makes the run Atomic. The rows that the Plan speaks of are those that the run meets: where others write meanwhile, Judge
-	// is called once more while they wait. The database needs two connections for it. Default is to judge nothing.
+	// Apply calls Judge with its Plan before it commits; an error of Judge ends the run, and Apply returns it as it is. Judge makes the
+	// run Atomic. The rows that the Plan speaks of are those that the run meets: where others write meanwhile, Judge is called once more
+	// while they wait. The database needs two connections for it. Default is to judge nothing.
 	Judge func(Plan) error
-	// MaxSteps bounds what one statement may take, in instructions of SQLite's virtual machine; one that takes more is
+	// MaxSteps bounds one statement, in instructions of SQLite's virtual machine; one that takes more is
 	// refused. Default is no bound.
 	MaxSteps int64
 	// Tables are names that must exist as a table or view after Apply: bindings.database.tables and the submissions

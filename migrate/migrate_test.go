@@ -229,7 +229,7 @@ func TestOutOfOrderAllowed(t *testing.T) {
 }
 
 func TestFailurePosition(t *testing.T) {
-	const ran, unread = "table keep; 1:1.sql", "; " // what is refused for its text is refused before any file runs
+	const ran, unread = "table keep; 1:1.sql", "; " // a text is refused before any file runs
 	tests := []struct{ name, sql, want, left string }{
 		{"M-010 first", "CREATE TABL a(x);\nSELECT 1;\nSELECT 2;", `2.sql:1:8: near "TABL": syntax error`, ran},
 		{"M-010 middle", "CREATE TABLE a(x);\n\nINSERT INTO nowhere\n  VALUES (1);\nSELECT 1;", `2.sql:3:13: no such table: nowhere`, ran},

@@ -15,7 +15,7 @@ type Plan struct {
 	Files   []PlannedFile // those that ran on the copy, in order
 	Changes []Change      // of the schema
 	Tables  []RowCount    // every table of the author, before or after the run, by name
-	Losses  []Loss        // what the run takes away, in the order of the statements; of tables that were there before it
+	Losses  []Loss        // of tables from before the run, in the order of the statements
 
 	// NotRehearsed says why the files did not run on a copy, such as "the database has 12 GB"; "" when they did. Then
 	// nothing but Pending and Warnings is known.
@@ -32,7 +32,7 @@ type PlannedFile struct {
 	Changed int64 // rows inserted, updated and deleted
 }
 
-// PlanOptions bound what a Plan may take of a machine. The zero value copies a database of any size, in memory or on disk.
+// PlanOptions bound the memory and disk of a Plan. The zero value copies a database of any size, in memory or on disk.
 type PlanOptions struct {
 	// Dir is a folder for copies of databases that are too large for memory. It is made when it is missing. Default is
 	// the system's folder for temporary files.
@@ -156,7 +156,7 @@ func (m *Migrator) rehearse(ctx context.Context, set fileSet, p Plan, mayBeInMem
 	return p, p.account(ctx, c, w, r, countsBefore)
 }
 
-// account fills in what the run took away.
+// account fills in the losses of the run.
 func (p *Plan) account(ctx context.Context, c *planCopy, w *watcher, r *run, counts map[string]int64) error {
 	const what = "the changes cannot be read"
 	if err := c.attachUnchanged(ctx); err != nil {

@@ -28,7 +28,7 @@ type randomSite struct {
 type randomTable struct {
 	origin  string            // its name at the beginning; "" for a table of the migrations
 	name    string            // now; "" once it is dropped
-	columns map[string]string // now, and what they were called at the beginning
+	columns map[string]string // current name to first name
 	parent  *randomTable
 	action  string
 	wr      bool // WITHOUT ROWID
@@ -201,7 +201,7 @@ func (s *randomSite) remake(t *randomTable, where string) {
 // contents are the rows of a table by id: values by the names that columns had at the beginning.
 type contents map[int64]map[string]string
 
-// read reads the tables of before by what they are called now; a table that is not there has no rows.
+// read reads the tables of before under their current names; a missing table has no rows.
 func (s *randomSite) read(t *testing.T, db querier, state []randomTable) map[string]contents {
 	t.Helper()
 	all := map[string]contents{}
@@ -263,7 +263,7 @@ func (s *randomSite) state() (list []randomTable) {
 	return list
 }
 
-// TestRandomRuns: a plan predicts what the run does to rows.
+// TestRandomRuns: a plan predicts the run's effect on rows.
 func TestRandomRuns(t *testing.T) { randomRuns(t, 0, 40) }
 
 func TestManyRandomRuns(t *testing.T) {
@@ -351,7 +351,7 @@ type state struct {
 	tables     []randomTable
 }
 
-// compareRows adds what the rows of a table lost.
+// compareRows adds the losses of a table's rows.
 func compareRows(before, after randomTable, was, now contents, lost map[string]int64) {
 	there := map[string]bool{}
 	for _, origin := range after.columns {

@@ -2,8 +2,8 @@ package migrate
 
 import "sort"
 
-// rowset is a set of rowids. Rows come mostly in the order of their ids, which takes next to no memory; what comes out of
-// order is kept one by one.
+// rowset is a set of rowids. Rows come mostly in the order of their ids, which takes next to no memory; ids out of order are kept one by
+// one.
 type rowset struct {
 	runs    []rowRun // ascending, and never touching each other
 	strays  map[int64]struct{}

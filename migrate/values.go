@@ -277,7 +277,7 @@ func (a *account) causeOf(o *object, s *step, column, cause string) string {
 	}
 }
 
-// cutSQL is 1 where a value is a part of what it was: cut by another type or a shorter text. It is 0 where it is the same
+// cutSQL is 1 where a value lost a part: cut by another type or a shorter text. It is 0 where it is the same
 // in another form, such as 42 for '42', and 2 where it is another.
 func cutSQL(was, is string) string {
 	const form = `CASE

@@ -93,7 +93,7 @@ type step struct {
 // effect counts the changes of one statement to the rows of one table from before the run, and the deletions from a
 // new table.
 type effect struct {
-	direct, nested rowset // rows from before the run that were deleted, by the statement itself and by what it set off
+	direct, nested rowset // rows from before the run that were deleted, by the statement itself and by its triggers and keys
 	// againDirect and againNested are ids of rows of the run that were deleted. They may have been those of rows from before it.
 	againDirect, againNested rowset
 	updated                  rowset
@@ -108,7 +108,7 @@ func (e *effect) held() int {
 	return e.direct.held() + e.nested.held() + e.againDirect.held() + e.againNested.held() + e.updated.held() + e.inserted.held()
 }
 
-// Bounds of what is kept: of rows that change out of the order of their ids some 50 bytes each, of steps some 2 kB.
+// Bounds on memory: a row that changes out of the order of its id takes some 50 bytes, a step some 2 kB.
 const (
 	maxHeld = 4_000_000
 	maxKept = 100_000
@@ -158,7 +158,7 @@ func (w *watcher) begin(ctx context.Context, db querier, f File, s span) error {
 	return w.truncate(ctx, db, string(f.SQL[s.start:s.end]))
 }
 
-// end takes what the statement did, or forgets it when it failed: SQLite has undone it then.
+// end adds the effects of the statement, or drops them when it failed: SQLite has undone it then.
 func (w *watcher) end(ctx context.Context, db querier, failed bool) error {
 	if w == nil || w.err != nil {
 		return w.failure()
@@ -244,7 +244,7 @@ func (w *watcher) failure() error {
 	return w.err
 }
 
-// authorize notes what a statement may do, as SQLite compiles it.
+// authorize notes the actions of a statement while SQLite compiles it.
 func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 string) {
 	if w == nil || w.now == nil {
 		return
@@ -314,7 +314,7 @@ func (o *object) nameOf(origin string) string {
 	return ""
 }
 
-// refresh follows what a statement did to tables.
+// refresh follows a statement's changes of tables.
 func (w *watcher) refresh(ctx context.Context, db querier, s *step) error {
 	const what = "the schema cannot be read"
 	for _, name := range s.creates {
@@ -488,7 +488,7 @@ func (w *watcher) full(o *object, e *effect) bool {
 	return w.err != nil
 }
 
-// effectOn returns what the statement of now did to a table.
+// effectOn returns the effect of the current statement on a table.
 func (w *watcher) effectOn(o *object) *effect {
 	s := w.now
 	if s.effects == nil {
@@ -547,7 +547,7 @@ func (w *watcher) move(o *object, e *effect, old, id int64) {
 	o.moved[id] = before
 }
 
-// keepMoved keeps what was known before the statement, which may fail.
+// keepMoved saves an object's state from before the statement, which may fail.
 func (w *watcher) keepMoved(o *object) {
 	if _, kept := w.now.moved[o]; !kept {
 		if w.now.moved == nil {

@@ -2,8 +2,8 @@ package toolapi
 
 import "time"
 
-// This file holds what the platform document leaves open and the contract had to
-// choose. Each may change without a change of how the rest works.
+// This file holds the choices of the contract where the platform document leaves a point open. Each may change without a change of how
+// the rest works.
 //
 // Codes. The document shows no code for 401 and 404, and one of the three for 403;
 // those are chosen here, as are a tool's own. See errors.go.
@@ -28,9 +28,9 @@ import "time"
 // Confirmed calls respond with state "done" and the tool's own fields, without those of
 // a proposal.
 //
-// Data loss. page.publish, page.rollback and page.schedule_publish say in data_loss what the migrations of the revision take
-// away, and in rehearsal how they ran on a copy; a loss that neither allow_data_loss nor a comment in the migration names is
-// data_loss_not_allowed. page.rehearse runs the text of migrations in the same way, for a plan before anything is sent.
+// Data loss. page.publish, page.rollback and page.schedule_publish list in data_loss the losses by the migrations of the revision, and in
+// rehearsal how they ran on a copy; a loss that neither allow_data_loss nor a comment in the migration names is data_loss_not_allowed.
+// page.rehearse runs the text of migrations in the same way, for a plan before anything is sent.
 //
 // page.restore_points and page.restore_data are in the spirit of page.revisions and page.rollback.
 //

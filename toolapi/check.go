@@ -150,7 +150,7 @@ func checkText(s *jsonschema.Schema, v, path string) []Issue {
 	return []Issue{{path, "must look like " + example}}
 }
 
-// CheckUUID returns what is wrong with a UUID outside a body, at a path.
+// CheckUUID returns the faults of a UUID outside a body, at a path.
 func CheckUUID(text, path string) []Issue {
 	return checkText(scalars()[reflect.TypeFor[UUID]()], text, path)
 }

@@ -29,7 +29,7 @@ func TestOpenAPICompatible(t *testing.T) {
 	}
 }
 
-// breaks lists what a client of the old document cannot do with the new one.
+// breaks lists the changes that break a client of the old document.
 func breaks(old, current map[string]any) (all []string) {
 	for path, methods := range object(old, "paths") {
 		for method := range object(map[string]any{"": methods}, "") {
@@ -56,7 +56,7 @@ func breaks(old, current map[string]any) (all []string) {
 	return all
 }
 
-// operationBreaks lists what a caller of an operation cannot do any more.
+// operationBreaks lists the changes that break a caller of an operation.
 func operationBreaks(name string, was, now map[string]any) (all []string) {
 	if now == nil {
 		return []string{name + " is gone"}

@@ -67,7 +67,7 @@ func splitFiles(body []byte) (rest []byte, files []UploadFile, usual bool) {
 	return nil, nil, false
 }
 
-// fileScanner reads a list of files out of a text. What it does not give up at is valid JSON in UTF-8, with no name twice.
+// fileScanner reads a list of files out of a text. A text that it reads to the end is valid JSON in UTF-8, with no name twice.
 type fileScanner struct {
 	text  string // of which the paths and hashes of the files are parts
 	at    int

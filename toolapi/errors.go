@@ -186,7 +186,7 @@ type PagesError struct {
 	Status int              `json:"-"` // of HTTP
 }
 
-// PagesErrorFields say what was refused. An import has no RetryAfterSeconds, only the header.
+// PagesErrorFields are the fields of a refused upload. An import has no RetryAfterSeconds, only the header.
 type PagesErrorFields struct {
 	Code              string  `json:"code"`
 	Message           string  `json:"message"`

@@ -70,7 +70,7 @@ type RollbackArgs struct {
 	Scope
 }
 
-// Publish is a revision that will be, or is, what a page serves.
+// Publish is the revision that a page serves, or will serve.
 type Publish struct {
 	Success
 	Proposal

@@ -24,7 +24,7 @@ type PreviewData string
 
 // Beginnings of data.
 const (
-	DataCopy  PreviewData = "copy"  // a copy of what is live
+	DataCopy  PreviewData = "copy"  // a copy of the live data
 	DataEmpty PreviewData = "empty" // nothing: every migration runs
 	DataSeed  PreviewData = "seed"  // nothing, every migration, and then SQL that was sent along
 )
@@ -90,5 +90,5 @@ type OpenLink struct {
 	ExpiresAt string `json:"expires_at"`
 }
 
-// CheckNamedPreview lists what is wrong with the body of a request that shows a revision under a name.
+// CheckNamedPreview lists the faults in the body of a request that shows a revision under a name.
 func (o Object) CheckNamedPreview() []Issue { return check(bodies().named, o.fields, "") }

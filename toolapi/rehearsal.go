@@ -113,7 +113,7 @@ type Rehearse struct {
 	Rehearsal Rehearsal  `json:"rehearsal"`
 }
 
-// Report sets what the migrations of a result do, or did.
+// Report sets the effect of the migrations of a result.
 func (m *Migrated) Report(of Migrated) { *m = of }
 
 // Contains reports whether a table is among those of an argument. SQLite compares names without the case of ASCII letters.

@@ -32,7 +32,7 @@ type RestoreTable struct {
 	Rows  int64  `json:"rows"`
 }
 
-// RestoreDataArgs are the arguments of page.restore_data. One of Point, BeforeRevision and At says what is put back.
+// RestoreDataArgs are the arguments of page.restore_data. One of Point, BeforeRevision and At chooses the data to restore.
 type RestoreDataArgs struct {
 	SiteID         UUID         `json:"site_id" jsonschema:"the site whose data are put back"`
 	Point          PointID      `json:"point,omitempty" jsonschema:"the restore point"`

@@ -32,7 +32,7 @@ const (
 type Tool struct {
 	Name        string // such as "content.status"
 	Title       string // a short name for people
-	Description string // what the tool does and when not to use it
+	Description string // effect of the tool, and when not to use it
 	Effect      Effect
 	Replays     bool // the tool takes an idempotency key, and needs one
 	Rehearses   bool // the tool runs migrations on a copy, which may take a while
@@ -146,7 +146,7 @@ func schemaOf[T any]() *jsonschema.Schema {
 // proposal are the properties of the first call of two only.
 var proposal = []string{"confirmation_id", "expires_in_seconds", "request_summary"}
 
-// twoCallResult returns the schema of a proposal, or of what was done, for a Go type that has the fields of both.
+// twoCallResult returns the schema of a proposal or of a result, for a Go type that has the fields of both.
 func twoCallResult(both *jsonschema.Schema) *jsonschema.Schema {
 	proposed, done := both.CloneSchemas(), both.CloneSchemas()
 	only := func(s *jsonschema.Schema, state ProposalState) {

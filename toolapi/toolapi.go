@@ -13,7 +13,7 @@
 // (I-JSON) has it, with no name twice and no text that is not Unicode.
 //
 // The package holds no server, no client, and no state: everything in it may be
-// used concurrently. assumptions.go lists what the document leaves open.
+// used concurrently. assumptions.go lists the points that the document leaves open.
 //
 // A new tool is the types of its arguments and result and a define here, its code in
 // package service with a line in bind there, and go test ./toolapi -update. Its REST

@@ -87,7 +87,7 @@ type BaseRevision struct {
 	Revision string // "" for null
 }
 
-// Expect returns the base revision of a client that knows what is live, "" for nothing.
+// Expect returns the base revision of a client that knows the live revision, "" for none.
 func Expect(revision string) BaseRevision { return BaseRevision{true, revision} }
 
 // MarshalJSON implements json.Marshaler.
@@ -193,8 +193,7 @@ type PreviewLinkArgs struct {
 	Scope
 }
 
-// PreviewLink is a link that shows a revision to everyone who has it. URL holds the token
-// and is shown this once.
+// PreviewLink is a link that shows a revision to everyone with the link. URL holds the token and is shown this once.
 type PreviewLink struct {
 	Success
 	ID        string `json:"id"`
@@ -213,11 +212,11 @@ type (
 	PreviewSeconds int64
 )
 
-// CheckDeclare lists what is wrong with the body of a declare. Of the manifest it checks only
+// CheckDeclare lists the faults in the body of a declare. Of the manifest it checks only
 // that it is an object.
 func (o Object) CheckDeclare() []Issue { return check(bodies().declare, o.fields, "") }
 
-// CheckPreviewLink lists what is wrong with the body of a request for a preview link.
+// CheckPreviewLink lists the faults in the body of a request for a preview link.
 func (o Object) CheckPreviewLink() []Issue { return check(bodies().preview, o.fields, "") }
 
 // CheckEmpty lists the properties of a body that must be an empty object.

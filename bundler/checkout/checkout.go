@@ -30,7 +30,7 @@ type Checkout struct {
 }
 
 // Find returns the checkout of the site in dir. allowed are further folders whose files may be imported, home is the user's
-// own folder. All are absolute. [packager.Root] says what the root is.
+// own folder. All are absolute. [packager.Root] defines the root.
 func Find(dir, home string, allowed []string) *Checkout {
 	dir = resolveLinks(dir)
 	c := &Checkout{dir: dir, root: packager.Root(dir, resolveLinks(home))}

@@ -182,7 +182,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 
-	// What an account gave and people wrote stays; what was generated is new.
+	// Ids of the account and edits by hand stay; generated parts are new.
 	c.Databases[0].ID, c.KV[0].ID, c.Name, c.Vars[accessTeam] = "11", "22", "the-club", "rowers"
 	edited, err := c.text()
 	if err != nil {
@@ -215,7 +215,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestWriteAgain replaces what an earlier output wrote, and nothing else.
+// TestWriteAgain replaces the files of an earlier output, and no others.
 func TestWriteAgain(t *testing.T) {
 	before, m := built(t, map[string]string{
 		"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "1", "public/a/b/old.html": "1", "public/same.html": "1",
@@ -323,8 +323,8 @@ func TestMigrationNames(t *testing.T) {
 	}
 }
 
-// TestPaths holds the look-up of paths in the generated Worker to the front door's own: what is a path, what is
-// listed, and what is for members.
+// TestPaths holds the look-up of paths in the generated Worker to the front door's own: valid paths, listed files, and members-only
+// paths.
 func TestPaths(t *testing.T) {
 	type look struct {
 		Routes []manifest.Route `json:"routes"`

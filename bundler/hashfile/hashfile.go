@@ -80,7 +80,7 @@ func Open(path string, key []byte) *File {
 
 var errDamaged = errors.New("the file of hashes is damaged")
 
-// content is a file of hashes: what it begins with, a salt, the salted hash of its key, the records, and its own SHA-256.
+// content is a file of hashes: a header, a salt, the salted hash of its key, the records, and its own SHA-256.
 type content struct {
 	salt, key []byte
 	records   table

@@ -9,8 +9,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// named has functions of all kinds that take a name from where they stand, and in
-// between what a reader of tokens may stumble over.
+// named has functions of all kinds that take a name from where they stand, and in between syntax that confuses a tokenizer.
 var named = []string{
 	"export const f = () => 1, g = async (a) => a, h = function () {}, i = async function* () {};",
 	"export let j; j = (x) => x; j = function () { return j };",

@@ -54,7 +54,7 @@ const (
 	CodePathUnreadable    = "path-unreadable"
 	CodeEnvClash          = "env-name-clash"
 	CodeSecretPasted      = "secret-pasted"
-	codeSecretOutput      = "secret-in-output"  // of the bundler, which has what is published
+	codeSecretOutput      = "secret-in-output"  // of the bundler, which has the published files
 	codeSecretUnsearched  = "secret-unsearched" // of the bundler
 	codeSecretsFile       = "secrets-file"      // of pages validate, which reads it
 	CodeSubmissions       = "submissions-without-database"
@@ -99,7 +99,7 @@ const (
 	CodeEdgeDuplicate     = "edge-rule-duplicate"
 	CodeEdgeTooMany       = "edge-rules-too-many"
 
-	// Those that say what an upload refuses are its own (reference: the upload
+	// Codes of refused uploads are those of the upload (reference: the upload
 	// protocol, path rules): one name for one rule, wherever it is met.
 	CodeNameUTF8      = "path_not_utf8"
 	CodeNameNFC       = "path_not_nfc"
@@ -120,7 +120,7 @@ const (
 	CodeNotRegular    = "path_not_regular"
 )
 
-// Rules returns every code, sorted, with what it stands for.
+// Rules returns every code with its meaning, sorted.
 func Rules() []Rule {
 	return slices.Clone(rules[:])
 }

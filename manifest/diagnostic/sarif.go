@@ -152,7 +152,7 @@ func fileURI(name string) string {
 		return (&url.URL{Scheme: "file", Path: "/" + strings.TrimLeft(slashed, "/")}).String()
 	}
 	uri := (&url.URL{Path: path.Clean(slashed)}).String()
-	if rest, colon := strings.CutPrefix(uri, "./"); colon { // what comes before a colon would be a scheme
+	if rest, colon := strings.CutPrefix(uri, "./"); colon { // a text before a colon would be a scheme
 		uri = strings.ReplaceAll(rest, ":", "%3A")
 	}
 	return uri

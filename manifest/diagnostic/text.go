@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// What a frame shows of a long line, in terminal cells, as far as the terminal is that wide. A number stands in front, and
+// Bounds of a frame's part of a long line, in terminal cells, if the terminal is that wide. A number stands in front, and
 // a mark where either end is cut.
 const (
 	maxFrame  = 100
@@ -132,7 +132,7 @@ func (t *textWriter) frame(d Diagnostic, line string) {
 		t.masks.Hide(d.Line, runes)
 	}
 	w := newWindow(runes, from, to, t.width)
-	const margin = 2 * maxFrame // a key may start before what is shown
+	const margin = 2 * maxFrame // a key may start before the visible part
 	sourcetext.StarKeys(runes[max(w.left-margin, 0):min(w.right+margin, len(runes))])
 	head, tail := "", ""
 	if w.left > 0 || first > 1 {

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
-// edgeCases are files with what is found in them: "line:column severity code", one a line.
+// edgeCases are files with their findings: "line:column severity code", one a line.
 var edgeCases = []struct{ file, text, found string }{
 	{"_headers", "/*\n  X-Frame-Options: DENY\n", ""},
 	{"_headers", "# said\r\n/a/:b\r\n\tX-A: :b\r\n! Cache-Control\r\nhttps://:host.example.com/*\r\n  X-B: 1\r\n", ""},
@@ -304,7 +304,7 @@ https://:sub.example.com/
 	}
 }
 
-// FuzzEdgeRules holds every answer to what no rule may do.
+// FuzzEdgeRules checks that no answer does what a rule may not.
 func FuzzEdgeRules(f *testing.F) {
 	for _, c := range edgeCases {
 		if len(c.text) < 400 {

@@ -32,7 +32,7 @@ func TestFollowedRules(t *testing.T) {
 			`/200200200200200200200200200200200200200200200200 → …`,
 		"/:x/* /y/:splat 302": `1 edge-rule-loop: a request for "/200/" never arrives: /200/ → /y/ → /y/`,
 
-		// What is no loop.
+		// No loops.
 		"/old/* /:splat/ 301":                          "",
 		"/app/* /index.html 301":                       "",
 		"/about/ /about 301":                           "",

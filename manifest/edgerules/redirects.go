@@ -259,8 +259,8 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcete
 }
 
 // isFallback reports whether a rule, whose path is written as from, answers with one page for all paths under it, by a name by
-// which the page would lead back to the rule: "/* /index.html 200". Cloudflare ignores such a rule. Netlify has it answer only
-// what no file does, and so do we.
+// which the page would lead back to the rule: "/* /index.html 200". Cloudflare ignores such a rule. On Netlify it answers only paths
+// without a file, and so do we.
 func (r *redirectRule) isFallback(from string) bool {
 	if r.status != 200 || !strings.HasSuffix(from, "/*") {
 		return false

@@ -23,7 +23,7 @@ type Editor struct {
 	Others   []string // other names of it, or of its kin
 	Settings string   // file of a project's settings
 	Schema   string   // copy of the manifest's schema that the settings name
-	Note     string   // what the editor needs besides the files
+	Note     string   // a step that the editor needs besides the files
 	// Edit returns the settings with the mapping, unchanged when they have it. Empty settings are those of a new file. The
 	// error is a *SettingsError.
 	Edit func(src []byte) ([]byte, error)

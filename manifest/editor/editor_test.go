@@ -26,7 +26,7 @@ func entryAt(indentation string) string {
 }`, "\n", "\n"+indentation)
 }
 
-// TestEditJSON: whole texts, so that what is not the mapping is seen to stay.
+// TestEditJSON compares whole texts, which shows that everything but the mapping stays.
 func TestEditJSON(t *testing.T) {
 	list := "\"json.schemas\": [\n        " + entryAt("        ") + "\n    ]"
 	cases := map[string]struct{ src, want string }{

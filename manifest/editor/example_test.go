@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/editor"
 )
 
-// The mapping is put into what is there already.
+// The mapping goes into the existing settings.
 func ExampleAll() {
 	vscode := editor.All()[0]
 	after, err := vscode.Edit([]byte("{\n  // ours\n  \"editor.tabSize\": 2\n}\n"))

@@ -1,8 +1,8 @@
 // Package framework knows the frameworks of JavaScript that build sites: how a project of one is recognized, where its build puts
-// a site, and what the project needs so that the build makes a Worker.
+// a site, and the settings with which the build makes a Worker.
 //
 // In goes the fs.FS of a project; out come a [Framework] and a [Setup] with edits of the project's configuration as whole texts:
-// an edit leaves all other bytes as they are. What cannot be read by its text alone is an edit by hand. The package makes no
+// an edit leaves all other bytes as they are. A configuration that its text alone does not explain is an edit by hand. The package makes no
 // errors, writes and runs nothing, and is safe for concurrent use.
 package framework
 

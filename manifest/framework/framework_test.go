@@ -22,7 +22,7 @@ func lists(packages ...string) string {
 	return `{"devDependencies":{"` + strings.Join(packages, `":"1","`) + `":"1"}}`
 }
 
-// summary is a setup on one line: framework, Worker, static files, and then what has to be done.
+// summary is a setup on one line: framework, Worker, static files, and then the steps.
 func summary(s framework.Setup) string {
 	text := fmt.Sprintf("%s: %s %s", s.Framework, s.Entry, s.Assets)
 	if s.Node {

@@ -46,7 +46,7 @@ type Line struct {
 	Text  string
 }
 
-// NewSetup returns what a project of a framework needs. Find has found the framework in the same project.
+// NewSetup returns the setup for a project of a framework, which Find has found in the same project.
 func (f Framework) NewSetup(fsys fs.FS) Setup {
 	p := read(fsys)
 	s := f.setup(p)

@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// Bounds on what is kept of pages.
+// Bounds on the memory for a page.
 const (
 	maxPageToken = 1 << 20 // bytes of one tag, comment or text
 	maxPageForms = 100_000 // forms, and names of their fields, of all pages

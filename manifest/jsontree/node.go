@@ -146,8 +146,8 @@ func (n *Node) List() []*Node {
 	return n.Items
 }
 
-// Value returns n in the types of the schema validator. Of a number it keeps only what the rules look at, so that a literal
-// with a million digits, or for as many, costs nothing there.
+// Value returns n in the types of the schema validator. It keeps only the part of a number that the rules look at, so that a literal with
+// a million digits, or for as many, costs nothing.
 func (n *Node) Value() any {
 	switch n.Kind {
 	case BoolNode:

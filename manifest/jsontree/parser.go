@@ -85,7 +85,7 @@ func (p *parser) fault(at sourcetext.Span, msg, fix string) {
 	p.faults = append(p.faults, Fault{at, msg, fix})
 }
 
-// tolerable is fault for what a loose parser allows.
+// tolerable is fault for syntax that a loose parser allows.
 func (p *parser) tolerable(at sourcetext.Span, msg, fix string) {
 	if !p.loose {
 		p.fault(at, msg, fix)

@@ -26,7 +26,7 @@ type Limit struct {
 	// Default counts where the manifest has none; Ceiling is the most that a manifest may ask for; the least is 1.
 	Default, Ceiling int
 	Unit             string    // follows an amount: " ms"; empty for counts
-	Schema           string    // what the schema says of it
+	Schema           string    // its description in the schema
 	Help             [2]string // the lines of `pages help runtime`, the first with the figures behind it
 	Wrangler         string    // its name in "limits" of a wrangler configuration; empty for none
 
@@ -71,7 +71,7 @@ func (l Limit) Raise() string {
 // MaxManifestBytes is the most of a manifest, or of a file of rules beside it, that is read.
 const MaxManifestBytes = 256 << 10
 
-// What an upload takes of files, the manifest not counted.
+// Limits for the files of an upload. The manifest does not count.
 const (
 	MaxFileBytes    = 25 << 20 // of one file
 	MaxFiles        = 20_000

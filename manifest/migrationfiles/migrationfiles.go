@@ -1,6 +1,6 @@
-// Package migrationfiles holds the rules for a folder of migrations: which entries are migrations, which names, links,
-// sizes and texts are refused, and what an author should know. `pages validate`, the build, package migrate, the dev server
-// and the service of uploads ask it, so that each folder has one verdict.
+// Package migrationfiles holds the rules for a folder of migrations: which entries are migrations, which names, links, sizes and texts
+// are refused, and warnings for the author. `pages validate`, the build, package migrate, the dev server and the service of uploads ask
+// it, so that each folder has one verdict.
 //
 // In go a file tree and a folder ([Read]), or the names and sizes of an upload ([Judge]) and its texts ([CheckText]). Out come
 // the migrations in the order in which they are applied, and findings in the order of their names. An error is that of the
@@ -205,7 +205,7 @@ type Entry struct {
 }
 
 // Judge applies the rules that need no text to the entries of the folder dir, in bytewise order of their names. It returns the
-// names of the migrations, and what it found.
+// names of the migrations, and the findings.
 func Judge(dir string, entries []Entry) (names []string, found []Finding) {
 	kept := map[string]string{} // folded name -> name
 	for _, e := range entries {

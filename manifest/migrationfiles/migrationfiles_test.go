@@ -190,8 +190,8 @@ func (v vanishing) Lstat(name string) (fs.FileInfo, error) {
 	return v.MapFS.Lstat(name)
 }
 
-// FuzzJudge holds the judge to what callers rely on, for any two names: what it returns is a migration, and what it neither
-// returns nor speaks of is none.
+// FuzzJudge checks the promise to callers for any two names: a returned name is a migration, and one that is neither returned nor
+// reported is none.
 func FuzzJudge(f *testing.F) {
 	f.Add("1.sql", "1.SQL")
 	f.Add("\u00df.sql", "ss.sql")

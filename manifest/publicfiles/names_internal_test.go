@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestPlainNames holds the quick look at a name to the rules: what it lets pass, none of them refuses.
+// TestPlainNames holds the quick check of a name to the rules: no rule refuses a name that it passes.
 func TestPlainNames(t *testing.T) {
 	testmachine.Unraced(t)
 	atoms := []string{

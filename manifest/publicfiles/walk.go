@@ -134,7 +134,7 @@ type begun struct {
 // folders that are read before their turn. The disk and the kernel take most of the time of a walk.
 const aheadFolders = 4
 
-// take returns what is read of a folder.
+// take returns the channel of a folder's contents.
 func (r *readAhead) take(file string) (read <-chan contents) {
 	for len(r.begun) <= aheadFolders && len(r.rest) > 0 {
 		d := r.rest[0]

@@ -117,7 +117,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestParts: what is as bad as all of a value.
+// TestParts finds parts that reveal as much as the whole value.
 func TestParts(t *testing.T) {
 	account := `{"type":"service_account","project_id":"boat-club","private_key":"` + strings.ReplaceAll(
 		pemKey, "\n", `\n`,
@@ -171,7 +171,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestUnpack looks into what is packed, and no further than it may.
+// TestUnpack searches packed files, up to the bounds.
 func TestUnpack(t *testing.T) {
 	set := secretscan.New([]secretscan.Secret{{Name: "KEY", Value: stripe}}, secretscan.Options{})
 	plain := []byte(strings.Repeat("line\n", 100) + stripe)

@@ -37,8 +37,8 @@ const (
 	bitsOfUUID       = 122
 	bitsOfHex        = 4
 	longHex          = 16 // from here on hexadecimal is no word, however its characters come
-	wordsLengthCase  = 5  // letters a change of case, at most, in what is no word
-	wordsLengthDigit = 8  // characters a change, at most, in what has digits and is no word
+	wordsLengthCase  = 5  // letters a change of case, at most, in a random text
+	wordsLengthDigit = 8  // characters a change, at most, in a random text with digits
 	anyways          = 3  // so short, anything counts as a word
 )
 

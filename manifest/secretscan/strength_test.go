@@ -65,7 +65,7 @@ func TestStrength(t *testing.T) {
 	}
 }
 
-// TestOrdinary: what the manifest or package.json says is public.
+// TestOrdinary: texts of the manifest or package.json are public.
 func TestOrdinary(t *testing.T) {
 	ordinary := secretscan.Texts([]byte(`{"name": "boat-club-members-area", "deep": [{"list": ["x", 1]}]}`))
 	secrets := []secretscan.Secret{{Name: "APP", Value: "boat-club-members-area"}, {Name: "KEY", Value: stripe}}
@@ -77,7 +77,7 @@ func TestOrdinary(t *testing.T) {
 	}
 }
 
-// TestMinBits: what can be guessed is left to who has the value.
+// TestMinBits: a short secret that can be guessed is left to its owner.
 func TestMinBits(t *testing.T) {
 	secrets := []secretscan.Secret{{Name: "SHORT", Value: "Zk3nQ8rT1v"}, {Name: "KEY", Value: stripe}}
 	found := secretscan.New(secrets, secretscan.Options{MinBits: 64}).Find([]byte("Zk3nQ8rT1v " + stripe))

@@ -48,7 +48,7 @@ func Readings(sent string) (all []string, ok bool) {
 	return all, true
 }
 
-// unescapeOnce decodes each percent-encoded byte. What is no escape stays.
+// unescapeOnce decodes each percent-encoded byte. Other text stays.
 func unescapeOnce(path string) string {
 	if !PercentEncoded.MatchString(path) {
 		return path

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMayHoldKey: what the quick look lets go, the expression finds no key in.
+// TestMayHoldKey: the expression finds no key in a text that the quick check skips.
 func TestMayHoldKey(t *testing.T) {
 	atoms := append([]string{
 		"/", "club", "a", "Z9", "_", "-", ".", " ", "=", "@", ":", "://", "https", "password", "token", "s", "r", "k_", "live_", "gh", "o_",

@@ -12,11 +12,11 @@ import (
 type DevServer struct {
 	Framework string // its name for people
 	Script    string // the script of package.json that starts it, a plain word
-	Text      string // what the script runs
+	Text      string // the command line of the script
 }
 
-// FindDevServer looks for a framework with a script that starts its dev server: "dev", or what older tools call it. The script
-// is the project's: who has not read it must be asked before it runs.
+// FindDevServer looks for a framework with a script that starts its dev server: "dev", or the name in older tools. The project's author
+// wrote the script: ask the person before it runs.
 func FindDevServer(project fs.FS) (DevServer, bool) {
 	f, ok := framework.Find(project)
 	text, err := fs.ReadFile(project, "package.json")

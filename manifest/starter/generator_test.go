@@ -20,7 +20,7 @@ func tree(files string) fstest.MapFS {
 	return fsys
 }
 
-// TestFindGenerator: each is known by its files, and what it needs is installed before it runs.
+// TestFindGenerator: files identify each generator, and its dependencies are installed before it runs.
 func TestFindGenerator(t *testing.T) {
 	for files, want := range map[string]string{
 		"hugo.toml": "Hugo public: go install github.com/gohugoio/hugo@latest, hugo",

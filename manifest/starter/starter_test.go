@@ -176,7 +176,7 @@ func TestIgnore(t *testing.T) {
 	}
 	const svelte = ".pages/\nnode_modules\n.dev.vars*\n!.dev.vars.example\n.env\n.env.*\n!.env.example\n!.env.test\n"
 	for before, want := range map[string]string{
-		svelte: "", // what it lets through stays so
+		svelte: "", // its exceptions stay
 		".pages/\nnode_modules\n.dev.vars*\n!.dev.vars.example\n!.env.example\n": ".env*\n!.env.example\n", // the last of two lines counts
 		".pages/\nnode_modules\n.dev.vars*\n!.dev.vars.example\n.env*\n":         "!.env.example\n",
 	} {
@@ -188,7 +188,7 @@ func TestIgnore(t *testing.T) {
 	}
 }
 
-// TestFindServer: what is no Worker is known by a file of its build, and what is one is not taken for a server.
+// TestFindServer: a file of the build identifies a server that is no Worker, and a Worker is not taken for one.
 func TestFindServer(t *testing.T) {
 	for file, want := range map[string]string{
 		`.output/nitro.json={"preset":"node-server"}`:       "Nitro",

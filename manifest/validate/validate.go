@@ -47,9 +47,9 @@ func (c Checker) Load(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.L
 }
 
 // LoadForBuild is Load before a build: it leaves the search for private keys ([publicfiles.HoldsKey]) to the build, which
-// reads every public file. It reads pages for their forms all the same. It returns what it met of the public files as well, for
-// the build; nil for a site without a folder of them, one that is refused, or one of which not all was looked at. listed is the
-// manifest's own folder as an [os.Root] has it, which looks at files as it lists them.
+// reads every public file. It reads pages for their forms all the same. It also returns the listing of the public files, for the build;
+// nil for a site without a folder of them, a refused one, or one that it did not read completely. listed is the manifest's own folder as
+// an [os.Root] has it, which looks at files as it lists them.
 func (c Checker) LoadForBuild(fsys, listed fs.FS, name string) (*manifest.Manifest, *publicfiles.Listing, diagnostic.List) {
 	to := purpose{Checker: c, unread: true, listed: listed}
 	m, diags := load(fsys, name, &to)

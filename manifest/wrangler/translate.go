@@ -349,7 +349,7 @@ func (r *translator) compatibility() {
 	}
 }
 
-// date reads the date, and declares the flag for what is implied by the date under wrangler.
+// date reads the date, and declares the flag that the date implies under wrangler.
 func (r *translator) date(flags []string) {
 	const key = "compatibility_date"
 	date := r.takeText(key)

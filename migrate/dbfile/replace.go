@@ -76,7 +76,7 @@ func WaitForWriters(ctx context.Context, conn *sql.Conn, lock func() error) (err
 	}
 }
 
-// Copy writes all that may need room on the disk. What is written counts only with Commit.
+// Copy writes everything that needs room on the disk. It takes effect only with Commit.
 func (r *Replacement) Copy(ctx context.Context) error {
 	const pages = 4096
 	return with(r.conn, func(copier) error {

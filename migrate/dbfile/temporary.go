@@ -10,9 +10,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Temporary is a bound on SQLite's temporary files, into which it sorts and materializes
-// what does not fit into memory; SQLite itself has no bound. It is a VFS as the system's,
-// except for writes to files that are deleted when they are closed. Its connections are
+// Temporary is a bound on SQLite's temporary files, into which it sorts and materializes data that does not fit into memory; SQLite
+// itself has no bound. It is a VFS as the system's, except for writes to files that are deleted when they are closed. Its connections are
 // opened with its name as the query parameter vfs.
 type Temporary struct {
 	// PerFile bounds one file, Together all files of all connections, in bytes. A write

@@ -16,8 +16,8 @@ import (
 const sorting = `WITH RECURSIVE c(x, z) AS (SELECT 1, zeroblob(100000) UNION ALL SELECT x + 1, zeroblob(100000) FROM c LIMIT ?)
 	SELECT count(*) FROM (SELECT x FROM c ORDER BY z || x LIMIT -1 OFFSET 0)`
 
-// TestTemporary: what is sorted takes no more of the disk than it may, by itself and with
-// others, and gives it back; databases and their logs are as large as they are.
+// TestTemporary: sorts take no more of the disk than the bounds, alone and together, and give it back; databases and their logs have no
+// bound.
 func TestTemporary(t *testing.T) {
 	bound := &dbfile.Temporary{PerFile: 20_000_000, Together: 24_000_000}
 	if err := bound.Register("bounded-in-test"); err != nil {
@@ -49,7 +49,7 @@ func TestTemporary(t *testing.T) {
 			t.Errorf("%d bytes are still taken", n)
 		}
 	}
-	// One that is under way leaves the others what is left.
+	// A running sort leaves the rest to the others.
 	rows, err := db.Query(strings.Replace(sorting, "count(*)", "x", 1), 150)
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,10 @@
 // Package restorepoint keeps restore points of one SQLite database: its contents at earlier moments, from which rows can be
 // brought back.
 //
-// In go the file of a database that others may be writing, and what a point was made for ([Store.Add]), or a copy that was made
-// earlier ([Store.Adopt]); out come the points ([Store.List]), the database of one as a file ([Store.Extract]), what is in a
-// database and would not be once another took its place ([Compare]), and the replacement itself: of all contents
-// ([BeginWhole]) or of some tables ([BeginTables]), after which a database has the mark of an id ([Marked]).
+// In go the file of a database that others may be writing, and the reason for a point ([Store.Add]), or a copy that was made earlier
+// ([Store.Adopt]); out come the points ([Store.List]), the database of one as a file ([Store.Extract]), the contents that a database
+// would lose if another took its place ([Compare]), and the replacement itself: of all contents ([BeginWhole]) or of some tables
+// ([BeginTables]), after which a database has the mark of an id ([Marked]).
 //
 // A store is one file. It keeps each page of the database once, by its SHA-256, however many points have it; a point is a
 // list of pages. A point is durable when Add returns, and each page is checked when it is read: a point of which a byte was
@@ -50,7 +50,7 @@ const (
 type About struct {
 	Reason   Reason
 	Before   string // the revision that was about to go live, or the id of the point that was about to be put back
-	Revision string // what was live; "" when that is not known
+	Revision string // the live revision; "" if unknown
 }
 
 // Point is a restore point.
@@ -269,7 +269,7 @@ func openView(ctx context.Context, file string) (*view, error) {
 	return v, nil
 }
 
-// close ends the connection, which rolls back what is open.
+// close ends the connection, which rolls back an open transaction.
 func (v *view) close() error { return errors.Join(v.conn.Close(), v.db.Close()) }
 
 const pointColumns = "number, at, reason, before, revision, migrations, tables, page_size * pages, root"

@@ -35,7 +35,7 @@ var kinds = []struct{ name, statements string }{
 		"INSERT INTO a SELECT n, hex(randomblob(40)) FROM r"},
 }
 
-// TestPointHoldsTheDatabase: what comes out of a point is the database, byte for byte, and put back it has every row.
+// TestPointHoldsTheDatabase: a point extracts to the database, byte for byte, and restored it has every row.
 func TestPointHoldsTheDatabase(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestPointHoldsTheDatabase(t *testing.T) {
 	}
 }
 
-// TestList: a point says what it holds, and what it was made for.
+// TestList: a point names its contents and its reason.
 func TestList(t *testing.T) {
 	s := newSite(t, "CREATE TABLE people (name); INSERT INTO people VALUES ('ada'), ('bob'); CREATE VIRTUAL TABLE words USING fts5 (w); "+
 		"CREATE TABLE _pages_migrations (name TEXT); INSERT INTO _pages_migrations VALUES ('0002.sql'), ('0001.sql')")
@@ -456,7 +456,7 @@ func TestAdopt(t *testing.T) {
 		}
 		return strings.Join(said, ", ")
 	}
-	// An interval adds nothing to what the newest point has.
+	// An interval adds no point when the newest one has the same contents.
 	if got, want := list(), "p1 publish 23 12:01, p3 copy 23 11:00, p2 copy 21 12:00"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -75,7 +75,7 @@ type TablesReplacing struct {
 	ctx context.Context // of the one change, without its end
 }
 
-// Compare returns what the change does to all tables, also by the site's triggers. TableChange.Now names what it compares with,
+// Compare returns the effect of the change on all tables, also by the site's triggers. TableChange.Now names the compared database,
 // whose journal is a write-ahead log: the transaction reads it until it ends.
 func (t *TablesReplacing) Compare(ctx context.Context) (Difference, error) {
 	return compare(ctx, t.conn, "old", "main")

@@ -11,10 +11,10 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file prepares a database that takes the place of another: what it keeps of the rows that came since, and the mark by
-// which a process that was killed in between knows whether it did.
+// This file prepares a database that takes the place of another: the newer rows that it keeps, and the mark by which the next process
+// knows whether a killed one had finished.
 
-// Kept says what became of the rows of one table that came since a point.
+// Kept describes the outcome for the rows of one table that are newer than a point.
 type Kept struct {
 	Table string
 	Rows  int64 // that stay

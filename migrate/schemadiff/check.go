@@ -39,7 +39,7 @@ func Check(ctx context.Context, db DB, s *Schema) ([]*Error, error) {
 	return list, nil
 }
 
-// missing returns the part of SQLite's message that names what is missing; "" for another message.
+// missing returns the part of SQLite's message that names the missing object; "" for another message.
 func missing(message string) string {
 	at := strings.Index(message, "no such ")
 	if at < 0 {
@@ -49,7 +49,7 @@ func missing(message string) string {
 	return text
 }
 
-// isBlamed reports whether a message is about what the object names, and not about another trigger of the same table.
+// isBlamed reports whether a message is about a name in the object's text, and not about another trigger of the same table.
 func (o *object) isBlamed(message string) bool {
 	text := missing(message)
 	if text == "" {

@@ -54,7 +54,7 @@ func Compare(from, to *Schema) []Change {
 	return list
 }
 
-// orders say what a person would order for a change.
+// orders are the imperatives of changes.
 var orders = map[string]string{Added: "add", Removed: "remove", Changed: "change"}
 
 func (o *object) change(what, before, after string) Change {

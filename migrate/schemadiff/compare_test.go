@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/schemadiff"
 )
 
-// TestCompare holds what is a difference and what is none.
+// TestCompare separates differences from equal forms.
 func TestCompare(t *testing.T) {
 	for _, c := range []struct{ name, from, to, want string }{
 		{

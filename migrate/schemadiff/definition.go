@@ -96,7 +96,7 @@ func (r *definitionReader) since(begin int) string {
 	return oneLine(r.sql[r.tokens[begin].Start:r.tokens[min(r.at, len(r.tokens))-1].End])
 }
 
-// group steps over a parenthesis, and returns what is inside.
+// group steps over a parenthesis, and returns the tokens inside.
 func (r *definitionReader) group() []sqltext.Token {
 	if r.peek().Text != "(" {
 		return nil
@@ -119,7 +119,7 @@ func (r *definitionReader) conflict() string {
 	return "on conflict " + word
 }
 
-// beginsConstraint reports whether a constraint of a column is next, and so what came before has ended.
+// beginsConstraint reports whether a constraint of a column is next, and so the part before it has ended.
 func (r *definitionReader) beginsConstraint() bool {
 	if r.peek().Is("GENERATED") {
 		return r.at+1 < len(r.tokens) && r.tokens[r.at+1].Is("ALWAYS")

@@ -46,7 +46,7 @@ func randomSchemas(t *testing.T, from, to uint64) {
 	}
 }
 
-// finish drops renames of what is gone, and gives values to columns that need them.
+// finish drops renames of removed tables and columns, and gives values to columns that need them.
 func (e *edit) finish(old, now *world, renamed map[string]string) {
 	find := func(w *world, name string) *tbl {
 		for _, t := range w.tables {
@@ -89,7 +89,7 @@ func (e *edit) finish(old, now *world, renamed map[string]string) {
 	}
 }
 
-// pair is two schemas, rows for the first, and what the author tells.
+// pair is two schemas, rows for the first, and the author's options.
 type pair struct {
 	from, to string
 	rows     []string
@@ -292,7 +292,7 @@ func dump(t *testing.T, db *sql.DB) map[string]content {
 	return all
 }
 
-// lacks says what the table lost of an older one; "" for nothing.
+// lacks describes the losses from an older table; "" for none.
 func (c content) lacks(old content, nameBefore func(string) string) string {
 	if len(c.rows) != len(old.rows) {
 		return fmt.Sprintf("%d rows, before it had %d", len(c.rows), len(old.rows))

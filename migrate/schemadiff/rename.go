@@ -117,7 +117,7 @@ func (w *writer) runRename(ctx context.Context, r Rename, sql string, change Cha
 	return err
 }
 
-// guesses returns the renames that may be meant: what goes and what comes is alike.
+// guesses returns likely renames: pairs of a removed and an added object that are alike.
 func (w *writer) guesses() []Rename {
 	var list []Rename
 	taken := map[string]bool{}

@@ -6,9 +6,9 @@
 // [Change]s in words and a [Script], whose statements lose no row but those that its changes name. The order of the columns of a table, the
 // names of constraints other than CHECK, and the order of objects are no difference.
 //
-// What cannot be written is an [*Error] with the object and what to do. The package opens nothing, and decides nothing
-// about what a migration may do: the caller runs the script under the rules of package migrate. Functions may be called
-// concurrently on different databases.
+// What cannot be written is an [*Error] with the object and what to do. The package opens nothing, and does not decide which statements a
+// migration may have: the caller runs the script under the rules of package migrate. Functions may be called concurrently on different
+// databases.
 package schemadiff
 
 import (

@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// Options say what a comparison of schemas cannot know. The zero value renames nothing and fills nothing.
+// Options are the author's facts that a comparison of schemas cannot find. The zero value renames nothing and fills nothing.
 type Options struct {
 	// Renames are tables and columns that have another name in the wanted schema, and keep their rows and values.
 	Renames []Rename

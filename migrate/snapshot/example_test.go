@@ -23,7 +23,7 @@ func Example() {
 	// fix: pages state list shows those there are
 }
 
-// saveAndLoad saves a state under a name, changes it, and makes what was saved the state again.
+// saveAndLoad saves a state under a name, changes it, and loads the saved state.
 func saveAndLoad(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp("", "state")
 	if err != nil {
@@ -39,7 +39,7 @@ func saveAndLoad(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	if err := store.Settle(); err != nil { // what a crash left
+	if err := store.Settle(); err != nil { // cleans up after a crash
 		return err
 	}
 	saved, err := store.Save(ctx, "clean", false)

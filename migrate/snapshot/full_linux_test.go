@@ -20,7 +20,7 @@ func TestSaveOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.exec("site.db", "CREATE TABLE a(x); INSERT INTO a VALUES (zeroblob(1000000))")
-	spare := filepath.Join(disk.Dir, "spare") // for what is written before the copies
+	spare := filepath.Join(disk.Dir, "spare") // for writes before the copies
 	if err := os.WriteFile(spare, make([]byte, 512<<10), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -163,7 +163,7 @@ func (s *Store) publish(saving, name string) error {
 	return s.drop(old)
 }
 
-// tidySnapshots removes what a killed save left behind, and gives a snapshot its name back that was about to be replaced.
+// tidySnapshots removes the files of a killed save, and renames back a snapshot that it was about to replace.
 func (s *Store) tidySnapshots() error {
 	entries, err := fs.ReadDir(s.root.FS(), Folder)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -348,7 +348,7 @@ const (
 
 // Error is a refusal: nothing was changed.
 type Error struct {
-	// Code is one of the Code constants. Msg says what is wrong, Fix what to do about it; Fix may be empty.
+	// Code is one of the Code constants. Msg describes the fault, Fix the remedy; Fix may be empty.
 	Code, Msg, Fix string
 
 	cause error

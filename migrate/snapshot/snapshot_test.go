@@ -98,7 +98,7 @@ var strangers = []string{
 // isStranger reports whether a file is one of them.
 func isStranger(name string) bool { return slices.Contains(strangers, name) }
 
-// own looks whether what is not the state's is as it was.
+// own checks that files outside of the state are unchanged.
 func (s *site) own(what string) {
 	s.Helper()
 	for _, name := range strangers {
@@ -187,7 +187,7 @@ func TestSaveLoad(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(s.dir, "dev.json")); err != nil || string(text) != "who runs now" {
 		t.Errorf("dev.json: %q, %v", text, err)
 	}
-	// What is done to the state leaves the snapshot alone.
+	// Changes of the state do not reach the snapshot.
 	s.fill("newer")
 	if _, err := s.store().Load(t.Context(), "one", nil); err != nil {
 		t.Fatal(err)
@@ -312,7 +312,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestSaveRefuses what it could not put back.
+// TestSaveRefuses a state that it could not restore.
 func TestSaveRefuses(t *testing.T) {
 	for name, do := range map[string]func(s *site){
 		"a link":             func(s *site) { _ = os.Symlink("/etc/hosts", filepath.Join(s.dir, "cache.db")) },
@@ -333,8 +333,8 @@ func TestSaveRefuses(t *testing.T) {
 	}
 }
 
-// TestSnapshotOfAnEarlierVersion: those saved whatever lay in the folder. What no state has stays in the snapshot when
-// it is loaded, and goes with it when it is removed; what somebody put beside it does not.
+// TestSnapshotOfAnEarlierVersion: they saved every file of the folder. A file that no state has stays in the snapshot when it is loaded,
+// and is removed with it; files that somebody put beside it are not.
 func TestSnapshotOfAnEarlierVersion(t *testing.T) {
 	s := newSite(t)
 	s.fill("old")

@@ -26,7 +26,7 @@ const (
 	ToldFolder        = "told"                     // what commands tell a dev server
 	UndoFolder        = "undo"                     // the database before each of the last migrations
 	PointsFile        = "restorepoints.db"         // of a published site
-	DamagedPointsFile = "restorepoints-damaged.db" // what was set aside of them
+	DamagedPointsFile = "restorepoints-damaged.db" // a damaged one, set aside
 	PublishFile       = "publish.json"             // the migrations of a published site that wait for a decision
 	SnapshotsFolder   = "snapshots"                // of pages state save
 	IgnoreFile        = ".gitignore"
@@ -38,7 +38,7 @@ const (
 
 	// IndexFile is the index of a bucket, in its folder.
 	IndexFile = "index.db"
-	// LoadFolder holds what is about to become the state.
+	// LoadFolder holds the next state while a snapshot is loaded.
 	LoadFolder = ".load"
 )
 
@@ -117,7 +117,7 @@ var all = append(slices.Clone(states), []node{
 		{fits: is("commit.json", "commit.json.new"), class: Kept},
 		{fits: is("new"), class: Kept, folder: true, within: states},
 	}},
-	// Of a published site: its previews, its restore points, what is put back of them, and migrations while they run or wait.
+	// Of a published site: its previews, its restore points, restores in progress, and migrations while they run or wait.
 	{fits: like(database(PointsFile) + "|" + database(DamagedPointsFile)), class: Kept},
 	{fits: like(`restore-[0-9a-f-]{36}\.(?:json|db(?:-wal|-shm|-journal)?)`), class: Kept},
 	{fits: is(PublishFile), class: Kept},

@@ -2,9 +2,9 @@
 // one with a user's own files.
 //
 // In goes the path of a folder, or a path in one. Out come the class of a file, a folder's files that are not the
-// state's, and links in its path. Only folders are opened, and links below the named folder are not followed. Only
-// Remove changes anything: it removes what the list names and leaves everything else. Errors are the system's. All
-// functions are safe for concurrent use; they may miss concurrent changes of the folder.
+// state's, and links in its path. Only folders are opened, and links below the named folder are not followed. Only Remove changes the
+// folder: it removes the files of the list and leaves everything else. Errors are the system's. All functions are safe for concurrent
+// use; they may miss concurrent changes of the folder.
 package statefolder
 
 import (

@@ -79,7 +79,7 @@ func FuzzOf(f *testing.F) {
 		f.Add(name, strings.HasSuffix(name, "/"))
 	}
 	f.Fuzz(func(t *testing.T, name string, folder bool) {
-		// What lies in a folder that is not the state's is not either.
+		// Files in a foreign folder are foreign too.
 		if statefolder.Of(name, true) == statefolder.Foreign && statefolder.Of(name+"/site.db", folder) != statefolder.Foreign {
 			t.Errorf("%q is foreign, and what is in it is not", name)
 		}
@@ -175,7 +175,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestRemove: at every place, what is the state's goes and all else stays.
+// TestRemove: at every place, files of the state go and all others stay.
 func TestRemove(t *testing.T) {
 	own := []string{
 		"storage/thesis.docx", "storage/blobs/list.txt", "storage/blobs/deep/er/x", "storage/incoming/draft",

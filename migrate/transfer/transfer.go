@@ -52,7 +52,7 @@ type Error struct {
 	// Source is the line, or the part of it that begins at column SourceColumn.
 	Source       string
 	SourceColumn int
-	// Code is one of the Code constants. Msg says what is wrong, Fix what to do about it.
+	// Code is one of the Code constants. Msg describes the fault, Fix the remedy.
 	Code, Msg, Fix string
 
 	cause error

@@ -264,7 +264,7 @@ func TestDumpPart(t *testing.T) {
 	}
 }
 
-// scripts are texts that are refused, and what is said.
+// scripts are refused texts with their messages.
 var scripts = []struct{ text, want string }{
 	{"SELECT 1;\nINSERT INTO nowhere VALUES (1);", "x.sql:2:13: no such table: nowhere"},
 	{"\ufeffSELECT é, nope FROM t", "x.sql:1:8: no such column: é"},

@@ -171,8 +171,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestUnanswered: a request that a service leaves without an answer gets one, and what is an answer
-// passes, whatever it holds.
+// TestUnanswered: a request that a service leaves without a response gets one, and a response of the service passes, whatever it holds.
 func TestUnanswered(t *testing.T) {
 	const key, ping, none = "pgk_secret", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "did not answer the request"
 	deep := `{"jsonrpc":"2.0","id":1,"result":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`

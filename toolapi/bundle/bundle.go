@@ -1,5 +1,5 @@
 // Package bundle holds the rules of uploads: which paths a file may have, how large files
-// and bundles may be, what a manifest needs beside it, and the digest that tells bundles apart.
+// and bundles may be, which files a manifest needs, and the digest that tells bundles apart.
 //
 // In go a manifest's text and a list of files (New); out comes a Bundle in its
 // canonical form, or a *FaultError with its code of the upload protocol. The

@@ -149,9 +149,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestWalkedPaths holds what a walk over a folder says to what an upload of it would be
-// told, as far as the system can hold the names: a bundle that is refused is refused
-// before anything is sent, by the same code. Names that are not in form C are converted.
+// TestWalkedPaths compares the findings of a walk over a folder with the refusals of its upload, as far as the system can hold the names:
+// a bundle that is refused is refused before anything is sent, by the same code. Names that are not in form C are converted.
 func TestWalkedPaths(t *testing.T) {
 	tried := 0
 	for _, c := range pathCases {
@@ -295,7 +294,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestDigest holds the digest to its definition, and shows what it depends on.
+// TestDigest holds the digest to its definition, and shows its inputs.
 func TestDigest(t *testing.T) {
 	of := func(manifest string, files ...sitefile.File) string {
 		b, err := bundle.New([]byte(manifest), files)

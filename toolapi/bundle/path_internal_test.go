@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPlain holds the quick look at a path to the rules: what it lets pass, none of them
-// refuses, and names that rules are about do not pass.
+// TestPlain holds the quick check of a path to the rules: no rule refuses a path that it passes, and names that a rule concerns do not
+// pass.
 func TestPlain(t *testing.T) {
 	atoms := []string{
 		"a", "B7", "con", "CON", "nul", "aux", "Com1", "lpt9", "context", "-", "_", ".", "pages", "pages.deploy.json",

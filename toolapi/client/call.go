@@ -57,7 +57,7 @@ func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 		Key          *string `json:"idempotency_key"`
 		Confirmation string  `json:"confirmation_id"`
 	}
-	_ = json.Unmarshal(arguments, &named) // the service says what is wrong with them
+	_ = json.Unmarshal(arguments, &named) // the service reports their faults
 	t, known := c.Tool(call.Tool)
 	replays := known && t.Replays || !known && call.Replays
 	switch {

@@ -47,8 +47,7 @@ type Options struct {
 	Now             func() time.Time // default time.Now
 	// Sleep waits, or returns early with the error of ctx. Default a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Warn gets sentences for a person: what is deprecated, once each, and for what
-	// the client waits. Default none.
+	// Warn gets sentences for a person: each deprecation once, and the reasons for waits. Default none.
 	Warn func(sentence string)
 }
 

@@ -248,7 +248,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// TestPatience gives up in the end, with what was answered last, and backs off before.
+// TestPatience backs off between retries, and gives up with the last response.
 func TestPatience(t *testing.T) {
 	w := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 	slow := &clock{time: time.Now()}

@@ -101,7 +101,7 @@ func (s *stub) count() int {
 
 const stubKey = "pgk_thekeythatnobodymaysee_0123456789"
 
-// dial returns a client of an address with the clock's time, and what it warned of.
+// dial returns a client of an address with the clock's time, and its warnings.
 func dial(t *testing.T, url, key string, c *clock) (*client.Client, func() []string) {
 	t.Helper()
 	var mu sync.Mutex

@@ -52,7 +52,7 @@ type request struct {
 	upload       bool             // has the retry time of an upload
 	since        func() time.Time // when there last was progress; nil for when the request began
 	retrying     func()           // called for every try that will be repeated
-	sent         string           // what a person knows the body as
+	sent         string           // name of the body in messages
 }
 
 // httpResponse is a response that was read to its end.
@@ -350,8 +350,8 @@ func (c *Client) checkStatus(a httpResponse, sent string) error {
 	return e
 }
 
-// warnDeprecated warns of what a response says is deprecated, once each. The form of every refusal is deprecated, which is
-// for programs that read the old one: of a refusal nothing is said.
+// warnDeprecated warns of each deprecation in a response, once. It skips refusals: their form is deprecated as a whole, for programs that
+// read the old one.
 func (c *Client) warnDeprecated(r request, status int, h http.Header) {
 	what, sentence, ok := toolapi.Deprecated(h, c.base)
 	if !ok || status >= http.StatusBadRequest {

@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// TestUntrusted: a service that does not show who it is gets no key, and is asked once.
+// TestUntrusted: a service that does not prove its identity gets one connection, and no request with a key.
 func TestUntrusted(t *testing.T) {
 	var heard, shakes atomic.Int32
 	count := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { heard.Add(1) })
@@ -50,8 +50,8 @@ func TestUntrusted(t *testing.T) {
 	}
 }
 
-// TestProxies: what is for this machine, where a key goes over plain http, goes through no
-// proxy of the environment, which is read once in a process.
+// TestProxies: requests to this machine, where a key goes over plain http, bypass the proxy of the environment, which a process reads
+// once.
 func TestProxies(t *testing.T) {
 	const inside = "PAGES_TEST_PROXIED"
 	if os.Getenv(inside) != "" {

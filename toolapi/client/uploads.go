@@ -18,8 +18,7 @@ import (
 // storeTime is how long a finalize may make blobs durable before it responds.
 const storeTime = 2 * time.Minute
 
-// Declare says what a bundle holds, and returns what to send. Declaring the same bundle
-// again returns the same upload.
+// Declare sends the list of a bundle's files, and returns the blobs to send. Declaring the same bundle again returns the same upload.
 func (c *Client) Declare(ctx context.Context, args toolapi.DeclareArgs) (toolapi.Upload, error) {
 	text, err := args.Encode()
 	if err != nil {
@@ -114,7 +113,7 @@ func (c *Client) RevokePreviewLink(ctx context.Context, id string) error {
 	return c.remove(ctx, toolapi.PreviewLinkPath(id))
 }
 
-// Revision returns what a revision of a site holds.
+// Revision returns the contents of a revision of a site.
 func (c *Client) Revision(ctx context.Context, workspace, site, revision string) (toolapi.Revision, error) {
 	return get[toolapi.Revision](ctx, c, toolapi.RevisionPath(revision), siteQuery(workspace, site), c.blobs)
 }

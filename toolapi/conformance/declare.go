@@ -229,7 +229,7 @@ var declareCases = map[string]func(*run){
 			r.want(finalize(nil), http.StatusConflict, "revision_conflict")
 		}
 	},
-	// What is idempotent by itself takes no idempotency key.
+	// An operation that is idempotent by itself takes no idempotency key.
 	"U-025": func(r *run) {
 		one := unique("one")
 		id := r.open(site{"a": one})

@@ -1,10 +1,8 @@
-// Package deploy publishes a bundle through the tool API: it plans against what is
-// live (Live, Compare), sends what the workspace lacks (Deployer.Send), and takes a
-// two-call tool through its proposal and its confirmation (Proposal).
+// Package deploy publishes a bundle through the tool API: it plans against the live revision (Live, Compare), sends the files that the
+// workspace lacks (Deployer.Send), and takes a two-call tool through its proposal and its confirmation (Proposal).
 //
-// In go a Bundle and a client of the service; out come a Plan, a revision, and what is
-// served. Nothing that visitors see changes before a person's confirmation. Every step
-// may be repeated: a deploy that was cut off resumes when it is run again.
+// In go a Bundle and a client of the service; out come a Plan, a revision, and the served address. Nothing that visitors see changes
+// before a person's confirmation. Every step may be repeated: a deploy that was cut off resumes when it is run again.
 //
 // Errors are those of package client, and *ChangedError for a file that changed while
 // it was sent, *ConflictError for a page that someone else published meanwhile, and

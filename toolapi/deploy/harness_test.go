@@ -93,10 +93,10 @@ func (w *testService) start() {
 	}(w.server, w.served)
 }
 
-// stop cuts all connections, as a crash does, and closes the database once what was
-// under way is over: a service whose database is closed answers nothing as described.
+// stop cuts all connections, as a crash does, and closes the database after the running requests: a service whose database is closed
+// answers nothing as described.
 func (w *testService) stop() {
-	_ = w.server.Close() // it was only served
+	_ = w.server.Close() // it holds no data
 	<-w.served
 	w.gate.close()
 	for w.service.Close() != nil {
@@ -128,7 +128,7 @@ func (g *concurrencyLimit) close() {
 	g.open = false
 }
 
-// transport counts requests, and does with them what a test says.
+// transport counts requests, and runs a test's function on them.
 type transport struct {
 	http.RoundTripper
 
@@ -182,7 +182,7 @@ func (t *transport) count(what string) (n int) {
 	return n
 }
 
-// sleepBriefly sleeps a hundredth of what was asked for.
+// sleepBriefly sleeps a hundredth of the time.
 func sleepBriefly(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -60,7 +60,7 @@ func Pages(ctx context.Context, c *client.Client, contract *toolapi.Contract, wo
 	return client.Run(ctx, c, contract.PageList, toolapi.NoArgs{Scope: toolapi.Scope{Workspace: toolapi.Slug(workspace)}})
 }
 
-// Look reads what the page serves now.
+// Look reads the live revision of the page.
 func (d *Deployer) Look(ctx context.Context) (Live, error) {
 	list, err := Pages(ctx, d.Client, d.Contract, d.Workspace)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // never null in JSON.
 type Plan struct {
 	Live           string                  `json:"live_revision"` // "" for none
-	Known          bool                    `json:"live_known"`    // false when the service cannot say what is live
-	Changes        bool                    `json:"changes"`       // the bundle differs from what is live
+	Known          bool                    `json:"live_known"`    // false when the service does not know the live revision
+	Changes        bool                    `json:"changes"`       // the bundle differs from the live revision
 	Added          []Change                `json:"added"`
 	Changed        []Change                `json:"changed"`
 	Removed        []Change                `json:"removed"`
@@ -60,7 +60,7 @@ func (p *Plan) Opens() bool {
 	return slices.ContainsFunc(p.Access, func(a manifest.AccessChange) bool { return a.Now == manifest.Public })
 }
 
-// Compare plans a bundle against what is live.
+// Compare plans a bundle against the live revision.
 func Compare(l Live, b Bundle) (Plan, error) {
 	now, err := manifest.Accepted(b.Manifest)
 	if err != nil {

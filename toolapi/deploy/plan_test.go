@@ -68,7 +68,7 @@ func TestPlanOfFiles(t *testing.T) {
 	}
 }
 
-// TestPlanOfAccess holds that a plan tells who may see what, against what is live.
+// TestPlanOfAccess: a plan lists changes of access against the live revision.
 func TestPlanOfAccess(t *testing.T) {
 	const open = `{"assets": "public"}`
 	const closed = `{"assets": "public", "routes": [{"pattern": "/private/*", "access": "members"}]}`

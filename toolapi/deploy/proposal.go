@@ -33,7 +33,7 @@ type Proposal struct {
 	Proposed  time.Time       `json:"proposed_at"`
 	Expires   time.Time       `json:"expires_at"`
 
-	toolapi.Migrated // what the migrations of Revision would do when it was proposed
+	toolapi.Migrated // effect of Revision's migrations at the time of the proposal
 }
 
 // Propose makes the first call of a two-call tool. The Proposal is nil if the tool did it at once.
@@ -188,7 +188,7 @@ func NeedsMember(err error) bool {
 }
 
 // Serving says in words what visitors find at an address (platform document, section 4.4).
-// It calls live only what is served now. revision is nil for a page that was never published.
+// It says "live" only of a revision that is served now. revision is nil for a page that was never published.
 func Serving(address string, revision *string, now bool) string {
 	switch {
 	case now:

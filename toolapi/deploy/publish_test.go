@@ -84,8 +84,8 @@ func TestNoProposal(t *testing.T) {
 	}
 }
 
-// TestUploaded: a proposal names the revision that would go live, and what is uploaded of
-// it compares with what is live as the bundle itself did.
+// TestUploaded: a proposal names the revision that would go live, and its uploaded files compare with the live ones as the bundle itself
+// did.
 func TestUploaded(t *testing.T) {
 	w := newTestService(t)
 	_, first := folder(t, 3, 10)

@@ -17,8 +17,8 @@ import (
 // maxRehearsedText bounds the migrations that are sent to be rehearsed, in bytes: JSON may write one as six.
 const maxRehearsedText = toolapi.MaxBody / 6
 
-// Rehearse has the service run the migrations of a bundle on a copy of the page's database, and notes in the plan what they do.
-// Where that is not possible, the plan says why. A migration that cannot be applied is the *client.RefusalError.
+// Rehearse has the service run the migrations of a bundle on a copy of the page's database, and notes their effect in the plan. Where
+// that is not possible, the plan says why. A migration that cannot be applied is the *client.RefusalError.
 func (d *Deployer) Rehearse(ctx context.Context, l Live, b Bundle, p *Plan) error {
 	now, err := manifest.Accepted(b.Manifest)
 	if err != nil {
@@ -69,7 +69,7 @@ func (d *Deployer) rehearse(ctx context.Context, args toolapi.RehearseArgs, p *P
 	return err
 }
 
-// note writes down what the migrations do.
+// note records the effect of the migrations.
 func (p *Plan) note(lost []toolapi.DataLoss, r toolapi.Rehearsal) {
 	p.DataLoss, p.Rehearsal = append([]toolapi.DataLoss{}, lost...), r
 }

@@ -29,7 +29,7 @@ func TestRehearse(t *testing.T) {
 		`"file":"2.sql","line":1,"cause":"drop"}],"rehearsal":{"state":"done","tables":[],"files":[],"warnings":[]}}`
 	for _, c := range []struct {
 		name   string
-		files  []string // as path=text; what is live has m/1.sql=one
+		files  []string // as path=text; the live revision has m/1.sql=one
 		status int
 		answer string
 		sent   string // of the arguments, without the site; "" when nothing is asked

@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// Progress counts what a Deployer has sent. It may be read while the Deployer sends.
+// Progress counts the blobs and bytes of a Deployer. It may be read while the Deployer sends.
 type Progress struct {
 	Blobs, BlobsStored atomic.Int64
 	Bytes, BytesSent   atomic.Int64
@@ -27,9 +27,8 @@ type Progress struct {
 	Had atomic.Int64
 }
 
-// Send makes a revision of a bundle: it declares it, sends what the workspace lacks and
-// finalizes it. base is the expected live revision; the service checks it. Visitors
-// see no change.
+// Send makes a revision of a bundle: it declares it, sends the blobs that the workspace lacks and finalizes it. base is the expected live
+// revision; the service checks it. Visitors see no change.
 func (d *Deployer) Send(ctx context.Context, b Bundle, base toolapi.BaseRevision, p *Progress) (toolapi.Finalized, error) {
 	args := toolapi.DeclareArgs{
 		SiteID: toolapi.UUID(d.Site), BaseRevision: base, Manifest: b.Manifest, Files: make([]toolapi.UploadFile, len(b.Files)),
@@ -91,7 +90,7 @@ type sender struct {
 	d        *Deployer
 	files    []File // of the bundle
 	progress *Progress
-	counted  bool // progress has what the service had
+	counted  bool // progress has the blobs that the service had
 	// stored is when a blob was last stored, with its monotonic clock: setting the wall clock
 	// must not change how long the sender tries.
 	stored atomic.Pointer[time.Time]
@@ -147,7 +146,7 @@ func (s *sender) sendBlobs(ctx context.Context, up toolapi.Upload) error {
 	p := s.progress
 	p.Blobs.Store(p.BlobsStored.Load() + int64(len(queue)))
 	p.Bytes.Store(p.BytesSent.Load() + bytes)
-	if !s.counted { // what is asked for once more was not there either
+	if !s.counted { // a blob of the second request was not there before either
 		s.counted = true
 		p.Had.Store(had)
 	}

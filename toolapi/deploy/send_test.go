@@ -22,7 +22,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// TestSend sends what the workspace lacks, and nothing twice.
+// TestSend sends the blobs that the workspace lacks, and none twice.
 func TestSend(t *testing.T) {
 	w := newTestService(t)
 	dir, b := folder(t, 60, 2000)
@@ -83,7 +83,7 @@ func TestResume(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What was under way when it stopped may have arrived or not.
+		// Blobs in transit at the stop may have arrived or not.
 		if sent := rest.count("PUT blobs"); sent > 30-k || int64(sent) < 30-before-8 {
 			t.Errorf("stopped after %d (%d answered): sent %d more", k, before, sent)
 		}
@@ -371,8 +371,7 @@ func TestGoneForGood(t *testing.T) {
 	}
 }
 
-// TestLyingRequired sends nothing to a service that asks for what was not declared, or for
-// the same again and again.
+// TestLyingRequired sends nothing to a service that asks for undeclared blobs, or for the same again and again.
 func TestLyingRequired(t *testing.T) {
 	w := newTestService(t)
 	_, b := folder(t, 3, 300)

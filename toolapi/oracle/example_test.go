@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/oracle"
 )
 
-// A test fails at its end when a service answered what the description does not have. The console is not in it.
+// A test fails at its end when a response of the service does not match the description. The console is not in it.
 func Example() {
 	document, err := toolapi.NewContract().OpenAPI()
 	if err != nil {
@@ -32,7 +32,7 @@ func Example() {
 	// held to the description: 1
 }
 
-// report is a test that prints what it fails with.
+// report is a test that prints its failures.
 type report struct {
 	testing.TB
 	end func()

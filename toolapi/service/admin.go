@@ -150,7 +150,7 @@ const (
 // newSecret makes a key of over 250 random bits.
 func newSecret() string { return keyPrefix + strings.ToLower(rand.Text()+rand.Text()) }
 
-// hashKey returns what is stored of a key. A key is random, so one round is enough.
+// hashKey returns the stored form of a key. A key is random, so one round is enough.
 func hashKey(key string) []byte {
 	sum := sha256.Sum256([]byte(key))
 	return sum[:]

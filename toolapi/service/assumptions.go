@@ -2,8 +2,8 @@ package service
 
 import "time"
 
-// This file holds what the platform document leaves open about the service. All of it may change without a change of the
-// contract.
+// This file holds the choices of the service where the platform document leaves a point open. All of them may change without a change of
+// the contract.
 //
 // Order of refusals. Method, credential (401), access (403), rate (429), then the request itself. So a client without a
 // key does not learn which tools there are, and 401 and 403 cost no quota.
@@ -16,11 +16,10 @@ import "time"
 // Confirmations. A member's proposal is confirmed by the same member; a service account's by any member of the workspace
 // who may do the thing, as long as the account may still do it and the key that proposed is not revoked. An id of someone
 // else, of another tool or of another workspace is answered as an unknown one. A proposal whose target changed is stale.
-// Confirming twice repeats the first answer. A newer proposal of the same holder replaces an older one about the same thing:
-// what is live of a site (page.publish, page.rollback), what is scheduled of it, or where a domain points; those of other
-// people stay. The same call once more, with all that it shows, keeps its id and expires later. The refusal of one that
-// cannot be confirmed any more says what happened, as the console does. A holder may have maxProposals open in a workspace;
-// a new one replaces the oldest.
+// Confirming twice repeats the first answer. A newer proposal of the same holder replaces an older one about the same thing: the live
+// revision of a site (page.publish, page.rollback), its schedule, or the target of a domain; those of other people stay. The same call
+// once more, with all that it shows, keeps its id and expires later. The refusal of one that cannot be confirmed any more says what
+// happened, as the console does. A holder may have maxProposals open in a workspace; a new one replaces the oldest.
 //
 // Idempotency. Every answer of the tool itself is kept, refusals included, in the transaction of the effect. Boundary
 // refusals, invalid_arguments and refusals of workspace or permission are not kept.
@@ -32,8 +31,8 @@ import "time"
 // one call; as an argument the key is not deprecated here, where headers are the client's and not the agent's.
 //
 // Console. It signs in with a key, for sessionLife, and calls the tools as its holder; it draws on no rate window. A
-// proposal lapses by a person who could approve it, and that is audited. A revision that waits for approval is compared
-// with what is live at that moment.
+// proposal lapses by a person who could approve it, and that is audited. A revision that waits for approval is compared with the live
+// revision of that moment.
 //
 // Uploads. Method and credential are checked first, then workspace and site, then the bundle. Editors may upload; who may
 // publish may publish. A blob that exists is checked all the same. An idempotency key that was used for another request is
@@ -44,27 +43,27 @@ import "time"
 // file.
 //
 // Workers. The entry of an upload is one module, as pages build makes it, with its WebAssembly modules beside it: the
-// service bundles nothing, since a bundler would read what an upload names. A bundle with neither entry nor assets serves
+// service bundles nothing, since a bundler would read the files that an upload names. A bundle with neither entry nor assets serves
 // all its files. The flags of a wrangler.json among its files are checked once its text is stored: a flag that the platform
 // does not accept is manifest_invalid, by name, when the upload is finalized.
 //
 // Publishing prepares the revision first (files that were not read since they were stored, Worker, migrations up to their
-// commit) and moves the pointer then; the commit follows, and what is killed in between is ended by the next start, before
+// commit) and moves the pointer then; the commit follows, and the next start completes a publish that was killed in between, before
 // anybody sees the page. A revision that lacks a migration of the database is schema_ahead unless force is set. A schedule that
-// cannot be fulfilled is called off. A schedule belongs to the page, as what is live does: it stays when the key that
+// cannot be fulfilled is called off. A schedule belongs to the page, as the live revision does: it stays when the key that
 // confirmed it is revoked or its holder leaves the workspace; page.list shows it, and any member who may publish calls it
 // off.
 //
 // Rehearsals. The migrations of a revision run on a copy of the page's database when it is proposed, outside of any
-// transaction, and once more before they are applied. A proposal keeps what a person was shown. Approved are, of each table
+// transaction, and once more before they are applied. A proposal keeps the losses that it showed a person. Approved are, of each table
 // and column that was named, the rows that the proposal showed: fewer may be lost, and not more; any number where it was not
-// rehearsed, or where a comment in the migration allows it. What a proposal or schedule of an older version loses was never
-// shown, and is refused. Editors may rehearse, as they may upload.
+// rehearsed, or where a comment in the migration allows it. A proposal or schedule of an older version showed no losses: any loss is
+// refused. Editors may rehearse, as they may upload.
 //
 // Restores. A restore point goes back with the code that was live then, unless the call says otherwise: its tables are those
-// that this code knows. The transaction of the second call decides; what a host that was killed had not put back by then it
-// puts back before anybody sees the page. Approved are the tables that the proposal showed: more of their rows may have come
-// since, which are in the restore point that is made first, and no other table loses any. Who may publish may restore.
+// that this code knows. The transaction of the second call decides; a host that was killed before it had restored the data does so at its
+// next start, before anybody sees the page. Approved are the tables that the proposal showed: more of their rows may have come since,
+// which are in the restore point that is made first, and no other table loses any. Who may publish may restore.
 //
 // Previews. The arguments of a preview link are refused with 422, as the upload protocol has it, and those of uploads
 // and imports with 400. Previews have databases and a namespace of their own, copied from the live ones at the first
@@ -79,8 +78,8 @@ import "time"
 // Leads. A form is answered when the page has the lead; the service takes it into the workspace right after, once. Every
 // member may read leads (page.leads). A page of them ends where it holds leadBytes, since JSON may write a byte as six.
 //
-// Audit trail. It keeps a call for auditLife. It has no bound by number: a flood would then choose what it forgets, and the
-// rates of the keys bound what comes in that time.
+// Audit trail. It keeps a call for auditLife. It has no bound by number: a flood would then push out the older calls, and the rates of
+// the keys bound the calls of that time.
 //
 // Disk. After an fsync that failed nothing is acknowledged any more, and the process ends.
 //
@@ -101,7 +100,7 @@ import "time"
 // Schedule. Its week starts on Monday, in the workspace's time zone. A piece is in the column of the day it is scheduled
 // for.
 //
-// Looks are judged by the views of what was made in each: the Mann-Whitney test of a look against all others, one-sided, at
+// Looks are judged by the views of the pieces made in each: the Mann-Whitney test of a look against all others, one-sided, at
 // lookAlpha divided by the number of looks compared.
 //
 // Tried shapes. Without a board the next week is a plan that the client holds (already_tried) and nothing is stored; with

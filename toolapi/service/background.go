@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Run works in the background until ctx ends: it publishes what was scheduled, removes what has expired, takes leads into
+// Run works in the background until ctx ends: it publishes due schedules, removes expired rows, takes leads into
 // their workspaces, and writes down when keys were used. It logs a failure and tries again.
 func (s *Service) Run(ctx context.Context) {
 	poll, clean, collect := time.NewTicker(pollInterval), time.NewTicker(cleanInterval), time.NewTicker(collectInterval)
@@ -50,7 +50,7 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// Clean removes what has expired: proposals, sessions, answers kept for retries, the oldest of the audit trail, and rate
+// Clean removes expired rows: proposals, sessions, answers kept for retries, the oldest of the audit trail, and rate
 // windows of unused keys.
 func (s *Service) Clean(ctx context.Context) error {
 	s.limits.clean()
@@ -85,8 +85,8 @@ func (s *Service) noteUse(ctx context.Context) error {
 	})
 }
 
-// Collect removes what nothing refers to any more: revisions beyond keptRevisions, links, uploads and unproven domains
-// that have expired, bundles, and blobs. It keeps what is live, scheduled or shown by a preview link.
+// Collect removes unreferenced data: revisions beyond keptRevisions, links, uploads and unproven domains
+// that have expired, bundles, and blobs. It keeps revisions that are live, scheduled or shown by a preview link.
 func (s *Service) Collect(ctx context.Context) error {
 	s.collecting.Lock()
 	defer s.collecting.Unlock()

@@ -20,10 +20,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file is the boundary: everything between a request and its tool, and what is refused before anything runs
+// This file is the boundary: everything between a request and its tool, and the refusals before anything runs
 // (platform document, sections 4.1, 5 and 7.1).
 
-// exchange is one request with its response, and what the log says of it.
+// exchange is one request with its response and its log entry.
 type exchange struct {
 	http.ResponseWriter
 	r       *http.Request
@@ -145,7 +145,7 @@ func (s *Service) route(x *exchange) {
 	}
 }
 
-// ambiguity says what is wrong with a path that two programs could read in two ways; "" for any other. It does not judge
+// ambiguity returns the fault of a path that two programs could read in two ways; "" for any other. It does not judge
 // names of tools and uploads: unknown ones are all answered alike.
 func ambiguity(u *url.URL) (fault string) {
 	switch {

@@ -12,8 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// TestPanicsAreContained: whatever a tool does, the service answers, and
-// nothing of what it did stays.
+// TestPanicsAreContained: whatever a tool does, the service answers, and undoes the tool's changes.
 func TestPanicsAreContained(t *testing.T) {
 	s, demo := seeded(t)
 	contract := toolapi.NewContract()

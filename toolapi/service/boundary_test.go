@@ -252,7 +252,7 @@ func TestReadsAreCountedNotAudited(t *testing.T) {
 	}
 }
 
-// TestMetrics: the text format of Prometheus, and what an operator watches for.
+// TestMetrics: the text format of Prometheus, and the figures that an operator watches.
 func TestMetrics(t *testing.T) {
 	w := newFixture(t)
 	c := w.twoCalls()[1]
@@ -399,7 +399,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestOtherWorkspacesAreUnknown: what exists elsewhere answers as what does not exist.
+// TestOtherWorkspacesAreUnknown: an id of another workspace gets the response for an unknown one.
 func TestOtherWorkspacesAreUnknown(t *testing.T) {
 	w := newFixture(t)
 	const none = "00000000-0000-4000-8000-000000000000"

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// requestCache keeps what every request asks the database for: who a key acts for, and which upload a blob is of. A
+// requestCache keeps the rows that every request needs: the holder of a key, and the upload of a blob. A
 // commit, by this process or another, empties it: before each use SQLite is asked for its PRAGMA data_version. So the
 // next request refuses a key that was revoked, and ten thousand blobs do not query ten thousand times, which was a third
 // of the service's processor time.
@@ -42,7 +42,7 @@ func readCached[T any](l *requestCache, version int64, key string, read func() (
 	if ok {
 		return value, nil
 	}
-	value, err := read() // sees what was committed before currentVersion, or more
+	value, err := read() // sees the commits up to currentVersion, or more
 	if err != nil {
 		return value, err
 	}

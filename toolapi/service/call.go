@@ -61,7 +61,7 @@ type handler struct {
 	replay func([]byte) ([]byte, error)
 	// prepare does what takes long, outside of the transaction; nil for nothing.
 	prepare func(context.Context, *call) error
-	// plannedRelease returns what a confirming call will make live, and what was agreed to be lost by it; nil where no call does.
+	// plannedRelease returns the release of a confirming call, and the approved losses; nil for a tool without releases.
 	plannedRelease func(*call) (releaseChange, approval, error)
 	// plannedRehearsal returns the revision that a proposing call is about. migrates says whether it can be about one.
 	plannedRehearsal func(*call) (plannedRehearsal, error)
@@ -155,7 +155,7 @@ func (h handler) commit(ctx context.Context, c *call) (a response, err error) {
 		"What the page serves changed each time the migrations were rehearsed; nothing was proposed. Propose again."))
 }
 
-// commitOnce runs a tool that writes. What it makes live is prepared before, and shown after.
+// commitOnce runs a tool that writes. A release is prepared before, and shown after.
 func (h handler) commitOnce(ctx context.Context, c *call) (a response, err error) {
 	if h.prepare != nil {
 		err = h.prepare(ctx, c)
@@ -305,7 +305,7 @@ func (h handler) runIdempotent(c *call) (response, error) {
 		c.who.holder, c.in.id, c.tool.Name, key, fingerprint, string(a.body), a.refused != "", c.now.UnixMilli())
 }
 
-// change runs a tool that writes. What it wrote before it refused is undone.
+// change runs a tool that writes. A refusal undoes its writes.
 func (h handler) change(c *call) (response, error) {
 	if err := c.exec("SAVEPOINT tool"); err != nil {
 		return response{}, err
@@ -340,7 +340,7 @@ func (c *call) refuse(err error) (response, error) {
 	return response{body: body, refused: refused.refusal.Code, boundary: refused.boundary}, err
 }
 
-// audit writes what the call did, in the transaction of its effect.
+// audit adds the call to the audit trail, in the transaction of its effect.
 func (c *call) audit(e entry) error {
 	var workspace any
 	if c.in.id != 0 {

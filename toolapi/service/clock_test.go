@@ -135,8 +135,8 @@ func TestClockRules(t *testing.T) {
 	}
 }
 
-// TestScheduleAfterADownTime: what came due while the service was down happens once when
-// it is back, and a clock that is set back then does not make it happen again.
+// TestScheduleAfterADownTime: a schedule that came due while the service was down runs once when it is back, and a clock that is set back
+// then does not run it again.
 func TestScheduleAfterADownTime(t *testing.T) {
 	w, host := newHostedFixture(t)
 	name := w.revisionOf("next")

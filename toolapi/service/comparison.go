@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
 
-// This file compares a revision with what is live, and shows the difference to the person who approves it. The sorted
+// This file compares a revision with the live one, and shows the difference to the person who approves it. The sorted
 // lists of files of both bundles are read side by side: two lists of 20,000 take a tenth of a second, and hardly more
 // memory than the paths.
 
@@ -191,7 +191,7 @@ func mergeFiles(was, now []byte, each func(was, now *toolapi.UploadFile)) error 
 	return err
 }
 
-// contentsView shows a revision against what is live.
+// contentsView shows a revision against the live one.
 type contentsView struct {
 	Revision, Live string
 	First          bool     // nothing is live
@@ -206,7 +206,7 @@ type contentsRow struct {
 	nameList
 }
 
-// contents compares a revision of a site with what is live.
+// contents compares a revision of a site with the live one.
 func (v *consoleRequest) contents(t tx, s siteRow, revision string) (*contentsView, error) {
 	if s.id == "" || s.live.String == revision {
 		return nil, nil //nolint:nilnil // nothing would change

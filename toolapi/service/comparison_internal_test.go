@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
-// someFiles are files of a bundle, by chance, with what a map says of them.
+// someFiles are random files of a bundle, packed and as a map.
 func someFiles(t testing.TB, chance *rand.Rand, most int) (packed []byte, files map[string]sitefile.File) {
 	t.Helper()
 	files = map[string]sitefile.File{}

@@ -21,7 +21,7 @@ import (
 type plan[R any] struct {
 	// subject identifies the decision: a newer proposal of the same holder about it replaces an older one. "" never does.
 	subject string
-	// target is the state of what the call changes; another one makes the proposal stale.
+	// target is the state of the thing that the call changes; another state makes the proposal stale.
 	target string
 	// summary is one sentence for a person.
 	summary string
@@ -47,7 +47,7 @@ type twoCallResult[R any] interface {
 	Perform()
 }
 
-// bindTwoCall binds a two-call tool. prepare finds out what the call would do, and changes nothing.
+// bindTwoCall binds a two-call tool. prepare plans the effect of the call, and changes nothing.
 func bindTwoCall[A twoCallArgs, R any, P twoCallResult[R]](
 	t toolapi.Typed[A, R], needs permission, prepare func(*call, A) (plan[R], error),
 ) handler {

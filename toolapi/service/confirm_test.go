@@ -181,8 +181,8 @@ func TestServiceAccountProposes(t *testing.T) {
 	})
 }
 
-// TestServiceAccountIsGone: what a service account proposed ends with its key, its role and
-// its membership; what was confirmed before is answered again.
+// TestServiceAccountIsGone: a service account's proposals end with its key, its role and its membership; a repeated confirmation gets its
+// first response.
 func TestServiceAccountIsGone(t *testing.T) {
 	const bot = "(SELECT id FROM holders WHERE service)"
 	for change, why := range map[string]string{
@@ -452,7 +452,7 @@ func TestWhyNotOpen(t *testing.T) {
 	w.signIn("member").see("/console/w/acme/proposals", "www.acme.example was pointed at ", " at 13:00 CET")
 }
 
-// TestSummaries: what a person reads is one honest line.
+// TestSummaries: a person reads one true line.
 func TestSummaries(t *testing.T) {
 	w := newFixture(t)
 	for _, name := range []string{"a\nb", "a\u202eb", "<b>x</b>", strings.Repeat("ä", 10<<10), "\x00", "e\u200bvil"} {
@@ -470,7 +470,7 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// TestGuesses: what is not the id is no id.
+// TestGuesses: an id that differs in one digit does not confirm, and guesses use up the rate.
 func TestGuesses(t *testing.T) {
 	w := newFixture(t)
 	c := w.twoCalls()[2]

@@ -273,7 +273,7 @@ func (v *consoleRequest) fail(err error) {
 	}
 }
 
-// callTool calls a tool as the person who is signed in, in the workspace of the page. Its refusal is a *refusalError.
+// callTool calls a tool as the signed-in person, in the workspace of the page. Its refusal is a *refusalError.
 func callTool[R any](v *consoleRequest, tool string, arguments map[string]any) (result R, err error) {
 	arguments["workspace"] = v.in.slug
 	text, err := json.Marshal(arguments)

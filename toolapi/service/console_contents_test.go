@@ -63,7 +63,7 @@ func (p *person) contents() string {
 	return html.UnescapeString(strings.Join(strings.Fields(out.String()), " "))
 }
 
-// shows holds what is shown of the only proposal, and lets it lapse.
+// shows checks the view of the only proposal, and lets it expire.
 func (p *person) shows(what string, has []string, not ...string) {
 	p.Helper()
 	got := p.contents()
@@ -89,7 +89,7 @@ const (
 		"bindings": {"database": {"migrations": "sql"}, "kv": {}}}`
 )
 
-// TestConsoleShowsContents: who approves sees what is in the revision, against what is live.
+// TestConsoleShowsContents: the approver sees the contents of the revision against the live one.
 func TestConsoleShowsContents(t *testing.T) {
 	w := newFixture(t)
 	site := w.demo.IDs["unpublished_site_id"]
@@ -119,7 +119,7 @@ func TestConsoleShowsContents(t *testing.T) {
 	ana.shows("a schedule", news, "0001_a.sql")
 	w.publish(site, second)
 
-	// Back, over what the database has, and then forth again: the migration is not run twice.
+	// Back, to before a migration that the database has, and forth again: the migration does not run twice.
 	w.ok("service", "page.rollback", js("site_id", site, "revision", first, "force", true))
 	ana.shows("a rollback", []string{
 		"Becomes members only /club/*", "2 removed (12 B)",
@@ -140,7 +140,7 @@ func TestConsoleShowsContents(t *testing.T) {
 		"before it goes live", "manifest",
 	)
 
-	// What is not kept is not made up.
+	// Without the live bundle there is no comparison.
 	w.sql("UPDATE revisions SET bundle_id = NULL WHERE name = ?", first)
 	w.ok("service", "page.publish", js("site_id", site, "revision", same, "force", true))
 	ana.shows(

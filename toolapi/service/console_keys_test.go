@@ -15,7 +15,7 @@ import (
 
 var madeKey = regexp.MustCompile(`<code id="made">(pgk_[a-z0-9]+)</code>`)
 
-// make makes a key in the console, and returns it with what was shown.
+// makeKey makes a key in the console, and returns it with the page that shows it.
 func (p *person) makeKey(name, workspace, days string) (key string, shown page) {
 	p.Helper()
 	token := formToken.FindStringSubmatch(p.see("/console/keys").text)
@@ -88,7 +88,7 @@ func TestConsoleKeys(t *testing.T) {
 	}
 }
 
-// TestConsoleKeysReachNoFurther: what a key makes is no way around what it is kept to.
+// TestConsoleKeysReachNoFurther: a key can make, show and revoke only keys within its own limits.
 func TestConsoleKeysReachNoFurther(t *testing.T) {
 	w := newFixture(t)
 	enter := func(key string) *person {

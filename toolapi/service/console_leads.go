@@ -27,7 +27,7 @@ type answerView struct {
 	Files       []fileView
 }
 
-// fileView links to a file of a lead. The page has it, and serves it to members who are signed in there.
+// fileView links to a file of a lead. The page has it, and serves it to members signed in there.
 type fileView struct {
 	Name string `json:"filename"`
 	Size int64  `json:"size"`

@@ -13,12 +13,12 @@ import (
 
 // This file shows a person which rows they would lose, before they approve it.
 
-// lossView shows what the migrations of a proposal take away.
+// lossView shows the losses by the migrations of a proposal.
 type lossView struct {
 	Restore bool // a restore takes it away, and not migrations
 	Losses  []lossRow
 	More    int      // that are not shown
-	Words   string   // what is lost, in a few words: "2 rows of people"; "" for nothing
+	Words   string   // the loss in a few words: "2 rows of people"; "" for nothing
 	Skipped string   // why the migrations were not rehearsed; "" when they were
 	Tables  []string // that may lose rows all the same
 	Counts  []toolapi.RehearsedTable
@@ -33,7 +33,7 @@ type lossRow struct {
 	Allowed                       bool // by a comment
 }
 
-// losses makes the view of what a proposal takes away; nil where it says nothing of it.
+// losses makes the view of a proposal's losses; nil for a proposal without the information.
 func (t tx) losses(proposal string, arguments map[string]any) (*lossView, error) {
 	a, err := t.approvalOf(proposal, nil)
 	if err != nil || a.Migrated.Rehearsal == nil {
@@ -105,7 +105,7 @@ func shownSQL(text string) string {
 // listedAbove stands for losses that are too many for a few words.
 const listedAbove = "what is listed above"
 
-// Sum says what is lost, above the list of it; "" where only the list does.
+// Sum is the loss in words, above the list; "" where the list alone says it.
 func (v *lossView) Sum() string {
 	if v.Words == listedAbove {
 		return ""
@@ -113,7 +113,7 @@ func (v *lossView) Sum() string {
 	return v.Words
 }
 
-// lostInWords says in a few words what is lost: "2 rows of people and 1 value of people.email", or "the values of 2 rows of people".
+// lostInWords returns the loss in a few words: "2 rows of people and 1 value of people.email", or "the values of 2 rows of people".
 func lostInWords(sums []toolapi.LossOf) string {
 	const shown = 2
 	parts := make([]string, 0, shown)

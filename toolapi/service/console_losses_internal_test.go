@@ -21,7 +21,7 @@ func TestShownSQL(t *testing.T) {
 	}
 }
 
-// TestSumOfLosses: what is lost is said above the list in a few words, or only by the list.
+// TestSumOfLosses: a few words above the list sum up the losses, or the list stands alone.
 func TestSumOfLosses(t *testing.T) {
 	lost := []toolapi.DataLoss{{Table: "a", Rows: 1}, {Table: "b", Column: "x", Rows: 2}, {Table: "c", Rows: 3}}
 	for _, c := range []struct {

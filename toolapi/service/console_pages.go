@@ -277,7 +277,7 @@ func (v *consoleRequest) address(hostname string) string {
 	return u.String()
 }
 
-// auditPage shows what was proposed, done and refused, newest first.
+// auditPage shows proposals, changes and refusals, newest first.
 func (v *consoleRequest) auditPage() error {
 	type trace struct {
 		At                           clockView

@@ -38,7 +38,7 @@ type closedView struct {
 	Why                    string // a clause
 }
 
-// argumentView shows an argument exactly as it was proposed, and what it names.
+// argumentView shows an argument exactly as it was proposed, and the thing that it names.
 type argumentView struct{ Name, Value, Means string }
 
 // changeView shows one change.
@@ -189,7 +189,7 @@ func (v *consoleRequest) mayApprove(p proposalRow, h handler) (ok bool, because 
 	return true, ""
 }
 
-// effects adds what an approval would change.
+// effects adds the changes of an approval.
 func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, shown *proposalView) (err error) {
 	id, _ := arguments["site_id"].(string)
 	var s siteRow

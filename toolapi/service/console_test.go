@@ -397,8 +397,7 @@ func TestConsoleLapse(t *testing.T) {
 	w.refused(toolapi.CodeConfirmationExpired, "member", c.tool, c.body("confirmation_id", id))
 }
 
-// TestConsoleShowsNamesAsText: what someone chose is never markup, and shows what it
-// is.
+// TestConsoleShowsNamesAsText: a name that a person chose is never markup, and appears unchanged.
 func TestConsoleShowsNamesAsText(t *testing.T) {
 	w := newFixture(t)
 	const evil = "<script>alert(1)</script>\u202e\"'"

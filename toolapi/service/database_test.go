@@ -10,8 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// TestDatabaseFile looks at what a new database is made with: SQLite takes some of it only before the first write, and
-// says nothing when that is over.
+// TestDatabaseFile checks the settings of a new database: SQLite takes some of them only before the first write, and later ignores them.
 func TestDatabaseFile(t *testing.T) {
 	w := newFixture(t)
 	for pragma, want := range map[string]string{"page_size": "8192", "journal_mode": "wal"} {

@@ -157,7 +157,7 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (none plan[toolapi.Poin
 	}, nil
 }
 
-// domainConsequence says what the address will serve.
+// domainConsequence is a sentence on the future of the address.
 func domainConsequence(published, proven, active bool) string {
 	switch {
 	case !published:

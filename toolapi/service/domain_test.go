@@ -203,7 +203,7 @@ func TestDomainProof(t *testing.T) {
 	w.refused(toolapi.CodeDomainTaken, "both", "domain.verify", string(verify(theirs, "globex")))
 	w.refused(toolapi.CodeDomainTaken, "both", "domain.connect", js("hostname", name, "site_id", made.SiteID, "workspace", "globex"))
 	asked := len(z.asked)
-	w.ok("both", "domain.verify", string(verify(ours, "acme"))) // again: DNS is not asked for what is proven
+	w.ok("both", "domain.verify", string(verify(ours, "acme"))) // again: no DNS query for a proven domain
 	for _, c := range []struct{ code, key, body string }{
 		{toolapi.CodeDomainUnknown, "both", string(verify(ours, "globex"))},
 		{toolapi.CodeDomainUnknown, "member", js("domain_id", theirs)},

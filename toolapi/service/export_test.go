@@ -11,7 +11,7 @@ import (
 // TakeArrived takes the leads that have arrived.
 func (s *Service) TakeArrived(ctx context.Context) error { return s.takeArrived(ctx) }
 
-// AskDNS changes who is asked for TXT records.
+// AskDNS replaces the look-up of TXT records.
 func (s *Service) AskDNS(lookUp func(context.Context, string) ([]string, error)) { s.lookUp = lookUp }
 
 // Pace changes how long a body's bytes are waited for, until reset.
@@ -21,7 +21,7 @@ func (s *Service) Pace(wait time.Duration) (reset func()) {
 }
 
 // LimitPages makes the database as full as it is, or as large as it likes again for 0:
-// SQLite then says of the file what it says of a full disk.
+// SQLite then fails as on a full disk.
 func (s *Service) LimitPages(ctx context.Context, pages int64) error {
 	return s.db.write(ctx, func(t tx) error {
 		if pages == 0 {
@@ -33,7 +33,7 @@ func (s *Service) LimitPages(ctx context.Context, pages int64) error {
 	})
 }
 
-// WithFixtures adds to what is answered over MCP, for suites that bring tools of their own.
+// WithFixtures adds tools and options to MCP, for suites that bring their own.
 func (s *Service) WithFixtures(options func(*mcp.ServerOptions), add func(*mcp.Server)) {
 	o := s.mcpOptions()
 	options(o)

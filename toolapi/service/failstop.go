@@ -12,7 +12,7 @@ import (
 
 // failStop stops the service when a write did not reach the disk. After an fsync that failed the kernel may have dropped
 // the pages, and accept the next fsync. So none is tried again: the service acknowledges nothing any more, and its
-// process must end. The next process begins with what is on disk.
+// process must end. The next process begins with the state on disk.
 type failStop struct {
 	failed context.Context // ends with the first write that was lost
 	fail   context.CancelCauseFunc

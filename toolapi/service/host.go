@@ -13,19 +13,19 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// Host runs what is published; the service decides what that is. Its functions may be called concurrently.
+// Host runs published releases; the service decides which. Its functions may be called concurrently.
 type Host interface {
 	// Prepare prepares a release: its bindings, its Worker, its migrations. Clients do not see it yet, and writes to the
-	// site's database wait until it is shown or discarded. An error that the release caused is a *ReleaseError, and what was live
-	// is unchanged.
+	// site's database wait until it is shown or discarded. An error that the release caused is a *ReleaseError, and leaves the live
+	// release unchanged.
 	Prepare(ctx context.Context, r Release) (Prepared, error)
 	// Rehearse runs the migrations of a release on a copy of the site's database. An error that the release caused is a
-	// *ReleaseError, as Prepare would have it. The host bounds the copies in bytes, time and number; what is over a bound is
-	// no error, and its Rehearsal says why it was skipped. DataLoss and Rehearsal are never nil.
+	// *ReleaseError, as Prepare would have it. The host bounds the copies in bytes, time and number; a database over a bound is no error,
+	// and the Rehearsal says why it was skipped. DataLoss and Rehearsal are never nil.
 	Rehearse(ctx context.Context, r Release) (toolapi.Migrated, error)
 	// RestorePoints returns the restore points of a site, the newest first, and if count is set the tables of now with their rows.
 	RestorePoints(ctx context.Context, site string, count bool) (RestorePoints, error)
-	// Serve answers a request for a site. load returns what is live, for a host that does not have it.
+	// Serve answers a request for a site. load returns the live release, for a host that does not have it.
 	Serve(w http.ResponseWriter, r *http.Request, site string, load func(context.Context) (Release, error))
 	// Preview answers a request for a preview, by the id of its link.
 	Preview(w http.ResponseWriter, r *http.Request, id string, load func(context.Context) (Release, error))
@@ -40,7 +40,7 @@ type Host interface {
 	// Leads returns the leads of a site's forms after the lead with a number, the oldest first, at most `most`. The host
 	// calls Service.Arrived when there are new ones.
 	Leads(ctx context.Context, site string, after int64, most int) ([]Captured, error)
-	// Serving reports whether what is live of a site can be served, as far as the host knows.
+	// Serving reports whether the live release of a site can be served, as far as the host knows.
 	Serving(site string) bool
 }
 
@@ -78,7 +78,7 @@ type Prepared interface {
 	Migrated() toolapi.Migrated
 	// Restored describes the data that Show restores; nil for none.
 	Restored() *Restored
-	// Show replaces what was live, and commits the migrations. Requests under way end where they began. A host that is killed
+	// Show replaces the live release, and commits the migrations. Requests under way end where they began. A host that is killed
 	// before Show has ended does so before it does anything else with the site, where Release.Applied names the migrations.
 	Show()
 	// Discard releases what only this release needs.
@@ -116,13 +116,13 @@ type Release struct {
 	Restore *Restoration
 	// Proposed are migrations that are rehearsed in the place of the bundle's, which may be nil then.
 	Proposed *ProposedMigrations
-	// Judge is called with what the migrations did, before they are committed; its error undoes them, and is returned as it
-	// is. nil lets them take away anything.
+	// Judge is called with the effect of the migrations before they are committed; its error undoes them, and is returned as it is. nil
+	// allows any loss.
 	Judge func(toolapi.Migrated) error
 	// People are who may sign in.
 	People People
-	// Answers reports whether a host, with or without a port, serves this site at the moment. Ask it about domains, never
-	// about what a client sent.
+	// Answers reports whether a host, with or without a port, serves this site at the moment. Ask it about domains, never about a text of
+	// a client.
 	Answers func(host string) bool
 }
 

@@ -192,7 +192,7 @@ func (in *imported) bundle() (*bundle.Bundle, error) {
 	}
 }
 
-// storeImport makes a revision of what was imported.
+// storeImport makes a revision of an import.
 func (p *pagesCall) storeImport(t tx, b *bundle.Bundle, sum []byte) (reply storedReply, err error) {
 	s, err := p.siteOfQuery(t)
 	if err != nil {

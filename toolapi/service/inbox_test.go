@@ -93,7 +93,7 @@ func TestLeadsArrive(t *testing.T) {
 	w.refused(toolapi.CodeCursorInvalid, "member", "content.status", js("cursor", first))
 }
 
-// TestLeadsAfterTheEnd takes what a service that ended had not taken: Run begins with it.
+// TestLeadsAfterTheEnd: Run first takes the leads that an earlier process had not taken.
 func TestLeadsAfterTheEnd(t *testing.T) {
 	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
@@ -137,7 +137,7 @@ func (w *fixture) leadPages() iter.Seq2[toolapi.LeadList, int] {
 	}
 }
 
-// TestLongLeads: visitors decide what is in a lead, and not how long an answer is. Pages of
+// TestLongLeads: visitors choose the contents of a lead, and not the length of a response. Pages of
 // long ones are shorter, and together they are whole.
 func TestLongLeads(t *testing.T) {
 	w, host := newHostedFixture(t)

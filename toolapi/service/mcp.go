@@ -20,7 +20,7 @@ import (
 )
 
 // This file is the boundary of MCP (platform document, sections 1.3 and 7.1), between a POST and the SDK, which speaks the
-// protocol's revisions. It refuses with the Error envelope; what it admits is answered in JSON-RPC. The SDK alone would
+// protocol's revisions. It refuses with the Error envelope; admitted requests get JSON-RPC. The SDK alone would
 // refuse in plain text, take batches without end, and let a tool's panic end the process. A tool's result is the REST
 // response: as structured content, and as text for older clients.
 

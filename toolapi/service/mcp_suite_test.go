@@ -46,7 +46,7 @@ func TestNPMConformance(t *testing.T) {
 		}
 		o.SubscribeHandler = func(context.Context, *mcp.SubscribeRequest) error { return nil }
 		o.UnsubscribeHandler = func(context.Context, *mcp.UnsubscribeRequest) error { return nil }
-		o.Capabilities.Logging = &mcp.LoggingCapabilities{} //nolint:staticcheck // what the suite asks for
+		o.Capabilities.Logging = &mcp.LoggingCapabilities{} //nolint:staticcheck // the suite needs it
 	}, addFixtures)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Authorization", "Bearer "+w.demo.Keys["member"])

@@ -39,7 +39,7 @@ func rpc(version string, id any, method string, pairs ...any) string {
 	return js("jsonrpc", "2.0", "id", id, "method", method, "params", params)
 }
 
-// mcp posts a body; header replaces what a client of the revision sends.
+// mcp posts a body; header replaces the headers of a client of the revision.
 func (w *fixture) mcp(key, version, body string, header ...string) response {
 	w.Helper()
 	m := toolapi.ParseMessage(json.RawMessage(body))
@@ -582,8 +582,7 @@ func TestMCPConfirmation(t *testing.T) {
 	})
 }
 
-// TestMCPDisconnects: a caller who goes away leaves all of the effect or
-// none, and nothing running.
+// TestMCPDisconnects: after a client disconnects, all of the effect or none remains, and nothing runs.
 func TestMCPDisconnects(t *testing.T) {
 	w := newFixture(t)
 	w.mcp("member", "", rpc("", 1, "ping"))
@@ -608,7 +607,7 @@ func TestMCPDisconnects(t *testing.T) {
 		}
 		gone()
 	}
-	w.server.Close() // waits for what is under way
+	w.server.Close() // waits for running requests
 	answered, done, moved := w.value("SELECT count(*) FROM answers"), w.value("SELECT count(*) FROM audit"),
 		w.value("SELECT revision - 4 FROM boards")
 	if effects := w.value("SELECT count(*) FROM audit WHERE outcome = 'done'"); answered != done || moved != effects {

@@ -66,7 +66,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 	heap := func() uint64 {
 		runtime.GC()
-		runtime.GC() // what the first made free of pools
+		runtime.GC() // frees the pools, which outlive the first
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc

@@ -443,8 +443,8 @@ func (p *pagesCall) listPreviews() error {
 	return p.sendResult(http.StatusOK, result)
 }
 
-// removePreview removes a preview link. With a preview that has a name go the links to its revisions. It returns the ids
-// by which the host knows what has ended.
+// removePreview removes a preview link. With a preview that has a name go the links to its revisions. It returns the ids by which the
+// host knows the ended previews.
 func (t tx) removePreview(id string) (ended []string, err error) {
 	var dataID string
 	named, err := t.queryOne("SELECT data_id FROM named_previews WHERE id = ?", []any{id}, &dataID)

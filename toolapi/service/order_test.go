@@ -65,8 +65,8 @@ func TestConfirmedTwiceAroundASchedule(t *testing.T) {
 	}
 }
 
-// TestStaleWhileItWaited: what is not due any more when the site's lock is free is not
-// made ready: its migrations would run all the same.
+// TestStaleWhileItWaited: a publish whose proposal becomes stale while it waits for the site's lock is not prepared: its migrations would
+// run all the same.
 func TestStaleWhileItWaited(t *testing.T) {
 	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]

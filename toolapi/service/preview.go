@@ -149,7 +149,7 @@ func tokenOf(bits [sha256.Size]byte) (token, label string) {
 	return base64.RawURLEncoding.EncodeToString(bits[:]), strings.ToLower(keyEncoding.EncodeToString(sum[:labelBits]))
 }
 
-// hashToken returns what is stored of a token. A token is random, so one round is enough.
+// hashToken returns the stored form of a token. A token is random, so one round is enough.
 func hashToken(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
@@ -255,7 +255,7 @@ func (s *Service) servePreview(x *exchange, label string) {
 	})
 }
 
-// previewRelease makes a release of what a preview link shows now. It may have been revoked since it was asked for, or its
+// previewRelease makes a release of the revision that a preview link shows now. It may have been revoked since it was asked for, or its
 // data begun anew: then it is not opened again.
 func (s *Service) previewRelease(t tx, id, dataID, site string) (r Release, err error) {
 	var n namedPreview

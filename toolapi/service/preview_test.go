@@ -45,8 +45,7 @@ func TestCollectEndsPreviews(t *testing.T) {
 	}
 }
 
-// TestPreviewsAreBounded: a site has room for so many links that are good; a retry of one
-// that was made is no other one, and what is revoked or has ended makes room.
+// TestPreviewsAreBounded: a site has room for so many valid links; a retry makes no second one, and a revoked or expired link makes room.
 func TestPreviewsAreBounded(t *testing.T) {
 	w, _ := newHostedFixture(t)
 	w.revisionOf("one")
@@ -124,7 +123,7 @@ func TestPreviewsLeaveEachOtherOpen(t *testing.T) {
 	}
 }
 
-// TestPreviewIsRevokedDuringAVisit: what a visit loads that began before is no preview any more.
+// TestPreviewIsRevokedDuringAVisit: a session from before the revocation gets no more of the preview.
 func TestPreviewIsRevokedDuringAVisit(t *testing.T) {
 	w, host := newHostedFixture(t)
 	w.revisionOf("one")

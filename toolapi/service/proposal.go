@@ -41,7 +41,7 @@ type proposalRow struct {
 	created, expires                     int64
 	replaced                             sql.NullInt64 // when a newer one took its place
 	answer                               sql.NullString
-	// The versions that what it names has now; NULL for what is gone, or is not named.
+	// The current versions of the site and domain that it names; NULL for one that is gone or not named.
 	site, domain sql.NullInt64
 }
 
@@ -61,14 +61,14 @@ func (p *proposalRow) columns() []any {
 
 // proposalKey says which proposals are about one thing, and which are the same proposal.
 type proposalKey struct {
-	subject     string // what the call decides; "" for a call of its own
+	subject     string // the thing that the call decides; "" for an independent call
 	target      string // its state
 	fingerprint []byte // of the arguments
 }
 
-// propose stores a proposal, and returns its id. It replaces the open one of the same holder about the same thing, and the
-// oldest one of a holder who has too many, first among those that are replaced. The same proposal once more, with all that a
-// person is shown of it, keeps its id, and its time begins anew: two deploys of one commit at once are one proposal.
+// propose stores a proposal, and returns its id. It replaces the open one of the same holder about the same thing, and the oldest one of
+// a holder with too many, first among those that are replaced. The same proposal once more, with all that a person is shown of it, keeps
+// its id, and its time begins anew: two deploys of one commit at once are one proposal.
 func (c *call) propose(summary string, key proposalKey) (id string, err error) {
 	now, expires := c.now.UnixMilli(), c.now.Add(proposalLife).UnixMilli()
 	if key.subject != "" {

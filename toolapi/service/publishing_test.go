@@ -304,7 +304,7 @@ func TestSecretBesidePublish(t *testing.T) {
 	for w.value("SELECT count(*) FROM secrets WHERE name = 'TOKEN'") == "0" {
 		<-time.After(time.Millisecond)
 	}
-	<-time.After(20 * time.Millisecond) // in which it would look at what is live
+	<-time.After(20 * time.Millisecond) // in which it would read the live revision
 	close(set)
 	calls.Wait()
 	if got := host.shownRevisions(); got != name+" "+name {
@@ -312,7 +312,7 @@ func TestSecretBesidePublish(t *testing.T) {
 	}
 }
 
-// TestScheduleShows publishes what was scheduled once, and calls off what cannot be.
+// TestScheduleShows publishes a schedule once, and calls off an impossible one.
 func TestScheduleShows(t *testing.T) {
 	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
@@ -553,7 +553,7 @@ func (s *sending) ReadFrom(src io.Reader) (int64, error) {
 	return io.Copy(s.ResponseRecorder, src)
 }
 
-// TestPagesSendFiles: what a page sends of a file reaches the server as one, of a preview too.
+// TestPagesSendFiles: a file that a page or a preview sends reaches the server as a file.
 func TestPagesSendFiles(t *testing.T) {
 	w, host := newHostedFixture(t)
 	w.revisionOf("one")
@@ -587,8 +587,7 @@ func TestPagesSendFiles(t *testing.T) {
 	}
 }
 
-// TestRefusedImportLeavesNothing: what an import stored before it
-// was refused goes with the next collection.
+// TestRefusedImportLeavesNothing: the next collection removes the blobs of a refused import.
 func TestRefusedImportLeavesNothing(t *testing.T) {
 	w := newFixture(t)
 	blobs := func() int {

@@ -22,7 +22,7 @@ func (w *fixture) key(perMinute int) string {
 	return key
 }
 
-// hits calls n times and counts what was admitted.
+// hits calls n times and counts the admitted calls.
 func (w *fixture) hits(key string, n int) (admitted int) {
 	w.Helper()
 	for range n {

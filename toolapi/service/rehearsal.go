@@ -18,10 +18,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file rehearses the migrations of a revision before a person is asked, and holds them to what was approved when they
-// run. The host rehearses on a copy of the site's database, outside of any transaction of the service. What a person approves
-// is a number of rows of a table: fewer may be lost in the end, and not more. Where rows arrive all the time, a comment above
-// the statement allows the loss whatever its number.
+// This file rehearses the migrations of a revision before a person is asked, and holds their run to the approval. The host rehearses on a
+// copy of the site's database, outside of any transaction of the service. A person approves a number of rows of a table: fewer
+// may be lost in the end, and not more. Where rows arrive all the time, a comment above the statement allows the loss whatever its
+// number.
 
 // rehearsed is the rehearsal of a call that proposes.
 type rehearsed struct {
@@ -36,7 +36,7 @@ type plannedRehearsal struct {
 	target string
 }
 
-// errPlanChanged says that what a call would do has changed since it was rehearsed.
+// errPlanChanged says that the effect of a call has changed since its rehearsal.
 var errPlanChanged = errors.New("what the call would do has changed since it was rehearsed")
 
 // rehearse runs the migrations of the revision that a call proposes on a copy.
@@ -77,8 +77,7 @@ func releaseFix(code string) string {
 	return ""
 }
 
-// judgeProposal refuses a proposal whose migrations take away what nothing allows. It returns what they do, in words that end
-// the summary.
+// judgeProposal refuses a proposal whose migrations lose data without permission. It returns their effect, in words that end the summary.
 func (c *call) judgeProposal(target string, allowed toolapi.TableNames) (words string, err error) {
 	if c.rehearsed == nil {
 		return "", nil
@@ -167,7 +166,7 @@ func lossWords(m *toolapi.Migrated) string {
 	return ""
 }
 
-// keepRehearsal stores with a proposal what the person is shown of its migrations.
+// keepRehearsal stores with a proposal the effect of its migrations, as the person sees it.
 func (c *call) keepRehearsal(proposal string) error {
 	if c.rehearsed == nil {
 		return nil
@@ -185,7 +184,7 @@ type approval struct {
 	Migrated toolapi.Migrated   `json:"migrated"`
 }
 
-// approvalOf reads what a proposal showed. A proposal of an older version showed nothing.
+// approvalOf reads the losses that a proposal showed. A proposal of an older version showed none.
 func (t tx) approvalOf(proposal string, allowed toolapi.TableNames) (a approval, err error) {
 	var migrated sql.NullString
 	if _, err := t.queryOne("SELECT migrated FROM proposals WHERE id = ?", []any{proposal}, &migrated); err != nil {
@@ -198,7 +197,7 @@ func (t tx) approvalOf(proposal string, allowed toolapi.TableNames) (a approval,
 	return a, err
 }
 
-// judge refuses migrations that take away what was not approved. It runs before they are committed.
+// judge refuses migrations with losses beyond the approval. It runs before they are committed.
 func (a approval) judge(now toolapi.Migrated) error {
 	lost := toolapi.UnallowedLosses(now.DataLoss, a.Allowed)
 	if len(lost) > 0 {

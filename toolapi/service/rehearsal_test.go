@@ -43,7 +43,7 @@ func (f *fakeHost) set(m toolapi.Migrated) {
 	f.does = func(service.Release) (toolapi.Migrated, error) { return m, nil }
 }
 
-// TestLossIsProposed: a loss is refused unless its table is named, and is part of what a person is asked.
+// TestLossIsProposed: a loss is refused unless its table is named, and then is part of the proposal.
 func TestLossIsProposed(t *testing.T) {
 	w, host := newHostedFixture(t)
 	name := w.revisionOf("next")
@@ -199,7 +199,7 @@ func TestLossOfAnOldProposal(t *testing.T) {
 	}
 }
 
-// TestLossOfASchedule: what was agreed to when the publish was scheduled holds when it runs, and a loss beyond it calls it off.
+// TestLossOfASchedule: the approval of a schedule holds when the publish runs, and a loss beyond it calls the schedule off.
 func TestLossOfASchedule(t *testing.T) {
 	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
@@ -261,7 +261,7 @@ func TestMigrationIsRefusedAtTheProposal(t *testing.T) {
 	}
 }
 
-// TestProposalBesidePublish: what goes live while a proposal is rehearsed is taken into account.
+// TestProposalBesidePublish: a proposal takes into account a publish during its rehearsal.
 func TestProposalBesidePublish(t *testing.T) {
 	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
@@ -337,7 +337,7 @@ func TestRehearseTool(t *testing.T) {
 	w.refused(toolapi.CodeSiteUnknown, "member", "page.rehearse", js("site_id", "123e4567-e89b-42d3-a456-426614174000"))
 }
 
-// TestConsoleShowsLosses: who approves sees what is lost, and says that they know.
+// TestConsoleShowsLosses: the approver sees the losses, and confirms them.
 func TestConsoleShowsLosses(t *testing.T) {
 	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]

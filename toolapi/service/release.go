@@ -21,7 +21,7 @@ import (
 
 // This file releases a revision. What may take long, or fail (files, migrations, the Worker), comes first and outside of
 // any transaction, while the site is locked against another publish; then the call's transaction moves the pointer, and
-// then the host shows what it prepared.
+// then the host shows the prepared release.
 
 // releaseChange is the revision that a call would make live; the zero value is none.
 type releaseChange struct {
@@ -92,8 +92,7 @@ func (r *preparedRelease) discard() {
 	}
 }
 
-// prepareRelease prepares what the call would make live. It returns nil when that is nothing, or when the call will be
-// refused anyway.
+// prepareRelease prepares the release of a call. It returns nil for a call without one, or one that will be refused anyway.
 func (h handler) prepareRelease(ctx context.Context, c *call) (*preparedRelease, error) {
 	if h.plannedRelease == nil || c.service.host == nil || !c.body.Has("confirmation_id") {
 		return nil, nil //nolint:nilnil // nothing goes live, and nothing went wrong
@@ -153,7 +152,7 @@ func refusedRelease(err error, path string) error {
 	return err
 }
 
-// restart restarts what is live of a site.
+// restart restarts the live release of a site.
 func (s *Service) restart(ctx context.Context, site string) error {
 	unlock, err := s.locks.lock(ctx, site)
 	if err != nil {
@@ -262,7 +261,7 @@ func readStored(files *blob.Space, f sitefile.File) (text []byte, err error) {
 // errNothingLive is for a page that was unpublished meanwhile.
 var errNothingLive = errors.New("nothing is live")
 
-// release returns what is live of a site.
+// release returns the live release of a site.
 func (s *Service) release(ctx context.Context, site string) (Release, error) {
 	r, err := readTx(ctx, s.db, func(t tx) (r Release, err error) {
 		var live string
@@ -305,7 +304,7 @@ func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
 	return r, err
 }
 
-// prepare verifies the files that a release adds to what is live, and has the host prepare it.
+// prepare verifies the files that the live release does not have, and has the host prepare the new one.
 func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
 	served := map[string]bool{}
 	err := s.db.read(ctx, func(t tx) error {

@@ -172,7 +172,7 @@ func (c *call) restoreData(args toolapi.RestoreDataArgs) (none plan[toolapi.Rest
 	return p, nil
 }
 
-// restoreSummary is one sentence of what a restore does.
+// restoreSummary describes a restore in one sentence.
 func restoreSummary(s siteRow, r toolapi.RestoreData, zone string) string {
 	what := "the data"
 	if len(r.Tables) > 0 {
@@ -272,8 +272,8 @@ func (c *call) findCopied(s siteRow) error {
 	return nil
 }
 
-// findPublish finds the publish that a point was made before. What was live is the newest revision that had gone live by then,
-// and all of whose migrations the point has.
+// findPublish finds the publish that a point was made before. The live revision of then is the newest one that had gone live, and all of
+// whose migrations the point has.
 func (c *call) findPublish(s siteRow, p *toolapi.RestorePoint) error {
 	made, err := time.Parse(time.RFC3339Nano, p.At)
 	if err != nil {
@@ -307,7 +307,7 @@ func (c *call) findPublish(s siteRow, p *toolapi.RestorePoint) error {
 	return err
 }
 
-// restoredRevision returns the revision that serves the data: that of the point, or what is live.
+// restoredRevision returns the revision that serves the data: that of the point, or the live one.
 func (c *call) restoredRevision(s siteRow, p toolapi.RestorePoint, args toolapi.RestoreDataArgs) (string, error) {
 	switch {
 	case len(args.Tables) > 0 && args.Revision == toolapi.CodeOfPoint:
@@ -417,10 +417,10 @@ func (c *call) storeRestorePreview(s siteRow, change releaseChange, link toolapi
 		change.revision, c.who.holder, c.now.UnixMilli(), expires, string(restore))
 }
 
-// restorationOf reads what a preview shows of the restore points; nil for one of what is live.
+// restorationOf reads the restore point of a preview; nil for a preview of the live data.
 func restorationOf(text sql.NullString) (*Restoration, error) {
 	if !text.Valid {
-		return nil, nil //nolint:nilnil // it shows what is live
+		return nil, nil //nolint:nilnil // it shows the live data
 	}
 	r := &Restoration{Harmless: true}
 	err := json.Unmarshal([]byte(text.String), r)

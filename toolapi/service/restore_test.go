@@ -88,8 +88,8 @@ func TestRestorePointIsFound(t *testing.T) {
 	}
 }
 
-// TestRestoreIsDecided: the second call names the restore, takes the migrations of then and answers with what is lost; a repeated
-// one repeats that.
+// TestRestoreIsDecided: the second call names the restore, takes the migrations of then and returns the losses; a repeated one repeats
+// that.
 func TestRestoreIsDecided(t *testing.T) {
 	w, host, site, _, next := restorable(t)
 	w.sql("INSERT INTO site_migrations VALUES (?, '0002.sql')", site)
@@ -190,8 +190,8 @@ func TestRestoreIntoPreview(t *testing.T) {
 	}
 }
 
-// TestPointOfEarlierVersion: the service finds what was live when a point was made that the host knows no revision of, by what
-// went live and which migrations the point has.
+// TestPointOfEarlierVersion: for a point without a known revision, the service finds the one that was live, by the publishes and the
+// point's migrations.
 func TestPointOfEarlierVersion(t *testing.T) {
 	w, host, site, _, _ := restorable(t)
 	const manifest = `{"bindings":{"database":{"migrations":"migrations"}}}`
@@ -218,8 +218,8 @@ func TestPointOfEarlierVersion(t *testing.T) {
 	}
 }
 
-// TestRollbackNamesRestore: a rollback behind the migrations of the database names the restore that brings back the code that was
-// asked for: the one from before the revision that took its place, and not before what is live.
+// TestRollbackNamesRestore: a rollback to before the migrations of the database names the restore that brings back the requested code: the
+// one from before the revision that took its place, and not the one from before the live revision.
 func TestRollbackNamesRestore(t *testing.T) {
 	w, _, site, _, _ := restorable(t)
 	var files, revisions []string

@@ -145,7 +145,7 @@ func (s *Service) beginDue(ctx context.Context, work *sync.WaitGroup, failed fun
 	}
 }
 
-// publishScheduled publishes what is due of a site: once, and late when the service was down. A release that fails is
+// publishScheduled publishes a due schedule of a site: once, and late when the service was down. A release that fails is
 // called off.
 func (s *Service) publishScheduled(ctx context.Context, d duePublish, now int64) error {
 	var next *preparedRelease

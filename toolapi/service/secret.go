@@ -50,7 +50,7 @@ func (s *Service) masterKey() ([]byte, error) {
 	return key, nil
 }
 
-// newMasterKey makes the file, whole or not at all: without the key what it encrypted is lost.
+// newMasterKey makes the file, whole or not at all: without the key the encrypted secrets are lost.
 func newMasterKey(name string) (key []byte, err error) {
 	key = make([]byte, masterKeySize)
 	_, _ = rand.Read(key) // never fails
@@ -193,7 +193,7 @@ func (c *call) deleteSecret(site, name string) (bool, error) {
 	return n > 0, err
 }
 
-// restartSite restarts what is live of a site, once the call is committed, even when its client has gone.
+// restartSite restarts the live release of a site, once the call is committed, even when its client has gone.
 func (c *call) restartSite(s siteRow) {
 	if !s.live.Valid || c.service.host == nil {
 		return

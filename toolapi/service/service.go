@@ -2,7 +2,7 @@
 // platform` serves it, and clients are tested against it.
 //
 // In go a path and Options (Open); out comes an http.Handler, which answers over REST, over MCP (mcp.go) and with pages
-// for people (console.go). Run publishes what was scheduled and removes what has expired. A Host runs what is published.
+// for people (console.go). Run publishes due schedules and removes expired rows. A Host runs the published sites.
 // Every change is one transaction with its audit row and the answer kept for a retry, and is synced before the response.
 // Several processes may open one file; each call looks up its key, so that a key revoked by another process is refused
 // at once.
@@ -38,7 +38,7 @@ type Options struct {
 	UploadsPerMinute int
 	// Dir is the folder for uploaded files and the key that encrypts secrets. Default the folder of the database.
 	Dir string
-	// Host runs what is published. Default none: the service answers the API alone.
+	// Host runs the published sites. Default none: the service answers the API alone.
 	Host Host
 	// Mail sends a message. Default none: no mail is sent, and members cannot sign in on pages.
 	Mail func(context.Context, Mail) error

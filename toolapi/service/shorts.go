@@ -71,7 +71,7 @@ func (c *call) addCard(week string, t tile) (int, error) {
 	return number, c.exec("INSERT INTO week_cards (week_id, number, tile_id) VALUES (lower(?), ?, ?)", week, number, t.id)
 }
 
-// look is a saved look and the views of what was made in it.
+// look is a saved look and the views of its pieces.
 type look struct {
 	toolapi.Look
 	template, kind string

@@ -221,13 +221,13 @@ func (c *call) goLive(
 		summary: fmt.Sprintf("%s site %s at %s: revision %s goes live at once.", verb, quoteName(s.name), s.hostname, revision),
 		result: toolapi.Publish{
 			SiteID: s.id, SiteName: s.name, Hostname: s.hostname, Revision: revision, Previous: optionalText(s.live),
-			ServingNow: c.body.Has("confirmation_id") && s.serving, // what goes live was prepared before
+			ServingNow: c.body.Has("confirmation_id") && s.serving, // the release is already prepared
 		},
 		apply: func() error { return c.setLive(s.id, revision, c.request, c.now.UnixMilli()) },
 	}, nil
 }
 
-// isServed reports whether what is live of a site can be served, as far as the host knows.
+// isServed reports whether the live release of a site can be served, as far as the host knows.
 func (c *call) isServed(site string) bool {
 	return c.service.host == nil || c.service.host.Serving(site)
 }

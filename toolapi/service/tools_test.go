@@ -70,7 +70,7 @@ func TestContentStatus(t *testing.T) {
 	}
 }
 
-// TestPagesUnderChange: what stays is returned once, whatever comes and goes.
+// TestPagesUnderChange: items that stay are returned once, while others come and go.
 func TestPagesUnderChange(t *testing.T) {
 	w := newFixture(t)
 	db := w.openDB()
@@ -300,8 +300,7 @@ func TestScheduledPublish(t *testing.T) {
 	}
 }
 
-// TestScheduleOutlivesItsConfirmer: what was confirmed is done. The schedule is the page's, and others see it and
-// may call it off.
+// TestScheduleOutlivesItsConfirmer: a confirmed schedule runs. It is the page's, and others see it and may call it off.
 func TestScheduleOutlivesItsConfirmer(t *testing.T) {
 	w := newFixture(t)
 	site := w.demo.IDs["site_id"]

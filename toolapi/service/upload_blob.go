@@ -312,7 +312,7 @@ func (l *uploadUses) last(id string) int64 {
 	return l.ids[id].last
 }
 
-// clean removes what is written down and unused.
+// clean forgets idle uploads whose use is stored.
 func (l *uploadUses) clean(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

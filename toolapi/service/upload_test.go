@@ -51,8 +51,8 @@ func TestDeclareRepeated(t *testing.T) {
 	}
 }
 
-// TestFlagsOfARuntimeConfig: what the platform does not accept in a wrangler.json among the files is refused by name
-// when its text is there: a revision that can never be shown is none.
+// TestFlagsOfARuntimeConfig: unsupported flags in a wrangler.json among the files are refused by name once its text is stored: no
+// revision is made that could never be shown.
 func TestFlagsOfARuntimeConfig(t *testing.T) {
 	w := newFixture(t)
 	key, site := w.demo.Keys["member"], w.demo.IDs["site_id"]

@@ -12,11 +12,11 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// DamagedFile is a stored file that differs from what was uploaded.
+// DamagedFile is a stored file that differs from the uploaded one.
 type DamagedFile struct {
 	// Name is its path below the data folder.
 	Name string
-	// Problem says in a few words what is wrong with it.
+	// Problem is the damage in a few words.
 	Problem string
 	// Missing says that there is nothing to set aside.
 	Missing bool

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestWire: what net/http refuses is answered by the service; what a published page wrote
-// goes through, though it looks the same.
+// TestWire: the service answers requests that net/http refuses; a response of a published page goes through, though it looks the same.
 func TestWire(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "service.db"), Options{})
 	if err != nil {

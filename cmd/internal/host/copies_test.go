@@ -12,7 +12,7 @@ import (
 )
 
 // TestCopiesOfEarlierVersions: copies that an earlier version made before migrations become restore points, which bring the rows
-// back; what is no such copy, or cannot be read, stays where it is.
+// back; other files, and copies that cannot be read, stay where they are.
 func TestCopiesOfEarlierVersions(t *testing.T) {
 	h, release := peopleHost(t)
 	site := filepath.Join(h.dir, "s")

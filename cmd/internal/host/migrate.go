@@ -108,8 +108,8 @@ func judgeLedger(r service.Release, status migrate.Status) (nothing bool, err er
 	return false, nil
 }
 
-// beginMigrations applies what the release needs to the site's database: all of its migrations, or none. They count once
-// begun is committed; it is nil for none.
+// beginMigrations applies the release's migrations to the site's database: all or none. They take effect once begun is committed; it is
+// nil for none.
 func (s *hostedSite) beginMigrations(ctx context.Context, r service.Release) (
 	done toolapi.Migrated, begun *preparedMigrations, err error,
 ) {
@@ -172,7 +172,7 @@ func (s *hostedSite) beginUnjudged(
 	return s.begin(ctx, bounded, migrator)
 }
 
-// beginJudged applies pending migrations once the release agrees to what they do.
+// beginJudged applies pending migrations once the release's Judge accepts their effect.
 func (s *hostedSite) beginJudged(ctx context.Context, r service.Release, files fs.FS, options migrate.Options) (
 	done toolapi.Migrated, begun *migrate.Transaction, err error,
 ) {

@@ -4,7 +4,7 @@ package host
 
 import "syscall"
 
-// mostFiles is how many files the process may have open; Go raises the limit to what it may be raised to.
+// mostFiles is the number of files that the process may have open; Go raises the soft limit to the hard one.
 func mostFiles() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

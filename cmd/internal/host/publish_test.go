@@ -53,8 +53,8 @@ func live(r service.Release, applied ...string) service.Release {
 	return r
 }
 
-// TestPublishIsOneChange: until the service has decided, visitors read what was there and none of them writes; a publish that
-// is discarded leaves no trace.
+// TestPublishIsOneChange: until the service has decided, visitors read the old state and none of them writes; a discarded publish leaves
+// no trace.
 func TestPublishIsOneChange(t *testing.T) {
 	h, _, publish := ordersHost(t)
 	order := filepath.Join(h.dir, "s", statefolder.PublishFile)
@@ -166,7 +166,7 @@ func (f failingCommit) commit() error {
 	return errDisk
 }
 
-// TestCommitFails: what the service has decided and the disk refused is shown to no visitor before it is applied.
+// TestCommitFails: a publish that the service has decided and the disk refused is not shown before it is applied.
 func TestCommitFails(t *testing.T) {
 	h, release, publish := ordersHost(t)
 	next, ok := prepared(t, h, publish).(*preparedRelease)

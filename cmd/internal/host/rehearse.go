@@ -114,7 +114,7 @@ func (h *Host) noRoom(site string) string {
 	return ""
 }
 
-// databaseSize returns what the file of a database and its log take, in bytes.
+// databaseSize returns the size of a database's file and its log, in bytes.
 func databaseSize(name string) (bytes int64) {
 	for _, part := range []string{name, name + "-wal"} {
 		if info, err := os.Stat(part); err == nil {
@@ -254,7 +254,7 @@ func migratedBy(p migrate.Plan) toolapi.Migrated {
 	return m
 }
 
-// placed puts the place of a statement before what is said of it.
+// placed puts the place of a statement before a message about it.
 func placed(file string, line int, says string) string {
 	switch {
 	case line > 0:

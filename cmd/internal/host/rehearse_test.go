@@ -155,8 +155,7 @@ func TestRehearseWithoutADatabase(t *testing.T) {
 	}
 }
 
-// TestMigrationsAreJudged: what is refused when the migrations ran is undone, all of it, and what fails leaves none of the
-// files before it.
+// TestMigrationsAreJudged: a refusal after the migrations ran undoes all of them, and so does a file that fails.
 func TestMigrationsAreJudged(t *testing.T) {
 	h, release := peopleHost(t)
 	refusal := errors.New("not agreed to")

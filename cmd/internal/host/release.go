@@ -211,7 +211,7 @@ func (p *preparedRelease) begin(ctx context.Context, r service.Release) error {
 	return err
 }
 
-// finish ends what a process that was killed left of the last publish or restore of a site, or a commit that failed.
+// finish completes the last publish or restore of a site after a killed process or a failed commit.
 func (s *hostedSite) finish(ctx context.Context, r service.Release) error {
 	if r.Preview {
 		return nil

@@ -21,10 +21,10 @@ import (
 )
 
 // This file puts a restore point back. The database that takes the place of the site's is made first, in a file beside it.
-// Then the site's is locked against writers: what is in it by now becomes a restore point, and all that needs room on the
-// disk is written. The service decides in a transaction of its own; what is left after that is one commit. A process that is
-// killed before the decision leaves the old data; one that is killed after it finds the file and, in the site's database, no
-// mark of the restore, and puts the file back before anybody sees the site.
+// Then the site's is locked against writers: its contents of that moment become a restore point, and all that needs room on the disk is
+// written. The service decides in a transaction of its own; only one commit remains after that. A process that is killed before the
+// decision leaves the old data; one that is killed after it finds the file and, in the site's database, no mark of the restore, and puts
+// the file back before anybody sees the site.
 
 // lockedTime is how long the rows may be compared while writers wait.
 const lockedTime = 4 * time.Second
@@ -179,7 +179,7 @@ func (b *restoring) skipped(reason string) toolapi.Migrated {
 	return m
 }
 
-// rehearseRestore puts a restore point back on a copy, and compares that with what is live.
+// rehearseRestore restores a point on a copy, and compares that with the live data.
 func (h *Host) rehearseRestore(ctx context.Context, r service.Release) (m toolapi.Migrated, err error) {
 	leave := h.rehearsals.enter(ctx, r.WorkspaceID)
 	if leave == nil {
@@ -246,7 +246,7 @@ func (b *restoring) onCopy(ctx context.Context, dir string) (made string, err er
 
 func noCheck() error { return nil }
 
-// ownDSN opens a database without the checks of foreign keys: what is put back is checked as a whole.
+// ownDSN opens a database without the checks of foreign keys: a restore is checked as a whole.
 func ownDSN(file, vfs string) string {
 	q := url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(0)", "journal_size_limit(16777216)"}}
 	if vfs != "" {

@@ -231,8 +231,8 @@ func copyFolder(t *testing.T, from string) string {
 	return to
 }
 
-// TestRestoreCutOff cuts the power between each two steps of a restore: what the service had not decided did not happen, and
-// what it had decided has happened, whole, when the site is open again.
+// TestRestoreCutOff cuts the power between each two steps of a restore: when the site is open again, an undecided restore did not happen,
+// and a decided one has happened as a whole.
 func TestRestoreCutOff(t *testing.T) {
 	for _, tables := range [][]string{nil, {"people", "orders"}} {
 		t.Run(fmt.Sprint(tables), func(t *testing.T) {
@@ -376,7 +376,7 @@ func TestDamagedPoint(t *testing.T) {
 	}
 }
 
-// TestPointsWhileWritten: a site that is written to gets a point when the interval is over, once for what was written.
+// TestPointsWhileWritten: a site with new writes gets one point at the end of the interval.
 func TestPointsWhileWritten(t *testing.T) {
 	h, _ := peopleHost(t)
 	var mu sync.Mutex

@@ -26,7 +26,7 @@ const (
 	pointInterval = 5 * time.Minute
 	// pointStep is how often the host looks for sites that were written to.
 	pointStep = 30 * time.Second
-	// pointShare bounds the work: the next point of an interval comes no sooner than so many times what the last one took.
+	// pointShare bounds the work: the next point of an interval comes no sooner than so many times the duration of the last one.
 	pointShare = 20
 	// pointedBytes is how large a database may be of which a publish without migrations makes a point: that is read whole,
 	// and those of the interval are there.
@@ -102,8 +102,8 @@ func setAside(file string) error {
 	return errors.Join(os.Rename(file, aside), dbfile.SyncFolder(os.Open, filepath.Dir(file)))
 }
 
-// pointBeforePublish makes the restore point of a publish. Without it nothing goes live: what the migrations take away could
-// not be brought back.
+// pointBeforePublish makes the restore point of a publish. Without it the publish fails: the losses of its migrations could not be
+// restored.
 func (s *hostedSite) pointBeforePublish(ctx context.Context, r service.Release, migrates bool) error {
 	if r.Preview || r.Live == r.Revision || r.Restore != nil {
 		return nil

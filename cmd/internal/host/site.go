@@ -134,7 +134,7 @@ func (u *usage) leave(now time.Time) {
 	u.last = now
 }
 
-// letGo is leave for what is no use: the site has been idle all the same.
+// letGo is leave for a look that does not count as use: the site remains idle.
 func (u *usage) letGo() {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -121,7 +121,7 @@ func TestVisitorsOfASite(t *testing.T) {
 }
 
 // TestLoadBesidePublish has a publish happen while the first visitor since the start
-// waits for what was live when they came.
+// waits for the release that was live at the time of the request.
 func TestLoadBesidePublish(t *testing.T) {
 	h, of := newHost(t)
 	release := func(text string) service.Release { return of("s", text) }
@@ -170,8 +170,7 @@ func TestMigrationRefused(t *testing.T) {
 	}
 }
 
-// TestHostileMigrations: what a site brings to its database ends, and takes no more memory
-// than the platform's databases give it.
+// TestHostileMigrations: the migrations of a site end, and take no more memory than the platform gives a database.
 func TestHostileMigrations(t *testing.T) {
 	h, of := newHost(t)
 	h.notice, h.maxMigrate = func(error) {}, time.Second

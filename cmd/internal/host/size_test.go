@@ -53,7 +53,7 @@ func diskOf(t *testing.T, dir, name string) (n int64) {
 const filling = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 400) SELECT zeroblob(1000000) FROM c"
 
 // TestDatabaseSize: neither migrations nor Workers make a site's database, a preview's or a
-// project's larger than it may be, and what they tried leaves nothing on the disk.
+// project's larger than it may be, and a failed attempt leaves nothing on the disk.
 func TestDatabaseSize(t *testing.T) {
 	h, of := newHost(t)
 	h.notice, h.bounds.Bytes = func(error) {}, 4_000_000

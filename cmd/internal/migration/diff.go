@@ -119,7 +119,7 @@ func (d *differ) migrator(more ...migrate.File) *migrate.Migrator {
 	return d.State.Migrator(nil, d.Dir, d.Manifest, migrate.Options{More: more, Now: d.term.Now, Tool: d.tool})
 }
 
-// script writes the SQL, and asks a person for what the schemas do not say.
+// script writes the SQL, and asks a person where the schemas leave a choice.
 func (d *differ) script(ctx context.Context) (made schemadiff.Script, err error) {
 	d.answered = map[string]bool{}
 	for {
@@ -169,7 +169,7 @@ func (d *differ) askRenames(ctx context.Context, made schemadiff.Script) (again 
 		}
 		if yes {
 			d.write.Renames = append(d.write.Renames, g)
-			return true, nil // what is alike may be other things now
+			return true, nil // other pairs may be alike now
 		}
 	}
 	return false, nil

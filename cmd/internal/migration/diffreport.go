@@ -72,7 +72,7 @@ func (d *differ) printUnwritten(made schemadiff.Script) error {
 	return err
 }
 
-// plan runs the new file on a copy of the local database, with what is pending before it. A loss that is allowed gets its
+// plan runs the pending migrations and the new file on a copy of the local database. A loss that is allowed gets its
 // comment.
 func (d *differ) plan(ctx context.Context, file *migrate.File, made schemadiff.Script) (DiffReport, error) {
 	doc := d.report(made)
@@ -101,7 +101,7 @@ func (d *differ) plan(ctx context.Context, file *migrate.File, made schemadiff.S
 	}
 }
 
-// planOnce returns what a run would do, and the error with which it would end.
+// planOnce returns the plan of a run, and the error with which it would end.
 func (d *differ) planOnce(ctx context.Context, file migrate.File) (plan migrate.Plan, failed, err error) {
 	err = d.Read(ctx, migrate.Options{More: []migrate.File{file}}, func(m *migrate.Migrator) error {
 		plan, failed = m.Plan(ctx)

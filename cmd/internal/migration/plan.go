@@ -110,7 +110,7 @@ type PlanOptions struct {
 	AllowOutOfOrder bool
 }
 
-// Plan runs what is pending on a copy of the database, and prints what it would change.
+// Plan runs the pending migrations on a copy of the database, and prints the changes.
 func (s *Site) Plan(ctx context.Context, o PlanOptions) error {
 	progress, stop := watchProgress(s.term)
 	defer stop()
@@ -184,7 +184,7 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 	return nil
 }
 
-// printLosses prints what the rows have to hold, and what is lost of them.
+// printLosses prints the conditions that rows must meet, and the losses.
 func (s *Site) printLosses(doc PlanReport) {
 	work := userfile.WorkDir(s.term.Dir)
 	place := func(file string, line int, statement string) {
@@ -216,7 +216,7 @@ func (s *Site) printLosses(doc PlanReport) {
 	}
 }
 
-// text says what is lost, and how.
+// text describes the loss and its cause.
 func (l DataLoss) text() string {
 	what := wording.Count(int(l.Rows), "row") + " of " + l.Table
 	if l.Column != "" {

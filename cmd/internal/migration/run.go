@@ -43,7 +43,7 @@ func items(entries []migrate.Entry) []Item {
 	return list
 }
 
-// Apply applies what is pending.
+// Apply applies the pending migrations.
 func (s *Site) Apply(ctx context.Context, allowOutOfOrder bool) error {
 	progress, stop := watchProgress(s.term)
 	defer stop()

@@ -5,7 +5,7 @@
 // command with another code. Write holds the lock of migrations while it runs; Read writes nothing, not even a state folder. A Site
 // is for one goroutine.
 //
-// It never decides what a migration may do (package migrate does), and asks nothing but by the functions of [DiffOptions].
+// Package migrate, not this one, limits the statements of a migration. Questions go through the functions of [DiffOptions].
 package migration
 
 import (
@@ -30,7 +30,7 @@ import (
 type Options struct {
 	Term   *terminal.Terminal
 	States localstate.Locator
-	Tool   string // what the ledger calls this program
+	Tool   string // name of this program in the ledger
 }
 
 // Site is a site that declares a database.

@@ -61,7 +61,7 @@ func (s *Site) Status(ctx context.Context, o StatusOptions) error {
 	})
 }
 
-// Repair records in the ledger what a person states about the database.
+// Repair records a person's statement about the database in the ledger.
 func (s *Site) Repair(ctx context.Context, stated migrate.Repair) error {
 	return s.Write(ctx, migrate.Options{}, func(m *migrate.Migrator) error {
 		status, err := m.Repair(ctx, stated)
@@ -125,7 +125,7 @@ func (s *Site) printStatus(status migrate.Status) error {
 	return nil
 }
 
-// Undo puts the database back as it was before the newest run, or with redo brings back what the last undo replaced.
+// Undo puts the database back as it was before the newest run, or with redo brings back the state that the last undo replaced.
 func (s *Site) Undo(ctx context.Context, redo bool) error {
 	return s.Write(ctx, migrate.Options{}, func(m *migrate.Migrator) error {
 		done := "brought back what the last undo replaced"

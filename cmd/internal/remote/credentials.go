@@ -34,7 +34,7 @@ type login struct {
 	Keyring bool   `json:"keyring,omitempty"`
 }
 
-// loadCredentials reads the file. Only what it returns without an error may be saved: a file that cannot be read may still hold keys.
+// loadCredentials reads the file. Save only a result without an error: a file that cannot be read may still hold keys.
 func loadCredentials(t *terminal.Terminal) (*credentials, error) {
 	store := &credentials{Logins: map[string]login{}}
 	if t.ConfigDir == "" {

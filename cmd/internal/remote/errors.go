@@ -235,7 +235,7 @@ func refusedDeploy(err error) *failure.Error {
 	return f
 }
 
-// PrintDetail prints for people what a service said beside a failure's message. Control characters in it are escaped.
+// PrintDetail prints for people the details that a service sent with a failure's message. Control characters in it are escaped.
 func PrintDetail(t *terminal.Terminal, f *failure.Error) {
 	if f.Detail == nil {
 		return

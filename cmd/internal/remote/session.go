@@ -87,7 +87,7 @@ type Link struct {
 	SiteID    string `json:"site_id"`
 }
 
-// Options say what the user gave. The zero value means: what the link or the login says.
+// Options are the user's choices. The zero value takes those of the link or the login.
 type Options struct {
 	Term    *terminal.Terminal
 	Version string // of this program

@@ -16,8 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// This file asks the person at the terminal. Where there is none, nothing is asked and nothing is chosen: the command says
-// what it needs, and ends with failure.ExitPerson.
+// This file asks the person at the terminal. Where there is none, nothing is asked and nothing is chosen: the command names the missing
+// answer, and ends with failure.ExitPerson.
 
 // Unattended returns the reason why no person can be asked, "" when one can.
 func (t *Terminal) Unattended() string {

@@ -1,10 +1,10 @@
 // Package terminal is the process as commands see it: its streams, variables, folders and clock, and the flags that say
 // how commands speak.
 //
-// It prints progress and warnings for people on stderr and JSON for programs on stdout, colours text, escapes what a
-// terminal would obey, and asks the person. An error is a *failure.Error; a write to stdout that fails is kept until
-// CheckOutput returns it. A Terminal is not safe for concurrent use, except that writers are as safe as the streams it
-// was given. It never reads flags, touches the process itself, or knows what a command prints.
+// It prints progress and warnings for people on stderr and JSON for programs on stdout, colours text, escapes control sequences, and asks
+// the person. An error is a *failure.Error; a write to stdout that fails is kept until CheckOutput returns it. A Terminal is not safe for
+// concurrent use, except that writers are as safe as the streams it was given. It never reads flags, touches the process itself, or
+// depends on the text of a command.
 package terminal
 
 import (
@@ -69,7 +69,7 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Columns returns the width of a terminal, 0 for what is none.
+// Columns returns the width of a terminal, 0 for another writer.
 func Columns(w io.Writer) int {
 	f, ok := Unwrap(w).(*os.File)
 	if !ok {

@@ -12,7 +12,7 @@ func ObeyEscapes(files ...*os.File) {
 	for _, f := range files {
 		handle := windows.Handle(f.Fd())
 		var mode uint32
-		if windows.GetConsoleMode(handle, &mode) == nil { // fails for what is no console
+		if windows.GetConsoleMode(handle, &mode) == nil { // fails for anything but a console
 			_ = windows.SetConsoleMode(handle, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) // every Windows that Go runs on can
 		}
 	}

@@ -174,7 +174,7 @@ func TestOneFailureIsNotAll(t *testing.T) {
 	}
 }
 
-// TestNodeEntries: what is embedded is packed in one order, so that two builds are the same bytes.
+// TestNodeEntries: the archive has a fixed order, so that two builds have the same bytes.
 func TestNodeEntries(t *testing.T) {
 	root := t.TempDir()
 	for _, path := range []string{

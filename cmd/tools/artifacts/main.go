@@ -3,13 +3,13 @@
 //	runtime/engine/artifact/quickjs.wasm   QuickJS-NG from npm, with the fuel counter put in
 //	runtime/engine/quickjs/translation.go  the same as Go, translated by wasm2go
 //	runtime/artifact/prelude.js            the web globals and bindings, as one script
-//	runtime/workerd/artifact/prelude.js    what is around a Worker in workerd, as one module
+//	runtime/workerd/artifact/prelude.js    the script around a Worker in workerd, as one module
 //	npm/bindings.mjs                       the bindings for a process of Node.js, as one module
 //	runtime/node/artifact/modules.zip      the modules of Node.js for nodejs_compat
 //	runtime/intl/dictionary/artifact/words.zip
 //	                                       rules and dictionaries for words and sentences, of ICU
 //
-// It installs the npm packages they come from as their lock files say, and makes only what is not up to date: beside every
+// It installs the npm packages they come from as their lock files say, and makes only outdated artifacts: beside every
 // artifact's folder lies a stamp, in the format of sha256sum, of the artifact and of everything it was made from. It needs the
 // go command, and npm when a package is missing. Progress and errors go to standard error. Two runs at once wait for each
 // other.

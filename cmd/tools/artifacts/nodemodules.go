@@ -16,8 +16,8 @@ import (
 )
 
 // The modules of Node.js: js/modules/<name>.js is node:<name>, js/internal/<name>.js is node:internal/<name>, and
-// js/cloudflare/<name>.js is cloudflare:<name>. Each becomes one ES module that imports the others by these names, so that a
-// Worker evaluates only what it uses.
+// js/cloudflare/<name>.js is cloudflare:<name>. Each becomes one ES module that imports the others by these names, so that a Worker
+// evaluates only the modules that it uses.
 const (
 	nodeFolder   = "runtime/node/js"
 	nodePublic   = nodeFolder + "/modules"
@@ -94,7 +94,7 @@ func nodeEntries(dir string) (entries []api.EntryPoint, err error) {
 	return entries, nil
 }
 
-// requiredNamespace is esbuild's name for the modules around what is required.
+// requiredNamespace is esbuild's name for the modules around a require call.
 const requiredNamespace = "node-require"
 
 // nodePlugin leaves the modules to each other, by name. What npm packages require becomes the default export. Our error for

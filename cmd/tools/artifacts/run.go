@@ -132,7 +132,7 @@ func choose(wanted []string) ([]artifact, error) {
 	return chosen, nil
 }
 
-// makeAll makes what is stale. One artifact's failure does not keep the others from being made.
+// makeAll makes the stale artifacts. A failure does not stop the others.
 func makeAll(ctx context.Context, root string, wanted []artifact, force bool, progress io.Writer) error {
 	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
 		return fmt.Errorf("%s is not the repository (no go.mod): run it there, or give -C", root)

@@ -41,7 +41,7 @@ func fresh(root, stamp, out string, entries []string) bool {
 	return stamped[out] && !slices.ContainsFunc(needed, func(path string) bool { return !stamped[path] })
 }
 
-// writeStamp stamps out and what it was made from.
+// writeStamp stamps out and its inputs.
 func writeStamp(root, stamp, out string, inputs []string) error {
 	paths, err := matchFiles(root, recipe)
 	if err != nil {

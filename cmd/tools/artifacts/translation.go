@@ -99,7 +99,7 @@ func translate(code string, source [sha256.Size]byte) ([]byte, error) {
 	return format.Source([]byte(t.code + endOfData + data))
 }
 
-// imports calls what the module imports by the names of Host.
+// imports calls the module's imports by the names of Host.
 func (t *translation) imports() {
 	names := regexp.MustCompile(`\bm\.(_env|_wasi_snapshot_preview1)\.X(\w+)\(`)
 	t.code = names.ReplaceAllStringFunc(t.code, func(call string) string {
@@ -114,7 +114,7 @@ func (t *translation) imports() {
 	t.take(`(?s)type Xwasi_snapshot_preview1 = interface \{.*?\n}\n`)
 }
 
-// memory has it grow in its place. Zeros, most of what it is filled with, need no copies.
+// memory has it grow in its place. Most of the new contents are zeros, which need no copies.
 func (t *translation) memory() {
 	t.take(`(?s)type Memory = interface \{.*?\n}\n`)
 	t.take(`(?s)func \(m \*wasmMemory\) Slice\(.*?\n}\n`)
@@ -189,7 +189,7 @@ func (t *translation) withInstance(name string) string {
 	return fmt.Sprintf("func(_ *instance, %s) %s { %s%s(%s) }", f[1], f[2], result, name, strings.Join(names, ", "))
 }
 
-// exports writes the type of an instance, its constructor and the tables of what it exports.
+// exports writes the type of an instance, its constructor and the tables of its exports.
 func (t *translation) exports(made, fields string, source [sha256.Size]byte) {
 	pages := regexp.MustCompile(`m\.memory = make\(\[\]byte, (\w+)\)`).FindStringSubmatch(made)
 	if pages == nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTranslationUnknown: what wasm2go writes in another way than this command knows is an error that says what is missing.
+// TestTranslationUnknown: output of wasm2go in an unknown form is an error that names the missing part.
 func TestTranslationUnknown(t *testing.T) {
 	const data = endOfData + ` = ""` + "\n)\n"
 	for name, c := range map[string]struct{ code, want string }{

@@ -16,7 +16,7 @@ var standIns = map[string]string{
 	"runtime/web/language/js/trace.js": workerdScripts + "trace.js",
 }
 
-// buildWorkerdPrelude bundles what is around a Worker in workerd into one module.
+// buildWorkerdPrelude bundles the script around a Worker in workerd into one module.
 func buildWorkerdPrelude(_ context.Context, root string) ([]byte, []string, error) {
 	dir, err := filepath.Abs(root)
 	if err != nil {

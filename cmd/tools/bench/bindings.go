@@ -45,7 +45,7 @@ const (
 	filledAtOnce         = 20 // objects, as the Worker fills them
 	loopedRows           = 1000
 	// listGrowth is in MiB: a list is flat when its end has no more memory than its
-	// first hundredth, give or take what the collector leaves.
+	// first hundredth, give or take uncollected garbage.
 	listGrowth = 16
 )
 

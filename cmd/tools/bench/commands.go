@@ -14,7 +14,7 @@ const devWorkerd = "NODE_ENV=production " + dev + " --engine workerd"
 // load is how a server is loaded.
 const load = "wrk -t1 -c16 "
 
-// ours are our commands, by what they are measured for.
+// ours are our commands, by measure.
 var ours = map[measure]string{
 	oneManifest:    "pages validate --manifest-only FILE",
 	manyAtOnce:     "pages validate --manifest-only FILE×1000",

@@ -40,7 +40,7 @@ func (b *bench) measureDev(ctx context.Context, dir string) {
 	}
 }
 
-// warmUp starts the side once, unmeasured, so that its caches are filled, and checks that it serves what is measured.
+// warmUp starts the side once, unmeasured, so that its caches are filled, and checks that it serves the measured page.
 func (b *bench) warmUp(ctx context.Context, s *side) {
 	srv := b.start(ctx, s, s.home)
 	defer srv.stop()
@@ -170,7 +170,7 @@ func (b *bench) browse(ctx context.Context, program, page string) (w *browser, c
 	}
 }
 
-// tell takes what the page asks for: "/7" of version 7.
+// tell takes the page's request: "/7" of version 7.
 func (w *browser) tell(out http.ResponseWriter, r *http.Request) {
 	out.WriteHeader(http.StatusNoContent)
 	if version, err := strconv.Atoi(strings.Trim(r.URL.Path, "/")); err == nil {
@@ -189,7 +189,7 @@ func (w *browser) await(ctx context.Context, version int) {
 	}
 }
 
-// next waits for what the page tells next.
+// next waits for the page's next request.
 func (w *browser) next(ctx context.Context) int {
 	select {
 	case got := <-w.shown:
@@ -204,8 +204,8 @@ func (w *browser) next(ctx context.Context) int {
 	return 0
 }
 
-// lookedAt is how long a page is left alone before the next save: people look at what the last save did before they save
-// again, and a browser that has just shown a page is at work for a while.
+// lookedAt is the pause before the next save: people look at the result of a save before they save again, and a browser that has just
+// shown a page is at work for a while.
 const lookedAt = time.Second
 
 // visible measures saves until the page shows them.
@@ -237,8 +237,7 @@ const (
 	saveMost  = 100 // ms
 )
 
-// idle measures what the server of a site with many files uses while no file is saved and no request comes, in percent of one
-// processor.
+// idle measures the processor use of the server of a site with many files, without saves and requests, in percent of one processor.
 func (b *bench) idle(ctx context.Context, s *side) {
 	files := filepath.Join(s.site, "public", "many")
 	writeMany(files, idleFiles)

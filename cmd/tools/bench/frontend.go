@@ -179,7 +179,7 @@ func loadWhole(ctx context.Context, c *http.Client, url string) (time.Duration, 
 	return time.Since(began), err
 }
 
-// lookAt measures what a person sees: a page that loads, and saves.
+// lookAt measures a page in a browser: the load, and saves.
 func (b *bench) lookAt(ctx context.Context, s *side, srv *server) {
 	program := b.browserProgram()
 	if program == "" {

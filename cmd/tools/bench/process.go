@@ -40,7 +40,7 @@ func startProcess(args []string, dir string, environ []string) (*process, error)
 	return p, nil
 }
 
-// stop interrupts the program, as Ctrl-C does, and kills what is left of it after ten seconds.
+// stop interrupts the program, as Ctrl-C does, and kills the rest of it after ten seconds.
 func (p *process) stop() {
 	_ = processgroup.Interrupt(p.cmd) // it may be gone
 	select {
@@ -86,7 +86,7 @@ func (p *process) poll(ctx context.Context, try func(context.Context) error) err
 	}
 }
 
-// output is the end of what the program wrote.
+// output is the end of the program's output.
 func (p *process) output() string { return strings.TrimSpace(p.tail.text()) }
 
 // timeCommand runs a program in a folder to its end, adds its time to a side's, so many times over, and returns its output.

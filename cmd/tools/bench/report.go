@@ -225,7 +225,7 @@ func (b *bench) facts(ctx context.Context) []fact {
 	)
 }
 
-// absentTool stands for the version of what is not there.
+// absentTool stands for the version of a missing tool.
 const absentTool = "absent"
 
 // firstLine is the first line that a program prints.

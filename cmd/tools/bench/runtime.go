@@ -40,8 +40,8 @@ const (
 	// isolateBound is in MiB. Pss is the cost of the isolate: all isolates share the pages of the image that they have not
 	// written to, and resident size would count them for each.
 	isolateBound = 1.5
-	// samples is how often a function is measured in each round, after Node.js has run it for warmUpTime, in ms, and compiled
-	// what is hot.
+	// samples is how often a function is measured in each round, after Node.js has run it for warmUpTime, in ms, and compiled the hot
+	// code.
 	samples    = 5
 	warmUpTime = 200
 )
@@ -80,7 +80,7 @@ var (
 // asFast says that our engine is no slower than the one it is made of, but for the error of a clock.
 const asFast = 0.9
 
-// nativeRatio is how many times as long as Node.js what is native there may take.
+// nativeRatio bounds the time of functions that are native in Node.js, as a multiple of Node.js.
 const nativeRatio = 3
 
 func runtimePromises() []promise {

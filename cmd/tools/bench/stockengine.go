@@ -76,7 +76,7 @@ func openStockEngine(ctx context.Context) (u *stockEngine, err error) {
 	return u, err
 }
 
-// link gives it what it imports: a clock, and nothing behind all else.
+// link provides its imports: a clock, and functions that do nothing.
 func (u *stockEngine) link(ctx context.Context) error {
 	const i32, i64 = api.ValueTypeI32, api.ValueTypeI64
 	nothing := func(_ context.Context, _ api.Module, stack []uint64) {

@@ -2,7 +2,7 @@
 //
 //	go run ./cmd/tools/crosscheck windows/amd64 linux/arm64
 //
-// It finds what a compiler would refuse in our files, in a tenth of its time: dependencies are read for their declarations alone,
+// It finds the errors of a compiler in our files, in a tenth of its time: dependencies are read for their declarations alone,
 // and nothing is compiled. `make release` compiles. It exits 1 where something does not fit, each error on a line of its own.
 package main
 

@@ -190,7 +190,7 @@ func TestMaterials(t *testing.T) {
 	}
 }
 
-// TestRecipe does what the container recipe says, with cp for COPY and a folder for the base image: the image has the
+// TestRecipe follows the container recipe, with cp for COPY and a folder for the base image: the image has the
 // program where it is run, certificates, and folders that any user may write to.
 func TestRecipe(t *testing.T) {
 	r := packed(t, []byte("program"), platform{"linux", "amd64"}, platform{"linux", "arm64"})

@@ -32,7 +32,7 @@ type verdict string
 const (
 	passed  verdict = "ok"
 	broke   verdict = "FAILED"
-	skipped verdict = "skipped" // the machine lacks what it needs
+	skipped verdict = "skipped" // the machine lacks a requirement
 	stopped verdict = "stopped" // soak was interrupted
 )
 
@@ -74,7 +74,7 @@ func (j job) run(ctx context.Context, file string) result {
 	cmd.Cancel = func() error { return processgroup.Interrupt(cmd) }
 	cmd.WaitDelay = endTime
 	out, err := cmd.CombinedOutput()
-	processgroup.Kill(cmd) // what it left behind
+	processgroup.Kill(cmd) // remaining children
 	r.took = time.Since(began)
 	text := r.read(out)
 	switch {
@@ -104,7 +104,7 @@ func (j job) run(ctx context.Context, file string) result {
 // read takes go test's lines of JSON apart: the text, package by package, how many tests passed, and why one was skipped. A
 // fuzzer whose time is up while an input is made smaller fails with nothing but the end of its context, which is no finding.
 func (r *result) read(out []byte) (text []byte) {
-	last := "" // what the test that is running said last
+	last := "" // last line of the running test
 	found := false
 	of := map[string][]byte{} // the text of each package
 	var packages []string
@@ -137,7 +137,7 @@ func (r *result) read(out []byte) (text []byte) {
 	return text
 }
 
-// end returns what a summary shows of a file: which tests failed, and the last lines; at most so many of each.
+// end returns the part of a file for the summary: the failed tests and the last lines, at most so many of each.
 func end(file string, lines int) []string {
 	f, err := os.Open(file)
 	if err != nil {

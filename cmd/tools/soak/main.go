@@ -12,7 +12,7 @@
 // below --logs, which the summary names; summary.txt is there too.
 //
 // Standard output is the summary, standard error the progress. Exit code 0 when nothing failed, 1 when something did, 2 for
-// wrong usage, 130 when it was interrupted, after the summary of what had run.
+// wrong usage, 130 when it was interrupted, after the summary of the finished jobs.
 //
 //	go run ./cmd/tools/soak [--for 1h] [--logs FOLDER] [fuzz] [tests] [race]
 package main
@@ -98,7 +98,7 @@ type soak struct {
 	began  time.Time
 
 	results []result
-	left    []string // what was not begun when it was interrupted
+	left    []string // jobs not begun at the interruption
 }
 
 const (

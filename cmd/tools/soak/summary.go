@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// endLines is how much of what a failed run printed the summary shows.
+// endLines is the number of lines of a failed run's output in the summary.
 const endLines = 12
 
 func (s *soak) count(v verdict) (n int) {

@@ -16,8 +16,8 @@ type reason struct {
 }
 
 // list is the reasons of a file. A line that begins with "# " is one; the lines below it are the tests that fail for it: a
-// file of the suite, a folder with a slash at its end, or what the path begins with and a star. The first line that fits
-// counts. What stands before the first reason is for readers.
+// file of the suite, a folder with a slash at its end, or a prefix of the path and a star. The first line that fits
+// counts. Text before the first reason is for readers.
 type list struct {
 	reasons []*reason
 	exact   map[string]*reason

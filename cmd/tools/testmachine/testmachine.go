@@ -1,7 +1,7 @@
-// Package testmachine gives tests what not every machine lets them have: mounts and a full disk of their own, programs that
-// make system calls fail. A test that the machine cannot run is skipped, and fails in CI, where PAGES_CI is set. It also knows
-// what takes too long for make test (Long) and what the race detector need not see (Unraced), waits for conditions (Await), and
-// has a Buffer for programs that run beside a test. For tests only.
+// Package testmachine gives tests resources that not every machine has: mounts and a full disk of their own, programs that
+// make system calls fail. A test that the machine cannot run is skipped, and fails in CI, where PAGES_CI is set. It also skips tests that
+// take too long for make test (Long) or need no race detector (Unraced), waits for conditions (Await), and has a Buffer for programs that
+// run beside a test. For tests only.
 package testmachine
 
 import (
@@ -40,7 +40,7 @@ func Unraced(t testing.TB) {
 // awaitTime bounds Await: no machine is so busy.
 const awaitTime = 30 * time.Second
 
-// Await waits until a condition holds, and ends the test where it does not within half a minute. what is the condition in words:
+// Await waits until a condition holds, and ends the test where it does not within half a minute. what names the condition in words:
 // "process 7 ends".
 func Await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
@@ -56,7 +56,7 @@ func Await(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Lacks ends a test that cannot run here. what is the thing that is missing, err how that was found, if there is more to say.
+// Lacks ends a test that cannot run here. what names the missing thing, err has the reason, or nil.
 func Lacks(t testing.TB, what string, err error) {
 	t.Helper()
 	if err != nil {

@@ -26,7 +26,7 @@ func (r *recorder) Skipf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// TestLacks: what is not tested is said, and in CI it fails.
+// TestLacks: a skip names the missing thing, and fails in CI.
 func TestLacks(t *testing.T) {
 	for _, tt := range []struct{ ci, want string }{
 		{"", "skipped: not tested here: this machine lacks wings: none grew"},

@@ -41,7 +41,7 @@ const (
 	freeBytes = 1 << 20 // to which any archive may expand
 )
 
-// meter counts what an archive expands to.
+// meter counts the entries and bytes that an archive expands to.
 type meter struct {
 	entries  int
 	expanded int64

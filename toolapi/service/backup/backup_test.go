@@ -85,7 +85,7 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(list, " ")
 }
 
-// TestRoundTrip: what is written comes back, and nothing of the moment with it.
+// TestRoundTrip: the lasting files come back, and no temporary ones.
 func TestRoundTrip(t *testing.T) {
 	dir := folder(t)
 	at := t.TempDir()
@@ -139,7 +139,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestDamage: an archive that is not what was written makes no folder.
+// TestDamage: a changed archive makes no folder.
 func TestDamage(t *testing.T) {
 	dir := folder(t)
 	at := t.TempDir()

@@ -22,7 +22,7 @@ func Example() {
 	// never over something else: true
 }
 
-// moveService writes the data folder of a service that runs, and starts a second service with what was written.
+// moveService backs up the data folder of a running service, and starts a second service from the backup.
 func moveService(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp("", "platform")
 	if err != nil {

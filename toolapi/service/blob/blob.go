@@ -2,7 +2,7 @@
 //
 // In go a hash, a size and a reader (Space.Put); the blob exists only when all its bytes were read, match both, and are on
 // disk. Its name is durable once Sync has returned: after a loss of power a blob that was not synced is whole or absent,
-// never wrong. What a client sends is never part of a file name.
+// never wrong. No text of a client is part of a file name.
 //
 // Errors are *MismatchError for bytes that differ from the announced ones, ErrFull for a full disk, the reader's own, or
 // those of the file system. After a failed fsync the state on disk is unknown: the store then puts nothing (ErrBroken).
@@ -80,7 +80,7 @@ const (
 	damagedFolder  = "damaged" // blobs that were set aside
 )
 
-// Open opens the store in a folder, which it makes when it is missing, and removes what an earlier process left unfinished.
+// Open opens the store in a folder, which it makes when it is missing, and removes the unfinished files of an earlier process.
 // failed is called with the error of an fsync, if it is not nil.
 func Open(dir string, failed func(error)) (*Store, error) {
 	s := &Store{dir: dir, failed: failed, opened: map[int64]*Space{}}
@@ -95,10 +95,10 @@ func Open(dir string, failed func(error)) (*Store, error) {
 	return s, s.syncDir(dir)
 }
 
-// Close gives up what the system watches for the store. Nothing may be called after it.
+// Close ends the system's watches of the store. Nothing may be called after it.
 func (s *Store) Close() error { return s.watch.close() }
 
-// Temporary makes a temporary file, which the caller closes and removes. The next Open removes what a killed process left.
+// Temporary makes a temporary file, which the caller closes and removes. The next Open removes those of a killed process.
 func (s *Store) Temporary() (*os.File, error) {
 	return os.CreateTemp(filepath.Join(s.dir, incomingFolder), "incoming-*")
 }
@@ -324,7 +324,7 @@ func (w *Space) Sync(sums []string) error {
 	if len(due) == 0 {
 		return nil
 	}
-	// Side by side, since the file system commits together what comes together.
+	// Side by side, since the file system commits concurrent syncs together.
 	const together = 8
 	var wg sync.WaitGroup
 	errs := make([]error, together)

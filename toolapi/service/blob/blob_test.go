@@ -163,7 +163,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestOpenClearsAway removes what a process left half-written, and nothing else.
+// TestOpenClearsAway: Open removes half-written files, and no others.
 func TestOpenClearsAway(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := open(t, dir).Space(1).Put(hash("a"), 1, strings.NewReader("a")); err != nil {

@@ -62,7 +62,7 @@ func (d *draft) close() error {
 	return d.file.Close()
 }
 
-// end closes the file, and removes what did not become a blob.
+// end closes the file, and removes it unless it became a blob.
 func (d *draft) end() error {
 	err := d.close()
 	if d.path != "" {

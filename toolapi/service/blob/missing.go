@@ -14,7 +14,7 @@ type Blob struct {
 }
 
 // Missing returns those of a list, sorted by their hashes, that do not exist (see [Space.Has]). It looks folder by folder, at
-// several at once; what the system knows to be unchanged since it was there, it does not look at again (watch.go).
+// several at once; it does not look again at blobs that the system knows to be unchanged (watch.go).
 func (w *Space) Missing(all []Blob) []Blob {
 	w.store.watch.begin(w)
 	folders := byFolder(all)

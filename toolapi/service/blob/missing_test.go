@@ -60,7 +60,7 @@ func remade(file string, do func() error) error {
 	return do()
 }
 
-// TestMissingAgain looks again and again, and finds every change since: what was seen before must not hide it.
+// TestMissingAgain looks repeatedly and finds every change: an earlier look must not hide one.
 func TestMissingAgain(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -185,7 +185,7 @@ func appendTo(name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// TestMissingBesideChanges looks while another goroutine cuts blobs and puts them again: when it has ended, a look finds what is.
+// TestMissingBesideChanges looks while another goroutine cuts blobs and puts them again: after it has ended, a look finds the actual state.
 func TestMissingBesideChanges(t *testing.T) {
 	s := open(t, t.TempDir())
 	t.Cleanup(func() { _ = s.Close() })

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// open opens a file that may be removed meanwhile. Only what is opened from a root shares that.
+// open opens a file that may be removed meanwhile. Only files opened from a root share that.
 func open(name string) (*os.File, error) {
 	folder, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {

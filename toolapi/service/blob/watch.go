@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// This file keeps which blobs were there, and whole, when Missing last looked at them, and has the kernel tell what changes
-// in their folders (watch_linux.go). A deploy of one changed file declares ten thousand, and both its declare and its finalize
-// look at each: that was two fifths of the service's processor time. What the kernel told nothing of is as it was, and is not
-// looked at again. Elsewhere, and on file systems that other machines write to, every blob is looked at.
+// This file keeps which blobs were there, and whole, when Missing last looked at them, and has the kernel report changes in their folders
+// (watch_linux.go). A deploy of one changed file declares ten thousand, and both its declare and its finalize look at each: that was two
+// fifths of the service's processor time. A blob without a report is unchanged, and is not looked at again. Elsewhere, and on
+// file systems that other machines write to, every blob is looked at.
 //
-// The kernel does not tell what is changed through another hard link. Such a blob is not kept, and a link that is made later does
+// The kernel does not report changes through another hard link. A blob with one is not kept, and a link that is made later does
 // not hide damage for long: publishing reads every byte.
 
 const (
@@ -46,7 +46,7 @@ type watched struct {
 	changes int
 }
 
-// begin takes what the kernel has told meanwhile, before the blobs of a space are looked at. It reports whether it tells anything.
+// begin takes the kernel's reports so far, before the blobs of a space are looked at. It returns whether the kernel watches at all.
 func (t *watch) begin(w *Space) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -78,7 +78,7 @@ func (n *notifier) remove(id int32) {
 	_, _ = unix.InotifyRmWatch(n.file, uint32(id)) //nolint:gosec // one that the kernel gave; it may be gone
 }
 
-// read hands on what the kernel has told so far. It returns false when something is lost.
+// read hands on the kernel's reports so far. It returns false when one is lost.
 func (n *notifier) read(told func(id int32, name string, gone bool)) bool {
 	if n.buffer == nil {
 		n.buffer = make([]byte, 64<<10)

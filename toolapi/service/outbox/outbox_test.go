@@ -115,8 +115,7 @@ func TestOutboxIsCleared(t *testing.T) {
 	}
 }
 
-// TestListWhatThereIs: a folder that is not there holds nothing, the newest message comes first, and what is no message
-// of ours is not shown.
+// TestListWhatThereIs: a folder that is not there holds nothing, the newest message comes first, and foreign files are not shown.
 func TestListWhatThereIs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "outbox")
 	if all, err := outbox.List(dir); err != nil || len(all) != 0 {
