@@ -156,8 +156,8 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// TestAbandonedSparesOthers: a request that is ended in the midst of its work takes no
-// other one with it, and what it left half done in variables meets no later one.
+// TestAbandonedSparesOthers: a request that is ended in the midst of its work takes no other one with it, and no later one sees its
+// half-done work in variables.
 func TestAbandonedSparesOthers(t *testing.T) {
 	waits, loops := make(chan struct{}, 1), make(chan struct{}, 1)
 	console := heard("/wait", waits, heard("/loop", loops, func(pagesruntime.Line) {}))
@@ -215,7 +215,7 @@ func TestAbandonedWaitUntil(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		start := time.Now()
-		w.Close(ctx) // waits for what is under way
+		w.Close(ctx) // waits for running requests
 		cancel()
 		if took := time.Since(start); took > 5*time.Second {
 			t.Errorf("%s: the request was still under way for %v", name, took)

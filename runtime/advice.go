@@ -48,7 +48,7 @@ var browserNames = []string{
 // wordings are messages with advice that depends on the message alone.
 var wordings = []struct {
 	message *regexp.Regexp
-	advice  string // with $1 for what the message names
+	advice  string // with $1 for the name in the message
 }{
 	{
 		regexp.MustCompile(`^Code generation from strings disallowed`),

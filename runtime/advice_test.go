@@ -142,7 +142,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestHashingAdvice: a hash of a password takes JavaScript longer than a budget allows; what is native does not.
+// TestHashingAdvice: a password hash in JavaScript takes longer than a budget allows; a native one does not.
 func TestHashingAdvice(t *testing.T) {
 	for source, want := range map[string]string{
 		"node_modules/@noble/hashes/src/scrypt.ts": "hash passwords with scrypt of node:crypto or PBKDF2 of " +

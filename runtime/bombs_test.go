@@ -14,8 +14,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// bombs are bodies of handlers that mean harm through what the platform gives
-// them. Each must end: with a kill, with an exception, or with an answer.
+// bombs are bodies of handlers that attack through the platform's API. Each must end: with a kill, with an exception, or with an answer.
 var bombs = map[string]string{
 	"endless":              `for (;;) Math.abs(1)`,
 	"timers":               `for (;;) setTimeout(() => {}, 1000)`,
@@ -103,7 +102,7 @@ func TestBombs(t *testing.T) {
 	testBombs(t, names, mustStart(t, code, bombOptions("")))
 }
 
-// TestBombsInWorkerd: nor does one in workerd, whose process ends with what is over the limit, and begins anew.
+// TestBombsInWorkerd: nor does one in workerd, whose process ends when it is over the limit, and begins anew.
 func TestBombsInWorkerd(t *testing.T) {
 	testmachine.Long(t)
 	code, names := bombsCode()

@@ -44,7 +44,7 @@ type Cause struct {
 	// Part says that it is one of the errors of an AggregateError; else it is the cause of the one before it.
 	Part   bool
 	Text   string  // "Name: message"
-	Frames []Frame // innermost first; none for what is no Error
+	Frames []Frame // innermost first; none for a thrown value that is no Error
 }
 
 // String is one line with the error and its place.

@@ -11,8 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
-// A Worker is evaluated once and then answers requests. What it throws comes
-// back as an error in terms of its own files.
+// A Worker is evaluated once and then answers requests. An exception comes back as an error in terms of its own files.
 func Example() {
 	ctx := context.Background()
 	r, err := pagesruntime.Open(ctx, pagesruntime.Options{})

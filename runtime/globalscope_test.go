@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/kv"
 )
 
-// What a module may not do at its top level, as workerd 2026-06-01 has it: I/O,
+// TestGlobalScope: as in workerd 2026-06-01, the top level of a module may not use I/O,
 // timers, random values, and objects that belong to a request.
 func TestGlobalScope(t *testing.T) {
 	const refused = "Error: Disallowed operation called within global scope."

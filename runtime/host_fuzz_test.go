@@ -18,7 +18,7 @@ import (
 )
 
 // hostile are the values that host functions are given: of every type, at the
-// ends of ranges, and with code behind what a conversion reads.
+// ends of ranges, and with code that runs in a conversion.
 var hostile = []string{
 	`undefined`, `null`, `true`, `false`, `0`, `-0`, `1`, `-1`, `2`, `0.5`, `NaN`, `Infinity`, `-Infinity`, `2**31`,
 	`2**32`, `2**53`, `-(2**63)`, `1e300`,
@@ -39,8 +39,8 @@ var hostile = []string{
 	`globalThis`, `request`, `env`,
 }
 
-// hostWorker answers {"call": name, "with": expressions} with what the host function
-// of that name did. It is the real prelude, with the host's functions kept.
+// hostWorker answers {"call": name, "with": expressions} with the result of the host function of that name. It is the real prelude, with
+// the host's functions kept.
 var hostWorker = sync.OnceValues(func() (*Worker, error) {
 	ctx := context.Background()
 	source, err := prelude()

@@ -15,7 +15,7 @@ import (
 )
 
 // longCalls are bodies of handlers whose time goes into single calls of the host;
-// set makes what they take. Decompression is in bombs: its coroutine would be bound
+// set makes their arguments. Decompression is in bombs: its coroutine would be bound
 // to the thread that the test keeps.
 var longCalls = map[string]struct{ set, call string }{
 	"decode":       {`const b = new Uint8Array(3e7).fill(0xc3)`, `new TextDecoder().decode(b)`},
@@ -116,13 +116,12 @@ var longCalls = map[string]struct{ set, call string }{
 	"data URL":         {`const s = "data:text/plain;base64," + "AAAA".repeat(3e6)`, `await (await fetch(s)).text()`},
 }
 
-// overshootInWorkerd is how long after its budget a call may end in workerd: of a process that is ended in the midst of what it does,
-// several threads have taken time meanwhile.
+// overshootInWorkerd is how long after its budget a call may end in workerd: a process that is killed while it works has spent time in
+// several threads.
 const overshootInWorkerd = 100 * time.Millisecond
 
 // TestLongCalls: a call of the host is over at most [overshoot] of CPU time after the
-// budget, or the budget ends between two short ones. What a call takes is made within
-// a budget too: that doubles until it is enough.
+// budget, or the budget ends between two short ones. The arguments are made within a budget too, which doubles until it is enough.
 func TestLongCalls(t *testing.T) {
 	testmachine.Long(t)
 	var code strings.Builder
@@ -184,8 +183,8 @@ func testLongCalls(t *testing.T, e *enginetest.Engine, code string, names []stri
 	}
 }
 
-// longCall has a new Worker of code set what the named call takes, then make the call
-// until its budget ends. The usage is zero when it could not be set.
+// longCall has a new Worker of code make the arguments of the named call, then make the call until its budget ends. The usage is zero
+// when the arguments could not be made.
 func longCall(t *testing.T, e *enginetest.Engine, code, name string, budget time.Duration) (usage pagesruntime.Usage, err error) {
 	t.Helper()
 	w := e.MustStart(t, pagesruntime.WorkerOptions{

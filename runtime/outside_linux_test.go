@@ -68,7 +68,7 @@ func (zeroReader) Read(p []byte) (int, error) {
 }
 
 // appetites are bodies of handlers that have Go hold much for them; b is a gigabyte of
-// zeros by gzip. Each answers with what it met.
+// zeros by gzip. Each responds with its result.
 var appetites = map[string]struct {
 	code string
 	want string // in the answer or in the failure; "" for any, and those are tried by `make soak` alone
@@ -227,8 +227,8 @@ var appetites = map[string]struct {
 	"big numbers": {`const n = 10n ** 1000000n; new Intl.NumberFormat("en").format(n).length; return new Response("done")`, ""},
 }
 
-// mostOutside is how far one request may take the process over what it has when idle: a
-// heap of 128 MB, as much outside of it, and what Go takes to collect that.
+// mostOutside is the memory that one request may add to the idle process: a heap of 128 MB, as much outside of it, and Go's garbage of
+// that.
 const mostOutside = 334 << 20
 
 // TestAppetites: whatever a request has Go hold for it, the process stays within a

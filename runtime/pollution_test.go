@@ -8,8 +8,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// What a library adds to all objects does not break the modules of Node.js, which are
-// evaluated after it.
+// Properties that a library adds to all objects do not break the modules of Node.js, which are evaluated after it.
 func TestPollutedModules(t *testing.T) {
 	const source = `
 Object.prototype.toJSON = function () { const copy = {}; for (const key of Object.keys(this)) copy[key] = this[key]; return copy; };
@@ -24,8 +23,7 @@ export default { async fetch() {
 	}
 }
 
-// What the runtime lends to the modules of Node.js, which reaches the bytes of keys that may not be
-// exported, is lent to no code of the Worker's.
+// The runtime's functions for the modules of Node.js reach the bytes of keys that may not be exported: no code of the Worker's gets them.
 func TestModulesKeepWhatIsLent(t *testing.T) {
 	const source = `
 const before = Symbol.for("pages.node") in globalThis;

@@ -71,8 +71,7 @@ func TestPristineChance(t *testing.T) {
 	}
 }
 
-// TestPristineWaits: more visitors than isolates are answered in turn, and one
-// who does not wait any more is let go.
+// TestPristineWaits: more visitors than isolates are answered in turn, and one that leaves gives up its place.
 func TestPristineWaits(t *testing.T) {
 	w := mustStart(t,
 		`let n = 0; export default { async fetch() { n++; await new Promise((done) => setTimeout(done, 5));

@@ -135,7 +135,7 @@ func TestCollectedBeforeTheLimit(t *testing.T) {
 	}
 }
 
-// What goes on in an isolate that was replaced: requests under way to their end, WebSockets no longer.
+// In a replaced isolate, requests run to their end, and WebSockets close.
 func TestReplacedUnderway(t *testing.T) {
 	var lines memoryLines
 	w := mustStart(t, `const base = new Array(20000).fill(0); let kept = [], go, served = 0;

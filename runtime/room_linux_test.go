@@ -50,14 +50,14 @@ func TestNoRoom(t *testing.T) {
 	spare := make([]byte, 128<<20)
 	clear(spare)
 	goruntime.GC()
-	// Of what is only reserved nothing counts against the memory that a process may write.
+	// Reserved memory does not count against the memory that a process may write.
 	unlimited := limit(t, unix.RLIMIT_DATA, written(t)+isolate/2)
 	second := serve(t, mustStart(t, `export default { fetch() { return new Response("a second") } }`, pagesruntime.WorkerOptions{}))
 	if _, got := get(t, second, "/"); got != "a second" { // it has started over by then, too
 		t.Errorf("with little to write: %s", got)
 	}
 	limit(t, unix.RLIMIT_DATA, unlimited)
-	leave := func(bytes int) { // what the process has now, and so many more
+	leave := func(bytes int) { // current size, and so many more
 		t.Helper()
 		status, err := os.ReadFile("/proc/self/statm")
 		if err != nil {
@@ -91,7 +91,7 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// limit sets a limit of the process, and returns what it was.
+// limit sets a limit of the process, and returns the earlier one.
 func limit(t *testing.T, resource int, n uint64) (before uint64) {
 	t.Helper()
 	var l unix.Rlimit

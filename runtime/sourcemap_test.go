@@ -49,7 +49,7 @@ func TestBrokenMap(t *testing.T) {
 	}
 }
 
-// Columns count characters: a source map counts units of UTF-16, two for what lies beyond the basic plane.
+// Columns count characters: a source map counts units of UTF-16, two for a character beyond the basic plane.
 func TestColumnsCountCharacters(t *testing.T) {
 	const source = `export default {
 	fetch(request: Request) {
@@ -105,7 +105,7 @@ export default {
 	}
 }
 
-// What is printed behind a trace stands there, and no line of the runtime's own does.
+// Output after a trace keeps its place, and no line of the runtime's own appears.
 func TestPrintedBehindTraces(t *testing.T) {
 	const source = `export default {
 	fetch(request: Request) {
@@ -136,7 +136,7 @@ func TestPrintedBehindTraces(t *testing.T) {
 }
 
 // Stacks that the Worker reads name the author's files where that is asked for, and else its own
-// code, as in production; what the author makes of call sites is theirs.
+// code, as in production; the author's own formatting of call sites stays.
 func TestStacksThatTheWorkerReads(t *testing.T) {
 	const source = `interface Shifts { the: "lines" }
 class Own extends Error { name = "Own" }

@@ -9,8 +9,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// worded are mistakes with what V8 says of them, or what is said here where that holds a
-// value that the engine does not tell.
+// worded are mistakes with V8's messages, or ours where V8's has a value that the engine does not reveal.
 var worded = []struct{ code, want string }{
 	{`const o = {}; o.foo()`, "TypeError: o.foo is not a function"},
 	{`let f; f(1)`, "TypeError: f is not a function"},
@@ -206,7 +205,7 @@ var worded = []struct{ code, want string }{
 	{`new RegExp("(?<1>a)")`, "SyntaxError: Invalid regular expression: Invalid capture group name"},
 	{`new RegExp("\\p{X}", "u")`, "SyntaxError: Invalid regular expression: Invalid property name"},
 	{`new RegExp("\\-", "u")`, "SyntaxError: Invalid regular expression: Invalid escape"},
-	// what the author makes is the author's
+	// errors of the author's own keep their text
 	{`throw new TypeError("not a function")`, "TypeError: not a function"},
 	{`const o = { fail: (m) => { throw TypeError(m) } }; o.fail("not a function")`, "TypeError: not a function"},
 	{`throw new RangeError("string too long")`, "RangeError: string too long"},
@@ -244,8 +243,7 @@ export default {
 	}
 }
 
-// TestHostileWording: what an author does to Error and the language does not end a
-// Worker in another way.
+// TestHostileWording: changes of Error and the language by an author do not change how a Worker ends.
 func TestHostileWording(t *testing.T) {
 	for _, c := range []struct{ name, code string }{
 		{"Map.prototype.get", `const { get } = Map.prototype; Map.prototype.get = () => { Map.prototype.get = get; throw 1 }`},

@@ -177,8 +177,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// budgetOf is short for what is to meet it, and long for what is to meet another
-// limit first.
+// budgetOf is short for bombs that must meet it, and long for those that must meet another limit first.
 func budgetOf(kind string) time.Duration {
 	if kind == "cpu" {
 		return 150 * time.Millisecond

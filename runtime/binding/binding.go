@@ -1,15 +1,14 @@
-// Package binding composes the bindings of one Worker: what it finds in env.
+// Package binding composes the bindings of one Worker: its env.
 //
 // Each binding has a package below this one with its Go half and its JavaScript half. A [Set] says which bindings a Worker
 // has: Set.Funcs are the host functions that an isolate is made with, and the JavaScript half makes env of the JSON that
 // Set.EnvSpec returns. Shapes, limits and error texts are those of Cloudflare's D1, KV, R2, Images and Assets, so that code
 // written for them runs unchanged.
 //
-// Work that waits for a disk, a database or a handler is done off the isolate's goroutine. What a binding acknowledged is
-// durable. Open bodies and uploads end with the request that opened them. A name that is used twice is an error of EnvSpec;
-// failures of this machine carry no paths. Everything is safe for concurrent use unless its comment says otherwise. The
-// packages open no databases and no folders of their own accord, and enforce no access rules: what a Worker may reach is
-// what its Set holds.
+// Work that waits for a disk, a database or a handler runs off the isolate's goroutine. Acknowledged writes are durable. Open bodies and
+// uploads end with the request that opened them. A name that is used twice is an error of EnvSpec; failures of this machine carry no
+// paths. Everything is safe for concurrent use unless its comment says otherwise. The packages open no databases and no folders of their
+// own accord, and enforce no access rules: a Worker reaches everything in its Set.
 //
 // A new option of a binding is in its class in JavaScript, in the host call of its package's hostfuncs.go
 // and in the type in manifest/workertypes/base.d.ts; then make artifacts.

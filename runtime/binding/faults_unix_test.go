@@ -24,8 +24,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
-// survivor writes to all bindings: "/write?n" tells of each what became of it, and
-// "/read" all that is there. What is there of one write is whole.
+// survivor writes to all bindings: "/write?n" returns the result of each write, and "/read" all stored values. A stored value is whole.
 const survivor = `
 const body = (n) => String(n).padStart(7, "0").repeat(20_000); // 140 kB
 const large = (n) => new Response(body(n).repeat(8)).body;     // over a megabyte
@@ -112,7 +111,7 @@ func (f *faulty) ask(path string, to any) {
 	}
 }
 
-// write writes once of each kind and returns what was refused, with its error.
+// write writes once of each kind and returns the refused writes with their errors.
 func (f *faulty) write() map[string]string {
 	f.t.Helper()
 	f.n++
@@ -136,7 +135,7 @@ func mustJSON(t *testing.T, v any) []byte {
 	return b
 }
 
-// check compares what is there with what was acknowledged.
+// check compares the stored values with the acknowledged ones.
 func (f *faulty) check(when string) {
 	f.t.Helper()
 	there := map[string][]any{}
@@ -162,7 +161,7 @@ func (f *faulty) check(when string) {
 }
 
 // survive writes until the disk fails, sees to it that each binding says so in its own
-// words and keeps what it acknowledged, and that all goes on after the cure.
+// words and keeps its acknowledged writes, and that all of them work after the cure.
 func (f *faulty) survive(fail, cure func(), wants map[string][]string) {
 	f.t.Helper()
 	for round := range 3 {

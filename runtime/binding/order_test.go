@@ -86,7 +86,7 @@ func orderedStores(t *testing.T, e *enginetest.Engine, o pagesruntime.WorkerOpti
 	}
 }
 
-// orderedCalls is orderWorker: what it answers a program in a mode.
+// orderedCalls runs programs in orderWorker, in a mode, and returns its results.
 func orderedCalls(t *testing.T, e *enginetest.Engine, o pagesruntime.WorkerOptions) (ask func(mode, program string) string) {
 	t.Helper()
 	o.Code = []byte(orderWorker)
@@ -194,8 +194,8 @@ func TestOrderOfCalls(t *testing.T) {
 	}
 }
 
-// TestOrderAfterTheAnswer: the next request sees what the last one left to waitUntil, or did not wait for at all, which workerd ends
-// with the request.
+// TestOrderAfterTheAnswer: the next request sees calls that the last one left to waitUntil, or did not wait for at all, which workerd
+// ends with the request.
 func TestOrderAfterTheAnswer(t *testing.T) {
 	for _, mode := range append(isolations, inWorkerd) {
 		t.Run(mode.name, func(t *testing.T) {
@@ -217,7 +217,7 @@ func TestOrderAfterTheAnswer(t *testing.T) {
 	}
 }
 
-// TestOrderOfPrograms: programs of testdata/order give what they gave under workerd.
+// TestOrderOfPrograms: programs of testdata/order have the results that they had under workerd.
 func TestOrderOfPrograms(t *testing.T) {
 	programs := 12
 	if testing.Short() { // as under the race detector
@@ -271,7 +271,7 @@ func testdata(t *testing.T, name string) []byte {
 	return content
 }
 
-// numbered runs a program by its number and holds what it gives to its digest.
+// numbered runs a program by its number and compares its result with a digest.
 func numbered(t *testing.T, e *enginetest.Engine, o pagesruntime.WorkerOptions) func(seed int, want string) {
 	t.Helper()
 	o.Code = testdata(t, "worker.js")

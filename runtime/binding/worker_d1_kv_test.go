@@ -401,7 +401,7 @@ func TestDatabaseFromWorker(t *testing.T) {
 	)
 }
 
-// What a store refuses has the Worker's line in its stack, although the host makes the error.
+// A store's refusal has the Worker's line in its stack, although the host makes the error.
 func TestStoresRefuseAtALine(t *testing.T) {
 	const lines = `const lineOf = async (call) => { try { await call(); } catch (e) { return e.stack.startsWith(String(e)) && ` +
 		`/worker\.js:\d+:\d+/.test(e.stack); } }; `

@@ -171,7 +171,7 @@ func TestWorker(t *testing.T) {
 	})
 }
 
-// runScripts holds each script to what it gives: in workerd to that of differences, where the client of a binding is workerd's.
+// runScripts compares the results of scripts: in workerd with those of differences, where the client of a binding is workerd's.
 func runScripts(t *testing.T, e *enginetest.Engine, scripts []script, differences map[string]string) {
 	t.Helper()
 	ask, _ := worker(t, e, scripts)

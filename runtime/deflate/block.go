@@ -22,7 +22,7 @@ const (
 	manyZeros   = 18 // 11 to 138 times
 )
 
-// node is a leaf or a fork of a tree: what it holds first its frequency and then its code, and its parent and then the length.
+// node is a leaf or a fork of a tree. code first has the frequency and then the code, len first the parent and then the length.
 type node struct{ code, len uint16 }
 
 // kind is a kind of trees.

@@ -45,7 +45,7 @@ type Options struct {
 	Strategy   int
 	MemLevel   int    // 1 to 9; default: 8
 	WindowBits int    // 9 to 15; default: 15
-	Dictionary []byte // what the reader has too; not of Gzip
+	Dictionary []byte // that the reader has too; not of Gzip
 }
 
 const (
@@ -97,7 +97,7 @@ type Writer struct {
 
 	begun bool // the head is written
 	sum   hash.Hash32
-	size  uint32 // of what was written, modulo 2^32
+	size  uint32 // of the input, modulo 2^32
 
 	input    []byte // of the call
 	out      []byte
@@ -111,7 +111,7 @@ type Writer struct {
 	window               []byte
 	prev, head           []uint16
 	hashMask             uint32
-	start                int // of what is to be compressed, in window
+	start                int // of the pending input, in window
 	blockStart           int
 	lookahead            int
 	insert               int // bytes before start whose strings are not in the hash table yet

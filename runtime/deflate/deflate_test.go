@@ -118,7 +118,7 @@ func compress(t *testing.T, w *deflate.Writer, in []byte, piece int) {
 	}
 }
 
-// What is flushed can be read at once, other levels and strategies go on, and a writer that was reset writes the same again.
+// A reader gets flushed bytes at once, a change of level or strategy keeps the stream, and a reset writer writes the same again.
 func TestFlushAndParameters(t *testing.T) {
 	in := inputs()["mixed"]
 	var out bytes.Buffer
@@ -191,7 +191,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// FuzzWriter: what is written is read back, in whatever pieces and at whatever level.
+// FuzzWriter: the output reads back as the input, in any pieces and at any level.
 func FuzzWriter(f *testing.F) {
 	f.Add([]byte("abcabcabcabc"), byte(6), byte(0), byte(8), uint16(5))
 	f.Add(words(3000), byte(1), byte(4), byte(1), uint16(100))

@@ -7,7 +7,7 @@ import (
 
 // This file finds repetitions: the searches of the levels and strategies.
 
-// longest finds the longest match of what is at start, longer than prevLen, from the string at first on. It returns the length
+// longest finds the longest match of the string at start, longer than prevLen, from the string at first on. It returns the length
 // and sets matchStart.
 func (w *Writer) longest(first int) int {
 	chain, best, nice := w.chain, w.prevLen, min(w.nice, w.lookahead)

@@ -75,7 +75,7 @@ func (s *symbols) build(tree []node, k kind) (most int) {
 	return most
 }
 
-// measure finds the lengths of codes, none longer than the longest allowed, and what the block costs.
+// measure finds the lengths of codes, none longer than the longest allowed, and the size of the block.
 func (s *symbols) measure(tree []node, k kind, most int) {
 	s.counts = [maxBits + 1]uint16{}
 	tree[s.heap[s.heapMax]].len = 0 // the root

@@ -85,7 +85,7 @@ func TestBuffer(t *testing.T) {
 		{"text", `host.text()`, "\"a\ufffdé\""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for range 3 { // what was held would be refused the second time
+			for range 3 { // memory still held would be refused the second time
 				got, err := run(i, scope(t, 20*time.Second), c.code)
 				if err != nil {
 					got = err.Error()

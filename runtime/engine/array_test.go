@@ -10,9 +10,8 @@ import (
 )
 
 // TestArrayMoves does the same by chance to an array and to an object that only looks
-// like one, whose elements QuickJS moves one at a time, by ECMA-262's steps: what they
-// hold and what the methods return must be the same. Some arrays lack elements, some
-// are longer than what they hold, some take no more.
+// like one, whose elements QuickJS moves one at a time, by ECMA-262's steps: their elements and the results of the methods must be the
+// same. Some arrays have holes, some are longer than their elements, some take no more.
 func TestArrayMoves(t *testing.T) {
 	testmachine.Long(t)
 	i := start(t, engine.IsolateOptions{})
@@ -74,8 +73,8 @@ func TestArrayMoves(t *testing.T) {
 	}
 }
 
-// TestArrayMovesFree: what is moved out of an array is given free, and what is moved
-// within it is not. Were a quarter of it kept, the memory would not do.
+// TestArrayMovesFree: elements moved out of an array are freed, and those moved within it are not. If a quarter leaked, memory would run
+// out.
 func TestArrayMovesFree(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	for _, step := range []string{

@@ -9,8 +9,7 @@ import (
 )
 
 // TestCopiedProperties copies objects whose getter changes the properties that
-// come after it: what is copied is decided when it is a property's turn (ECMA-262,
-// 7.3.26). And it copies what has properties of its own kind.
+// come after it: a property is copied if it exists at its turn (ECMA-262, 7.3.26). And it copies exotic objects.
 func TestCopiedProperties(t *testing.T) {
 	for name, c := range map[string]struct{ object, want string }{
 		"hidden":    {`changing(o => Object.defineProperty(o, "b", { enumerable: false }))`, `{"a":1}`},

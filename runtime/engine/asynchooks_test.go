@@ -69,7 +69,7 @@ func TestLoaded(t *testing.T) {
 	}
 }
 
-// said runs code as a module and returns what it said.
+// said runs code as a module and returns the arguments of its calls of say.
 func said(t *testing.T, code string) (all string) {
 	t.Helper()
 	e := open(t)

@@ -10,8 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestOutsideIsBounded: Go holds so much for a request and no more, whether it is
-// many operations, what they were given, or what they found.
+// TestOutsideIsBounded: Go holds so much for a request and no more, whether it is many operations, their arguments, or their results.
 func TestOutsideIsBounded(t *testing.T) {
 	gate := make(chan struct{})
 	wait := func(ctx context.Context, value any) (any, error) {
@@ -56,7 +55,7 @@ func TestOutsideIsBounded(t *testing.T) {
 		}
 	}
 	close(gate)
-	for n := range 200 { // what is done is held no more
+	for n := range 200 { // finished operations hold nothing
 		if _, err := run(i, s, `globalThis.done = 0; host.wait(new Uint8Array(1 << 20)).then(() => done++); 0`); err != nil {
 			t.Fatalf("after %d MB in turn: %v", n, err)
 		}

@@ -8,8 +8,7 @@ import (
 )
 
 // TestBigIntOrder compares every BigInt with every Number of a table that is in
-// order: each operator must say what the places in the table say (ECMA-262,
-// 7.2.12).
+// order: each operator must agree with the order of the table (ECMA-262, 7.2.12).
 func TestBigIntOrder(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	const code = `(() => {

@@ -181,7 +181,7 @@ var bombs = map[string]struct {
 	"freeze":              {`Object.freeze(Array.from({ length: 3e6 }, () => 1))`, ""},
 	"assign":              {`const a = "x".repeat(1e6); for (;;) Object.assign({}, a)`, ""},
 	"async stack":         {`(async function f() { await f() })(); 0`, ""},
-	// what is thrown
+	// thrown values
 	"thrown riddle":  {`const o = { toString() { throw o } }; throw o`, "cannot be shown"},
 	"thrown getters": {`throw { get name() { throw this }, get message() { throw this }, get stack() { throw this } }`, "Error"},
 	"thrown loop":    {`throw { get message() { for (;;) {} } }`, "killed"},

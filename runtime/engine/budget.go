@@ -25,7 +25,7 @@ const (
 var errPostMortem = errors.New("the trace could not be taken")
 
 // hostInterrupt is env.host_interrupt() -> bool: QuickJS calls it every some thousand instructions, and the fuel counter
-// does at loop heads. If it returns true QuickJS throws what no handler catches; the counter drops the result.
+// does at loop heads. If it returns true QuickJS throws an exception that no handler catches; the counter drops the result.
 //
 // Over the budget the result is true, and after the grace a panic unwinds the module's stack. The VM is of no use after
 // either. An abandoned turn is ended between two instructions of QuickJS alone, which leaves a whole heap: the requests

@@ -314,7 +314,7 @@ func (vm *VM) goArray(v Value, depth int, c *Call) []any {
 	return out
 }
 
-// hostCall is env.host_call. Its second argument, a mark of package quickjspatch, says what the others mean.
+// hostCall is env.host_call. Its second argument, a mark of package quickjspatch, defines the others.
 func hostCall(vm *VM, stack []uint64) {
 	mark := uint32(stack[1])
 	if mark == quickjspatch.MarkCall {

@@ -70,7 +70,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestDateOfOthers: what is no text is made one, and what that throws goes on.
+// TestDateOfOthers: other arguments are converted to text, and an exception of the conversion propagates.
 func TestDateOfOthers(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	for _, c := range []struct{ name, code, want string }{

@@ -26,7 +26,7 @@ func NewGuest(m *HostMemory) *Guest {
 }
 
 // Do runs work for one call of the guest, which is no Async: its context is for [Reserve], [NewBuffer] and [Outlasting], and ends
-// with ctx or with Close. What was reserved with it is free afterwards. A panic is an error, and after Close it is ErrClosed.
+// with ctx or with Close. Its reserved memory is free afterwards. A panic is an error, and after Close it is ErrClosed.
 func (g *Guest) Do(ctx context.Context, work func(ctx context.Context) error) error {
 	g.mu.Lock()
 	if g.closed {

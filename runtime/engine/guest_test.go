@@ -11,7 +11,7 @@ import (
 
 func TestGuest(t *testing.T) {
 	g := engine.NewGuest(engine.NewHostMemory(64 << 20))
-	for range 2 { // what a call reserved is free afterwards
+	for range 2 { // a call's reserved memory is free afterwards
 		err := g.Do(t.Context(), func(ctx context.Context) error { return engine.Reserve(ctx, 60<<20) })
 		if err != nil {
 			t.Errorf("60 MB: %v", err)

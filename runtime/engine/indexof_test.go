@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestIndexOf holds where a text is found to what a loop over its units finds: texts
+// TestIndexOf compares indexOf with a loop over the units: texts
 // by chance, of few characters, of one byte and of two, whole, cut and joined, around
 // the lengths that are compared at once.
 func TestIndexOf(t *testing.T) {
@@ -35,7 +35,7 @@ func TestIndexOf(t *testing.T) {
 			const filler = text(1, of).repeat(n % 60 === 0 ? 9000 : one([0, 0, 5, 15, 16, 17, 31, 33, 200]));
 			let t = text(below(20), of) + filler + text(below(20), of);
 			if (below(3) === 0 || t.length > 9000) t = t.slice(below(4), t.length - below(20));
-			// a long one lies within what it was cut from
+			// a long one shares the memory of its source
 			if (below(3) === 0) t = JSON.parse(JSON.stringify(t)); // not joined any more
 			const o = below(3) ? t.substr(below(t.length + 1), one([0, 1, 1, 2, 3, 20])) : text(below(4), below(2) ? wide : narrow),
 			from = below(t.length + 3) - 1;

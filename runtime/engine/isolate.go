@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// IsolateOptions says what an isolate reaches. All callbacks run on the isolate's goroutine.
+// IsolateOptions are an isolate's host functions, limits and callbacks. All callbacks run on the isolate's goroutine.
 type IsolateOptions struct {
 	// Funcs are the host functions, by the names given to Boot. One that is missing throws when it is called.
 	Funcs map[string]Func

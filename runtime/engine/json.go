@@ -205,8 +205,8 @@ func (w *jsonWriter) within(at uint32) bool {
 	return slices.ContainsFunc(w.open, func(f jsonFrame) bool { return f.at == at })
 }
 
-// next sets v to the next value in what is open, of which it writes the key; or it ends what has no further value, or there is
-// nothing open, and reports that.
+// next sets v to the next value of the open array or object, and writes its key. It reports true when it ended one without further
+// values, or when none is open.
 func (w *jsonWriter) next(v *Value) (ended bool) {
 	if len(w.open) == 0 {
 		return true
@@ -325,7 +325,7 @@ func (w *jsonWriter) readFields(shape uint32) (fields []jsonField, ok bool) {
 	return fields, ok
 }
 
-// properties visits what a shape has, until visit returns false.
+// properties visits the properties of a shape, until visit returns false.
 func (w *jsonWriter) properties(shape uint32, visit func(i, flags, atom uint32) bool) bool {
 	at := shape + shapeHash + 4*(w.u32(shape+shapeHashMask)+1)
 	for i := range w.u32(shape + shapeCount) {

@@ -9,9 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestJSONIsShort: plain data costs a fraction of what QuickJS takes to ask for each
-// property. There is nothing to compare with the race detector, which slows down Go and
-// not QuickJS. What is written is held to QuickJS's own by TestJSON of runtime/web.
+// TestJSONIsShort: plain data costs a fraction of QuickJS's time to get each property. There is nothing to compare with the race
+// detector, which slows down Go and not QuickJS. TestJSON of runtime/web compares the text with QuickJS's own.
 func TestJSONIsShort(t *testing.T) {
 	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{"json": func(c *engine.Call) (any, error) {
 		text, ok, err := c.JSON(0, "")

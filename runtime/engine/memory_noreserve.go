@@ -4,5 +4,5 @@ package engine
 
 import "golang.org/x/sys/unix"
 
-// noReserve asks the system not to set swap aside for what is only reserved.
+// noReserve asks the system not to set swap aside for reserved memory.
 const noReserve = unix.MAP_NORESERVE

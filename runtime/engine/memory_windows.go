@@ -7,7 +7,7 @@ import (
 )
 
 // reserved is linear memory that reserves its whole address range at once and
-// commits what is used, so that it never moves.
+// commits the used part, so that it never moves.
 type reserved struct {
 	b         []byte
 	committed uint64

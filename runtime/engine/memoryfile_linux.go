@@ -72,7 +72,7 @@ func (b *memoryFile) mapInto(memory []byte) error {
 	return err
 }
 
-// restore makes memory, from start on, what it was after mapInto.
+// restore resets memory, from start on, to its contents after mapInto.
 func (b *memoryFile) restore(memory []byte, start uint32) error {
 	start &^= imagePage - 1
 	dirty, err := b.dirty(memory[start:])

@@ -19,8 +19,7 @@ func needsImagePages(t *testing.T) {
 	}
 }
 
-// TestBacking: memory laid over an image is private to its isolate, and what was
-// written to it is put back, page by page or all at once.
+// TestBacking: memory laid over an image is private to its isolate, and its writes are undone, page by page or all at once.
 func TestBacking(t *testing.T) {
 	needsImagePages(t)
 	const size = (3*maxDirty + 64) * imagePage
@@ -71,8 +70,7 @@ func TestBacking(t *testing.T) {
 	}
 }
 
-// TestBackingWithoutPagemap: where the system does not tell what was written, all
-// is put back.
+// TestBackingWithoutPagemap: where the system does not list the written pages, all are restored.
 func TestBackingWithoutPagemap(t *testing.T) {
 	needsImagePages(t)
 	b, err := newMemoryFile(16*imagePage, []run{{4 * imagePage, bytes.Repeat([]byte("a"), imagePage)}})

@@ -4,8 +4,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
-// This file notices that an isolate met its memory limit, also where JavaScript caught the error: what is left of the heap is
-// too little for other requests. Garbage is collected before an allocation is refused.
+// This file notices that an isolate met its memory limit, also where JavaScript caught the error: the rest of the heap is too little for
+// other requests. Garbage is collected before an allocation is refused.
 
 // collectAgain is how many bytes the heap must have grown for a further collection to be worth its time.
 const collectAgain = 4 << 20

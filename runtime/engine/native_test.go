@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestNativeText: what is built in reads as V8 writes it.
+// TestNativeText: the text of a built-in function is V8's.
 func TestNativeText(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	const code = `[String(Math.max), String(Proxy), String(Object.getOwnPropertyDescriptor(Map.prototype, "size").get),

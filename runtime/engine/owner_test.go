@@ -92,8 +92,7 @@ func TestOwnersAreKilledAlone(t *testing.T) {
 	}
 }
 
-// TestOwnersAreFreed: nothing stays of what went from scope to scope, nor of what
-// found its scope ended.
+// TestOwnersAreFreed: no memory remains of jobs that went from scope to scope, nor of those whose scope had ended.
 func TestOwnersAreFreed(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	for n := range 200 {
@@ -115,7 +114,7 @@ func TestOwnersAreFreed(t *testing.T) {
 	}
 }
 
-// play runs the steps and returns what was said.
+// play runs the steps and returns the calls of say.
 func play(t *testing.T, steps []string) (said []string) {
 	t.Helper()
 	i := start(t, engine.IsolateOptions{
@@ -147,7 +146,7 @@ func play(t *testing.T, steps []string) (said []string) {
 			t.Fatalf("%s: %v", step, err)
 		}
 	}
-	// What is under way ends, and so do the turns it leads to. Between turns nothing changes.
+	// Running operations end, and so do the turns that follow them. Between turns nothing changes.
 	const most = 100_000
 	for n, idle := 0, false; !idle; n++ {
 		err := i.Do(scopes["o"], func(*engine.VM) error {

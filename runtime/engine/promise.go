@@ -115,7 +115,7 @@ func (vm *VM) reportRejections() {
 			vm.Free(promise)
 			vm.Free(reason)
 		}
-		vm.drain() // what the entry point started
+		vm.drain() // jobs that the entry point started
 		vm.checkDrain()
 	}
 }

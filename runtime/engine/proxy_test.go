@@ -8,8 +8,8 @@ import (
 )
 
 // TestProxyDefine changes and defines properties of targets behind a trap that
-// passes on to them: what the target takes is no inconsistency of the trap, and
-// what would be one is refused (ECMA-262, 10.5.6).
+// passes on to them: a change that the target takes is no inconsistency of the trap, and an inconsistent one is refused (ECMA-262,
+// 10.5.6).
 func TestProxyDefine(t *testing.T) {
 	for name, c := range map[string]struct{ code, want string }{
 		"push":   {`const p = through([1, 2]); p.push(3); return p`, `[1,2,3]`},
@@ -43,7 +43,7 @@ func TestProxyDefine(t *testing.T) {
 			code := `(() => {
 			const through = target => new Proxy(target, { defineProperty: (o, k, d) => Reflect.defineProperty(o, k, d) });
 			const sealed = () => Object.seal({ a: 1 });
-			// A trap that says it has done what it has not.
+			// A trap that reports a change that it has not made.
 			const refused = (descriptor, target = sealed()) => {
 				try { Object.defineProperty(new Proxy(target, { defineProperty: () => true }), "a", descriptor); return "taken"; }
 				catch (e) { return e.name; }

@@ -95,8 +95,7 @@ func TestManyGroups(t *testing.T) {
 	}
 }
 
-// TestSearch holds what an expression finds to what it finds when it is tried at
-// each position by the flag y, which nothing looks ahead for: patterns and texts by
+// TestSearch compares the match of an expression with a try at each position by the flag y, which has no search: patterns and texts by
 // chance, of few characters, so that many nearly match.
 func TestSearch(t *testing.T) {
 	testmachine.Long(t)

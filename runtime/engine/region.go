@@ -117,7 +117,7 @@ func (r *Region) Point(buffer Value, most uint32) {
 	r.vm.mem.writeByte(at+bufferShared, 1) // its bytes are not its own to be moved
 }
 
-// Settle makes a buffer what it was before Point, but for its bytes: one that can be resized up to most, or with -1 cannot.
+// Settle restores the kind of a buffer from before Point, but not its bytes: one that can be resized up to most, or with -1 cannot.
 func (vm *VM) Settle(buffer Value, shared bool, most int32) {
 	at := vm.bufferOf(buffer)
 	vm.mem.writeU32(at+bufferMaximum, uint32(most))

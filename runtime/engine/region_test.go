@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// regions boots an isolate whose prelude has what the tests of regions call.
+// regions boots an isolate whose prelude has the functions for tests of regions.
 func regions(t *testing.T, o engine.IsolateOptions) *engine.Isolate {
 	t.Helper()
 	const prelude = `globalThis.buffer = null; ({
@@ -37,8 +37,7 @@ func do(t *testing.T, i *engine.Isolate, fn func(vm *engine.VM) error) {
 	}
 }
 
-// TestRegion: JavaScript and Go see the same bytes; a region that grows keeps
-// them, and what is new is zero.
+// TestRegion: JavaScript and Go see the same bytes; a region that grows keeps them, and new bytes are zero.
 func TestRegion(t *testing.T) {
 	const page = 64 << 10
 	i := regions(t, engine.IsolateOptions{})
@@ -127,7 +126,7 @@ type companion struct{ saved, closed int }
 func (c *companion) Save() (any, error) { c.saved++; return c.saved, nil }
 func (c *companion) Close()             { c.closed++ }
 
-// TestCompanion: each VM has its own; an image hands on what was saved.
+// TestCompanion: each VM has its own; an image hands on the saved state.
 func TestCompanion(t *testing.T) {
 	var all []*companion
 	var given []any

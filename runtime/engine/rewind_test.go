@@ -96,7 +96,7 @@ func TestRewindAfterAKill(t *testing.T) {
 	}
 }
 
-// TestImageHoldsNoGarbage: an image is no larger for what was freed before it.
+// TestImageHoldsNoGarbage: memory freed before an image does not make it larger.
 func TestImageHoldsNoGarbage(t *testing.T) {
 	size := func(code string) int {
 		i := start(t, engine.IsolateOptions{})

@@ -7,8 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// deep calls work from every depth of the stack, the deepest first: what does not fit must be an exception that code
-// can catch.
+// deep calls work from every depth of the stack, the deepest first: a call that does not fit must throw an exception that code can catch.
 const deep = `
 	let calls = 0;
 	const overflow = (e) => { if (!(e instanceof RangeError) && e.message !== "stack overflow") throw e };

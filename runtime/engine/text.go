@@ -331,7 +331,7 @@ func (vm *VM) blankString(n int, wide bool) (v Value, units []byte, ok bool, err
 	return v, units, true, nil
 }
 
-// newText is a string of UTF-8; what is ill-formed becomes U+FFFD.
+// newText makes a string of UTF-8; ill-formed sequences become U+FFFD.
 func (vm *VM) newText(b []byte) (Value, error) {
 	if len(b) >= longText && vm.isText(b) {
 		n, wide := vm.measure(b)
@@ -406,7 +406,7 @@ func (vm *VM) fill(units, b []byte, wide bool, n int) {
 	})
 }
 
-// fillWide writes well-formed UTF-8 as UTF-16 and returns what is left to fill.
+// fillWide writes well-formed UTF-8 as UTF-16 and returns the unfilled rest.
 func fillWide(units, b []byte) []byte {
 	at := 0
 	for i := 0; i < len(b); {
@@ -467,11 +467,10 @@ func (c *Call) Latin1View(i int) (units []byte, ok bool) {
 	return units, ok && !wide
 }
 
-// NewText is a string of UTF-8, of which nothing is kept; what is ill-formed becomes U+FFFD.
+// NewText makes a string of UTF-8, of which it keeps nothing; ill-formed sequences become U+FFFD.
 func (c *Call) NewText(b []byte) (Value, error) { return c.vm.newText(b) }
 
-// DecodedView is a string of a part of what View returned; what is ill-formed
-// becomes U+FFFD.
+// DecodedView makes a string of a part of View's result; ill-formed sequences become U+FFFD.
 func (c *Call) DecodedView(view []byte) (Value, error) {
 	if len(view) >= longText {
 		return c.vm.newText(view)

@@ -51,7 +51,7 @@ func TestTextsThere(t *testing.T) {
 	}
 }
 
-// TestNewText: ill-formed UTF-8 becomes what the engine makes of it.
+// TestNewText: ill-formed UTF-8 decodes as in the engine.
 func TestNewText(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	for _, long := range []string{"", strings.Repeat("x", 5000)} {

@@ -10,8 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestTrim: what a request took of the heap goes back to the system when the isolate is
-// idle, and what it keeps stays.
+// TestTrim: an idle isolate returns the freed heap of a request to the system, and keeps the live part.
 func TestTrim(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	resident := func() int64 {

@@ -86,7 +86,7 @@ func (vm *VM) call(id fnID, args ...uint64) uint64 {
 	return fr.stack[0]
 }
 
-// call32 is call for an i32 result: the upper half of what the module returns is not defined.
+// call32 is call for an i32 result: the upper half of the module's result is undefined.
 func (vm *VM) call32(id fnID, args ...uint64) uint32 { return uint32(vm.call(id, args...)) }
 
 func (vm *VM) frame() *frame {

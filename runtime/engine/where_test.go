@@ -9,9 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// spinning are scripts whose kill must name a line: what has no call in it, what
-// is native, and what runs in a job. QuickJS knows the lines of calls, of reads
-// of properties and the like; of a loop without any it knows what came before it.
+// spinning are scripts whose kill must name a line: code without a call, native code, and code in a job. QuickJS knows the lines of
+// calls, of reads of properties and the like; for a loop without any it knows the line before it.
 var spinning = map[string]struct{ code, want string }{
 	"empty for":        {"const n = 1;\nfunction spin() {\n  for(;;){}\n}\nspin()", "at spin (%:2:"},
 	"while at the top": {"let n = 0;\nfunction spin() {\n  while (true)\n    Math.abs(n);\n}\nspin()", "at spin (%:4:"},

@@ -58,7 +58,7 @@ var calls = []struct{ code, want string }{
 	{"o.then(¦function() {\n  return 1;\n}, (x) => {\n  return x;\n});", "o.then"},
 	{"o[¦x.y](1);", "o[x.y]"},
 	{"x.¦y(1)(2);", "x.y|x.y(...)"},
-	// and not of what is around it
+	// and not of the code around it
 	{"if (o.¦b()) {\n}", "o.b"},
 	{"f(() => {\n  o.¦b();\n});", "o.b"},
 	{"function f(a = o.¦b()) {\n}", "o.b"},
@@ -78,7 +78,7 @@ var calls = []struct{ code, want string }{
 	{"f(/* ) */ ¦x // )\n);", "f"},
 	{"f(`${`)`})`, ¦x);", "f"},
 	{"var a = `\n  (`;\nf(¦x);", "f"},
-	// what is no code
+	// no code
 	{"¦", ""},
 	{"f(¦x", ""},
 	{"f(¦\"x", ""},
@@ -137,7 +137,7 @@ func TestDestructured(t *testing.T) {
 		{"const { ¦[a]: b } = o;", "", "o", true},
 		{"const { ¦\"a\\n\": b } = o;", "", "o", true},
 		{"const {¦} = o;", "", "o", true},
-		// what is taken apart is not in the code
+		// the destructured value is not in the code
 		{"const { a: { ¦b }, c } = o;", "b", "", true},
 		{"const { a: { ¦b } = x } = o;", "b", "", true},
 		{"(({ ¦a } = b, c) => a)();", "a", "", true},

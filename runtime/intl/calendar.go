@@ -283,7 +283,7 @@ func hebrewNumeral(n int) string {
 }
 
 // eraStarts are the first days of the Japanese eras, Taika first, as year, month, day.
-var eraStarts = sync.OnceValue(func() [][3]int { //nolint:gochecknoglobals // a cache of what is embedded
+var eraStarts = sync.OnceValue(func() [][3]int { //nolint:gochecknoglobals // a cache of embedded data
 	text, _ := cldr.Common().Find("eras/japanese/start")
 	var starts [][3]int
 	for start := range strings.SplitSeq(text, "|") {

@@ -24,7 +24,7 @@ type datePattern struct {
 }
 
 // generators are the patterns of the locales and calendars in use.
-var generators sync.Map //nolint:gochecknoglobals // a cache of what is embedded
+var generators sync.Map //nolint:gochecknoglobals // a cache of embedded data
 
 func patternsOf(data *cldr.Locale) *datePatterns {
 	if kept, ok := generators.Load(data); ok {

@@ -53,8 +53,8 @@ type dateSpec struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// usable refuses dates of another calendar than was asked for. At the top level, where packages find out what the runtime can
-// do, it is always nil: no client sees those dates.
+// usable refuses dates of another calendar than the requested one. At the top level, where packages detect features, it is always nil: no
+// client sees those dates.
 func (s *dateSpec) usable(c *engine.Call) error {
 	if scope := c.Scope(); s.Missing == "" || scope != nil && scope.ClockStopped() {
 		return nil

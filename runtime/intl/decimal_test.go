@@ -79,7 +79,7 @@ func TestParseDecimal(t *testing.T) {
 	}
 }
 
-// What is parsed is exact, and what is rounded is within a unit of the last place.
+// Parsing is exact, and rounding is within a unit of the last place.
 func FuzzDecimal(f *testing.F) {
 	for _, seed := range []string{"1.5", "-0", "1e21", "0x10", "9.999e-7", "Infinity", "  7"} {
 		f.Add(seed, int8(2))

@@ -3,7 +3,7 @@
 //
 // Every host function is pure. A constructor's function resolves its options into a specification, a JSON text with the
 // values of resolvedOptions; the methods' functions take it back. So an isolate holds nothing but a string, and another
-// one that starts from its image goes on with it. A bounded cache of the process keeps what was made of specifications.
+// one that starts from its image goes on with it. A bounded cache of the process keeps the objects made from specifications.
 //
 // The defaults are an assumption: en-US (defaultLocale) and UTC. There is data for sixty-six languages; others fall back
 // to the default, and resolvedOptions().locale says so. Of the calendars, chinese and dangi are missing.
@@ -53,7 +53,7 @@ func errMissing(what string) *engine.Error {
 	return &engine.Error{Name: "Error", Message: what + " is not available in this version of the runtime"}
 }
 
-// cache keeps what was made of specifications. When it is full it starts over: a Worker uses a few, and one that makes
+// cache keeps the objects made from specifications. When it is full it starts over: a Worker uses a few, and one that makes
 // thousands has no use for a cache.
 type cache[T any] struct {
 	mu   sync.Mutex

@@ -21,7 +21,7 @@ type zoneEntry struct {
 }
 
 // zoneNames are the zones by lower-case name, made at the first use.
-var zoneNames = sync.OnceValue(func() map[string]string { //nolint:gochecknoglobals // a cache of what is embedded
+var zoneNames = sync.OnceValue(func() map[string]string { //nolint:gochecknoglobals // a cache of embedded data
 	names := map[string]string{}
 	for name := range cldr.Zones().Under("") {
 		if !strings.HasPrefix(name, "=") && name != "Etc/Unknown" {

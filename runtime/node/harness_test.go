@@ -50,7 +50,7 @@ func get(t testing.TB, w *pagesruntime.Worker, path string) string {
 	return rec.Body.String()
 }
 
-// one is a line of code and what it gives: a line of JSON, or of an error.
+// one is a line of code and its result: a line of JSON, or of an error.
 type one struct{ code, want string }
 
 // read reads a file of pairs of lines: code, and "  = " before its result.
@@ -79,7 +79,7 @@ func read(t *testing.T, name string) (all []one) {
 	return all
 }
 
-// runner evaluates one line of code and shows what it gives.
+// runner evaluates one line of code and shows its result.
 const runner = `
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
@@ -124,8 +124,7 @@ async function run(f) {
 // statements matches code that is not one expression.
 var statements = regexp.MustCompile(`^(const|let|class|function|async function|try) `)
 
-// table runs every line of a file in a Worker and compares what it gives with
-// what Node.js 22 gave.
+// table runs every line of a file in a Worker and compares its result with that of Node.js 22.
 func table(t *testing.T, file, code string, o pagesruntime.WorkerOptions) {
 	t.Helper()
 	cases := read(t, file)

@@ -99,7 +99,7 @@ import * as http from "node:http";
 function hear(source, name, events, seen) {
   for (const event of events) source.on(event, (error) => seen.push([name, event, error?.code].filter(Boolean).join(" ")));
 }
-// What is heard of a request until it is closed; act has it in hand before it is sent.
+// The events of a request until it is closed; act gets it before it is sent.
 function events(given, act = (req) => req.end(), read = (res) => res.resume()) {
   const seen = [];
   return new Promise((resolve) => {
@@ -126,8 +126,7 @@ function answer(given, act = (req) => req.end()) {
 const to = (path, more) => ({ hostname: "127.0.0.1", port: new URL(at).port, path, ...more });
 `
 
-// TestClientExchanges sends requests to a server and compares what is heard with
-// what Node.js 22 hears.
+// TestClientExchanges sends requests to a server and compares the events with those of Node.js 22.
 func TestClientExchanges(t *testing.T) {
 	peer := httptest.NewServer(newPeer())
 	defer peer.Close()
@@ -178,8 +177,8 @@ func TestClientBody(t *testing.T) {
 	}
 }
 
-// TestAbsentOptions: options that ask for what a Worker has not are refused by name, after
-// their type was looked at; those that change nothing here are taken.
+// TestAbsentOptions: options that a Worker cannot fulfil are refused by name, after a check of their type; those without an effect here
+// are taken.
 func TestAbsentOptions(t *testing.T) {
 	w := start(t, `import { createServer, request } from "node:http";
 const tried = (f) => { try { f(); return "taken"; } catch (e) { return e.code + ": " + e.message; } };

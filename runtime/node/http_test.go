@@ -90,8 +90,7 @@ const listener = (req, res) => res.end(req.url + " " + req.socket.localPort + " 
 	}
 }
 
-// TestServerFailures: what a listener throws or never does ends its request as it
-// does that of any other handler.
+// TestServerFailures: a listener that throws or never responds ends its request as any other handler does.
 func TestServerFailures(t *testing.T) {
 	for _, c := range []struct{ name, listener, want string }{
 		{"throws", `(req, res) => { throw new Error("thrown"); }`, "Error: thrown"},
@@ -276,8 +275,7 @@ export default httpServerHandler(createServer((req, res) => {
 	}
 }
 
-// TestServerBrokenOff sends what was written before a listener failed, and says
-// in the log why no more comes.
+// TestServerBrokenOff sends the output from before a listener failed, and logs why it ends there.
 func TestServerBrokenOff(t *testing.T) {
 	lines := make(chan string, 100)
 	w := start(t, `import { createServer } from "node:http"; import { httpServerHandler } from "cloudflare:node";

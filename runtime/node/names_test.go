@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/node"
 )
 
-// platform reads a list of testdata: what the platform has by each name, for a Worker with the flag nodejs_compat at the
+// platform reads a list of testdata: the platform's value of each name, for a Worker with the flag nodejs_compat at the
 // date of the assumptions.
 func platform(t *testing.T, file string) map[string]string {
 	t.Helper()

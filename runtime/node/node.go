@@ -5,8 +5,8 @@
 // The modules are JavaScript: our own (the folder js) and those of the npm packages unenv and readable-stream, bundled
 // into one archive when the binary is built. [Modules] gives their sources; one that a Worker does not import is never
 // evaluated. unenv names most modules and implements few, so that buffer, util and crypto, among others, are our own;
-// readable-stream is Node.js's own code. What is bulky or cryptographic in them is answered in Go by the one host
-// function of [Funcs], whose first argument names the operation.
+// readable-stream is Node.js's own code. Their bulk and cryptographic operations run in Go, by the one host function of [Funcs], whose
+// first argument names the operation.
 //
 // The platform's document leaves open, and this package assumes: the version is 22 (js/modules/process.js), the names
 // of modules are those of the platform at its pin date (manifest.PinDate), process.env holds the site's secrets, and a

@@ -44,8 +44,7 @@ export default { fetch() { return Response.json([early, process.env.API_KEY, Obj
 	}
 }
 
-// TestLongDelays waits for what is far away, as the platform does and the timers
-// of a Worker without the flag.
+// TestLongDelays sets timers far in the future, as the platform does and the timers of a Worker without the flag.
 func TestLongDelays(t *testing.T) {
 	w := start(t, `export default { async fetch() {
   const seen = [];
@@ -97,8 +96,7 @@ export default { async fetch(request) {
 	all.Wait()
 }
 
-// TestAbsent sees what a module says of a function that a Worker has not: when
-// it is called, not before.
+// TestAbsent: a function that a Worker lacks throws when it is called, not before.
 func TestAbsent(t *testing.T) {
 	w := start(t, `import fs, { readFileSync } from "node:fs";
 import { connect as session } from "node:http2";
@@ -171,7 +169,7 @@ export default { fetch() {
 	}
 }
 
-// What a Worker pays at its start for what it imports.
+// BenchmarkStart measures the cost of imports at a Worker's start.
 func BenchmarkStart(b *testing.B) {
 	for _, module := range []string{"", "buffer", "events", "async_hooks", "crypto", "util", "stream", "zlib", "http"} {
 		b.Run("import "+module, func(b *testing.B) {

@@ -195,7 +195,7 @@ type gzipMembers struct {
 	z  *gzip.Reader
 }
 
-// Read implements io.Reader. It returns what it has before it waits for another member.
+// Read implements io.Reader. It returns the bytes at hand before it waits for another member.
 func (m *gzipMembers) Read(p []byte) (int, error) {
 	for {
 		if m.z == nil {

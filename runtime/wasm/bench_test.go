@@ -24,7 +24,7 @@ var work = module(
 			localGet, 0, i32Const, 1, i32Sub, call, 4, localGet, 0, i32Const, 2, i32Sub, call, 4, i32Add, end),
 	))
 
-// BenchmarkWorker is loops of 10,000 calls, or what the name says, in one request.
+// BenchmarkWorker runs loops of 10,000 calls, or of the number in the name, in one request.
 func BenchmarkWorker(b *testing.B) {
 	for _, c := range []struct{ name, code string }{
 		{"nothing", `for (let n = 0; n < 10000; n++) plain(n, 1); return 0`},

@@ -8,8 +8,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasm"
 )
 
-// A Worker's modules are compiled once. What an isolate makes of them its companion holds, by number; one that cannot
-// be compiled is an error where JavaScript asks for it.
+// A Worker's modules are compiled once. The companion of an isolate holds its instances, by number; a module that cannot be compiled is
+// an error where JavaScript asks for it.
 func Example() {
 	ctx := context.Background()
 	r, err := wasm.Open(ctx, wasm.Options{})

@@ -73,7 +73,7 @@ func codeWith(locals list, ops ...byte) []byte {
 	return append(u32(len(body)), body...)
 }
 
-// exceptionCase is a function body, and what comes of it for the numbers 0 to 6.
+// exceptionCase is a function body, and its results for the numbers 0 to 6.
 type exceptionCase struct {
 	name   string
 	locals list
@@ -477,7 +477,7 @@ var tableCases = []exceptionCase{
 	},
 }
 
-// TestExceptions: what is thrown arrives where V8 has it arrive, as what it is.
+// TestExceptions: an exception arrives unchanged, where it arrives in V8.
 func TestExceptions(t *testing.T) {
 	for encoding, cases := range map[string][]exceptionCase{"legacy": legacyCases, "try_table": tableCases} {
 		s := worker(

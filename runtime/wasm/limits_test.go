@@ -68,7 +68,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// manyBlocks makes a module of one function, with as many blocks as fit into what is validated.
+// manyBlocks makes a module of one function, with as many blocks as validation accepts.
 const manyBlocks = `const u32 = (n) => n < 128 ? [n] : [n & 127 | 128, ...u32(n >> 7)];
 	const body = [0, ...Array.from({ length: 50000 }, () => [0x41, 0, 0x04, 0x40, 0x0b]).flat(), 0x0b];
 	const codes = [1, ...u32(body.length)];
@@ -88,7 +88,7 @@ func TestValidated(t *testing.T) {
 	}
 }
 
-// TestBounded: what an instance may take is bounded, and said to be so.
+// TestBounded: an instance is bounded, and the error names the bound.
 func TestBounded(t *testing.T) {
 	for name, c := range map[string]struct{ handler, want string }{
 		"memory": {

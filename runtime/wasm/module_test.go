@@ -126,8 +126,7 @@ var opened = sync.OnceValues(func() (*pagesruntime.Runtime, error) {
 })
 
 // worker runs a Worker that imports "./m.wasm" as m; handler is the body of its
-// fetch function, and its result is the answer, as JSON. What is before the line
-// "---" is the top level of the module.
+// fetch function, and its result is the response, as JSON. Text before the line "---" is the top level of the module.
 func worker(t testing.TB, wasm []byte, top, handler string, o pagesruntime.WorkerOptions) *httptest.Server {
 	t.Helper()
 	r, err := opened()

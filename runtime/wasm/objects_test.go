@@ -217,7 +217,7 @@ func TestGlobal(t *testing.T) {
 	}
 }
 
-// TestModule: what a module says of itself; bytes are refused as on the platform.
+// TestModule: the imports, exports and custom sections of a module; bytes are refused as on the platform.
 func TestModule(t *testing.T) {
 	m := join(
 		growing, []byte{0, 6}, name("note"), []byte("x"), []byte{0, 6}, name("note"), []byte("y"), []byte{0, 5},

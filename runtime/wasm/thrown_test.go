@@ -83,7 +83,7 @@ func TestException(t *testing.T) {
 }
 
 // throwing imports a function and a tag, exports tags, throws and catches; outer has
-// no exceptions, and calls what it imports and what is in its table.
+// no exceptions, and calls its imports and the functions of its table.
 var (
 	throwing = module(
 		types(
@@ -114,8 +114,7 @@ var (
 		bodies(code(0, 0, localGet, 0, call, 0, unreachable), code(0, 0, localGet, 0, i32Const, 0, callIndirect, 0, 0, unreachable)))
 )
 
-// TestExceptionSharing: exceptions of a tag pass between instances, through those that
-// know nothing of exceptions, and JavaScript, as what they are.
+// TestExceptionSharing: exceptions of a tag pass between instances, through those without exceptions, and JavaScript, unchanged.
 func TestExceptionSharing(t *testing.T) {
 	s := worker(t, throwing, `import outer from "./outer.wasm";`,
 		`const W = WebAssembly, tag = new W.Tag({ parameters: ["i32"] }), out = [], kept = {};
@@ -194,8 +193,7 @@ var catching = module(
 		),
 	))
 
-// TestExceptionsFreed: what was caught takes no memory any more, in the midst of a
-// call either.
+// TestExceptionsFreed: a caught exception is freed, also during a call.
 func TestExceptionsFreed(t *testing.T) {
 	s := worker(t, catching, "",
 		`let made = 0; const e = new WebAssembly.Instance(m, { a: { f() { made++; throw new Uint8Array(100_000) } } }).exports;

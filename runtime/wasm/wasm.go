@@ -59,7 +59,7 @@ type Options struct {
 	CacheDir string
 }
 
-// Runtime is the compiler and what it compiled. Close it after its Sets and the
+// Runtime is the compiler and its compiled modules. Close it after its Sets and the
 // isolates that use them.
 type Runtime struct {
 	wazero wazero.Runtime

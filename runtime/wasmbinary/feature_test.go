@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A module that needs what is not read here is named by the feature, one module for each way to need it.
+// The error for an unsupported module names the feature, one module for each way to need it.
 func TestFeatures(t *testing.T) {
 	fn := head + section(SectionType, 1, 0x60, 0, 0) + section(SectionFunction, 1, 0)
 	memory := section(SectionMemory, 1, 0, 1)

@@ -1,7 +1,7 @@
 // Package wasmbinary reads the binary format of WebAssembly.
 //
 // In: the bytes of a core module (WebAssembly 2.0 with extended constant expressions, tail calls, atomic operations and
-// exceptions). [Parse] returns what it declares and its parts; a [Reader] steps over the instructions of a function. A fault
+// exceptions). [Parse] returns its declarations and parts; a [Reader] steps over the instructions of a function. A fault
 // is an error with its place in the module, and sizes are bounded as the JavaScript interface of WebAssembly bounds them.
 // Types inside function bodies are not checked. Pure and safe for concurrent use; a Reader serves one goroutine.
 package wasmbinary
@@ -53,7 +53,7 @@ const (
 	MaxBodyBytes = 7_654_321
 )
 
-// Module is a module that was read: what it declares, and its parts.
+// Module is a parsed module: its declarations and parts.
 type Module struct {
 	Declarations
 	ImportTypes []ImportType

@@ -94,7 +94,7 @@ const (
 	Table
 	Memory
 	Global
-	Tag // what an exception holds
+	Tag // payload of an exception
 )
 
 // String is the kind as WebAssembly.Module.exports names it.

@@ -7,8 +7,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// Objects with slots of the engine's are copied by what they are, whatever their
-// prototype says, or not at all (HTML, StructuredSerializeInternal, steps 5 to 25).
+// Objects with internal slots are copied by their slots, whatever their prototype, or not at all (HTML, StructuredSerializeInternal,
+// steps 5 to 25).
 func TestCloneByKind(t *testing.T) {
 	const name = `const named = (f) => { try { const c = structuredClone(f());
 		return Object.prototype.toString.call(c).slice(8, -1) + JSON.stringify(c); } catch (e) { return e.name; } }; `
@@ -98,8 +98,7 @@ func TestCloneException(t *testing.T) {
 	})
 }
 
-// What a file of a form is called. An argument that is undefined was not given
-// (Web IDL, 3.6).
+// The name of a file of a form. An undefined argument counts as missing (Web IDL, 3.6).
 func TestFormDataName(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{

@@ -98,7 +98,7 @@ func callVoid(vm *engine.VM, entry string, args ...any) error {
 	return err
 }
 
-// GiveUp ends what an exchange still has under way after its response: waitUntil took too long, or
+// GiveUp ends the pending work of an exchange after its response: waitUntil took too long, or
 // the client has left. Then end the scope. Do not call it from a turn.
 func (h *Host) GiveUp(x *Exchange) {
 	x.fail(iocontext.ErrRequestOver)

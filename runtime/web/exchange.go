@@ -33,7 +33,7 @@ type Exchange struct {
 	// Set by Serve.
 	host    *Host
 	id      int64
-	io      iocontext.Context // what it has open, its isolate and its scope
+	io      iocontext.Context // its open operations, isolate and scope
 	fetches fetch.Session
 	timers  timers.Queue
 	codecs  compression.Streams
@@ -168,7 +168,7 @@ func (x *Exchange) leave() {
 	x.leaveLocked()
 }
 
-// leaveLocked closes what the exchange holds open once both JavaScript and Serve have left: either
+// leaveLocked closes the open parts of the exchange once both JavaScript and Serve have left: either
 // may still read a body that the other is done with.
 func (x *Exchange) leaveLocked() {
 	x.users--

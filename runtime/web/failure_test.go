@@ -29,7 +29,7 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// What the engine throws is taken for what it is.
+// An error of the engine names the absent global; an author's own error does not.
 func TestAbsentIn(t *testing.T) {
 	for code, want := range map[string]string{
 		`new FetchEvent("fetch")`:                  "FetchEvent",

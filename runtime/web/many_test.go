@@ -113,8 +113,8 @@ func TestListeners(t *testing.T) {
 	})
 }
 
-// TestManyAreShort: what holds many costs by the one, or is searched by what is
-// native. The few ten times, so that both last as long as each other.
+// TestManyAreShort: a list of many costs the same per element, or native code searches it. The few run ten times, so that both last
+// equally long.
 func TestManyAreShort(t *testing.T) {
 	w := webtest.Serve(t, webtest.Works(map[string]string{
 		"few listeners":  `for (let i = 0; i < 10; i++) listeners(300)`,

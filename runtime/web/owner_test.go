@@ -94,7 +94,7 @@ func TestForeignObjects(t *testing.T) {
 	}
 }
 
-// A request that lasts keeps what it made, however many come and go meanwhile.
+// A long request keeps its objects, however many come and go meanwhile.
 func TestOwnObjectsLast(t *testing.T) {
 	w := webtest.Serve(t, `const waiting = [];`+webtest.Handler(`
 		const path = new URL(request.url).pathname;

@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// What a request says of itself beside what is sent (Fetch standard, 5.4).
+// The attributes of a request that are not sent (Fetch standard, 5.4).
 func TestRequestAttributes(t *testing.T) {
 	const all = `const seen = (r) => [r.mode, r.credentials, r.cache, r.referrer, r.referrerPolicy, r.integrity, r.keepalive, r.destination,
 		r.duplex, r.isReloadNavigation, r.isHistoryNavigation];
@@ -208,7 +208,7 @@ func TestThenOnObjectPrototype(t *testing.T) {
 	})
 }
 
-// What the standard has and production refuses is said, once of each kind.
+// Options of the standard that production refuses give a warning, once for each kind.
 func TestRequestCautions(t *testing.T) {
 	for _, c := range []struct{ name, init, want string }{
 		{"redirect error", `{ redirect: "error" }`, `production refuses redirect: "error"`},

@@ -159,8 +159,7 @@ func TestBrokenStreamIsNoWholeAnswer(t *testing.T) {
 	}
 }
 
-// The connection of an answer that broke off is gone, also for what the visitor
-// had still to send.
+// The connection of a broken response is closed, also for the rest of the visitor's upload.
 func TestBrokenStreamWhileTheBodyIsSent(t *testing.T) {
 	w := webtest.Serve(t, webtest.Handler(`let n = 0; return new Response(new ReadableStream({ pull(c) { if (n++) throw new Error("midway");
 		c.enqueue(new Uint8Array(10)); } }))`), web.Options{})

@@ -140,7 +140,7 @@ func TestReportedErrors(t *testing.T) {
 	})
 }
 
-// What the global scope has dealt with is not logged.
+// Errors that a handler of the global scope prevents are not logged.
 func TestReportedErrorsInTheLog(t *testing.T) {
 	w := webtest.Serve(t, `addEventListener("error", (e) => { if (e.error.message === "quiet") e.preventDefault(); });
 	addEventListener("unhandledrejection", (e) => { if (e.reason.message === "quiet") e.preventDefault(); });

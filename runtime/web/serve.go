@@ -116,7 +116,7 @@ func (x *Exchange) closeDuplex() {
 		return
 	}
 	rc := http.NewResponseController(x.w)
-	// What was written goes out before the rest of the body is waited for. An error here is the
+	// The output goes out before the wait for the rest of the body. An error here is the
 	// connection's, which is over in any case.
 	_ = rc.Flush()
 	if x.body.IsRead() {

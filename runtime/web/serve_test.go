@@ -148,7 +148,7 @@ func TestRequestSeen(t *testing.T) {
 	}
 }
 
-// What the platform adds to a visitor's request.
+// The platform's additions to a visitor's request.
 func TestVisitor(t *testing.T) {
 	w := webtest.Serve(t, webtest.Handler(`
 		const cf = request.cf, copy = new Request(request), made = new Request("https://a.test");

@@ -212,7 +212,7 @@ func TestLanguage(t *testing.T) {
 			`true`,
 		},
 		{"the stack of the engine's errors", `try { null.x } catch (e) { return e.stack.startsWith("TypeError: ") }`, `true`},
-		// What is thrown and is no Error has no stack, and is not looked at.
+		// A thrown value that is no Error has no stack, and is not inspected.
 		{
 			"a thrown object is not looked at",
 			`let looked = 0; const o = { get name() { looked++; return "n"; }, get message() { looked++; return "m"; } };
@@ -255,7 +255,7 @@ func TestLanguage(t *testing.T) {
 			`["Named: x","O: m","Error","Q","name","message",1,true,false,2]`,
 		},
 		{
-			"captureStackTrace above others", // as in V8: nothing is above a function that did not call, and what is no function is none
+			"captureStackTrace above others", // as in V8: nothing is above a function that did not call, and other values are ignored
 			`function from(above) { const o = {}; Error.captureStackTrace(o, above); return o.stack;
 				} const foreign = from(class Foreign {}), native = from(Math.max),
 				all = [null, 5, {}, "x", undefined].map(v => from(v).split("\n")[1].startsWith("    at from ("));

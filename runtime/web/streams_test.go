@@ -82,7 +82,7 @@ func TestPipe(t *testing.T) {
 	})
 }
 
-// What a subclass keeps in fields of its own, under whatever name, is its own; the state of streams is not to be seen or changed.
+// A subclass may have fields of any name; the state of streams cannot be seen or changed.
 func TestStreamFields(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{

@@ -1,6 +1,6 @@
 // Package web is the web platform that a Worker sees. It composes the packages below it, one for
 // each subject: each is JavaScript classes over host functions, which the package answers in Go.
-// What is here is the life of a request: how it enters the Worker, its response, and its end.
+// The package itself has the life of a request: how it enters the Worker, its response, and its end.
 //
 // A [Host] serves the isolates of one Worker. In: the requests of its clients, as [Exchange] values
 // given to [Host.Serve]. Out: the responses, written to the exchange's http.ResponseWriter; console
@@ -12,10 +12,9 @@
 // members and no bindings, and keeps nothing between requests but the connections of its transport.
 //
 // A new global is a class or function in the folder js of its subject, put in its place by install,
-// a new member of a class no more than that; then make artifacts. What it does is a line in a list
-// of snippets, in the test of its subject or in snippets_test.go; the shape of a class is one of
-// shapes, in idl_test.go and scope_test.go. Where it is on purpose otherwise than in workerd,
-// ../DIFFERENCES.md has a row.
+// a new member of a class no more than that; then make artifacts. Its behaviour is a line in a list of snippets, in the test of its
+// subject or in snippets_test.go; the shape of a class is one of shapes, in idl_test.go and scope_test.go. Where it is on purpose
+// otherwise than in workerd, ../DIFFERENCES.md has a row.
 package web
 
 import (
@@ -63,7 +62,7 @@ const DefaultResponseBytes = 512 << 20
 
 // Options says how a Host behaves. The zero value works.
 type Options struct {
-	// Console gets what the Worker writes; the scope's Value is the *Exchange, or nil while the
+	// Console gets the Worker's console output; the scope's Value is the *Exchange, or nil while the
 	// module is evaluated. Default: discarded.
 	Console func(s *engine.Scope, e console.Entry)
 	// SubRequests is the most outbound requests of one request, redirects counted. Default: that of
@@ -113,7 +112,7 @@ type Host struct {
 	exchanges map[int64]*Exchange
 	origins   Origins // of requests
 
-	work sync.WaitGroup // what was started beside the requests
+	work sync.WaitGroup // goroutines beside the requests
 }
 
 // New returns a Host. Close it when its isolates are closed.
@@ -229,8 +228,7 @@ func (h *Host) countSubRequest(x *Exchange) error {
 	return err
 }
 
-// Names returns the names of all host functions of this package, sorted: what the engine's image
-// must know.
+// Names returns the names of all host functions of this package, sorted. The engine's image needs them.
 func Names() []string {
 	h := New(Options{})
 	defer h.Close()

@@ -9,7 +9,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// TestAdvice: what is advised in the built-in engine is advised on V8's words, too, and the place is the author's.
+// TestAdvice: advice of the built-in engine also follows V8's messages, with the author's line.
 func TestAdvice(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ code, fix string }{

@@ -195,7 +195,7 @@ func (c *conn) readHead(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// closeWrite ends what is sent, and leaves open what is read.
+// closeWrite closes the sending side, and leaves the reading side open.
 func (c *conn) closeWrite() {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()

@@ -36,7 +36,7 @@ func kill(t *testing.T, w *workerd.Worker, s syscall.Signal) bool {
 	return err == nil && p.Signal(s) == nil
 }
 
-// TestEnds: a process that ends, full or by itself, fails what was under way with the reason, and another one goes on.
+// TestEnds: a process that ends, full or by itself, fails its running requests with the reason, and a new process serves the next ones.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	var c console
@@ -90,8 +90,8 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// TestKills: under load, with a process that is killed again and again, each request is answered or told why not, and what was
-// acknowledged is there.
+// TestKills: under load, with a process that is killed again and again, each request gets its response or a reason, and acknowledged
+// writes are there.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	kills := 5

@@ -42,7 +42,7 @@ type exchange struct {
 	logs    quota
 	mu      sync.Mutex
 	waits   bool      // waitUntil was called
-	settled bool      // what it was given has, while the handler goes on
+	settled bool      // the waitUntil promises have settled, while the handler goes on
 	gone    bool      // the client has left
 	done    bool      // nothing of the handler or waitUntil is open
 	closed  bool      // it ends: the process has reported no waitUntil
@@ -58,7 +58,7 @@ type requests struct {
 	mu   sync.Mutex
 	last uint64
 	live map[string]*exchange
-	past []*exchange // that are over, the oldest first: what they logged may still come
+	past []*exchange // that are over, the oldest first: their log lines may still come
 }
 
 const maxPast = 256
@@ -183,7 +183,7 @@ func (q *requests) awaitWaits(ctx context.Context) {
 	}
 }
 
-// waits reports whether p waits for what a request that is over has left for waitUntil, and may still.
+// waits reports whether p still waits, in time, for a waitUntil of a finished request.
 func (q *requests) waits(p *process) bool {
 	q.mu.Lock()
 	past := append([]*exchange(nil), q.past...)
@@ -448,7 +448,7 @@ func (x *exchange) serve(c *conn) error {
 	return err
 }
 
-// stopUpload ends what is left of the request's body, as net/http wants it of a handler that reads while it writes.
+// stopUpload ends the upload of the request's body, as net/http requires of a handler that reads while it writes.
 func (x *exchange) stopUpload(c *conn, upload *body, whole bool) {
 	if upload == nil {
 		return

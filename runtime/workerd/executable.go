@@ -57,7 +57,7 @@ func runs(system string) bool {
 		system == "windows/amd64" && runtime.GOOS == "windows" || system == "darwin/amd64" && runtime.GOOS == "darwin"
 }
 
-// systemOf is the system that a file is a program for, as GOOS/GOARCH, or "a script"; "" for what is no program.
+// systemOf is the system that a file is a program for, as GOOS/GOARCH, or "a script"; "" for another file.
 func systemOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -41,7 +41,7 @@ func (f *front) listenUnix(folder string) (args []string, files []*os.File, err 
 	return []string{"--socket-fd", frontName + "=" + strconv.Itoa(first)}, []*os.File{file}, nil
 }
 
-// keep removes what is in the folder of a process that has started, but for its socket; all of it for one that has not.
+// keep removes the files in the folder of a started process, except its socket; and the whole folder of one that has not started.
 func (f *front) keep(folder string, started bool) error {
 	if !started {
 		return os.RemoveAll(folder)

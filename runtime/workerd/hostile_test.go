@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
-// hostile does what it can to what is around it.
+// hostile attacks the script around the Worker.
 const hostile = `
 for (const name of ["toJSON", "id", "name", "value"]) {
 	for (const proto of [Array.prototype, String.prototype, Object.prototype])

@@ -26,8 +26,8 @@ const (
 // leftoverName matches the names of our folders and of those of the wire, as os.MkdirTemp makes them.
 var leftoverName = regexp.MustCompile("^pages-(workerd|wire)-[0-9]+$")
 
-// Sweep removes from a folder of temporary files what killed processes of this program left there for workerd. What it cannot
-// remove, as another user's, stays.
+// Sweep removes from a folder of temporary files those that killed processes of this program left for workerd. Files that it cannot
+// remove, such as another user's, stay.
 func Sweep(ctx context.Context, temporary string, now time.Time) {
 	if runtime.GOOS == "windows" {
 		return // a folder there has no socket that tells whether it is used

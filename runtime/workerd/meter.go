@@ -9,10 +9,10 @@ import (
 
 // This file measures and bounds the CPU time of requests by the clock of their process.
 //
-// What the process uses while one request is under way is that request's. Of several, each gets an equal share, and the figure says
-// so. While the process is busy a ping is on its way: it is answered between turns, after all turns that were to run before. As long
-// as it is not, the time is of the requests that were there when it was sent; if that was one, it is known to be at fault. If none was
-// there, code runs that no request waits for: it has a budget, too.
+// While one request is under way, the process's CPU time is that request's. Several get equal shares, and the figure is marked as shared.
+// While the process is busy a ping is on its way: it is answered between turns, after all turns that were to run before. As long as it is
+// not, the time is of the requests that were there when it was sent; if that was one, it is known to be at fault. If none was there, code
+// runs that no request waits for: it has a budget, too.
 
 // share is the CPU time of one request.
 type share struct {
@@ -188,7 +188,7 @@ func (m *meter) amongLocked() []*exchange {
 // stray reports whether the time until the answer is of no request.
 func (p *ping) stray() bool { return p != nil && len(p.among) == 0 }
 
-// advanceLocked divides what was used since the last time.
+// advanceLocked divides the CPU time used since the last call.
 func (m *meter) advanceLocked() {
 	now, err := m.p.clock.read()
 	if err != nil || now <= m.last {
@@ -346,7 +346,7 @@ func (m *meter) look(before *look) (next time.Duration, why *ending) {
 	}
 	next = min(max(left/2, shortest), longest)
 	if m.ping == nil && runs {
-		next = min(next, busy) // who was there first is known the better the sooner the ping is on its way
+		next = min(next, busy) // an early ping finds the request at fault more precisely
 	}
 	return next, nil
 }

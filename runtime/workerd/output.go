@@ -16,8 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/console"
 )
 
-// This file reads what a process writes: events of our script behind the token, what the Worker writes itself, and what workerd
-// says of its own.
+// This file reads the output of a process: events of our script after the token, the Worker's own output, and workerd's messages.
 
 const (
 	// maxLine is the most bytes of one line that are kept.
@@ -26,7 +25,7 @@ const (
 	maxTail = 8 << 10
 )
 
-// lines is an io.Writer that gives whole lines to a function, without their ends. What is too long of one is left out.
+// lines is an io.Writer that gives whole lines to a function, without their ends. It cuts lines that are too long.
 type lines struct {
 	line func([]byte)
 	rest []byte

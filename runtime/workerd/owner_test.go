@@ -147,8 +147,8 @@ func escaped(text string) string {
 	return strings.NewReplacer("%", "%25", "&", "%26", "#", "%23", "?", "%3F", "+", "%2B").Replace(text)
 }
 
-// TestModuleWaitUntil: what the waitUntil of cloudflare:workers was given keeps its request under way on both engines, its rejections
-// are logged, and its CPU time counts.
+// TestModuleWaitUntil: a promise given to the waitUntil of cloudflare:workers keeps its request under way on both engines, its rejection
+// is logged, and its CPU time counts.
 func TestModuleWaitUntil(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"workerd", "built-in"} {

@@ -28,7 +28,7 @@ func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }
 // users are the packages that bring workerd along. Where each package sees its own alone, as with pnpm, it is found through them.
 var users = []string{"wrangler", "miniflare", "@cloudflare/vite-plugin", "@cloudflare/vitest-pool-workers"}
 
-// deepest is how many packages lead to workerd at most: a plug-in, and what it brings.
+// deepest is the longest path of packages to workerd: a plug-in, and its dependency.
 const deepest = 2
 
 // fromPackages returns the program of the packages that code in a folder sees; "" for none. from has no links.
@@ -121,8 +121,7 @@ func plugAndPlay(from string) string {
 	}
 }
 
-// fromPath returns the program in PATH; "" for none. Folders that are not absolute do not count: what they name depends on where a
-// command is run.
+// fromPath returns the program in PATH; "" for none. Relative folders do not count: they depend on the working directory of a command.
 func fromPath(list string) string {
 	for _, folder := range filepath.SplitList(list) {
 		if !filepath.IsAbs(folder) {

@@ -68,8 +68,8 @@ func (o PoolOptions) WithDefaults() PoolOptions {
 }
 
 // Pool runs Workers, each in a process of its own, of which a bounded number is there at a time. A process with nothing to do ends
-// after a while, or when another Worker needs its place; the next request starts it again. What a Worker keeps in variables is
-// gone then, as in production. It is safe for concurrent use. Close it after its Workers.
+// after a while, or when another Worker needs its place; the next request starts it again. The variables of a Worker are gone then, as in
+// production. It is safe for concurrent use. Close it after its Workers.
 type Pool struct {
 	program Program
 	o       PoolOptions
@@ -269,7 +269,7 @@ func (p *Pool) makeRoom() {
 	}
 }
 
-// look ends what is idle for too long, and what is too large.
+// look ends processes that are idle for too long, or too large.
 func (p *Pool) look() {
 	list := p.awake()
 	for _, a := range list {

@@ -69,7 +69,7 @@ func get(t *testing.T, w *workerd.Worker, target string) string {
 	return rec.Body.String()
 }
 
-// under begins a request that lasts; what is returned waits for its error.
+// under begins a request that lasts; end waits for its error.
 func under(t *testing.T, w *workerd.Worker, target string) (end func() error) {
 	t.Helper()
 	ended := make(chan error, 1)
@@ -82,8 +82,8 @@ func under(t *testing.T, w *workerd.Worker, target string) (end func() error) {
 	return func() error { return <-ended }
 }
 
-// TestPoolIdle: a process ends after it had nothing to do for a while, and the next request starts another one. What is under way
-// keeps it.
+// TestPoolIdle: a process ends after it had nothing to do for a while, and the next request starts another one. A running request keeps
+// it.
 func TestPoolIdle(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, workerd.PoolOptions{Idle: time.Minute})
@@ -276,7 +276,7 @@ func TestPoolApart(t *testing.T) {
 	for i, w := range all {
 		other := all[1-i].Secrets()
 		for j, secret := range w.Secrets() {
-			// What is a path is of a folder of its own.
+			// Paths are in folders of their own.
 			if secret == other[j] || strings.Contains(secret, "/") && filepath.Dir(secret) == filepath.Dir(other[j]) {
 				t.Errorf("%q is the other's, too", secret)
 			}

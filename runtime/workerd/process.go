@@ -333,8 +333,7 @@ func (p *process) loadError() error {
 	}
 }
 
-// ping returns nil when the Worker's isolate has answered a request of ours: it runs no turn then, and what it wrote before is
-// read.
+// ping returns nil when the Worker's isolate has answered a request of ours: it runs no turn then, and its earlier output is read.
 func (p *process) ping(ctx context.Context) error {
 	p.mu.Lock()
 	p.pings++

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tie has the system end the program when the thread that starts it ends, and spares it the signals of the terminal: what is under way
-// may end.
+// tie has the system end the program when the thread that starts it ends, and spares it the signals of the terminal, so that running
+// requests may end.
 func tie(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

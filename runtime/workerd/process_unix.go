@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// tie spares the program the signals of the terminal: what is under way may end.
+// tie spares the program the signals of the terminal, so that running requests may end.
 func tie(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func (f *front) listen(folder string) (args []string, files []*os.File, err error) {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tie spares the program Ctrl+C: what is under way may end.
+// tie spares the program Ctrl+C, so that running requests may end.
 func tie(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }

@@ -51,8 +51,8 @@ func (e *FindError) Error() string { return e.Message }
 
 func (e *FindError) Unwrap() error { return e.Err }
 
-// Find finds the program and asks it for its version. It fetches nothing. An error is a *FindError, or that of ctx. What is found and
-// cannot be used is an error, and not passed over for what a later place has.
+// Find finds the program and asks it for its version. It fetches nothing. An error is a *FindError, or that of ctx. An unusable program
+// is an error: Find does not go on to a later place.
 func Find(ctx context.Context, at Places) (Program, error) {
 	p, err := at.look()
 	if err != nil {
@@ -205,7 +205,7 @@ func (p Program) ask(ctx context.Context) (string, error) {
 	return "", &faultError{fmt.Sprintf("asked for its version, it says %q", firstLine(out.kept)), "", nil}
 }
 
-// head keeps the first bytes of what is written.
+// head keeps the first bytes of the output.
 type head struct{ kept []byte }
 
 // Write implements io.Writer.

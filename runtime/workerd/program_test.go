@@ -176,7 +176,7 @@ func elfLoadedBy(loader string) string {
 	return string(b) + s.String() + loader + "\x00"
 }
 
-// TestFindRefused: what cannot be used is refused with the reason and the way out, and what comes later is not taken in its place.
+// TestFindRefused: an unusable program is refused with the reason and the fix, and no later one takes its place.
 func TestFindRefused(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		testmachine.Lacks(t, "programs of Linux", nil)
@@ -280,7 +280,7 @@ func TestFindRefused(t *testing.T) {
 	}
 }
 
-// program compiles nothing: it is this test, which is a program of this system and says what the variable has it say.
+// program compiles nothing: it is this test, which is a program of this system and prints the text of the variable.
 func TestFindAsks(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

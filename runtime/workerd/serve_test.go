@@ -83,14 +83,14 @@ func exchange(t *testing.T, w engine, method, target, body string) string {
 	return b.String()
 }
 
-// TestBothEngines: an exchange is the same in workerd as in the built-in engine, unless a row says what it is and why.
+// TestBothEngines: an exchange is the same in workerd as in the built-in engine, unless a row gives the difference and the reason.
 func TestBothEngines(t *testing.T) {
 	t.Parallel()
 	var here, there console
 	mine, theirs := builtIn(t, options(&here)), start(t, options(&there))
 	for _, c := range []struct {
 		method, target, body string
-		workerd, why         string // what is otherwise in workerd
+		workerd, why         string // the difference in workerd
 	}{
 		{target: "/url?a=%20b&c"},
 		{target: "/url"},

@@ -41,7 +41,7 @@ const (
 const (
 	// closeWait is how long a client may take to answer a close.
 	closeWait = 2 * time.Second
-	// writeWait is how long a client may take no byte of what is sent to it.
+	// writeWait is how long a client may leave sent bytes unread.
 	writeWait = 2 * time.Minute
 )
 
@@ -107,7 +107,7 @@ func (t *tunnel) run() {
 	<-t.ended
 }
 
-// toWorker passes on what the client sends.
+// toWorker passes on the client's messages.
 func (t *tunnel) toWorker() {
 	var messages atomic.Int64
 	quiet := time.AfterFunc(quietSocket, func() {
@@ -135,7 +135,7 @@ func (t *tunnel) toWorker() {
 	}
 }
 
-// toClient passes on what the Worker sends, a frame at a time.
+// toClient passes on the Worker's messages, a frame at a time.
 func (t *tunnel) toClient() {
 	buffer := make([]byte, ioSize)
 	for {

@@ -1,7 +1,7 @@
 // Package workerd runs a site's Worker in a process of workerd, the server of Cloudflare Workers, where it is installed.
 //
-// [Find] finds the program. [Program.NewWorker] starts a process with the Worker in it; [Worker.Serve] answers one request. In: what a
-// Worker of the built-in engine is made of, [pagesruntime.WorkerOptions]. Out: HTTP responses, log lines, or a [pagesruntime.Error] in
+// [Find] finds the program. [Program.NewWorker] starts a process with the Worker in it; [Worker.Serve] answers one request. In: the
+// options of a Worker of the built-in engine, [pagesruntime.WorkerOptions]. Out: HTTP responses, log lines, or a [pagesruntime.Error] in
 // terms of the author's own files, with the kinds, texts and statuses of that engine where the same happened. Everything is safe for
 // concurrent use.
 //
@@ -10,9 +10,9 @@
 // workerd gets a folder of mode 0700 with its configuration and the modules, which is removed once the Worker answers: secrets are in
 // it. It listens on one socket that only this package speaks to. Bindings, outbound requests and caches are services of the wire
 // (runtime/binding/wire), so that the stores outlive it. A script of ours (js/) is evaluated before the author's module and wraps its
-// default export. It tells for which request code runs, what is logged, what is thrown and what waitUntil keeps, by lines of JSON
-// behind a token on standard output and by a response with a token. No process outlives us: on Linux the system ends it with the
-// thread that started it, on Windows with a job object, elsewhere a small shell script waits on a pipe.
+// default export. It reports the request of running code, log lines, exceptions and pending waitUntil promises, by lines of JSON after a
+// token on standard output and by a response with a token. No process outlives us: on Linux the system ends it with the thread that
+// started it, on Windows with a job object, elsewhere a small shell script waits on a pipe.
 //
 // # The end of a process
 //
@@ -72,7 +72,7 @@ type Worker struct {
 	stall time.Duration
 	// strayTime is that of a judgement of code that runs for no request.
 	strayTime time.Duration
-	// unclaimed is of what is logged for no request.
+	// unclaimed is the quota of log lines without a request.
 	unclaimed quota
 	now       func() time.Time
 	// token begins the lines of the process that are our script's, front the ids of requests that we send, and folder is that of
@@ -180,7 +180,7 @@ func (w *Worker) wireOptions() wire.Options {
 	}
 }
 
-// called tells what a call on a binding warns of, and what failed for no fault of the Worker's.
+// called logs the warnings of a call on a binding, and failures that are not the Worker's fault.
 func (w *Worker) called(c wire.Call) {
 	for _, warning := range c.Warnings {
 		w.console(w.requests.of(c.Request), pagesruntime.Line{Level: "warn", Text: warning})
@@ -236,7 +236,7 @@ func (w *Worker) Close(ctx context.Context) {
 	})
 }
 
-// awaitWaits waits until what the Worker has written is read: it may tell of a waitUntil that goes on.
+// awaitWaits waits until the Worker's output is read: it may report a waitUntil that goes on.
 func (w *Worker) awaitWaits(ctx context.Context) {
 	w.mu.Lock()
 	p := w.current

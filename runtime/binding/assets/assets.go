@@ -78,8 +78,8 @@ func Funcs(open *hostcall.Handles, assets func(id string) http.Handler) map[stri
 	}
 }
 
-// Handler serves files as the binding of a Worker does: GET and HEAD alone, and what was found is marked as the cache in front of
-// a site's files marks it.
+// Handler serves files as the binding of a Worker does: GET and HEAD alone, and responses have the cache headers of the cache in front of
+// a site's files.
 func Handler(files http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -19,7 +19,7 @@ type authorizer struct {
 	author bool
 	// text is the SQL that is being compiled, reason says why it was refused.
 	text, reason string
-	// inside is the view or trigger that did what was refused, "" for the text itself.
+	// inside is the view or trigger with the refused operation, "" for the text itself.
 	inside string
 	// use lists the objects that the current statement reads and writes.
 	use sqlUse
@@ -108,8 +108,8 @@ var workerModules = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": tr
 // read D1's own ledger.
 var reservedPrefixes = [...]string{"_pages_", "_cf_"}
 
-// authorize is SQLite's callback. inside is the view or trigger of the operation: a migration may have made one that does
-// what a Worker may not.
+// authorize is SQLite's callback. inside is the view or trigger of the operation: a migration may have made one with operations that a
+// Worker may not run.
 func (g *authorizer) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, schema, inside string) sqlite.AuthorizerReturnCode {
 	if g.trusted {
 		return sqlite.AuthorizerOK
@@ -155,9 +155,9 @@ func (g *authorizer) verdict(action sqlite.AuthorizerActionCode, arg1, arg2, sch
 		if !workerModules[strings.ToLower(arg2)] {
 			return `the virtual table module "` + arg2 + `" is not available`
 		}
-	case sqlite.AuthAlterTable: // names the table as it is, and not what it becomes
+	case sqlite.AuthAlterTable: // gives the old name of the table, not the new one
 		arg1, arg2 = arg2, g.reservedNewName()
-	default: // creates, changes or drops what the arguments name
+	default: // creates, changes or drops the object of the arguments
 	}
 	if prefix := reservedPrefix(arg1) + reservedPrefix(arg2); !g.platform && prefix != "" {
 		return `names that begin with "` + prefix + `" belong to the platform`

@@ -12,7 +12,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// ConsoleOptions say what the author's own SQL may do. The zero value allows what the site's Worker may.
+// ConsoleOptions limit the author's own SQL. The zero value allows the statements of the site's Worker.
 type ConsoleOptions struct {
 	// ReadOnly refuses every statement that writes.
 	ReadOnly bool

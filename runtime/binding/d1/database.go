@@ -5,9 +5,8 @@
 // SQL of the site's author by hand, in the same sandbox with the options of [ConsoleOptions].
 //
 // In: a *sql.DB of the SQLite driver that this project is built on, which its owner opens and closes. Out: results as JSON.
-// Errors for a Worker have D1's texts; those of a Console are a [SQLError] with the place in the statement. What was
-// acknowledged is committed. A Database is safe for concurrent use, a Console serves one goroutine at a time. The package
-// decides nothing about access.
+// Errors for a Worker have D1's texts; those of a Console are a [SQLError] with the place in the statement. Acknowledged writes are
+// committed. A Database is safe for concurrent use, a Console serves one goroutine at a time. The package decides nothing about access.
 package d1
 
 import (
@@ -40,7 +39,7 @@ type Options struct {
 
 // Database is a SQLite database with the shape of D1, behind the sandbox that D1 puts around a Worker's SQL. It keeps one
 // connection of the pool to write, and up to four to read, from their first use to Close or until they are idle, and uses
-// each for one query at a time: what a promise resolved to is committed, and the next query sees it. It is safe for
+// each for one query at a time: when a promise resolves its query is committed, and the next query sees it. It is safe for
 // concurrent use.
 //
 // Of the meta fields, rows_read and rows_written are estimates: SQLite counts less than D1 bills.
@@ -105,7 +104,7 @@ func (d *Database) closeHandle() {
 	}
 }
 
-// query runs q and returns its rows in a shape, as JSON. shapeAll is an array of what a D1Result is made of: an array of the
+// query runs q and returns its rows in a shape, as JSON. shapeAll is an array of the parts of a D1Result: an array of the
 // rows' objects, duration in milliseconds, changes, last_row_id, changed_db, size_after in bytes, rows_read, rows_written.
 // Several statements are one transaction, and the last one gives the rows. Errors are *engine.Error with D1's texts.
 func (d *Database) query(ctx context.Context, q Query, shape resultShape, column string) (*jsonText, error) {
@@ -272,7 +271,7 @@ func (d *Database) resetSettings() error {
 	return nil
 }
 
-// transaction commits what fn does; withConnection rolls back what is not committed.
+// transaction runs fn and commits; withConnection rolls back an uncommitted transaction.
 func (d *Database) transaction(fn func() error) error {
 	begin := "BEGIN IMMEDIATE"
 	if d.o.ReadOnly {

@@ -163,7 +163,7 @@ func TestDatabaseShapes(t *testing.T) {
 	}
 }
 
-// TestDatabaseLongValues: what is written in pieces reads as what is written at once.
+// TestDatabaseLongValues: a value written in pieces reads the same as one written at once.
 func TestDatabaseLongValues(t *testing.T) {
 	d := newDatabase(t, Options{})
 	for _, s := range []string{
@@ -601,7 +601,7 @@ func FuzzDatabase(f *testing.F) {
 }
 
 // TestDatabaseReaders: a query that takes for ever keeps neither the writer nor other
-// queries waiting, and reads know what was written.
+// queries waiting, and reads see all writes before them.
 func TestDatabaseReaders(t *testing.T) {
 	d := newDatabase(t, Options{})
 	setupSQL(t, d, "CREATE TABLE r(id INTEGER PRIMARY KEY, x)")
@@ -655,8 +655,7 @@ func TestDatabaseReaders(t *testing.T) {
 	}
 }
 
-// TestDatabaseMade: what a migration made that a Worker may not use is named when the
-// Worker comes to it.
+// TestDatabaseMade: the error names an object of a migration that a Worker may not use when the Worker uses it.
 func TestDatabaseMade(t *testing.T) {
 	pool := openSQL(t, filepath.Join(t.TempDir(), "site.db"))
 	for _, statement := range []string{

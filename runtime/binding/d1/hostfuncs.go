@@ -9,7 +9,7 @@ import (
 
 // Funcs are the host functions of D1Database. open returns the database of a binding's id, nil for an unknown one. A quick
 // read returns its value at once; other work runs off the isolate's goroutine and returns a promise. Either takes effect in the
-// order of the calls: a read sees what was asked for before it, and nothing that was asked for after it.
+// order of the calls: a read sees the calls before it, and none after it.
 //
 //	db_query(id, sql, params, shape, column)
 //	db_batch(id, [sql, params, sql, params, …])

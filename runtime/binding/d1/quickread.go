@@ -45,7 +45,7 @@ type turnReader struct {
 func (k *quickReads) run(
 	c *engine.Call, d *Database, q Query, shape resultShape, column string,
 ) (out *jsonText, done bool, err error) {
-	// What was asked for earlier comes first, and a turn ends at some time.
+	// Earlier calls come first, and a turn has an end.
 	if d == nil || k.count >= maxQuickReads || !c.Scope().Idle() || d.queue.Writes() {
 		return nil, false, nil
 	}
@@ -110,7 +110,7 @@ func (t *turnReader) query(ctx context.Context, q Query, w *rowWriter) (out *jso
 	return out, !over || err == nil, err
 }
 
-// begin makes the reader see what was written, and from its second read on keep that view in a transaction.
+// begin makes the reader see the latest writes, and from its second read on keep that view in a transaction.
 func (t *turnReader) begin() error {
 	if t.begun && t.of.uses.Load() != t.reader.seen {
 		if err := t.commit(); err != nil {
@@ -144,7 +144,7 @@ func (t *turnReader) end() {
 // nothing but a number.
 var (
 	deadlines  sync.Map     // uintptr of the sqlite3 to *int64, which one goroutine uses
-	clockStart = time.Now() //nolint:forbidigo // what is compared with it is spent time
+	clockStart = time.Now() //nolint:forbidigo // it only measures durations
 )
 
 func spentTime() int64 { return int64(time.Since(clockStart)) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestDatabaseQuick asks for what is done at once, and for what is not.
+// TestDatabaseQuick runs queries that return at once, and others that return a promise.
 func TestDatabaseQuick(t *testing.T) {
 	d := newDatabase(t, Options{})
 	setupSQL(t, d, "CREATE TABLE q(id INTEGER PRIMARY KEY, x)", "INSERT INTO q VALUES (1, 'a'), (2, 'b')")

@@ -155,7 +155,7 @@ func beginsLikeQuery(text string) bool {
 // onlyReads reports whether the statement only reads, and nothing that depends on its connection.
 func (s sqlStatement) onlyReads() bool { return s.cost.selects && s.readOnly() }
 
-// catchUp makes a reader see what the writer did.
+// catchUp makes a reader see the writer's changes.
 func (d *Database) catchUp() error {
 	if schema := d.writer.schemas.Load(); schema != d.schema {
 		d.schema, d.handle.stale = schema, true

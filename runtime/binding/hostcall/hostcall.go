@@ -28,8 +28,8 @@ func DecodeOptions(c *engine.Call, i int, v any) error {
 	return nil
 }
 
-// WorkerError is err as a Worker sees it: what the WorkerError method of a binding's refusal returns, or the *engine.Error
-// that err wraps.
+// WorkerError is err as a Worker sees it: the result of the WorkerError method of a binding's refusal, or the *engine.Error that err
+// wraps.
 func WorkerError(err error) error {
 	if refusal, ok := errors.AsType[interface {
 		error

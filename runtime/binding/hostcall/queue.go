@@ -30,7 +30,7 @@ type readGroup struct {
 
 // Turn is the place of one call in a queue. End is called, once or more often.
 type Turn struct {
-	before []<-chan struct{} // closed when what comes first has ended
+	before []<-chan struct{} // closed when the earlier turns have ended
 	write  bool
 	end    func(t *Turn)
 	once   sync.Once
@@ -87,7 +87,7 @@ func (q *Queue) Write() *Turn {
 			q.endWrite(ended)
 			return
 		}
-		// It was cancelled before its turn: what comes after it goes on waiting for what comes before it.
+		// It was cancelled before its turn: later turns still wait for the earlier ones.
 		go func() {
 			for _, earlier := range t.before {
 				<-earlier
@@ -254,8 +254,8 @@ func (k *Keys) use(key string) *Queue {
 	return &q.Queue
 }
 
-// InOrder is work that waits for its turn, which take takes when the call is issued. The work may end its turn early. A write is
-// done even if the request ends before it: what a Worker has issued takes effect, whether or not it waits for the result.
+// InOrder is work that waits for its turn, which take takes when the call is issued. The work may end its turn early. A write runs even
+// if the request ends before it: an issued call takes effect, whether or not the Worker waits for the result.
 func InOrder(take func() *Turn, work func(ctx context.Context, t *Turn) (any, error)) engine.AsyncInOrder {
 	return func() engine.Async {
 		t := take()

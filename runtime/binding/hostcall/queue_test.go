@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCancelledTurn: a call that is cancelled while it waits lets nothing pass what it waited for.
+// TestCancelledTurn: a call that is cancelled while it waits lets no later call overtake the earlier ones.
 func TestCancelledTurn(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -1,8 +1,7 @@
 // Package images is the images binding of a Worker, with the shape of Cloudflare Images.
 //
-// In come encoded images and a plan: transforms, drawings of one image over another, the format to write. Out comes one
-// encoded image with warnings of what was asked for and not done, or the description of an image. The JavaScript half only
-// collects the plan; [Funcs] does the work.
+// In come encoded images and a plan: transforms, drawings of one image over another, the format to write. Out comes one encoded image
+// with warnings of ignored options, or the description of an image. The JavaScript half only collects the plan; [Funcs] does the work.
 //
 // A refusal is an [Error] with Cloudflare's code and sentence. The memory that an image will take is known before it is
 // decoded, and all sites of a process share one [Queue]. Safe for concurrent use. The package reads and writes no files.

@@ -205,7 +205,7 @@ func TestImagesPixels(t *testing.T) {
 	}
 }
 
-// TestImagesEverywhere holds pixels to what they are on each processor: a site's own
+// TestImagesEverywhere: every processor gives the same pixels: a site's own
 // tests may compare a picture by its hash. Some of these values lie halfway between two.
 func TestImagesEverywhere(t *testing.T) {
 	m := image.NewNRGBA(image.Rect(0, 0, 256, 256))
@@ -324,7 +324,7 @@ func TestImagesOutput(t *testing.T) {
 	}
 }
 
-// TestImagesWebP reads what the encoder wrote with another's decoder.
+// TestImagesWebP reads the encoder's output with another decoder.
 func TestImagesWebP(t *testing.T) {
 	for _, size := range []image.Point{{1, 1}, {3, 17}, {33, 16}, {120, 90}} {
 		t.Run(size.String(), func(t *testing.T) {

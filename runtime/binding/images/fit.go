@@ -81,8 +81,8 @@ var sides = map[string]focus{
 	"auto": {0.5, 0.5}, "face": {0.5, 0.5},
 }
 
-// parseFocus reads a gravity: a side, or {x, y}. ok is false when it is neither. A gravity that depends on what the picture
-// shows gives a warning.
+// parseFocus reads a gravity: a side, or {x, y}. ok is false when it is neither. A gravity that depends on the contents of the picture
+// gives a warning.
 func parseFocus(raw json.RawMessage) (at focus, warning string, ok bool) {
 	var name string
 	if len(raw) == 0 || json.Unmarshal(raw, &name) == nil {

@@ -91,8 +91,8 @@ func webpOf(riff uint32, kind string, says uint32, content []byte) []byte {
 	return append(out, content...)
 }
 
-// manyGroups is a lossless WebP image of 10400×4 pixels, without what it lies in, with all
-// the groups of prefix codes that there may be. It takes 150 MB to decode.
+// manyGroups is a lossless WebP image of 10400×4 pixels, without its container, with the greatest number of groups of prefix codes. It
+// takes 150 MB to decode.
 func manyGroups(t testing.TB) []byte {
 	t.Helper()
 	file, err := os.Open("raster/testdata/groups.vp8l.gz")
@@ -122,8 +122,8 @@ func webpOfChunks(chunks ...[]byte) []byte {
 	return chunk("RIFF", append([]byte("WEBP"), bytes.Join(chunks, nil)...))
 }
 
-// TestImagesBombs: what would take more than there is, is refused by its header, in no time
-// and no memory; the rest of what is hostile ends as what it is.
+// TestImagesBombs: an image that needs more memory than there is, is refused by its header, in no time and no memory; other hostile
+// images fail as malformed.
 func TestImagesBombs(t *testing.T) {
 	small := pngOf(t, halves(64, 32))
 	lossy := []byte{0x30, 1, 0, 0x9d, 1, 0x2a, 64, 0, 32, 0}
@@ -198,7 +198,7 @@ func TestImagesBombs(t *testing.T) {
 	}
 }
 
-// TestImagesCost holds what is reserved to what decoding allocates.
+// TestImagesCost holds the reserved memory to the allocations of decoding.
 func TestImagesCost(t *testing.T) {
 	size := image.Pt(700, 500)
 	into := func(m draw.Image) image.Image {
@@ -337,8 +337,8 @@ func TestImagesStreamed(t *testing.T) {
 	}
 }
 
-// TestImagesTurns: small images of a neighbour's do not wait for all large ones, what is
-// ended leaves the queue, and all memory is given back.
+// TestImagesTurns: small images of a neighbour's do not wait for all large ones, an ended call leaves the queue, and all memory is given
+// back.
 func TestImagesTurns(t *testing.T) {
 	memory := engine.NewHostMemory(0)
 	queue := NewQueue(memory)

@@ -18,7 +18,7 @@ import (
 type Encoded struct {
 	Data     []byte
 	Type     string   // its media type
-	Warnings []string // what was asked for and not done
+	Warnings []string // ignored options
 }
 
 const maxDepth = 8

@@ -44,7 +44,7 @@ func patterned(size image.Point, side int) *image.RGBA {
 	return m
 }
 
-// TestImagesWebPHeld holds what is said of the WebP encoder to what it holds.
+// TestImagesWebPHeld holds the stated memory of the WebP encoder to the memory that it holds.
 func TestImagesWebPHeld(t *testing.T) {
 	testmachine.Long(t)
 	if testmachine.Raced() {
@@ -78,7 +78,7 @@ func TestImagesWebPHeld(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 3 {
-				runtime.GC() // of what the encoder keeps for the next image
+				runtime.GC() // frees the encoder's pools
 			}
 			took := sampled(func() {
 				if err := webp.Encode(new(counter), c.m, options); err != nil {

@@ -59,7 +59,7 @@ func (kv *Namespace) PutStream(ctx context.Context, key string, body io.Reader, 
 		return err
 	}
 	incoming := &incomingValue{kv: kv}
-	defer incoming.Close() // the next New drops what stays
+	defer incoming.Close() // the next New drops the rest
 	chunk := make([]byte, 64<<10)
 	for {
 		n, err := body.Read(chunk)
@@ -147,8 +147,7 @@ func appendFound(b []byte, value any) []byte {
 	}
 }
 
-// Refusal is err of a method as KV refuses it: a failure of this machine is one of the service, and what the memory of the process
-// does not allow is unavailable.
+// Refusal is err of a method as KV refuses it: a failure of this machine is one of the service, and a lack of memory is "unavailable".
 func Refusal(method string, err error) *Error {
 	err = WorkerError(method, err)
 	if refusal, ok := errors.AsType[*Error](err); ok {

@@ -3,7 +3,7 @@
 // A [Namespace] keeps keys, values, metadata and expiry in a SQLite database, which its owner opens and closes. Values over
 // 256 KiB are kept in pieces and pass through as streams. [Funcs] is the Go half of KvNamespace in JavaScript.
 //
-// A refusal is an [Error] with KV's status and sentence. What a Put or Delete acknowledged is committed. Safe for concurrent
+// A refusal is an [Error] with KV's status and sentence. An acknowledged Put or Delete is committed. Safe for concurrent
 // use. The package decides nothing about access, and caches nothing.
 package kv
 
@@ -214,7 +214,7 @@ func (kv *Namespace) Put(ctx context.Context, key string, value []byte, o PutOpt
 		return valueTooLong(len(value))
 	}
 	incoming := &incomingValue{kv: kv, size: len(value), rest: value}
-	defer incoming.Close() // the next New drops what stays
+	defer incoming.Close() // the next New drops the rest
 	return incoming.commit(ctx, key, o)
 }
 

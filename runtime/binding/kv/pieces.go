@@ -95,7 +95,7 @@ func (v *incomingValue) write(ctx context.Context, least int) error {
 		}
 		from = from[len(piece):]
 	}
-	if len(from) == 0 { // nothing is written into what a caller of Put has
+	if len(from) == 0 { // never write into the buffer of a caller of Put
 		v.rest = nil
 		v.release(len(v.releases))
 		return nil
@@ -103,7 +103,7 @@ func (v *incomingValue) write(ctx context.Context, least int) error {
 	if v.rest = append(v.rest[:0], from...); cap(v.rest) > 2*pieceBytes {
 		v.rest = slices.Clone(v.rest)
 	}
-	v.release(len(v.releases) - 1) // what is left is the end of what came last
+	v.release(len(v.releases) - 1) // the rest is the end of the last read
 	return nil
 }
 
@@ -226,7 +226,7 @@ type valueReader struct {
 	mu     sync.Mutex
 	pieces int64 // 0 if the whole value is in piece, and after Close
 	n      int
-	piece  []byte // what is left of the last one read
+	piece  []byte // rest of the last one read
 	left   int64
 }
 

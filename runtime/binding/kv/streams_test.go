@@ -41,7 +41,7 @@ func TestKVStreamsKeepNothingOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	now = now.Add(time.Hour)
-	put("other", value, 0) // which forgets what has expired
+	put("other", value, 0) // which removes expired keys
 	for i, stream := range streams {
 		if read, err := io.ReadAll(stream); err != nil || !bytes.Equal(read, value) {
 			t.Errorf("%s: %d bytes, %v", keys[i/10], len(read), err)

@@ -1,4 +1,4 @@
-// Package pin counts the readers of stored bytes, so that what is deleted or replaced stays until the last of them is done.
+// Package pin counts the readers of stored bytes, so that deleted or replaced bytes stay until the last of them is done.
 //
 // A [Set] is safe for concurrent use. It removes nothing by itself.
 package pin

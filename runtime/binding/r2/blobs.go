@@ -130,7 +130,7 @@ func (s *Bucket) collect(ctx context.Context, loose []string) {
 	}
 }
 
-// sweep removes what a killed process left: unfinished uploads, files that never became blobs, blobs without a row.
+// sweep cleans up after a killed process: unfinished uploads, files that never became blobs, blobs without a row.
 func (s *Bucket) sweep(ctx context.Context) error {
 	_, err := s.db.ExecContext(ctx, `DELETE FROM storage_uploads WHERE created < ?`,
 		s.now().Add(-abandonedUpload).UnixMilli())

@@ -9,8 +9,7 @@ import (
 )
 
 // TestBucketBound: the files of a bucket take no more than they may, also those that grow at
-// the same time, parts of uploads, and those of an earlier process; what is deleted or given
-// up makes room.
+// the same time, parts of uploads, and those of an earlier process; deleted objects and aborted uploads make room.
 func TestBucketBound(t *testing.T) {
 	dir := t.TempDir()
 	s := openStorage(t, dir)

@@ -4,7 +4,7 @@
 // [Funcs] is the Go half of R2Bucket in JavaScript; the methods of a Bucket show or fill it from outside.
 //
 // A refusal is an [Error] with R2's code and sentence; a failure of this machine is R2's internal error with the reason and
-// no path. What a put acknowledged is on disk. Safe for concurrent use; readers and uploads say what they allow. The package
+// no path. An acknowledged put is on disk. Safe for concurrent use; readers and uploads document theirs. The package
 // decides nothing about access.
 //
 // The limits, codes and sentences are R2's. Two choices are this project's: objects cannot be encrypted with a key of the
@@ -135,9 +135,9 @@ CREATE TABLE IF NOT EXISTS storage_parts (
 CREATE INDEX IF NOT EXISTS storage_parts_blob ON storage_parts (blob);
 `
 
-// New opens the bucket whose rows are in db and whose bytes are under root, makes both if they are new, and removes what an
-// earlier process left unfinished. The database must be SQLite with foreign keys on, WAL, synchronous=FULL and immediate
-// transactions; the caller closes db and root. now defaults to time.Now.
+// New opens the bucket whose rows are in db and whose bytes are under root, makes both if they are new, and removes the unfinished
+// uploads of an earlier process. The database must be SQLite with foreign keys on, WAL, synchronous=FULL and immediate transactions; the
+// caller closes db and root. now defaults to time.Now.
 func New(ctx context.Context, db *sql.DB, root *os.Root, now func() time.Time) (*Bucket, error) {
 	if now == nil {
 		now = time.Now //nolint:forbidigo // the default of the injected clock
@@ -161,7 +161,7 @@ func OpenReadOnly(db *sql.DB, root *os.Root) *Bucket {
 	return &Bucket{db: db, blobs: blobs{root: root}, pins: pin.NewSet(), files: newFiles()}
 }
 
-// Head returns what is known of the object at key, or nil when there is none.
+// Head returns the metadata of the object at key, or nil when there is none.
 func (s *Bucket) Head(ctx context.Context, key string) (*Object, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err.in("head")

@@ -62,7 +62,7 @@ func (e *Error) WorkerError() *engine.Error {
 	return &engine.Error{Name: "Error", Message: e.Error()}
 }
 
-// Unwrap returns what lies under an internal error, nil otherwise.
+// Unwrap returns the cause of an internal error, nil otherwise.
 func (e *Error) Unwrap() error { return e.cause }
 
 func (e *Error) in(action string) *Error {

@@ -122,7 +122,7 @@ func (ops operations) async(c *engine.Call, do work) (any, error) {
 	return ops.inOrder(c, (*Bucket).Reads, nil, do)
 }
 
-// inOrder is async of work on keys, which comes after what was asked of them before.
+// inOrder is async of work on keys, which runs after earlier calls on the same keys.
 func (ops operations) inOrder(c *engine.Call, take place, keys []string, do work) (any, error) {
 	id := c.String(0)
 	s := ops.bucket(id)

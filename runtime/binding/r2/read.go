@@ -127,7 +127,7 @@ type Span struct {
 }
 
 // Range is the part of an object a get asks for: from Offset for Length bytes,
-// or the last Suffix bytes, or what a Range header says. Nil is all of it.
+// or the last Suffix bytes, or the range of a Range header. Nil is all of it.
 type Range struct {
 	Offset *int64 `json:"offset"`
 	Length *int64 `json:"length"`

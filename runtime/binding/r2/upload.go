@@ -94,7 +94,7 @@ func (u *Upload) Write(p []byte) (int, error) {
 	return n, u.err
 }
 
-// Abort drops what was written. After Commit it does nothing.
+// Abort drops the upload. After Commit it does nothing.
 func (u *Upload) Abort() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -164,7 +164,7 @@ func (u *Upload) commitBlob(ctx context.Context, fn func(*sql.Tx, segment) ([]st
 	})
 	switch failed, ok := errors.AsType[*sqlite.Error](err); {
 	case ok && failed.Code()&0xff == sqlite3.SQLITE_IOERR:
-		// What was written before an fsync that failed may be found when the log is read again: the next New decides.
+		// Writes before a failed fsync may reappear when the log is read again: the next New decides.
 		return nil, err
 	case err != nil:
 		return []string{blob.sum}, err

@@ -9,7 +9,7 @@ import (
 
 const (
 	// patience is how long the bytes of a small put, or the queries of a call, may follow the head of their request before the call
-	// loses its place. What comes later may depend on calls that arrive meanwhile.
+	// loses its place. Later bytes may depend on calls that arrive meanwhile.
 	patience = 100 * time.Millisecond
 	// headPatience is how long a call waits for those before it: a head depends on nothing.
 	headPatience = 2 * time.Second

@@ -285,7 +285,7 @@ func (w *response) sendHead() {
 	_, _ = w.conn.out.WriteString("\r\n")
 }
 
-// drained reports whether the whole request was read, after a little of what is left of it.
+// drained reports whether the whole request was read, after reading a little of the rest.
 func (w *response) drained() bool {
 	const little = 256 << 10
 	if w.broken || w.body == nil {
@@ -342,7 +342,7 @@ func (w *response) Flush() {
 	_ = w.conn.out.Flush()
 }
 
-// finish sends what is left, and reports whether the response is whole.
+// finish sends the rest, and reports whether the response is whole.
 func (w *response) finish() bool {
 	w.WriteHeader(http.StatusOK)
 	if !w.sent {

@@ -194,8 +194,8 @@ func (p *param) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// byteList reads a JSON array of numbers as a Uint8Array takes them: null is 0, fractions are cut, and what is left is taken modulo
-// 256. A list of anything else is no value to bind.
+// byteList reads a JSON array of numbers as a Uint8Array takes them: null is 0, fractions are cut, and the integer is taken modulo 256. A
+// list of anything else is no value to bind.
 func byteList(raw []byte) ([]byte, error) {
 	inner := bytes.TrimSpace(raw[1 : len(raw)-1])
 	if len(inner) == 0 {

@@ -72,7 +72,7 @@ export default { fetch(request) {
 } };`
 
 // TestGuardedWaysOfWorkerd: whatever the spelling, and however a Worker in workerd comes to it, a denied address is refused before a
-// packet is sent. What is allowed for one port opens nothing else.
+// packet is sent. An exception for one port opens no other.
 func TestGuardedWaysOfWorkerd(t *testing.T) {
 	var hits atomic.Int64
 	victim := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))

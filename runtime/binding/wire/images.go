@@ -70,7 +70,7 @@ func (i imaging) describe(c *call, data []byte) error {
 
 // form is a form of the client of Images.
 type form struct {
-	inputs     [][]byte // the canvas, then what is drawn
+	inputs     [][]byte // the canvas, then the overlays
 	transforms []byte
 	output     images.Output
 }
@@ -118,7 +118,7 @@ func (i imaging) readForm(ctx context.Context, c *call) (*form, error) {
 func (i imaging) readImage(ctx context.Context, r io.Reader) ([]byte, error) {
 	most := int64(i.MaxBytes())
 	b := engine.NewBuffer(ctx, most+1, nil)
-	_, err := b.ReadFrom(io.LimitReader(r, most+1)) // the binding refuses what is longer
+	_, err := b.ReadFrom(io.LimitReader(r, most+1)) // the binding refuses a longer one
 	return b.Bytes(), err
 }
 

@@ -104,7 +104,7 @@ func TestCallsOfNode(t *testing.T) {
 	}
 }
 
-// TestProgramsOfNode: programs of calls that are not awaited give over the wire what was recorded, whatever connections carry them.
+// TestProgramsOfNode: over the wire, programs of calls that are not awaited have the recorded results, whatever connections carry them.
 func TestProgramsOfNode(t *testing.T) {
 	order := filepath.Join("..", "testdata", "order")
 	recorded, err := os.ReadFile(filepath.Join(order, "workerd.txt"))
@@ -174,7 +174,7 @@ func TestNodeRefused(t *testing.T) {
 	}
 }
 
-// TestClientRefusals looks at the wire as one who is not of this release, or has another token.
+// TestClientRefusals is a client of another release, or with another token.
 func TestClientRefusals(t *testing.T) {
 	s := serve(t, wire.Options{Bindings: bindings(t), Token: nodeToken, Env: true})
 	for _, row := range []struct{ name, version, token, binding, want string }{

@@ -38,7 +38,7 @@ func entry(t testing.TB, code string) []byte {
 	return append(wrapper, code...)
 }
 
-// gateway is a real one. Of each request of the Worker it counts what is made.
+// gateway is a real one. It counts the outbound requests of each request of the Worker.
 func gateway(t testing.TB, o fetch.GatewayOptions) http.Handler {
 	t.Helper()
 	g := fetch.NewGateway(o)
@@ -199,7 +199,7 @@ func (r *requests) of(id string) (context.Context, func() error, bool) {
 	}, ok
 }
 
-// TestOutboundOfWorkerd: fetch of a Worker in workerd gets what a server sends, and what is refused is thrown.
+// TestOutboundOfWorkerd: fetch of a Worker in workerd gets the response of a server, and throws a refusal.
 func TestOutboundOfWorkerd(t *testing.T) {
 	address, _ := world(t)
 	host := strings.TrimPrefix(address, "http://")

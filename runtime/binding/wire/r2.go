@@ -91,7 +91,7 @@ type part struct {
 	Number int64  `json:"part"`
 }
 
-// number is a whole number, or one in a string. What is beyond an int64 is its greatest.
+// number is a whole number, or one in a string. A greater one than an int64 becomes its greatest.
 type number int64
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -107,7 +107,7 @@ func (n *number) UnmarshalJSON(raw []byte) error {
 
 func (n *number) int64() *int64 { return (*int64)(n) }
 
-// errRequest refuses what is no request of R2's client.
+// errRequest refuses a request that R2's client never sends.
 func errRequest(text string) error {
 	return &r2.Error{Code: 10029, Text: text}
 }
@@ -392,7 +392,7 @@ func (c *call) json(v any) error {
 	return c.metadata(meta)
 }
 
-// change does what has no bytes.
+// change runs the writes without a body.
 func (b bucket) change(ctx context.Context, c *call, q *request) error {
 	keys := q.Objects
 	if keys == nil {

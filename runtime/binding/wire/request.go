@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
-// This file reads requests. net/http takes a head apart, without what it refuses and workerd sends: a % in a URL that begins no escape,
+// This file reads requests. net/http takes a head apart, but refuses forms that workerd sends: a % in a URL that begins no escape,
 // and control characters in values of headers.
 
 var errHead = errors.New("the head of the request is too long")
@@ -92,7 +92,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer. What is left stays where it is.
+// Close implements io.Closer. The unread rest stays in the connection.
 func (b *requestBody) Close() error { return nil }
 
 // sizedBody is a body of a length that the head tells.

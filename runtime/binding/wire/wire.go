@@ -8,7 +8,7 @@
 // # The wire, version 1
 //
 // A request names the version, the token if there is one, and the binding by headers, which workerd adds to every request of an
-// external service (injectRequestHeaders); what a Worker sends under these names is replaced there:
+// external service (injectRequestHeaders); workerd replaces headers of a Worker with these names:
 //
 //	Pages-Wire: 1
 //	Pages-Token: …
@@ -18,7 +18,7 @@
 // The rest follows the requests of each kind's client: GET, PUT and DELETE of /key, GET / for a list and POST /bulk/get
 // (KV); GET and PUT of / with CF-R2-Request or CF-R2-Metadata-Size (R2); POST /query and /execute (D1); POST /info and /transform
 // (Images); any request (assets, site); any request as a proxy gets it, with the whole URL in its first line (outbound, of workerd's
-// globalOutbound; the package fetch describes what it adds); GET, PUT and PURGE of a URL (cache, of cacheApiOutbound; the package cache
+// globalOutbound; the package fetch describes its headers); GET, PUT and PURGE of a URL (cache, of cacheApiOutbound; the package cache
 // describes them). A request of another version, without the token, or for a binding that is not there, is refused in the form of its
 // kind, so that the Worker's call fails with the reason. GET / without a binding answers {"wire": 1}.
 //
@@ -36,7 +36,7 @@
 // begins with a connection, and calls take their places in the order in which their connections were opened, if the whole request
 // follows within [patience], and its first byte, while others wait, within [silentPatience]. Under another server it is the order in
 // which goroutines read the heads. The bytes of a large put are stored as they come, and its place is taken when the last has come,
-// as for the put of a stream in an isolate. What a client holds back arrives later: workerd does so with the puts of KV and R2, and
+// as for the put of a stream in an isolate. A client may hold requests back: workerd does so with the puts of KV and R2, and
 // a get of the same key that follows without await may pass them.
 //
 // # Errors
@@ -47,10 +47,10 @@
 //
 // # Bounds
 //
-// Every byte of a request is hostile. Heads, bodies and JSON are bounded; what is held for calls counts in Options.Memory; a peer
+// Every byte of a request is hostile. Heads, bodies and JSON are bounded; memory held for calls counts in Options.Memory; a peer
 // that neither reads nor writes for Options.Silence is cut off, but for outbound requests, which last as long as both ends have it.
 // Of Options.Connections these take two fifths at most, and calls of caches one fifth, so that calls of bindings find one. A panic
-// ends one call. Everything is safe for concurrent use. The package decides nothing about access: a guest reaches what the Set holds.
+// ends one call. Everything is safe for concurrent use. The package decides nothing about access: a guest reaches everything in the Set.
 package wire
 
 import (
@@ -116,7 +116,7 @@ type Options struct {
 	Token string
 	// Memory is the quota for data held by calls; nil is a quota of its own.
 	Memory *engine.HostMemory
-	// Silence is how long a peer may neither send what is awaited nor take what is sent. 0 is two minutes.
+	// Silence is how long a peer may neither send the awaited bytes nor take ours. 0 is two minutes.
 	Silence time.Duration
 	// Connections is the most connections of a Server. A client opens one for each call under way. 0 is 1,000.
 	Connections int
@@ -126,8 +126,8 @@ type Options struct {
 type Call struct {
 	Kind    string // "kv", "r2", "d1", "images", "assets", "site", "outbound", "cache"; "" where the request names none
 	Binding string
-	// Request is the id of the request on whose behalf it was, where the guest names it; URL where outbound requests went, or what a
-	// cache has it for. Binding is the name of that cache, "" of the default one.
+	// Request is the id of the request on whose behalf it was, where the guest names it; URL is the target of an outbound request, or the
+	// key of a cache. Binding is the name of that cache, "" of the default one.
 	Request, URL string
 	// Method is that of the binding: "get", "put", "query" … For assets, the site and outbound requests it is that of HTTP.
 	Method   string
@@ -397,7 +397,7 @@ func (c *call) whole(ctx context.Context, limit int64, over error) ([]byte, erro
 	return b.Bytes(), err
 }
 
-// expectWrite gives the peer Options.Silence to take what is written next.
+// expectWrite gives the peer Options.Silence to take the next write.
 func (c *call) expectWrite() {
 	if c.kind != "outbound" {
 		_ = c.control.SetWriteDeadline(time.Now().Add(c.silence)) //nolint:forbidigo // a deadline

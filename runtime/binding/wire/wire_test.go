@@ -35,7 +35,7 @@ func dial(t testing.TB, s *wire.Server) net.Conn {
 	return conn
 }
 
-// exchange sends what is written to a connection of its own, and returns the status line, the headers and the body of the answer.
+// exchange sends a request on a connection of its own, and returns the status line, the headers and the body of the answer.
 func exchange(t testing.TB, s *wire.Server, request string) (string, http.Header, string) {
 	t.Helper()
 	conn := dial(t, s)
@@ -74,7 +74,7 @@ func r2Error(code int, text string) string {
 
 func d1Error(text string) string { return `{"success":false,"error":"` + text + `"}` }
 
-// TestRefusals: what is wrong with a request is said in the form of its kind.
+// TestRefusals: an error for a request has the form of its kind.
 func TestRefusals(t *testing.T) {
 	s := serve(t, wire.Options{Bindings: bindings(t), Token: "secret"})
 	long := strings.Repeat("x", 70<<10)

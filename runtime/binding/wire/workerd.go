@@ -11,9 +11,9 @@ import (
 // This file writes the bindings of a Worker as workerd's configuration names them.
 
 // Workerd returns two lists of workerd's text configuration: the services that reach the bindings over s, named "wire:" and the
-// value of the header Pages-Binding, and the bindings of a Worker to them. Secrets are bindings with their values: what is written
-// there must be as secret as they are. The front door is the service "wire:site"; "wire:outbound" is for globalOutbound, and
-// "wire:cache" for cacheApiOutbound, if they are offered.
+// value of the header Pages-Binding, and the bindings of a Worker to them. Secrets are bindings with their values: keep the configuration
+// as secret as they are. The front door is the service "wire:site"; "wire:outbound" is for globalOutbound, and "wire:cache" for
+// cacheApiOutbound, if they are offered.
 func (s *Server) Workerd() (services, bindings string) {
 	var all, bound strings.Builder
 	named := *s.handler.bound.Load()

@@ -71,7 +71,7 @@ func table(t *testing.T, text string) (rows [][2]string) {
 	return rows
 }
 
-// TestProgramsOfWorkerd: programs of calls that are not awaited give over the wire what was recorded. Of the others, which read and
+// TestProgramsOfWorkerd: over the wire, programs of calls that are not awaited have the recorded results. Of the others, which read and
 // write one key of KV or R2 at once, workerd changes the order itself: it holds a put back, and no get.
 func TestProgramsOfWorkerd(t *testing.T) {
 	order := filepath.Join("..", "testdata", "order")

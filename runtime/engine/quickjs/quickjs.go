@@ -11,7 +11,7 @@ type Translation struct {
 	Source [32]byte
 	// Memory is the bytes that a new Module needs.
 	Memory uint64
-	// New returns an instance on memory, which holds zeros or what an instance left there.
+	// New returns an instance on memory, which holds zeros or the memory of an earlier instance.
 	New func(h Host, memory []byte) Module
 	// Functions are the exported ones.
 	Functions map[string]Function

@@ -172,9 +172,9 @@ func (m arrayMover) lengthenBody(p probe) []byte {
 //	gap = |to - from|
 //	if gap is half of the elements or more { return count } // one by one
 //	low = the lower of the two ends // backwards, the first element is the last of the row
-//	free what is in the gap of the target: [low, +gap) or, backwards, [low+size, +gap)
+//	free the elements in the gap of the target: [low, +gap) or, backwards, [low+size, +gap)
 //	move size bytes from low+gap to low or, backwards, from low to low+gap
-//	dup what is there twice: [low+size, +gap) or, backwards, [low, +gap)
+//	dup the elements that are there twice: [low+size, +gap) or, backwards, [low, +gap)
 //	0
 func (m arrayMover) moveBody(f *patcher, p probe) []byte {
 	const context, array, to, from, count = 0, 1, 2, 3, 4
@@ -187,7 +187,7 @@ func (m arrayMover) moveBody(f *patcher, p probe) []byte {
 	above := func(distance byte) []byte { return append(appendGets(nil, low, distance), op.I32Add) }
 	get := func(a byte) []byte { return appendGet(nil, a) }
 	address := func(out []byte) []byte { return append(appendGet(out, array), op.I32Load, 2, ArrayValues) }
-	// each appends what is done with the elements from at on, for a gap.
+	// each appends code that runs do on each element from at on, for a gap.
 	each := func(out []byte, do func([]byte) []byte) []byte {
 		out = append(append(append(out, op.LocalTee, at), get(gap)...), op.I32Add, op.LocalSet, end)
 		out = append(p.appendProbe(append(out, op.Loop, op.BlockEmpty)), op.LocalGet, at, op.LocalGet, end, op.I32LtS, op.If, op.BlockEmpty)

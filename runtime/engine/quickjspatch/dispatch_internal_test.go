@@ -144,7 +144,7 @@ func setLocals(code []byte) map[uint32]bool {
 	return set
 }
 
-// TestIsNext: only what goes on by a fixed number of bytes is a way to the next instruction.
+// TestIsNext: only an advance by a fixed number of bytes leads to the next instruction.
 func TestIsNext(t *testing.T) {
 	const position, after = 8, 6
 	add := func(to, from, n byte) []byte {

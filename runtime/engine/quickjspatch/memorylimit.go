@@ -25,7 +25,7 @@ const (
 
 // memoryLimit has garbage collected before the limit of memory is met, and the host told when it is.
 //
-// After a collection QuickJS sets the size at which it collects again to one and a half of what is left: beyond the limit
+// After a collection QuickJS sets the size at which it collects again to one and a half of the rest: beyond the limit
 // where more than two thirds are in use, so that an allocation failed with a heap full of garbage. Here the next collection
 // comes after half of the rest at most.
 //
@@ -54,8 +54,8 @@ func (l layout) memoryLimit() (m memoryLimit, err error) {
 	return m, err
 }
 
-// growType is the type of dbuf_claim (buffer, bytes) -> int, and growFailed what it does when the buffer cannot grow: it notes
-// that in the buffer and returns -1.
+// growType is the type of dbuf_claim (buffer, bytes) -> int, and growFailed its code for a buffer that cannot grow: it notes that in the
+// buffer and returns -1.
 const growType = "\x60\x02\x7f\x7f\x01\x7f"
 
 var growFailed = []byte{op.LocalGet, 0, op.I32Const, 1, op.I32Store8, 0, 12, op.I32Const, 0x7f, op.Return}

@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// nativeCaller makes calls of what is no bytecode cheap: built-in, bound, asynchronous and generator functions, and proxies.
+// nativeCaller makes calls of functions without bytecode cheap: built-in, bound, asynchronous and generator functions, and proxies.
 // JS_CallInternal (context, function, this, new target, argc, argv, flags) -> value, the interpreter, makes its own frame of
 // 224 bytes on the C stack, and of some kilobytes on the machine's, before it calls the function of their class. The calls
 // that bytecode makes go to a new function that looks at the class first: map with a callback takes a quarter less of the

@@ -246,8 +246,8 @@ var scopeEdits = []edit{
 	around([]byte{op.I32Load8U, 0, 45, op.LocalTee, 6}, constant(255), constant(256), []byte{op.I32Ne, op.I32Or, op.I32Eqz, op.If}),
 }
 
-// readerEdits are those of js_regexp_exec, of the fast way of its callers, and of the reader of bytecode: what they read from
-// the head of the code.
+// readerEdits are the edits of functions that read the head of the code: js_regexp_exec, the fast path of its callers, and the reader of
+// bytecode.
 var readerEdits = [][]edit{
 	{
 		around([]byte{op.LocalGet, 2}, constant(headRegistersOld), constant(headRegisters), []byte{op.I32Add, op.I32Load8U, 0, 0}),

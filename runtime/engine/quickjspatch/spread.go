@@ -6,9 +6,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// spreader corrects ...text in an object. JS_CopyDataProperties (context, target, source, excluded, setting) -> int copies
-// nothing of what is no object, but a text has its characters as properties (ECMA-262, 7.3.26, step 3, ToObject): {...'ab'} is
-// {0: 'a', 1: 'b'}. Its calls go to a new function that first makes an object of a text.
+// spreader corrects ...text in an object. JS_CopyDataProperties (context, target, source, excluded, setting) -> int copies nothing of a
+// primitive, but a text has its characters as properties (ECMA-262, 7.3.26, step 3, ToObject): {...'ab'} is {0: 'a', 1: 'b'}. Its calls
+// go to a new function that first makes an object of a text.
 type spreader struct {
 	copying, copyType uint32
 	toObject, free    uint32 // JS_ToObject (context, value) -> value, JS_FreeValue (context, value)

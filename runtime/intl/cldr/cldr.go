@@ -75,7 +75,7 @@ func (t Table) Under(prefix string) iter.Seq2[string, string] {
 }
 
 func load(name string) Table {
-	b, _ := files.ReadFile("data/" + name) // what is embedded can be read
+	b, _ := files.ReadFile("data/" + name) // embedded files can be read
 	return Table(b)
 }
 
@@ -189,7 +189,7 @@ func (l *Locale) Calendar(name string) *Locale {
 }
 
 // locales are the opened ones; there are some hundred at most.
-var locales sync.Map //nolint:gochecknoglobals // a cache of what is embedded
+var locales sync.Map //nolint:gochecknoglobals // a cache of embedded data
 
 // Open returns the data of a locale for which Has is true; nil for others.
 func Open(name string) *Locale {
@@ -222,7 +222,7 @@ func Open(name string) *Locale {
 }
 
 // texts are the files of the languages in use, each after a line feed.
-var texts sync.Map //nolint:gochecknoglobals // a cache of what is embedded
+var texts sync.Map //nolint:gochecknoglobals // a cache of embedded data
 
 func languageFile(language string) string {
 	cached, ok := texts.Load(language)

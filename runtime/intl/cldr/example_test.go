@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// A locale has what is its own, and the rest from its parents.
+// A locale has its own data, and the rest from its parents.
 func Example() {
 	for _, name := range []string{"de", "de-AT", "de-XX"} {
 		if !cldr.Has(name) {

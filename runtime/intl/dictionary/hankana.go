@@ -59,7 +59,7 @@ type cheapest struct {
 // char is a character of the normalized text.
 type char struct {
 	c     rune
-	start int // in the text, of what it was normalized from
+	start int // in the text, before normalization
 }
 
 func (d *cheapest) more(b *breaks) bool {
@@ -166,12 +166,12 @@ func (d *cheapest) settle(b *breaks) {
 // source is the characters of a text, normalized by NFKC.
 type source struct {
 	text       string
-	at         int  // in the text, behind what was taken
+	at         int  // in the text, after the consumed part
 	normalized bool // all of it
 	queue      []char
 }
 
-// maxFragment bounds what is normalized at once: a letter with its signs.
+// maxFragment bounds the text normalized at once: a letter with its signs.
 const maxFragment = 128
 
 func (s *source) next() (char, bool) {

@@ -7,18 +7,18 @@ import (
 
 // script divides the texts of a script, or of scripts that are used together.
 type script struct {
-	// begin is the begin of dividing a text that is at a place, in what the breaks have for it.
+	// begin starts to divide the text at a place, in the memory that the breaks have for it.
 	begin func(b *breaks, text string, at int) (run, error)
 }
 
 // run is a text that is being divided.
 type run interface {
-	// more adds the ends of further words, but for the end of the text, and reports whether there may be more. What it does
-	// at once is bounded.
+	// more adds the ends of further words, but for the end of the text, and reports whether there may be more. Its work at once is
+	// bounded.
 	more(b *breaks) bool
 }
 
-// breaks are ends of words, and what is used anew for each text.
+// breaks are ends of words, and memory reused for each text.
 type breaks struct {
 	ends     []int
 	division division

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Segments iterates over the words or sentences of a text. What is between words, such as spaces and punctuation, is words of its own.
+// Segments iterates over the words or sentences of a text. Text between words, such as spaces and punctuation, forms words of its own.
 type Segments struct {
 	text  string
 	rules *rules

@@ -15,7 +15,7 @@ const (
 type spaceless struct {
 	file  string
 	least int // the characters of a text that is divided at all
-	// A word of fewer characters than shortWord takes in what no word explains behind it, unless that begins a word with at least
+	// A word of fewer characters than shortWord takes in the unexplained text after it, unless that begins a word with at least
 	// shortPrefix characters.
 	shortWord, shortPrefix int
 	begins                 func(c rune) bool

@@ -132,7 +132,7 @@ func root() place { return place{left: -1} }
 // maxWays is the most ways of a branch that are tried one by one.
 const maxWays = 5
 
-// next goes on from p by a unit; what no unit can be is in no word.
+// next goes on from p by a unit; a number beyond the units is in no word.
 func (t *trie[U]) next(p *place, unit int) found {
 	if p.left >= 0 {
 		if int(t.nodes[p.at]) != unit {
@@ -163,7 +163,7 @@ func (t *trie[U]) next(p *place, unit int) found {
 	return t.arrived(p)
 }
 
-// arrived says what is at p.
+// arrived describes the node at p.
 func (t *trie[U]) arrived(p *place) found {
 	lead := int(t.nodes[p.at])
 	switch {

@@ -227,7 +227,7 @@ func (x *rewriter) each(do func(opcode byte, in instr)) {
 	}
 }
 
-// read reads the immediates of an instruction. Indices must be of the original: the module must not use what is added.
+// read reads the immediates of an instruction. Indices must be of the original: the module must not use added ones.
 func (x *rewriter) read(opcode byte, in *instr) {
 	r := x.r
 	switch opcode {

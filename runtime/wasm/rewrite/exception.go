@@ -23,7 +23,7 @@ import (
 //	catch $tag                 block
 //	                             ;; br_if 0 when it is no $tag
 //	                             block (result R)
-//	  HANDLER                      ;; what it holds
+//	  HANDLER                      ;; its payload
 //	                               HANDLER
 //	                             end
 //	                             br 1

@@ -64,10 +64,8 @@ func CallType(t wasmbinary.FuncType) wasmbinary.FuncType {
 	return wasmbinary.FuncType{Params: append([]wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32}, t.Params...), Results: t.Results}
 }
 
-// What the rewritten module imports: functions without parameters or results
-// unless shown, and mutable i32 globals. What else it imports comes from modules
-// named by the number of the original import: a memory under ExportMemory, a table
-// or global under its prefix and "0".
+// Imports of the rewritten module: functions without parameters or results unless shown, and mutable i32 globals. Its other imports come
+// from modules named by the number of the original import: a memory under ExportMemory, a table or global under its prefix and "0".
 const (
 	Host = "pages"
 	// HostInterrupt is called when the fuel ran out.
@@ -83,9 +81,8 @@ const (
 	HostFuel  = "fuel"
 	HostStack = "stack"
 	// HostRaised and HostValue, also of Counters, are the exception under way: see
-	// Module.Throws. HostRaised is 0 without one, else the number of its tag; with
-	// Boxed, HostValue is the number by which the host knows the exception, else
-	// what it holds.
+	// Module.Throws. HostRaised is 0 without one, else the number of its tag; with Boxed, HostValue is the number by which the host knows
+	// the exception, else its payload.
 	HostRaised = "raised"
 	HostValue  = "value"
 	Boxed      = 1 << 31
@@ -97,7 +94,7 @@ const (
 	HostCall   = "call"
 	NoCall     = "none"
 
-	// What a module imports beside it when it throws. HostDiscard () forgets the
+	// Further imports of a module that throws. HostDiscard () forgets the
 	// boxed exception under way, HostKeep () lets it be raised more than once,
 	// HostRef (raised, value i32) -> externref refers to one, and HostThrow
 	// (externref) raises it again. HostRelease (raised, value i32) forgets one that was
@@ -108,8 +105,7 @@ const (
 	HostThrow   = "throw"
 	HostRelease = "release"
 	// PrefixTag, and the Key of Payload, is the module of HostBox (tag, …) that boxes
-	// and raises an exception, and HostOpen (keep i32) -> … that gives what the
-	// boxed one under way holds.
+	// and raises an exception, and HostOpen (keep i32) -> … that gives the payload of the boxed one under way.
 	PrefixTag = "tag "
 	HostBox   = "box"
 	HostOpen  = "open"
@@ -128,7 +124,7 @@ func Payload(tag wasmbinary.FuncType) (list []wasmbinary.ValType) {
 	return list
 }
 
-// What the rewritten module exports: the memory, tables, globals and functions
+// Exports of the rewritten module: the memory, tables, globals and functions
 // by number, and functions of the host's.
 const (
 	ExportMemory = "m"

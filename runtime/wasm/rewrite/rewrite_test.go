@@ -78,7 +78,7 @@ func TestCounts(t *testing.T) {
 			}
 		})
 	}
-	for range 100 { // what is taken of the stack is given back
+	for range 100 { // each call gives its stack back
 		if got, err := pair.Call(ctx); err != nil || got[0] != 1 || got[1] != 2 {
 			t.Fatalf("got %v, %v", got, err)
 		}
@@ -122,7 +122,7 @@ func TestDeclares(t *testing.T) {
 	}
 }
 
-// TestRefuses: what is malformed, and what would reach the host's own parts.
+// TestRefuses: malformed modules, and those that would reach the host's own parts.
 func TestRefuses(t *testing.T) {
 	one := head + section(1, 1, 0x60, 0, 0) + section(3, 1, 0)
 	body := func(code ...byte) string {
@@ -191,7 +191,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// FuzzRewrite: no input makes it panic; what it accepts declares what it should.
+// FuzzRewrite: no input makes it panic; the declarations of an accepted module are correct.
 func FuzzRewrite(f *testing.F) {
 	f.Add([]byte(counted))
 	f.Add([]byte(counted[:60]))

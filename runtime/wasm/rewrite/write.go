@@ -60,7 +60,7 @@ const (
 	hostBoxes
 )
 
-// Rewrite reads module and returns what it declares and its rewritten form.
+// Rewrite reads module and returns its declarations and its rewritten form.
 func Rewrite(module []byte) (*Module, error) { return rewrite(module, false) }
 
 // Lower is Rewrite for a module that has no exceptions itself, and whose instances may call functions of others that raise

@@ -25,12 +25,12 @@ func TestCacheShape(t *testing.T) {
 		"CacheStorage/0: default delete/0 has/0 keys/0 match/0 open/1")
 }
 
-// What the caches keep, and what they give: as the platform does.
+// The caches store and return responses as on the platform.
 func TestCache(t *testing.T) {
 	webtest.Try(t, web.Options{}, webtest.ReadSnippets(t, filepath.Join("testdata", "snippets.txt")))
 }
 
-// What is kept is kept for its time, and for the next request.
+// A response stays for its lifetime, and for the next request.
 func TestCacheExpires(t *testing.T) {
 	var now atomic.Int64
 	w := webtest.Serve(t, `export default { async fetch(request) {
@@ -58,7 +58,7 @@ func TestCacheExpires(t *testing.T) {
 	}
 }
 
-// The caches hold no more than they may; what was used last stays.
+// The caches hold no more than they may; the most recently used responses stay.
 func TestCacheBound(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{{"the least used goes", `
 	const put = (n, size) => caches.default.put("https://c.test/" + n,
@@ -79,7 +79,7 @@ func openCaches(t testing.TB, dir string) *cache.Store {
 	}})
 }
 
-// What is cached is there for the next Worker, and after a restart.
+// Cached responses are there for the next Worker, and after a restart.
 func TestCachePersists(t *testing.T) {
 	dir := t.TempDir()
 	var now atomic.Int64
@@ -157,8 +157,7 @@ func TestCachePersists(t *testing.T) {
 	}
 }
 
-// A database holds no more than memory does; after a restart what was stored
-// first goes first.
+// A database holds no more than memory does; after a restart the oldest responses go first.
 func TestCachePersistsBound(t *testing.T) {
 	dir := t.TempDir()
 	const code = `export default { async fetch(request) {

@@ -92,7 +92,7 @@ func (e *cached) answer(request http.Header, now time.Time) (status int, header 
 	return status, header, body
 }
 
-// isUnchanged reports whether a conditional request has what is stored (RFC 9110, 13.2.2).
+// isUnchanged reports whether a conditional request has the stored response (RFC 9110, 13.2.2).
 func isUnchanged(request, stored http.Header) bool {
 	if match := request.Get("If-None-Match"); match != "" {
 		etag := strings.TrimPrefix(stored.Get("Etag"), "W/")

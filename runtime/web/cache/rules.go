@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// This file says what a cache shared by many may store, and for how long (RFC 9111, 3 and 4.2), as
+// This file has the rules for a shared cache: which responses it may store, and for how long (RFC 9111, 3 and 4.2), as
 // far as the platform does: Vary counts for nothing, as in workerd, but that a response with * is
 // refused (js/cache.js).
 

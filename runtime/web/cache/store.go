@@ -6,8 +6,8 @@
 // cannot be read; a response that may not be cached is refused with the reason. A [Handler] serves the
 // same to a Worker in workerd, in the format that its client speaks.
 //
-// A Store is safe for concurrent use. It keeps what it holds in memory, or in a database that its
-// user opens, and never fetches anything itself.
+// A Store is safe for concurrent use. It keeps responses in memory, or in a database that its user opens, and never fetches anything
+// itself.
 package cache
 
 import (
@@ -36,9 +36,9 @@ const (
 // Options says where a Store keeps its entries. The zero value keeps them in memory.
 type Options struct {
 	// Open opens the database of the caches, at their first use. The Store owns it: Close closes
-	// it. Default: none, what is cached ends with the process.
+	// it. Default: none, cached responses end with the process.
 	Open func(context.Context) (*sql.DB, error)
-	// Logger gets the errors of a database that cannot be used; what is cached is then in memory.
+	// Logger gets the errors of a database that cannot be used; responses are then in memory.
 	// Default: discarded.
 	Logger *slog.Logger
 }

@@ -278,7 +278,7 @@ func (f *fedReader) Read(p []byte) (int, error) {
 
 // pull is iter.Pull2 on a goroutine of its own: a coroutine must stay on the thread it was made on
 // when that is locked, and each turn locks its own. A panic of seq comes out of next. stop waits
-// until seq has returned. spent gets the CPU time of seq, before what it made is given.
+// until seq has returned. spent gets the CPU time of seq, before next returns the value.
 func pull(seq iter.Seq2[[]byte, error], spent func(time.Duration)) (next func() ([]byte, error, bool), stop func()) {
 	type piece struct {
 		bytes []byte

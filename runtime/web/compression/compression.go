@@ -112,7 +112,7 @@ func (cs *Streams) step(call *engine.Call, id int64, in []byte, how kind) (any, 
 	if d, ok := c.codec.(*decompressor); ok {
 		call.AddCPU(d.spent)
 	}
-	if n := min(int64(len(out)), c.history); err == nil && n > 0 { // what the stream remembers of its output
+	if n := min(int64(len(out)), c.history); err == nil && n > 0 { // the stream's window of its output
 		before := c.history
 		c.history -= n
 		if steps := (before+historyStep-1)/historyStep - (c.history+historyStep-1)/historyStep; steps > 0 {
@@ -258,7 +258,7 @@ func (h *Host) Funcs() map[string]engine.Func {
 			id, how := c.Int(0), kind(c.Int(2))
 			return h.streams(c).step(c, id, c.Bytes(1), how)
 		},
-		// codec_rest(id) -> how many bytes came after the end of what is decompressed; negative
+		// codec_rest(id) -> number of bytes after the end of the compressed stream; negative
 		// before it
 		"codec_rest": func(c *engine.Call) (any, error) {
 			streams := h.streams(c)

@@ -1,4 +1,4 @@
-// Package console takes what a Worker writes to its console.
+// Package console takes the console output of a Worker.
 //
 // In: the calls of console's methods, and uncaught exceptions. Out: an [Entry] each, to
 // the function given to [Funcs]; it is called on the isolate's goroutine. There are no errors: a

@@ -9,8 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// What console was called with is there for programs too: as JSON, bounded,
-// without running what is the author's.
+// Programs get the arguments of console too: as JSON, bounded, without running the author's code.
 func TestConsoleArguments(t *testing.T) {
 	cases := []struct{ name, call, want string }{
 		{"nothing", `console.log()`, `[]`},
@@ -84,7 +83,7 @@ func TestConsoleArguments(t *testing.T) {
 	}
 }
 
-// What is large is shown at the cost of what is shown of it: Node.js gives the same.
+// A large value costs only its shown part: Node.js shows the same.
 func TestConsoleOfLargeArrays(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{"a view", `new Uint8Array(4e7)`, "... 39999900 more items\n]"},

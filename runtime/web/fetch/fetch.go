@@ -31,7 +31,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
-// Options says what a Client may reach. The zero value reaches public addresses.
+// Options limit the addresses that a Client reaches. The zero value reaches public addresses.
 type Options struct {
 	// AllowFetch lists hosts, as HOST or HOST:PORT, that fetch may reach although their addresses
 	// are private. Default: none.
@@ -52,7 +52,7 @@ type Options struct {
 type Client struct {
 	o         Options
 	transport http.RoundTripper
-	work      sync.WaitGroup // what was started beside the requests
+	work      sync.WaitGroup // goroutines beside the requests
 }
 
 // New returns a Client. Close it when its isolates are closed.
@@ -133,7 +133,7 @@ func (c *Client) NewSession(ctx context.Context, io *iocontext.Context, count fu
 	return Session{IO: io, Count: count, client: c, lineage: lineageOf(ctx)}
 }
 
-// Close ends what is under way.
+// Close ends all requests of the session.
 func (s *Session) Close() {
 	s.mu.Lock()
 	fetches := s.fetches
@@ -227,7 +227,7 @@ func Funcs(session func(*engine.Call) (*Session, error)) map[string]engine.Func 
 				return engine.Undefined, nil
 			}), nil
 		},
-		// fetch_upload_end(token, what went wrong or null)
+		// fetch_upload_end(token, the error or null)
 		"fetch_upload_end": func(c *engine.Call) (any, error) {
 			f := outboundOf(session, c)
 			if f == nil || f.upload == nil {

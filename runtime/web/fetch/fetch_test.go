@@ -383,7 +383,7 @@ func TestFetchSelf(t *testing.T) {
 	}
 }
 
-// TestFetchSelfWide: what a visitor's request leads to is bounded, also where each request makes few more.
+// TestFetchSelfWide: the requests that follow from a visitor's are bounded, also where each makes only a few.
 func TestFetchSelfWide(t *testing.T) {
 	var all atomic.Int64
 	var w *webtest.Worker

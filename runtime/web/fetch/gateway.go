@@ -24,8 +24,8 @@ import (
 // The module that wraps the Worker's code replaces fetch by a function that
 //
 //   - gives each request the header [IDHeader] with the id of the Worker's request on whose behalf the call is made, in place of
-//     what the caller gave under this name. It stays on the request through redirects, and goes no further than to here.
-//     What comes without it is a request of a WebSocket's or EventSource's constructor, whose URL names the id in a last parameter
+//     a value of the caller's. It stays on the request through redirects, and goes no further than to here.
+//     A request without it comes from the constructor of WebSocket or EventSource, whose URL names the id in a last parameter
 //     of this name ([IDHeader] in lower case), which is taken off; or one of a module of workerd's own, or of code that found
 //     another way.
 //   - throws where the response has the header [RefusalHeader]. Its value is JSON in ASCII, {"name": …, "message": …}: of an
@@ -52,7 +52,7 @@ var ErrConnect = engine.TypeError(
 	"connect: this platform has no sockets; use fetch, with a client that speaks HTTP, or bindings.database",
 )
 
-// GatewayOptions says what a Gateway may reach, and for whom.
+// GatewayOptions limit the addresses that a Gateway reaches, and the requests that it serves.
 type GatewayOptions struct {
 	Options
 
@@ -361,7 +361,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// drain reads what the client still sends, for a while: a client that sends may not see the response else.
+// drain reads the rest of the client's upload, for a while: a client that still sends may otherwise miss the response.
 func (u *upload) drain(control *http.ResponseController) {
 	if u.isEnded() {
 		return

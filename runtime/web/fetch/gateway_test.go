@@ -43,7 +43,7 @@ func of(ctx context.Context) func(string) (context.Context, func() error, bool) 
 	}
 }
 
-// TestGatewayOverTLS: what a client asks for by https goes out by TLS, to a server that proves its name.
+// TestGatewayOverTLS: a request for an https URL goes out by TLS, to a server that proves its name.
 func TestGatewayOverTLS(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Proto", r.Proto)

@@ -286,7 +286,7 @@ func TestTransportHasNoProxy(t *testing.T) {
 	}
 }
 
-// TestUnreachable: what a fetch says of a host that is not there does not tell the name server.
+// TestUnreachable: the error for a missing host does not reveal the name server.
 func TestUnreachable(t *testing.T) {
 	g := newGuard(nil)
 	g.resolver = nameServer(t, func(string) []string { return nil })

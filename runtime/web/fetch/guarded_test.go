@@ -73,8 +73,7 @@ func isRefusal(text string) bool {
 }
 
 // Whatever the spelling and however the Worker comes to it, a denied address is
-// refused before a packet is sent. What is allowed for one port or hop opens
-// nothing else.
+// refused before a packet is sent. An exception for one port or hop opens no other.
 func TestGuardedWays(t *testing.T) {
 	var hits atomic.Int64
 	victim := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))

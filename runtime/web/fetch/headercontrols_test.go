@@ -14,8 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// rawServer answers each request as answer says, byte for byte, and closes the
-// connection. It says what it was sent.
+// rawServer writes the bytes of answer for each request, and closes the connection. It counts the requests.
 func rawServer(t *testing.T, answer func(head, body string) string) (host string, hits *atomic.Int64) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -193,8 +192,7 @@ func TestFetchOverClosedConnections(t *testing.T) {
 	webtest.Try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
 }
 
-// What a server sends after an answer without content is no answer to the next
-// request, which could be anybody's.
+// Bytes that a server sends after a response without content are no response to the next request, which could be another Worker's.
 func TestContentAfterNoContent(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

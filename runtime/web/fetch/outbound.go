@@ -59,7 +59,7 @@ func (f *Outbound) responseValues(resp *http.Response, redirected bool, handle i
 	return []any{resp.StatusCode, wireText(text), at, redirected, flatten(resp.Header, ""), handle}
 }
 
-// verify reads a body whose integrity is asked for, and returns what it read in the body's place.
+// verify reads a body that has an integrity option, and returns a reader of the read bytes.
 func (f *Outbound) verify(iso *engine.Isolate, content io.Reader) (io.Reader, error) {
 	if f.integrity == "" {
 		return content, nil
@@ -184,7 +184,7 @@ func checkIntegrity(integrity string, content []byte) bool {
 		if strength+1 > strongest {
 			strongest, want = strength+1, nil
 		}
-		if err == nil { // what is no base64 fits nothing
+		if err == nil { // invalid base64 matches nothing
 			want = append(want, digest)
 		}
 	}

@@ -121,7 +121,7 @@ func (w *pipeWriter) Write(p []byte) (int, error) {
 	return w.out.Write(p)
 }
 
-// Flush implements http.Flusher: what is written is already on its way.
+// Flush implements http.Flusher: writes are never buffered.
 func (w *pipeWriter) Flush() { w.WriteHeader(http.StatusOK) }
 
 // lineage counts how often the site fetched itself, on the way to a request and within the client's.

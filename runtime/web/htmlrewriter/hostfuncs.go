@@ -57,7 +57,7 @@ func Funcs() map[string]engine.Func {
 			}
 			return c.Offload(func() (any, error) { return r.encodedAs(r.step(edit)) })
 		}),
-		// html_flush(handle) -> bytes to pass on of what is in front of the last event, or null
+		// html_flush(handle) -> bytes to pass on from before the last event, or null
 		"html_flush": withRewriter(func(_ *engine.Call, r *rewriter) (any, error) {
 			piece := r.piece(true)
 			if piece == nil {

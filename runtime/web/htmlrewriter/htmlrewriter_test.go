@@ -14,8 +14,7 @@ func TestHTMLRewriterShape(t *testing.T) {
 	webtest.Shapes(t, "HTMLRewriter/0: on/2 onDocument/1 transform/1")
 }
 
-// rewriting are functions for the code of tests: run gives what a rewriter makes
-// of a document, el sets a handler of elements, and log notes all that is seen.
+// rewriting are functions for the code of tests: run rewrites a document, el sets a handler of elements, and log notes each event.
 const rewriting = `
 const run = async (html, f, chunks) => {
   const body = chunks ? new ReadableStream({ start(c) { for (const x of chunks) c.enqueue(typeof x === "string" ? new TextEncoder().encode(
@@ -37,7 +36,7 @@ func rewrites(t *testing.T, cases []webtest.Snippet) {
 	webtest.Try(t, web.Options{}, cases)
 }
 
-// Of what is put around, into and in place of elements.
+// Content around, inside and in place of elements.
 func TestHTMLRewriterContent(t *testing.T) {
 	rewrites(t, []webtest.Snippet{
 		{

@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// Of what is open when an element is.
+// Selectors match against the open elements.
 func TestHTMLRewriterMatching(t *testing.T) {
 	rewrites(t, []webtest.Snippet{
 		{"children without end tags", `return (() => run("<ul><li>a<li>b</ul>", marks("ul > li")))();`, `"<ul><li m=\"1\">a<li>b</ul>"`},
@@ -149,7 +149,7 @@ const find = async (selector) => { const found = []; await run(html, el(selector
 	webtest.Try(t, web.Options{}, cases)
 }
 
-// What is said to selectors that a stream cannot answer, or that are none.
+// Errors for selectors that a stream cannot match, and for invalid ones.
 func TestHTMLRewriterSelectorErrors(t *testing.T) {
 	var cases []webtest.Snippet
 	for _, c := range []struct{ selector, want string }{

@@ -2,7 +2,7 @@ package htmlrewriter
 
 import "github.com/pages-toolchain/pages/runtime/engine"
 
-// This file knows what the names of elements mean to a parser (HTML standard, 13.1.2 and 13.2.6).
+// This file classifies the names of elements for a parser (HTML standard, 13.1.2 and 13.2.6).
 
 type namespace uint8
 
@@ -17,7 +17,7 @@ var namespaceURIs = [...]string{ //nolint:gochecknoglobals // a table
 	namespaceMathML: "http://www.w3.org/1998/Math/MathML",
 }
 
-// namespaceOf is the namespace of an element, and that of what it holds.
+// namespaceOf is the namespace of an element, and that of its contents.
 func namespaceOf(token *htmlToken, around namespace) (own, inside namespace) {
 	switch {
 	case around == namespaceHTML && token.name == "svg":

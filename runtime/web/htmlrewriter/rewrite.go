@@ -53,7 +53,7 @@ func (r *rewriter) step(e edit) (any, error) {
 	}
 }
 
-// stream takes the next stream, and what is written in front of it, from the queue.
+// stream takes the next stream, and the text before it, from the queue.
 func (r *rewriter) stream() any {
 	for len(r.streams) > 0 {
 		next := r.streams[0]
@@ -153,7 +153,7 @@ func (r *rewriter) text(raw []byte, last bool) []any {
 	}
 	r.textOpen = !last
 	text := engine.DecodeUTF8(raw)
-	r.finish = func(e edit) { r.around(e, []byte(text)) } // what was ill-formed too, as on the platform
+	r.finish = func(e edit) { r.around(e, []byte(text)) } // ill-formed text too, as on the platform
 	return []any{eventText, handlers, text, last}
 }
 

@@ -85,7 +85,7 @@ type rewriter struct {
 	streams    []content // to be written by JavaScript, in front of which out is
 	textOpen   bool      // a handler has a part of the text
 	ended      bool
-	finish     func(edit)      // what the handlers' edit is for
+	finish     func(edit)      // applies the handlers' edit
 	coding     *documentCoding // nil for UTF-8
 }
 

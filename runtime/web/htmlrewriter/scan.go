@@ -6,9 +6,8 @@ import (
 )
 
 // This file cuts HTML into tokens by the tokenizer of the HTML standard (13.2.5), in pieces as they
-// come: a token keeps the bytes it was written with, and what is not known yet to be one waits for
-// more input. golang.org/x/net/html cannot be used for that: it holds a text until the next tag,
-// and gives attributes decoded.
+// come: a token keeps its source bytes, and an incomplete one waits for more input. golang.org/x/net/html cannot be used for that: it
+// holds a text until the next tag, and gives attributes decoded.
 
 // textMode says how text is read up to the end tag of the element it is in.
 type textMode uint8

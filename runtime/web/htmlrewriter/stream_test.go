@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// What is rewritten goes out as it comes in, read by Go alone.
+// Rewritten bytes go out as they come in, read by Go alone.
 func TestHTMLRewriterStreams(t *testing.T) {
 	seen := make(chan struct{})
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +48,7 @@ func TestHTMLRewriterStreams(t *testing.T) {
 	}
 }
 
-// What is in front of a token goes out while its handler waits.
+// The text before a token goes out while its handler waits.
 func TestHTMLRewriterWaits(t *testing.T) {
 	for name, c := range map[string]struct{ handlers, before, after string }{
 		"an element": {`.on("i", { async element(e) { await wait; e.append("!"); } })`, "<p>first</p>", "<i>second!</i><!--third-->"},
@@ -143,7 +143,7 @@ func TestHTMLRewriterFails(t *testing.T) {
 	})
 }
 
-// Pieces of a stream that are text are taken, as on the platform, of the document and of what is put in.
+// As on the platform, streams may have pieces of text, in the document and in inserted content.
 func TestHTMLRewriterTextPieces(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{

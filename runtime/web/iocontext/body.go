@@ -15,8 +15,7 @@ import (
 const (
 	// bodyPiece is the most that one read of a stream gives, in bytes.
 	bodyPiece = 64 << 10
-	// MaxBody is the most that text(), json() and the like take of a body: what an isolate's memory
-	// could hold.
+	// MaxBody bounds the body for text(), json() and the like: the size that an isolate's memory could hold.
 	MaxBody = 128 << 20
 )
 
@@ -72,7 +71,7 @@ func (b *Body) Next() ([]byte, error) {
 	}
 }
 
-// all returns what is left, for an Async with that context. A body over MaxBody is an error.
+// all returns the unread rest, for an Async with that context. A body over MaxBody is an error.
 func (b *Body) all(ctx context.Context) (*engine.Buffer, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,7 +84,7 @@ func (b *Body) all(ctx context.Context) (*engine.Buffer, error) {
 	return all, nil
 }
 
-// ReadMost returns what is left, for an Async with that context. Of a body over limit it gives one
+// ReadMost returns the unread rest, for an Async with that context. Of a body over limit it gives one
 // byte more than that, and closes it.
 func (b *Body) ReadMost(ctx context.Context, limit int64) ([]byte, error) {
 	b.mu.Lock()
@@ -144,7 +143,7 @@ func (c Counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Reserved counts what is read of r as memory of the Async whose context ctx is.
+// Reserved counts the bytes read from r as memory of the Async whose context ctx is.
 func Reserved(ctx context.Context, r io.Reader) io.Reader {
 	return Counted{r, func(n int64) error { return engine.Reserve(ctx, n) }}
 }

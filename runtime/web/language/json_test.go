@@ -13,7 +13,7 @@ import (
 const native = `const native = (v, space) => JSON.stringify(v, (k, x) => x, space), told = (f) => { try { return f();
 	} catch (e) { return e.name + ": " + e.message; } }; `
 
-// TestJSON holds what the host writes to what the engine does, of values by chance.
+// TestJSON compares the host's JSON with the engine's, for random values.
 func TestJSON(t *testing.T) {
 	const code = native + `
 		let seed = SEED;
@@ -216,7 +216,7 @@ func TestJSONCircle(t *testing.T) {
 			`const part = { now: new Date(0) }; names({ a: part, b: part }); names(loop({ a: part, b: part }, "c"))`,
 			`["none","--> starting at 'Object' --- property 'c' closes the circle"]`,
 		},
-		// no code of the author's is run again, and a replacer decides what is gone into
+		// no code of the author's is run again, and a replacer chooses the visited values
 		{
 			"getters and toJSON",
 			`let times = 0; const o = { get a() { times++; return o } }; names(o); const p = { b: { toJSON() { times++; return p } } };

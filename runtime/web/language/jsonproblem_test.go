@@ -97,7 +97,7 @@ func TestJSONProblem(t *testing.T) {
 	}
 }
 
-// FuzzJSONProblem: what the standard library takes has no problem, and nothing else has none.
+// FuzzJSONProblem: a text has no problem exactly when the standard library accepts it.
 func FuzzJSONProblem(f *testing.F) {
 	for _, p := range problems {
 		f.Add(p.text)

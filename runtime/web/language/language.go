@@ -1,6 +1,5 @@
-// Package language has the engine's own errors and texts say what V8's would: what an exception is
-// about, where a JSON text is broken, where in the author's files a stack leads. It also answers
-// what JavaScript cannot ask of its own values.
+// Package language gives the engine's own errors and texts the words of V8: the object of an exception, the place where a JSON text is
+// broken, the lines of the author's files in a stack. It also answers questions about values that JavaScript itself cannot.
 //
 // In: the sources of evaluated modules and the positions of the author's files, by [Options]. Out:
 // host functions, for the isolates of one Worker. There are no errors of its own: what cannot be
@@ -16,10 +15,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/offload"
 )
 
-// Options says what the functions know of the Worker. The zero value works.
+// Options give access to the Worker's code and positions. The zero value works.
 type Options struct {
 	// Source returns the code of an evaluated module by its name, nil for none: for errors that
-	// name what they are about. Default: none.
+	// name their subject. Default: none.
 	Source func(name string) []byte
 	// Stack returns a stack with positions in the author's files. Default: stacks are read as they
 	// are.

@@ -53,7 +53,7 @@ func TestParseMIME(t *testing.T) {
 	}
 }
 
-// What was written is read back as it is, and no two parameters share a name.
+// A written type reads back unchanged, and no two parameters share a name.
 func FuzzParseMIME(f *testing.F) {
 	for in := range parsedMIME {
 		f.Add(in)

@@ -18,12 +18,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
-// This file is one connection. JavaScript knows it by its handle. What it sends is queued within a
-// bound, so that a slow peer holds no memory. The queues of all connections, and messages that are
-// not delivered yet, count as memory of the Worker: when none is left, the connection that holds
-// most is cut off. Nothing is read before the Worker accepts the connection, and then one message
-// at a time. The platform's own bounds are not shown, nor the CPU time of a message: each has that
-// of a request.
+// This file is one connection. JavaScript knows it by its handle. Its messages are queued within a bound, so that a slow peer holds no
+// memory. The queues of all connections, and messages that are not delivered yet, count as memory of the Worker: when none is left, the
+// connection that holds most is cut off. Nothing is read before the Worker accepts the connection, and then one message at a time. The
+// platform's own bounds are not shown, nor the CPU time of a message: each has that of a request.
 
 const (
 	// maxMessage is the most bytes of one message.
@@ -33,7 +31,7 @@ const (
 	// maxAhead is how many bytes may wait for a peer when more is read for it from a connection
 	// that the Worker passed on.
 	maxAhead = 1 << 20
-	// frameCost is about what a message takes beside its bytes.
+	// frameCost is the approximate memory of a message beside its bytes.
 	frameCost = 64
 	// socketWrite is how long the sending of one message may take.
 	socketWrite = 30 * time.Second
@@ -110,7 +108,7 @@ var (
 	errWorkerFailed = errors.New("the Worker's listener threw")
 )
 
-// send queues a frame; what comes after the end is dropped.
+// send queues a frame; frames after the end are dropped.
 func (s *Socket) send(f frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,7 +232,7 @@ func (s *Socket) run(conn *websocket.Conn) {
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.CloseNow() })
 	defer stop()
 	var work sync.WaitGroup
-	closed := make(chan error, 1) // what came of the end that was sent
+	closed := make(chan error, 1) // result of sending the end
 	gone, leave := context.WithCancel(s.ctx)
 	work.Go(func() { s.write(gone, conn, closed) })
 	work.Go(func() { s.ping(gone, conn) })

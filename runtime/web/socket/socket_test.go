@@ -376,7 +376,7 @@ func pushed(t *testing.T, conn *websocket.Conn, times int) <-chan struct{} {
 	return done
 }
 
-// What comes before the Worker accepts stays in the network, and arrives then.
+// Messages from before the Worker accepts stay in the network, and arrive then.
 func TestWebSocketNotAccepted(t *testing.T) {
 	host, open := webtest.Gate(t)
 	w := webtest.Serve(t, `export default { async fetch(request, env, ctx) {
@@ -535,7 +535,7 @@ func TestWebSocketClient(t *testing.T) {
 		return await new Promise((done) => { ws.onclose = (e) => done([e.code, e.reason, e.wasClean]); });`,
 			`[4001,"mine",true]`,
 		},
-		// What is no connection is an answer like any other, all of it.
+		// A response without an upgrade is like any other, and complete.
 		{
 			"a refused upgrade",
 			`const r = await fetch("http://` + host + `/refuse", { headers: { Upgrade: "websocket" } });

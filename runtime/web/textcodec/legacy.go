@@ -49,7 +49,7 @@ func errLabel(label string) error {
 	}
 }
 
-// decodeLegacy decodes what is neither UTF-8 nor UTF-16. Of an encoding with states, rest begins
+// decodeLegacy decodes the encodings other than UTF-8 and UTF-16. Of an encoding with states, rest begins
 // with the state, as does b when carried.
 func decodeLegacy(name string, b []byte, stream, carried bool) (text string, rest []byte, bad bool, err error) {
 	if decode, ok := multiByte[name]; ok {
@@ -124,8 +124,8 @@ const (
 	jisEscaped = 0x80
 )
 
-// decodeISO2022JP decodes b from a state on; what is left at its end belongs to the next piece,
-// which goes on from the state that is returned.
+// decodeISO2022JP decodes b from a state on; left is its incomplete end, which belongs to the next piece. That piece goes on from the
+// returned state.
 func decodeISO2022JP(state byte, b []byte, last bool, o *output) (left []byte, next byte) {
 	table := tableEUCJP()
 	for len(b) > 0 {

@@ -214,8 +214,7 @@ func decodeBase64(c *engine.Call) (any, error) {
 var errBase64 = &engine.Error{Name: "InvalidCharacterError", Message: "atob: the string is not base64"}
 
 // fromBase64 may change in. Most text has no white space, which is looked for only when there must
-// be some; the standard library passes over line feeds by itself, and could then take what is too
-// short.
+// be some; the standard library passes over line feeds by itself, and could then accept a text that is too short.
 func fromBase64(in []byte) (out []byte, ok bool) {
 	if bytes.IndexByte(in, '\n') < 0 && bytes.IndexByte(in, '\r') < 0 {
 		if digits, ok := trimPadding(in); ok {

@@ -196,7 +196,7 @@ func canonicalEncoded(set *whatwg.PercentEncodeSet) canonicaliser {
 	return func(text string) (string, error) { return weburl.Parser.PercentEncodeString(text, set), nil }
 }
 
-// canonicalTail is canonicalEncoded without what the URL parser takes out of every input.
+// canonicalTail is canonicalEncoded without the characters that the URL parser removes from every input.
 func canonicalTail(set *whatwg.PercentEncodeSet) canonicaliser {
 	return func(text string) (string, error) {
 		text = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text)

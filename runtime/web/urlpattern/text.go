@@ -153,7 +153,7 @@ func (p *textParser) after(first textState) {
 	}
 }
 
-// change ends the part that is read. What lies between it and the next one is empty, not unknown.
+// change ends the part that is read. The parts between it and the next one are empty, not unknown.
 func (p *textParser) change(to textState, skip int) {
 	if p.state < urlParts {
 		p.result.set(int(p.state), string(p.text[p.token(p.start).at:p.tokens[p.at].at]))

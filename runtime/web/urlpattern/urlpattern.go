@@ -129,7 +129,7 @@ func patternInput(c *engine.Call) (any, error) {
 		}
 		parts, err := processInit(init, false)
 		if err != nil {
-			return nil, nil //nolint:nilerr // what is no URL matches nothing
+			return nil, nil //nolint:nilerr // an invalid URL matches nothing
 		}
 		out := make([]string, urlParts)
 		for at := range out {

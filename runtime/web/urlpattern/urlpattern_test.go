@@ -17,7 +17,7 @@ func TestURLPattern(t *testing.T) {
 		"hash"].map((k) => p[k]).join(" ");`
 	const groups = `const groups = (pattern, ...input) => { const r = pattern.exec(...input); return r && r.pathname.groups; };`
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		// what a pattern is read as
+		// the parts of a pattern
 		{"all wildcards", parts + `return parts(new URLPattern());`, `"* * * * * * * *"`},
 		{"a pathname", parts + `return parts(new URLPattern({ pathname: "/a/:b" }));`, `"* * * * * /a/:b * *"`},
 		{"a URL", parts + `return parts(new URLPattern("https://example.com/a?b#c"));`, `"https * * example.com  /a b c"`},
@@ -55,7 +55,7 @@ func TestURLPattern(t *testing.T) {
 		{"braces that are needed", `return new URLPattern({ pathname: "/x{:a}b/{:c}d*" }).pathname;`, `"/x{:a}b/{:c}d*"`},
 		{"expressions", `return new URLPattern({ pathname: "/:a(.*)/(\\d+)" }).pathname;`, `"/:a(.*)/(\\d+)"`},
 		{"a hostname in lower case", `return new URLPattern({ hostname: "EXAMPLE.{com}?" }).hostname;`, `"example.{com}?"`},
-		// what it matches
+		// its matches
 		{
 			"names and a wildcard",
 			groups + `return groups(new URLPattern({ pathname: "/books/:id/*" }), "https://a.test/books/7/x/y");`,

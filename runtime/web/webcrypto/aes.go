@@ -143,9 +143,8 @@ func cipherGCM(block cipher.Block, decrypt bool, p params, buf []byte, size int)
 	return size, nil
 }
 
-// openShort decrypts what was sealed with a part of a tag, in place. The key stream is the same
-// both ways, so sealing the data decrypts it; sealing the result tells what the tag must begin
-// with.
+// openShort decrypts data with a shortened tag, in place. The key stream is the same
+// both ways, so sealing the data decrypts it; sealing the result gives the beginning of the tag.
 func openShort(gcm cipher.AEAD, iv, data, tag, extra []byte) error {
 	plain := gcm.Seal(nil, iv, data, extra)[:len(data)]
 	whole := gcm.Seal(nil, iv, plain, extra)[len(data):]

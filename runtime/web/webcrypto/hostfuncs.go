@@ -51,7 +51,7 @@ func keyValue(k *cryptoKey) []any {
 	return []any{[]any{k.alg, k.kind, k.hash, k.curve, k.data}, object}
 }
 
-// algorithmOf returns an algorithm whose operations without a key refuse what it does not have.
+// algorithmOf returns an algorithm. Its missing operations without a key return an error.
 func algorithmOf(name string) algorithm {
 	var a algorithm
 	if known, ok := algorithms[name]; ok {

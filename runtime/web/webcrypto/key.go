@@ -146,7 +146,7 @@ func (m *material) parse(webKey func(*material) (any, error)) (kind string, key 
 	return kind, key, err
 }
 
-// parsePrivate reads what an import calls "pkcs8": as on the platform, the older forms of one
+// parsePrivate reads the format "pkcs8" of an import: as on the platform, the older forms of one
 // algorithm too, PKCS #1 and SEC 1, which openssl and GitHub give.
 func parsePrivate(der []byte) (any, error) {
 	key, err := x509.ParsePKCS8PrivateKey(der)

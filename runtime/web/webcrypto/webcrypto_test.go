@@ -165,8 +165,7 @@ func TestCryptoVectors(t *testing.T) {
 	})
 }
 
-// Each algorithm makes keys, writes and reads them in all its formats, and the
-// keys read do what the keys made did.
+// Each algorithm makes keys, writes and reads them in all its formats, and the read keys work as the made ones did.
 func TestCryptoRoundTrips(t *testing.T) {
 	const rsa = `modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1])`
 	tryCrypto(t, []webtest.Snippet{
@@ -308,7 +307,7 @@ func repeat(s string, n int) string {
 	return out
 }
 
-// What is refused, with which error, and which check comes first.
+// Refusals: their errors, and the order of the checks.
 func TestCryptoErrors(t *testing.T) {
 	const key = `const hmac = await subtle.importKey("raw", of("01"), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]),
 		data = new Uint8Array(1);

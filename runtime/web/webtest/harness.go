@@ -1,9 +1,8 @@
 // Package webtest runs JavaScript as a Worker does, for tests of the web platform.
 //
 // In: a module's code, or [Snippet]s of it, and the options of its host. Out: a [Worker] behind a
-// real HTTP server, and what it wrote to its console. What fails ends or fails the test that it was
-// called with. A Worker is safe for concurrent use. No product code imports the package: it bundles
-// the prelude of the sources as they are.
+// real HTTP server, and its console output. A failure ends or fails the calling test. A Worker is safe for concurrent use. No product
+// code imports the package: it bundles the prelude of the sources as they are.
 package webtest
 
 import (

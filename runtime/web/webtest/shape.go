@@ -7,8 +7,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// shape is code that tells what Web IDL asks of a class: its name, length and tag, its members with
-// their lengths (get and set for attributes), and what is wrong with any of them.
+// shape is code that lists the Web IDL properties of a class: its name, length and tag, its members with their lengths (get and set for
+// attributes), and their faults.
 const shape = `
 function shape(name) {
   const own = Object.getOwnPropertyDescriptor(globalThis, name), cls = own?.value, faults = [], out = [];

@@ -56,7 +56,7 @@ func percentEncode(b *strings.Builder, s string) {
 	}
 }
 
-// UnescapePercent decodes %XX and leaves what is none.
+// UnescapePercent decodes %XX and leaves other text.
 func UnescapePercent(s string) string {
 	if !strings.Contains(s, "%") {
 		return s

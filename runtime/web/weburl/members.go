@@ -84,7 +84,7 @@ func (u *urlMembers) appendPacked(out []byte) []byte {
 
 type urlPacker struct {
 	href   string
-	others string // what does not stand in there
+	others string // parts that href does not have
 	marks  [urlMarks]int
 	marked int
 }

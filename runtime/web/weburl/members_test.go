@@ -22,7 +22,7 @@ func unpacked(packed string) (u urlMembers) {
 	return u
 }
 
-// FuzzPackedURL: what is packed can be read back, and is ASCII.
+// FuzzPackedURL: a packed URL reads back, and is ASCII.
 func FuzzPackedURL(f *testing.F) {
 	for _, s := range append(append(plainURLs, otherURLs...), strangeURLs...) {
 		f.Add(s)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzSpecialURL holds specialURL and specialRef to what the package for all URLs says.
+// FuzzSpecialURL compares specialURL and specialRef with the parser for all URLs.
 func FuzzSpecialURL(f *testing.F) {
 	for _, s := range append(append(append(plainURLs, otherURLs...), strangeURLs...), refs...) {
 		f.Add(s, "")
@@ -59,7 +59,7 @@ func compareWith(t *testing.T, href, part, value string) {
 	}
 }
 
-// TestSpecialURLs reads what is put together of all that has a meaning.
+// TestSpecialURLs reads combinations of all characters with a meaning.
 func TestSpecialURLs(t *testing.T) {
 	atoms := []string{
 		"https:", "http://", "//", "/", "\\", "?", "#", "@", ":", ":80", ":443", ":08", ".", "..", "%2e", "%2E.", "a", "B", "a.test",

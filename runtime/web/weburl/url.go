@@ -1,7 +1,7 @@
 // Package weburl is URL and URLSearchParams by the URL standard, with its rules for domains.
 //
 // In: text, and a base. Out: the parts of a URL, packed into one text for JavaScript, or a parsed
-// URL for packages of this tree. Errors: TypeErrors that name what is no URL. All of it is safe for
+// URL for packages of this tree. Errors: TypeErrors with the invalid text. All of it is safe for
 // concurrent use. Most URLs are read by a reader of our own ([Parser] takes the others), which
 // gives the same or gives up. The package never looks up a name.
 package weburl

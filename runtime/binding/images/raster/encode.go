@@ -31,7 +31,7 @@ const (
 
 const maxJPEG = 1<<16 - 1
 
-// JPEGBytes is the memory of EncodeJPEG beside its rows and what it writes.
+// JPEGBytes is the memory of EncodeJPEG beside its rows and its output.
 func JPEGBytes(size image.Point) int64 {
 	return (pixelBytes + 1) * int64(size.X) * int64(bandRows(size))
 }

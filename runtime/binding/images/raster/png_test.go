@@ -89,7 +89,7 @@ func checkPNG(t *testing.T, data []byte) {
 	switch {
 	case err != nil && wrong == nil:
 		t.Errorf("image/png reads what is refused: %v", err)
-	case err != nil || wrong != nil: // what comes behind the pixels may be wrong too
+	case err != nil || wrong != nil: // chunks after the pixels may be malformed too
 	case !bytes.Equal(got.Pix, collected(t, rowsOf(want)).Pix):
 		t.Error("the pixels differ from those of image/png")
 	case opaque && !got.Opaque():

@@ -140,7 +140,7 @@ func (d *Decoded) Next() ([]uint8, error) {
 	if d.palette == nil { // package draw would convert each pixel's colour
 		d.palette = new([256][4]uint8)
 		for i := range d.palette {
-			d.palette[i] = [4]uint8{3: 0xff} // what the palette lacks is opaque black, as in package png
+			d.palette[i] = [4]uint8{3: 0xff} // missing entries are opaque black, as in package png
 			if i < len(paletted.Palette) {
 				r, g, b, a := paletted.Palette[i].RGBA()
 				d.palette[i] = [4]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), uint8(a >> 8)}

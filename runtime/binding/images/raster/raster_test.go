@@ -20,7 +20,7 @@ var sizes = []image.Point{{1, 1}, {1, 9}, {70, 3}, {37, 29}, {130, 66}}
 // streamed hides that rows are those of a whole image.
 type streamed struct{ raster.Rows }
 
-// TestTurn holds turns to what they say of a pixel's place, and to each other.
+// TestTurn holds turns to their map of a pixel's place, and to each other.
 func TestTurn(t *testing.T) {
 	for _, size := range sizes {
 		m := noise(size, false)

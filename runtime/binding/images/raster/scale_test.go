@@ -145,7 +145,7 @@ func TestScaleHoldsRows(t *testing.T) {
 	}
 }
 
-// TestScaleBytes holds what scaling says that it takes to what it takes.
+// TestScaleBytes holds the stated memory of scaling to its allocations.
 func TestScaleBytes(t *testing.T) {
 	for _, c := range []struct{ from, to image.Point }{
 		{image.Pt(4000, 60), image.Pt(3000, 40)},

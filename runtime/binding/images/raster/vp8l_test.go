@@ -143,7 +143,7 @@ func upTo(n int) []int {
 	return all
 }
 
-// TestVP8LBytes holds what is said of groups to what decoding them holds.
+// TestVP8LBytes holds the stated memory of groups to the memory that decoding holds.
 func TestVP8LBytes(t *testing.T) {
 	const group = 53 << 10
 	for _, c := range []struct {
@@ -206,7 +206,7 @@ func (r byteReader) ReadByte() (byte, error) { return r() }
 
 func (r byteReader) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
-// losslessFiles are images as an encoder writes them, without what they lie in.
+// losslessFiles are images as an encoder writes them, without their container.
 func losslessFiles(t testing.TB) [][]byte {
 	t.Helper()
 	flat := image.NewPaletted(image.Rect(0, 0, 90, 70), color.Palette{color.Black, color.White, color.NRGBA{1, 2, 3, 4}})
@@ -258,7 +258,7 @@ func TestVP8LAsLibrary(t *testing.T) {
 	}
 }
 
-// TestVP8LRefused: what the library does not read is no reading either, and reading stops.
+// TestVP8LRefused: an image that the library refuses has no stated memory either, and reading stops.
 func TestVP8LRefused(t *testing.T) {
 	all := grouped(upTo(9), 9)
 	if _, err := raster.VP8LBytes(all[5:60], image.Pt(36, 4), noCheck); err == nil {
