@@ -1,4 +1,4 @@
-// env: what a Worker is bound to.
+// env: the bindings of a Worker.
 import { Fetcher } from "../assets/js/assets.js";
 import { D1Database } from "../d1/js/d1.js";
 import { ImagesBinding } from "../images/js/images.js";

@@ -1,5 +1,4 @@
-// Intl.DurationFormat (ECMA-402, 13): what is written is numbers with units, put together
-// as a list, or like a clock.
+// Intl.DurationFormat (ECMA-402, 13): numbers with units, put together as a list, or like a clock.
 import { host } from "../../web/webidl/js/host.js";
 import { guarded } from "../../web/webidl/js/idl.js";
 import { numberSpec } from "./number.js";

@@ -155,7 +155,7 @@ class Arrays {
 
 const TypedArray = Object.getPrototypeOf(Uint8Array);
 const lengthOf = Object.getOwnPropertyDescriptor(TypedArray.prototype, "length").get;
-const checkTyped = TypedArray.prototype.keys; // throws for what is no typed array, or a detached one
+const checkTyped = TypedArray.prototype.keys; // throws for any other value, or a detached array
 
 class Typed {
   toLocaleString() {

@@ -1,13 +1,12 @@
-// The part of the prelude that knows Node.js: what a Worker with the flag
-// nodejs_compat gets, and the entry points that follow asynchronous code.
+// The part of the prelude for Node.js: the globals of a Worker with the flag nodejs_compat, and the entry points that follow asynchronous
+// code.
 import { host } from "../../web/webidl/js/host.js";
 import * as inspection from "../../web/console/js/inspect.js";
 import { caution } from "../../web/language/js/caution.js";
 import { slotsOf } from "../../web/webcrypto/js/cryptokey.js";
 import * as kinds from "../../web/webidl/js/kinds.js";
 
-// What the modules share with the prelude. node:async_hooks sets follow and
-// leave.
+// The parts of the prelude that the modules share. node:async_hooks sets follow and leave.
 const internals = {
   material,
   call: host.node,

@@ -1,6 +1,5 @@
-// What is known of instances by their numbers. All that JavaScript can hold of an
-// instance (its exports, buffers over its memory) holds its anchor; of those that
-// nothing holds any more Go frees the instances.
+// Instances by their numbers. Everything that JavaScript can hold of an instance (its exports, buffers over its memory) holds its anchor;
+// Go frees the instances of unreachable anchors.
 import { BriefRef, letGoAll } from "../../web/language/js/weakref.js";
 import { host } from "../../web/webidl/js/host.js";
 
@@ -34,8 +33,7 @@ export function lost() {
   return ids;
 }
 
-// Some anchors asked for lately: looking at a WeakRef is slow, and keeps what it
-// is of until the job ends.
+// Some anchors asked for lately: looking at a WeakRef is slow, and keeps its target until the job ends.
 const recent = new Map();
 
 /** The anchor of an instance that is in use. */

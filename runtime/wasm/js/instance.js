@@ -40,7 +40,7 @@ export function isObject(value) {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
-// By kind: what an import comes from, as Go takes it, or why it cannot.
+// By kind: the source of an import, as Go takes it, or the reason why it cannot.
 const find = {
   __proto__: null,
   function: (value) => codeOf(value) ?? -1,

@@ -54,7 +54,7 @@ const { apply } = Reflect,
   lengthOf = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, "byteLength").get,
   sharedLengthOf = Object.getOwnPropertyDescriptor(SharedArrayBuffer.prototype, "byteLength").get;
 
-// Gives a buffer its bytes where the memory is now: as many as it had, or all of them up to what it may be resized to.
+// Gives a buffer its bytes where the memory is now: as many as it had, or all of them up to its greatest size.
 function follow(anchor, buffer, shared, most) {
   const size = host.wasm_point(anchor.id, buffer);
   apply(shared ? growShared : resize, buffer, [most === null ? apply(sharedLengthOf, buffer, []) : size]);

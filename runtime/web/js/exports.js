@@ -1,6 +1,6 @@
-// What the entry module of a Worker exports.
+// The exports of a Worker's entry module.
 
-// What Workers may also export, and no manifest can ask for.
+// Exports that Workers may also have, and no manifest can ask for.
 const UNCALLED = ["scheduled", "queue", "email", "tail", "trace", "alarm"];
 
 /** The handlers that nothing calls, as "scheduled and queue"; "" for none. */

@@ -1,4 +1,4 @@
-// Installs the web's globals. What is not here is not there: code can ask.
+// Installs the web's globals. Other globals do not exist, so feature detection works.
 import * as abort from "../events/js/abort.js";
 import * as atomics from "../language/js/atomics.js";
 import * as blob from "../formdata/js/blob.js";

@@ -1,5 +1,5 @@
-// The Worker: what it exports, its environment, and the life of each request
-// in it. Go calls the functions that this file exports to the entry script.
+// The Worker: its exports, its environment, and the life of each request in it. Go calls the functions that this file exports to the
+// entry script.
 import { host } from "../webidl/js/host.js";
 import { HostBody, foreignBody, takeBody, unusable } from "../fetch/js/body.js";
 import { forgetGroups } from "../console/js/console.js";
@@ -66,7 +66,7 @@ export function begin(namespace) {
   serve();
 }
 
-let subject; // what is to return a Response
+let subject; // the function that must return a Response
 
 // workerd maps the exports of the entry to handlers and classes, and takes no value for one.
 function warnOfValues(namespace) {

@@ -31,7 +31,7 @@ function cut(text) {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… ${text.length - MAX_TEXT} more characters` : text;
 }
 
-// The most that one request may log, as in Go, where the quota is kept: what is over it is not sent at all.
+// The most that one request may log, as in Go, where the quota is kept: lines over it are not sent at all.
 const MAX_LINES = 1001;
 const MAX_CHARACTERS = (256 + 64) << 10;
 let unclaimed = { lines: 0, characters: 0 }; // of no request

@@ -1,5 +1,4 @@
-// The fetch of a Worker in workerd: each request names the one on whose behalf it is made, and what the gateway refuses is
-// thrown.
+// The fetch of a Worker in workerd: each request names the one on whose behalf it is made, and a refusal of the gateway is thrown.
 import { current } from "./channel.js";
 
 const NativeRequest = Request;

@@ -1,4 +1,4 @@
-// What the JavaScript of the built-in engine asks Go for, answered inside of workerd.
+// The host functions of the built-in engine's JavaScript, inside of workerd.
 import { current, emit } from "./channel.js";
 
 const { now } = Date;

@@ -1,4 +1,4 @@
-// The script around a Worker in workerd: it says for whom code runs, what is logged and why a handler failed.
+// The script around a Worker in workerd: it reports the request of running code, log lines and the errors of handlers.
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { install as installConsole, forgetGroups } from "../../web/console/js/console.js";
 import { describe, report } from "../../web/console/js/report.js";

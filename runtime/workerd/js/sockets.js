@@ -38,7 +38,7 @@ function replace(name) {
   defineProperty(prototype, "url", { ...url, get });
 }
 
-// What is no URL stays as it is: the constructor says so.
+// An invalid URL stays as it is: the constructor reports it.
 function marked(text, id) {
   try {
     const url = new NativeURL(text);

@@ -1,5 +1,4 @@
-// What a binding's method makes of its arguments before it runs: which values
-// are coerced, which are refused, and in the platform's words.
+// Conversion of the arguments of a binding's method: coercions and refusals, with the platform's messages.
 
 /** Refuses a call with fewer than the arguments that are needed; types are theirs. */
 export function required(args, method, of, ...types) {

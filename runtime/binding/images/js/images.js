@@ -1,5 +1,5 @@
 // Image transforms with the shape of Cloudflare's images binding. A transformer
-// only collects what is asked for; the host does it all at output().
+// only collects the operations; the host runs them all at output().
 import { host } from "../../../web/webidl/js/host.js";
 import { placed, position } from "../../../web/language/js/trace.js";
 import { fromBase64, toBase64 } from "../../hostcall/js/binary.js";

@@ -55,7 +55,7 @@ const calls = {
 
   head: (env, key) => env.BUCKET.head(key).then(told),
   load: (env, key) => env.BUCKET.get(key).then(text),
-  // What a range beyond the end gives is not the order's concern.
+  // The result of a range beyond the end does not depend on the order.
   part: (env, key, offset, length) => env.BUCKET.get(key, { range: { offset, length } }).then(text)
     .then((t) => t === "" ? "no such range" : t, () => "no such range"),
   loadIf: (env, key, sum) => env.BUCKET.get(key, { onlyIf: { etagMatches: sum } }).then(text),
@@ -108,7 +108,7 @@ const calls = {
       : env.DB.batch([env.DB.prepare("UPDATE t0 SET n = n + 10"), env.DB.prepare("SELECT n FROM t0")]).then((r) => r[1].results[0].n));
     return [first.filter(Boolean).length, await calls.load(env, key), rows];
   },
-  late: async (env, key, value) => { // the body of what was there, read after it was replaced
+  late: async (env, key, value) => { // the body of the old object, read after it was replaced
     const was = await env.BUCKET.get(key);
     await env.BUCKET.put(key, value);
     return text(was);
@@ -173,8 +173,8 @@ const step = ({ below, pick, chance }, k) => {
   }
 };
 
-// Calls that take effect later than they are issued, after further calls or a stream's end. What they race with is not the order of
-// the program, unless they are awaited.
+// Calls that take effect later than they are issued, after further calls or a stream's end. Without await they race with other calls, and
+// the order of the program does not hold.
 const several = new Set(["storeSlow", "multipart", "swap", "copy", "late", "putStream", "storeStream"]);
 
 const clash = (a, b) => (a.writes || b.writes) &&

@@ -1,4 +1,4 @@
-// What a module that wraps a Worker does with fetch, as the package fetch describes it.
+// A module that wraps a Worker and its fetch, as the package fetch describes it.
 import { AsyncLocalStorage } from "node:async_hooks";
 
 const send = fetch;

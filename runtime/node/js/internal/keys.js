@@ -143,7 +143,7 @@ function fromJWK(jwk, half) {
   return isPrivate ? privateObject(parts) : publicObject(parts);
 }
 
-// The DER and its label of what a key was given as.
+// The DER of a given key and its label.
 function derOf(key, options, name) {
   const { format = "pem", type } = options;
   if (!isBytes(key) && typeof key !== "string")
@@ -157,7 +157,7 @@ function derOf(key, options, name) {
   ];
 }
 
-// What a CryptoKey is as a KeyObject, which is to be kept from the Worker: it could be exported.
+// The KeyObject of a CryptoKey. The Worker must not get it: it could be exported.
 function known(key) {
   if (!(key instanceof CryptoKey)) return key;
   const [type, bytes] = internals.material(key);

@@ -53,7 +53,7 @@ export class MIMEParams {
   }
 }
 
-// Reads ";name=value" and ";name=\"quoted\"" until the end; what is wrong is left out.
+// Reads ";name=value" and ";name=\"quoted\"" until the end; malformed parameters are left out.
 function read(params, text) {
   const piece = /;[\t\n\r ]*([^;=]*)(?:=("(?:\\[\s\S]|[^"\\])*"?[^;]*|[^;]*))?/y;
   for (let hit; (hit = piece.exec(text)) !== null; ) {

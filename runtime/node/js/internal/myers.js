@@ -1,5 +1,5 @@
 // http://www.xmailserver.org/diff2.pdf The shortest way from one list to
-// another, as util.diff of Node.js words it: pairs of what is done (0 is kept, 1
+// another, as util.diff of Node.js words it: pairs of the operation (0 is kept, 1
 // is in the first alone, -1 in the second) and the value.
 
 export function shortest(a, b) {

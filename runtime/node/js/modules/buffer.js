@@ -1,5 +1,4 @@
-// https://nodejs.org/api/buffer.html. What goes over many bytes is Go's or the
-// engine's own.
+// https://nodejs.org/api/buffer.html. Loops over many bytes are Go's or the engine's own.
 import { notImplemented } from "node:internal/absent";
 import { call, internals, required } from "node:internal/host";
 import {

@@ -1,4 +1,4 @@
-// As the package unenv has it, and what the platform has beside.
+// As the package unenv has it, with the platform's additions.
 import all from "unenv/node/constants";
 import { defaultCipherList as ciphers } from "unenv/node/internal/crypto/constants";
 

@@ -124,7 +124,7 @@ const hashing = {
   _flush(callback) {
     const again = this.gathered?.copy();
     this.push(this.digest());
-    this.gathered = again; // what was piped here can still be asked for by digest()
+    this.gathered = again; // digest() still returns the hash of piped data
     callback();
   },
 };
@@ -480,7 +480,7 @@ export function verify(digest, data, key, signature, callback) {
   return later(() => verified(digest, bytes, key, bytesFrom(signature)), callback);
 }
 
-// Sign and Verify gather what is signed.
+// Sign and Verify gather the signed data.
 function signer(name, finish) {
   /** @type {any} */
   const cls = {

@@ -1,5 +1,4 @@
-// https://nodejs.org/api/module.html: require gives what the runtime has, since
-// all else is in the bundle.
+// https://nodejs.org/api/module.html: require gives the modules of the runtime, since all others are in the bundle.
 import { notImplemented, notImplementedClass } from "node:internal/absent";
 import { load } from "node:internal/host";
 import { invalidValue, needString, NodeError } from "node:internal/errors";

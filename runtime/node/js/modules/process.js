@@ -329,8 +329,7 @@ for (const name of [
   own[name] = absent(name);
 Object.assign(process, own);
 
-// Standard output is the console. It takes what a Writable takes, without the
-// weight of the stream module.
+// Standard output is the console. It has the write methods of a Writable, without the weight of the stream module.
 class Output extends EventEmitter {
   constructor(fd, level) {
     super();

@@ -1,4 +1,4 @@
-// As the package unenv has it, and what the platform has beside.
+// As the package unenv has it, with the platform's additions.
 import { notImplemented } from "node:internal/absent";
 
 export * from "unenv/node/sqlite";

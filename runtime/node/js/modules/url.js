@@ -1,4 +1,4 @@
-// As the package unenv has it, and what it lacks of Node.js and the platform.
+// As the package unenv has it, with its missing parts of Node.js and the platform.
 import legacy from "unenv/node/url";
 import { NodeError, needObject } from "node:internal/errors";
 import * as punycode from "node:punycode";

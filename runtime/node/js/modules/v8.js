@@ -1,4 +1,4 @@
-// As the package unenv has it, and what the platform has beside. What only V8 does is absent.
+// As the package unenv has it, with the platform's additions. Functions of V8 alone are absent.
 import all from "unenv/node/v8";
 import { notImplemented, notImplementedClass } from "node:internal/absent";
 import { needString } from "node:internal/errors";

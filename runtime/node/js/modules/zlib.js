@@ -198,7 +198,7 @@ function streamClass(name) {
       : call("zlib_expander", unpacking[name], s.dictionary, s.whole);
   const kind = (flush) => (!packs || flush === 0 ? MORE : flush === ends ? LAST : FLUSH);
 
-  // What comes of bytes, piece by piece.
+  // The output for bytes, piece by piece.
   function* made(stream, bytes, how) {
     for (let at = 0; at === 0 || at < bytes.byteLength; at += PIECE) {
       const step = at + PIECE < bytes.byteLength ? MORE : how,
@@ -286,7 +286,7 @@ function streamClass(name) {
           if (callback) load("node:stream").finished(this, callback);
           this.destroy();
         },
-        // Without a callback, what comes of a chunk at once; packages ask for it.
+        // Without a callback, returns the output for a chunk at once; packages rely on it.
         _processChunk(chunk, flush, callback) {
           if (callback !== undefined) return run(this, bytesFrom(chunk), kind(flush), callback);
           const pieces = [...made(this, bytesFrom(chunk), packs ? kind(flush) : flush === ends ? LAST : MORE)];

@@ -133,7 +133,7 @@ class CacheStorage {
   }
 }
 
-// What the standard has and the platform has not.
+// Methods of the standard that the platform lacks.
 function unsupported(cls, name, methods) {
   for (const method of methods) {
     const refuse = {

@@ -23,8 +23,7 @@ const WAITING = {
   size: (chunk) => (typeof chunk === "string" ? chunk.length : chunk.byteLength),
 };
 
-// What a short input becomes may be a thousand times longer, so the pieces wait
-// for a reader within one chunk as well as between two.
+// The output of a short input may be a thousand times longer, so the pieces wait for a reader within one chunk as well as between two.
 function coder(format, decompress) {
   let id = 0; // opened for the first chunk, on behalf of the request that writes it
   const step = (bytes, last) =>

@@ -19,8 +19,7 @@ function log(level, args) {
   print(level, shown(args), plainArguments(args));
 }
 
-// The text of arguments; what the author's own code throws meanwhile is no
-// reason to fail.
+// The text of arguments; an exception of the author's own code does not fail the call.
 function shown(args) {
   try {
     return format(...args);

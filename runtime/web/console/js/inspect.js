@@ -211,7 +211,7 @@ class Inherited {
 
 const LAYERS = 3; // of prototypes that are looked at
 
-// What the prototypes of an object hold of the author's and is no method, as showHidden asks for.
+// The author's properties in the prototypes of an object, except methods, for showHidden.
 function inherited(c, value, level) {
   const found = [];
   if (!c.showHidden || (c.depth !== null && level > c.depth)) return found;
@@ -292,7 +292,7 @@ function namedKeys(c, value) {
 
 const isIndex = (key) => typeof key === "string" && /^(0|[1-9]\d*)$/.test(key) && +key < 2 ** 32 - 1;
 
-// What is shown of a value: brackets, entries before the properties, the keys.
+// The shown parts of a value: brackets, entries before the properties, the keys.
 function shape(c, value, level, typed) {
   const name = className(value, c),
     tag = tagOf(c, value, name);

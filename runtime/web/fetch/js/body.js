@@ -1,5 +1,4 @@
-// https://fetch.spec.whatwg.org/#body-mixin A body stays what it was made from
-// (text, bytes, or a handle of Go's) until somebody asks for its stream.
+// https://fetch.spec.whatwg.org/#body-mixin A body keeps its source (text, bytes, or a handle of Go's) until code asks for its stream.
 //
 // The functions here work on the state that a Request or Response keeps in a
 // private field. These fields of it are the body's:
@@ -85,7 +84,7 @@ export function extract(init) {
   return [`${init}`.toWellFormed(), TEXT_TYPE];
 }
 
-// What is iterable is streamed, unless it says by itself what text it is.
+// An iterable is streamed, unless it has a text form of its own.
 function isIterable(value) {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   if (typeof value[Symbol.asyncIterator] === "function") return true;

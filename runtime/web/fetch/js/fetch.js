@@ -66,7 +66,7 @@ async function fetch(input, init = undefined) {
   }
 }
 
-// What a request's cache asks of the caches on its way (Fetch standard, 4.6).
+// The headers by which a request's cache mode controls caches on its way (Fetch standard, 4.6).
 function uncached(list, cache = "default") {
   if (cache === "default") return list;
   const sent = list.slice(),

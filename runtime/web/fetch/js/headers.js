@@ -80,8 +80,8 @@ export function get(list, name) {
   return out;
 }
 
-// Names and values repeat from request to request; what was found good once is
-// not looked at again. Both sets are bounded: their content is the author's.
+// Names and values repeat from request to request; valid ones are not checked again. Both sets are bounded: their content is the
+// author's.
 const names = new Map();
 const values = new Set();
 const REMEMBERED = 512;

@@ -110,9 +110,8 @@ export class Request {
   }
 }
 
-// What a request says of itself beside what is sent, when its init is silent.
-// There is no page that asks: a referrer is the Worker itself or none, and mode
-// and credentials change nothing of what goes out.
+// Defaults of a request's attributes that are not sent. There is no page: a referrer is the Worker itself or none, and mode and
+// credentials do not change the sent request.
 const ASKED = {
   cache: "default",
   credentials: "same-origin",
@@ -324,7 +323,7 @@ function normalise(method) {
 // Of an origin other than the Worker's, which is opaque, the client stands in.
 function referrerOf(referrer) {
   if (referrer === "") return "";
-  host.url_href(referrer.toWellFormed()); // throws what a malformed URL throws
+  host.url_href(referrer.toWellFormed()); // throws the error of a malformed URL
   return "about:client";
 }
 

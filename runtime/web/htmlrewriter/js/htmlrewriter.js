@@ -52,7 +52,7 @@ export class HTMLRewriter {
   }
 }
 
-// The callbacks of what the author gave, bound to it.
+// The callbacks of the author's object, bound to it.
 function pick(given, kinds, what) {
   if (given === null || given === undefined) given = {};
   if (typeof given !== "object" && typeof given !== "function") {
@@ -87,11 +87,11 @@ const ENDTAG = 5,
 class Run {
   #id;
   #handlers;
-  #source; // what is left to read, as takeBody gives it
+  #source; // the unread rest, as takeBody gives it
   #reader = null; // of the source, when it is a stream
   #insert = null; // [reader, whether it is HTML] of a stream that is put in
   #waits = false; // whether a handler is waited for
-  #edit = null; // a promise of what it wants, while what is in front of its token goes out
+  #edit = null; // a promise of its edit, while the text before its token goes out
   #parts = { streams: new Map(), callbacks: new Map(), last: 0 }; // by number
   constructor(id, handlers, source) {
     this.#id = id;
@@ -135,7 +135,7 @@ class Run {
         const token = tokenOf(step, this.#parts);
         const wanted =
           step[0] === ENDTAG ? this.#endTag(step[1], step[3], token) : this.#token(NAMES[step[0]], step[1], token);
-        if (this.#waits) await undefined; // most have what they wait for
+        if (this.#waits) await undefined; // most are settled after one turn
         const piece = this.#waits ? host.html_flush(this.#id) : null;
         if (piece !== null) {
           this.#edit = wanted;
@@ -270,7 +270,7 @@ function change(state, at, value) {
   edit[at] = value;
 }
 
-// Forgets what was wanted of an end tag but its name.
+// Forgets the edits of an end tag but its name.
 function undo(token) {
   const { edit } = contentOf(token);
   if (edit === null) return;
@@ -331,7 +331,7 @@ function refuseStream(token, content) {
   }
 }
 
-// Takes out what stands at a place, and puts the content of args there; without args, what was put there before stays.
+// Removes the content of a place, and puts the content of args there; without args, earlier insertions stay.
 function drop(token, args, method) {
   const state = live(token);
   if (args !== undefined) {
@@ -446,7 +446,7 @@ class Element extends Token {
   }
 }
 
-// Leaves out the content of an element, and what was to be put into it.
+// Leaves out the content of an element, and insertions into it.
 function empty(state, endToo) {
   if (!state.holds) return;
   change(state, EMPTIED, true);

@@ -8,7 +8,7 @@ const kindOf = Object.getOwnPropertyDescriptor(TypedArray.prototype, Symbol.toSt
 const lengthOf = Object.getOwnPropertyDescriptor(TypedArray.prototype, "length").get;
 const bufferOf = Object.getOwnPropertyDescriptor(TypedArray.prototype, "buffer").get;
 const offsetOf = Object.getOwnPropertyDescriptor(TypedArray.prototype, "byteOffset").get;
-const checkTyped = TypedArray.prototype.keys; // throws for what is no typed array, or a detached one
+const checkTyped = TypedArray.prototype.keys; // throws for any other value, or a detached array
 
 const INTEGERS = new Set([
   "Int8Array",

@@ -1,4 +1,4 @@
-// What a standard has and production refuses works here, and is warned of.
+// Features of a standard that production refuses work here, with a warning.
 import { host } from "../../webidl/js/host.js";
 import { trace } from "./trace.js";
 

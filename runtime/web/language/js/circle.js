@@ -7,7 +7,7 @@ const { keys, hasOwn } = Object,
   { isInteger } = Number;
 const { get, set, delete: remove } = Map.prototype;
 
-const first = 2; // lines between the first object and what is left out
+const first = 2; // lines between the first object and the omitted ones
 const enough = 50_000; // properties that are looked at
 
 // The value that JSON.stringify writes; undefined where a replacer decides what that is.
@@ -24,7 +24,7 @@ export function writing(stringify, value, replacer, space) {
   }
 }
 
-// What an object has under a name, itself or by its prototypes; undefined where code answers.
+// The value of an object's property, its own or inherited; undefined for a getter or a trap.
 function held(object, name) {
   for (; object !== null; object = getPrototypeOf(object)) {
     const property = getOwnPropertyDescriptor(object, name);

@@ -27,7 +27,7 @@ export function unguard(id) {
 }
 
 function ask() {
-  if (asked || !isServing()) return; // what the module left is done in time
+  if (asked || !isServing()) return; // objects of the module come later
   asked = true;
   host.finalize();
 }

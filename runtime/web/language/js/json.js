@@ -1,6 +1,5 @@
-// JSON of plain data is written by the host, which reads it where it lies. The engine
-// writes the rest: what has getters, toJSON or a trap, or is asked for a piece at a time.
-// What is wrong with a text that is read is said in V8's words.
+// JSON of plain data is written by the host, which reads it where it lies. The engine writes the rest: values with getters, toJSON or a
+// trap, or a replacer. Syntax errors have V8's messages.
 import { writing } from "./circle.js";
 import { host } from "../../webidl/js/host.js";
 import { parsed } from "./wording.js";

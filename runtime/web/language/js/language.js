@@ -1,5 +1,5 @@
-// What the platform changes in the language itself: no code from strings, host
-// entropy, stacks that begin with the error's own text as V8's do.
+// The platform's changes of the language itself: no code from strings, host entropy, stacks that begin with the error's own text as V8's
+// do.
 import { host } from "../../webidl/js/host.js";
 import { attribute, expose } from "../../webidl/js/idl.js";
 import { isServing } from "../../iocontext/js/owner.js";
@@ -24,7 +24,7 @@ function refuseStrings() {
     "eval",
     {
       eval(code) {
-        refuseCode(); // also what is no text, as the platform does
+        refuseCode(); // other values too, as the platform does
         if (typeof code !== "string") return code;
         return evaluate(code);
       },
@@ -54,8 +54,8 @@ function refuseStrings() {
 let file;
 
 // The methods of V8's call sites that the engine's lack, which libraries call in
-// their prepareStackTrace, as V8 answers of a function in strict mode. What a
-// method was called of is not kept: each function counts as called by itself.
+// their prepareStackTrace, as V8 answers of a function in strict mode. The receiver of a call is not kept: each function counts as called
+// by itself.
 function completeFrames() {
   Error.prepareStackTrace = (error, frames) => frames[0];
   const { stack: here } = /** @type {any} */ (new Error()),
@@ -206,7 +206,7 @@ function freeStacks() {
   }
 }
 
-// What is captured for an object is its own, and headed as late, as an error's is.
+// A captured stack is the object's own property, and gets its header as late as an error's.
 function nameCaptures() {
   const { captureStackTrace: capture } = Error;
   const { value } = Object.getOwnPropertyDescriptor(
@@ -228,16 +228,15 @@ function nameCaptures() {
   Object.defineProperty(Error, "captureStackTrace", { value, writable: true, enumerable: false, configurable: true });
 }
 
-// The engine's setters answer NaN to what makes no date and leave the date as it
-// was: it becomes an invalid one (ECMA-262, 21.4.4.20 and on), unless it was that
-// before: then what the conversion of a field sets stays.
+// The engine's setters return NaN for an invalid result and leave the date unchanged. Here it becomes invalid (ECMA-262, 21.4.4.20 and
+// on), unless it already was: then a value that the conversion of a field sets stays.
 function invalidateDates() {
   const { apply } = Reflect,
     { getTime, setTime } = Date.prototype;
   for (const name of Object.getOwnPropertyNames(Date.prototype)) {
     const original = Date.prototype[name];
     if (!name.startsWith("set") || name === "setTime") continue;
-    const ofNone = name.endsWith("Year"); // begins anew with what was no date
+    const ofNone = name.endsWith("Year"); // makes an invalid date valid again
     const { [name]: value } = {
       [name](...fields) {
         const before = apply(getTime, this, []),
@@ -292,7 +291,7 @@ function countExceptions() {
   Object.defineProperty(Error, "isError", { value: either });
 }
 
-// What the engine has from drafts of ECMA-262: RegExp.escape (22.2.5.1) leaves pairs of
+// Features of the engine from drafts of ECMA-262: RegExp.escape (22.2.5.1) leaves pairs of
 // surrogates as they are, and Promise.try (27.2.4.8) gives back a promise of its kind. The error
 // of Promise.any has the message and the properties of V8's.
 function amend() {

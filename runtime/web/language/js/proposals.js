@@ -1,4 +1,4 @@
-// What the engine has and V8 does not: a Worker that used it would fail in production.
+// Features of the engine that V8 lacks: a Worker that used them would fail in production.
 /** @type {any[][]} */
 const PROPOSALS = [
   [Iterator.prototype, "chunks", "windows"],

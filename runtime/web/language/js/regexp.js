@@ -19,7 +19,7 @@ export function noteMatches() {
   const noting = {
     exec(string) {
       const match = apply(exec, this, [string]);
-      // A copy: what the caller does to its own is not seen.
+      // A copy, which the caller cannot change.
       if (match !== null) last = Object.assign([...match], { input: match.input, index: match.index });
       return match;
     },

@@ -1,5 +1,5 @@
 // Splitting by an expression. The engine takes the standard's steps (ECMA-262, 22.2.6.14) and tries it at each
-// position, which for the lines of a log is most of what a Worker does. To look for the next match comes to the
+// position, which for the lines of a log is most of a Worker's time. To look for the next match comes to the
 // same, and costs by the part and not by the character. The engine's steps are taken for short texts and parts, and
 // where a program could tell the two apart, since it has made RegExp or this expression its own.
 

@@ -1,6 +1,5 @@
 // The engine's messages in the words of V8, which authors know, look up and match, as
-// far as the words are known where it throws. What was called, or gone through, is read
-// from the code by the host (wording.go).
+// far as the words are known where it throws. The host reads the called or iterated expression from the code (wording.go).
 import { circular } from "./circle.js";
 import { host } from "../../webidl/js/host.js";
 
@@ -12,8 +11,7 @@ const outside = "Offset is outside the bounds of the DataView";
 
 const native = (frame) => (frame !== undefined && frame.isNative() ? frame.getFunctionName() : undefined);
 
-// What the engine says, with what V8 says of it: a text, or what makes one of the
-// innermost frame.
+// The engine's messages with V8's: a text, or a function that makes one of the innermost frame.
 const known = new Map(
   Object.entries({
     "not a function": (frame) => notCallable(frame),
@@ -234,7 +232,7 @@ function ofView(name) {
   return name !== undefined && name in DataView.prototype;
 }
 
-// What a method of a primitive's prototype says of another this; other functions say the same of arguments.
+// The error of a method of a primitive's prototype for another this; other functions have the same for arguments.
 function receiverExpected(frame, type) {
   const name = native(frame);
   return name !== undefined && Object.hasOwn(globalThis[type].prototype, name)
@@ -260,7 +258,7 @@ function notCallable(frame) {
   if (frame === undefined) return undefined;
   const found = host.called_at(`${frame.getFileName()}`, frame.getLineNumber(), frame.getColumnNumber());
   const meant = found.filter((text) => !isBuiltIn(text));
-  // The engine calls what a loop that awaits, or one whose iterator has no next, does not find.
+  // A loop that awaits, or one whose iterator has no next, fails in the engine as a call.
   if (meant.length === 0) return notIterable(frame, undefined);
   if (meant.length > 2) return undefined; // the code says too much
   const [first, second] = meant,
@@ -293,7 +291,7 @@ function notDestructured(frame) {
   return `Cannot destructure ${subject}${source === "" ? "a value that is undefined or null" : `'${source}' as it is undefined or null.`}`;
 }
 
-// What is assigned to in the code, with a space before it; "" where that is not known.
+// The target of an assignment in the code, with a space before it; "" if unknown.
 function assigned(frame) {
   if (frame === undefined || native(frame) !== undefined) return "";
   const name = host.assigned_at(`${frame.getFileName()}`, frame.getLineNumber(), frame.getColumnNumber());
@@ -346,7 +344,7 @@ function worded(error, type, frame) {
   return typeof words === "function" ? words(frame) : words;
 }
 
-// What the engine says by a class of its own, and V8 by a RangeError.
+// Errors that have a class of their own in the engine, and are RangeErrors in V8.
 const internal = InternalError.prototype,
   range = RangeError.prototype;
 const ranges = {

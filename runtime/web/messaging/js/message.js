@@ -64,7 +64,7 @@ function transferOf(options) {
   return options.transfer === undefined ? [] : sequence(options.transfer, "MessagePort.postMessage: transfer");
 }
 
-// What is behind a port, which may come to be behind another one:
+// The state of a port, which another port may take over:
 //   port     the object
 //   peer     the state of the other end; null when there is none any more
 //   queue    the events to come
@@ -93,7 +93,7 @@ function unborn() {
   return port;
 }
 
-// Puts what is behind a port behind another one; the first is of no use afterwards.
+// Moves the state of a port to another one; the first is unusable afterwards.
 function move(from, to) {
   const state = stateOf(from);
   entangle(from, null).detached = true;

@@ -36,16 +36,16 @@ let stateOf, isSocket;
 
 export { isSocket };
 
-// What an end keeps:
+// The state of an end:
 //   socket      the object
-//   peer        what it sends to; null until it is connected
+//   peer        the other end; null until it is connected
 //   ready       as readyState
 //   accepted    whether messages are delivered; until then they wait in queue
 //   closed      whether it has sent its close
 //   ended       whether its peer has sent its close
 //   coupled     whether it was given away in a Response
 //   sent        bytes that waited to go out when the code now running first sent, and
-//               what it has sent since; null when it has sent nothing
+//               the bytes sent since; null when it has sent nothing
 //   late        bytes that were sent after the close, and so never go out
 //   half        whether its peer's close leaves it open for sending
 //   owner       the request that made it
@@ -206,7 +206,7 @@ function usable(state) {
     );
 }
 
-// About what an attachment takes.
+// The approximate size of an attachment.
 function sizeOf(value) {
   const text = JSON.stringify(value, (_, item) =>
     item instanceof Map || item instanceof Set

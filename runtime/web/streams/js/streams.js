@@ -396,7 +396,7 @@ class FixedLengthStream extends IdentityTransformStream {
   }
 }
 
-// A stream of bytes of what a reader gives.
+// A byte stream of a reader's chunks.
 function bytesFrom(reader) {
   let failed = (_error) => {};
   reader.closed.catch((error) => {

@@ -80,7 +80,7 @@ const FATAL = 1,
 export class TextDecoder {
   #label;
   #flags;
-  #rest = null; // what an earlier call with stream: true could not decode yet
+  #rest = null; // the undecoded end of an earlier call with stream: true
   #flush = true; // the next call begins a new text
   #bomSeen = false;
   constructor(label = "utf-8", options = undefined) {

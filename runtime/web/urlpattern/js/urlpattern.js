@@ -1,12 +1,11 @@
-// https://urlpattern.spec.whatwg.org/ Go compiles patterns and cuts up what is
-// matched; the regular expressions are made and run here.
+// https://urlpattern.spec.whatwg.org/ Go compiles patterns and splits inputs; the regular expressions are made and run here.
 import { host } from "../../webidl/js/host.js";
 import { define, dictionary, guarded } from "../../webidl/js/idl.js";
 
 const PARTS = ["protocol", "username", "password", "hostname", "port", "pathname", "search", "hash"];
 const MEMBERS = [...PARTS, "baseURL"];
 const SCHEMES = ["http", "https", "ws", "wss", "ftp", "file"];
-const FIELDS = 4; // of each part in what the host gives
+const FIELDS = 4; // of each part in the host's result
 
 const { exec } = RegExp.prototype;
 const any = expression("^(.*)$", "v"); // most parts of most patterns

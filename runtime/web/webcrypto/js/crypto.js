@@ -13,7 +13,7 @@ const FORMATS = ["raw", "pkcs8", "spki", "jwk"];
 // In the order in which keys list them.
 const USAGES = ["encrypt", "decrypt", "sign", "verify", "deriveKey", "deriveBits", "wrapKey", "unwrapKey"];
 
-// What the keys of each algorithm may be used for, by type.
+// The usages of each algorithm's keys, by type.
 const cipher = { secret: "encrypt decrypt wrapKey unwrapKey" };
 const signing = { public: "verify", private: "sign" };
 const agreement = { public: "", private: "deriveKey deriveBits" };

@@ -56,7 +56,7 @@ export const isMap = branded(getter(Map.prototype, "size"));
 export const isSet = branded(getter(Set.prototype, "size"));
 export const isWeakMap = branded((value) => WeakMap.prototype.has.call(value, hidden));
 export const isWeakSet = branded((value) => WeakSet.prototype.has.call(value, hidden));
-export const isRegExp = branded(getter(RegExp.prototype, "hasIndices")); // throws for what is neither a RegExp nor the prototype
+export const isRegExp = branded(getter(RegExp.prototype, "hasIndices")); // throws for anything but a RegExp or the prototype
 export const isNumberObject = branded((value) => Number.prototype.valueOf.call(value));
 export const isStringObject = branded((value) => String.prototype.valueOf.call(value));
 export const isBooleanObject = branded((value) => Boolean.prototype.valueOf.call(value));

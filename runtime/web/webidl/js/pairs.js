@@ -1,5 +1,5 @@
-// Names and their values in one flat array: name, value, name, value. It is searched
-// by what is native of an array, ten times as fast as by a loop.
+// Names and their values in one flat array: name, value, name, value. The native methods of arrays search it, ten times as fast as a
+// loop.
 
 /** The index of a name in a list, from an even index on; -1 without it. */
 export function find(list, name, from = 0) {

@@ -5,7 +5,7 @@ import { getDefaultHighWaterMark, Readable } from "node:stream";
 import { NodeError } from "node:internal/errors";
 import { addJoined } from "node:internal/http/headers";
 
-const kBody = Symbol("kBody"); // the ReadableStream of what is left, null when there is none
+const kBody = Symbol("kBody"); // the ReadableStream of the unread rest, null when there is none
 const kReader = Symbol("kReader"); // its reader, once it is read
 const kJoined = Symbol("kJoined");
 const kDistinct = Symbol("kDistinct");
@@ -104,7 +104,7 @@ IncomingMessage.prototype._destroy = function _destroy(error, callback) {
     this.emit("aborted");
     this.socket?.destroy(error);
   }
-  // An abort is no error to who does not listen.
+  // An abort without an error listener is no error.
   process.nextTick(() => callback(this.listenerCount("error") > 0 ? error : null));
 };
 

@@ -208,7 +208,7 @@ function needChunk(chunk) {
     throw invalidType("chunk", ["string", "Buffer", "Uint8Array"], chunk);
 }
 
-// A mistake, but what was written before it is sent.
+// A mistake, but the data written before it is sent.
 function afterEnd(message, callback) {
   const error = NodeError(Error, "ERR_STREAM_WRITE_AFTER_END", "write after end");
   process.nextTick(() => {
@@ -244,7 +244,7 @@ function take(message, size) {
   message[kWritten] += size;
 }
 
-// What is written in one go is sent in one piece, and without a stream if it is all.
+// Writes of one turn are sent in one piece, and without a stream if there are no more.
 function together(message) {
   if (message[kTogether]) return;
   message[kTogether] = true;

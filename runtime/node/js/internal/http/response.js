@@ -1,5 +1,4 @@
-// https://nodejs.org/api/http.html#class-httpserverresponse: what a handler
-// writes becomes a web Response.
+// https://nodejs.org/api/http.html#class-httpserverresponse: a handler's output becomes a web Response.
 import { Buffer } from "node:buffer";
 import { createNotImplementedError } from "node:internal/absent";
 import { NodeError } from "node:internal/errors";

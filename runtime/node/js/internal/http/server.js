@@ -123,7 +123,7 @@ export async function answer(server, request, env, ctx) {
   return promise;
 }
 
-// What a caller of listen may say of the port: a number, a text of digits, or an object with one of these.
+// The forms of listen's port: a number, a text of digits, or an object with one of these.
 function portOf(given) {
   const value = typeof given === "object" && given !== null ? given.port : given;
   if (typeof value !== "number" && !(typeof value === "string" && /^\d+$/.test(value))) return 0;

@@ -1,5 +1,5 @@
-// What a message knows of its connection. There is no socket below a web
-// Request: this one tells who is at the other end, and when they go.
+// The connection of a message. There is no socket below a web Request: this one has the client's address, and an event for its
+// disconnect.
 import { EventEmitter } from "node:events";
 import { isIPv6 } from "node:net";
 

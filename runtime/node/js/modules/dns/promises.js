@@ -1,4 +1,4 @@
-// As the package unenv has it, and what the platform has beside. A Worker has no resolver of its own to set.
+// As the package unenv has it, with the platform's additions. A Worker has no resolver of its own to set.
 import { notImplemented } from "node:internal/absent";
 import all from "unenv/node/dns/promises";
 

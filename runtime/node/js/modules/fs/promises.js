@@ -1,4 +1,4 @@
-// As the package unenv has it, and what the platform has beside.
+// As the package unenv has it, with the platform's additions.
 import { notImplementedClass } from "node:internal/absent";
 
 export * from "unenv/node/fs/promises";
