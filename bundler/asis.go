@@ -17,7 +17,7 @@ import (
 // This file leaves a Worker as another tool has bundled it, byte for byte: where its wrangler configuration says no_bundle.
 // Such a Worker may send the text of its functions to a page, whose Content-Security-Policy names the hash of the tool's text.
 // The entry and the modules that it imports keep their names, relative to the entry's folder. esbuild compiles the
-// Worker all the same, for its diagnostics; where it holds what only a bundle can, it is bundled, with a warning.
+// Worker all the same, for its diagnostics; where only a bundle can work, it is bundled, with a warning.
 
 // asIs replaces the Worker of out by the modules as they are.
 func (c *compiler) asIs(explain explainer, meta metafile, out *compiled) {

@@ -57,7 +57,7 @@ func builder(t testing.TB, dir string, o Options) *Builder {
 	return b
 }
 
-// build builds what must have no errors.
+// build builds a site that must have no errors.
 func build(t *testing.T, b *Builder, m manifest.Manifest) *Bundle {
 	t.Helper()
 	bundle, found := b.Build(t.Context(), &m)
@@ -277,7 +277,7 @@ func TestRecovers(t *testing.T) {
 	}
 }
 
-// TestAwaits: what would end a failure is watched, and never the site's folder as such.
+// TestAwaits: files whose change could end a failure are watched, and never the site's folder as such.
 func TestAwaits(t *testing.T) {
 	for name, tt := range map[string]struct {
 		files []string

@@ -211,7 +211,7 @@ func developmentBuilds(inputs []string) (packages []string) {
 // WasmFeature is the code of the warning of a WebAssembly module that does not run on this machine.
 const WasmFeature = "worker-wasm-feature"
 
-// lackingFeatures warns of modules that need what pages cannot run. It keeps the findings by the module's name, which is made of its
+// lackingFeatures warns of modules that need a feature that pages lacks. It keeps the findings by the module's name, which is made of its
 // bytes.
 func (c *compiler) lackingFeatures(modules []Module) (found diagnostic.List) {
 	known := c.features

@@ -22,7 +22,7 @@ func newSecrets(value string) func() *secretscan.Set {
 	return func() *secretscan.Set { return set }
 }
 
-// TestLeaks: a secret is found in whatever is published, and nothing that is said of it holds it.
+// TestLeaks: a secret is found in every published file, and no message about it contains it.
 func TestLeaks(t *testing.T) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)

@@ -47,7 +47,7 @@ func TestListed(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(t *testing.T, dir, file string)
-		public string // what may be read of the file afterwards; "" for nothing
+		public string // bytes that may be read of the file afterwards; "" for none
 	}{
 		{"nothing", func(*testing.T, string, string) {}, before},
 		{"other bytes", func(t *testing.T, dir, _ string) { put(t, dir, "public/sub/a.txt", after) }, after},

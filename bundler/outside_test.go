@@ -20,7 +20,7 @@ const (
 	openKey = "-----BEGIN OPENSSH PRIVATE KEY-----\n" + taken + "\n-----END OPENSSH PRIVATE KEY-----\n"
 )
 
-// machine is a home folder with a site in a checkout, among what else a home holds. It returns the site's folder.
+// machine is a home folder with a site in a checkout, among the usual files of a home. It returns the site's folder.
 func machine(t *testing.T, files ...string) (home, dir string) {
 	t.Helper()
 	home = site(t, append([]string{

@@ -21,7 +21,7 @@ type AccessChange struct {
 
 // AccessChanges compares the access of two manifests at every pattern of either, and at every served file of the second's
 // bundle; files are paths in that bundle. A path without an answer under the second does not become public. It asks the
-// [RouteTable] that the front door serves by. What becomes public comes first, each kind sorted by path; the list is never nil.
+// [RouteTable] that the front door serves by. Newly public paths come first, each kind sorted by path; the list is never nil.
 func AccessChanges(was, now *Manifest, files iter.Seq[string]) []AccessChange {
 	before, after := NewRouteTable(was.Routes), NewRouteTable(now.Routes)
 	changes, seen := []AccessChange{}, map[string]bool{}
@@ -83,7 +83,7 @@ type Audience struct {
 	Example string `json:"example,omitempty"` // the path of one of them, a page if there is one
 }
 
-// AccessList tells who may see what: each members route with the files that it guards, each public one, and the files that
+// AccessList lists the audiences: each members route with the files that it guards, each public one, and the files that
 // everyone may see. Files are paths in the manifest's bundle. Members come first, each kind sorted by pattern; the list is
 // never nil.
 func AccessList(m *Manifest, files iter.Seq[string]) []Audience {

@@ -74,7 +74,7 @@ func TestAccessChanges(t *testing.T) {
 	}
 }
 
-// TestUploaded says what files of a bundle are.
+// TestUploaded classifies the files of a bundle.
 func TestUploaded(t *testing.T) {
 	for _, tt := range []struct{ manifest, file, want string }{
 		{`{}`, "a/b.html", "/a/b.html"},

@@ -110,7 +110,7 @@ func (d *Document) explainType(p jsontree.Pointer, n *jsontree.Node, want string
 	d.Refuse(diagnostic.CodeWrongType, p, msg, typeFix(p, n, want))
 }
 
-// typeFix proposes how to write what p points at. A list of objects has no short form to propose.
+// typeFix proposes the form of the value that p points at. A list of objects has no short form to propose.
 func typeFix(p jsontree.Pointer, n *jsontree.Node, want string) string {
 	items := described().at(p).Items
 	switch {
@@ -158,7 +158,7 @@ func typeFix(p jsontree.Pointer, n *jsontree.Node, want string) string {
 }
 
 // soleName returns the one name in a value that other tools write as a list or an object: the text itself, that of the
-// only item, or that of the member for a folder or name; "" for none, and for what may be a secret.
+// only item, or that of the member for a folder or name; "" for none, and for a possible secret.
 func soleName(n *jsontree.Node) string {
 	switch items := n.List(); {
 	case n.Kind == jsontree.StringNode:

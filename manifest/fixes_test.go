@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// remedies are the fixes that name what to write, and what that replaces.
+// remedies are the fixes that name a text, and the text that it replaces.
 var remedies = []struct {
 	pattern *regexp.Regexp
 	apply   func(d diagnostic.Diagnostic, named string) string
@@ -42,7 +42,7 @@ var remedies = []struct {
 
 func verbatim(_ diagnostic.Diagnostic, named string) string { return named }
 
-// TestFixesPass applies every fix that says what to write, literally and at the place reported, and looks for
+// TestFixesPass applies every fix that names a text, literally and at the place reported, and looks for
 // the same complaint there: it must be gone.
 func TestFixesPass(t *testing.T) {
 	applied := map[string]int{}

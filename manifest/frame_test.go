@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// drawn is a code frame as a terminal shows it, without what stands before "| ".
+// drawn is a code frame as a terminal shows it, without the part before "| ".
 type drawn struct{ text, carets string }
 
 // draw writes a diagnostic with that span over a line of another file, and cuts the frame out.
@@ -134,7 +134,7 @@ func TestFrameEdges(t *testing.T) {
 	}
 }
 
-// TestFramesOfNarrowTerminals: no line of a frame is wider than the terminal, down to what says nothing any more, and
+// TestFramesOfNarrowTerminals: no line of a frame is wider than the terminal, down to widths without room for text, and
 // the carets stay under the span, also of a file that is one line of 200 kB.
 func TestFramesOfNarrowTerminals(t *testing.T) {
 	long := strings.Repeat("a", 100_000) + "FAULT" + strings.Repeat("b", 100_000)

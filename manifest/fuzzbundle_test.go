@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
-// FuzzBundle holds Load to what must be true of every bundle: it ends, a manifest comes back exactly when there
+// FuzzBundle checks the invariants of Load: it ends, a manifest comes back exactly when there
 // is no error, positions lie inside the file they name, diagnostics are in order, and no report passes control
 // characters on.
 func FuzzBundle(f *testing.F) {

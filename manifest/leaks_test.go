@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
-// TestMembersText finds what members' pages say in files that anybody may have.
+// TestMembersText finds text of members' pages in public files.
 func TestMembersText(t *testing.T) {
 	const (
 		page = "<!doctype html><title>Minutes</title><nav><a href=/>The home of our rowing club</a></nav><main><h1>Minutes of the " +

@@ -263,7 +263,7 @@ func segments(path string) int {
 
 func (p *patterns) empty() bool { return len(p.exact) == 0 && len(p.prefix) == 0 }
 
-// Reach tells what happens to the requests that a route is for.
+// Reach describes the handling of the requests that a route is for.
 type Reach struct {
 	Path  string // a request path whose most specific route this one is; empty when there is none
 	Twin  string // the pattern, declared before, that matches the same paths instead

@@ -34,7 +34,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// difference is the first line in which two texts differ, and what each has there.
+// difference is the first line in which two texts differ, with both versions.
 func difference(got, want string) (line int, is, was string) {
 	for line = 1; ; line++ {
 		var more, expected bool

@@ -60,7 +60,7 @@ func newAccount(ctx context.Context, db *sql.DB, w *watcher, rows map[string]int
 	return a, a.readActions()
 }
 
-// readActions reads what foreign keys do to the rows of each table when their parents are deleted, and to columns of them
+// readActions reads the actions of foreign keys on the rows of each table when their parents are deleted, and to columns of them
 // when those are updated, too.
 func (a *account) readActions() error {
 	rows, err := a.db.QueryContext(a.ctx, `SELECT t.name, k."table", k."from", k.on_delete, k.on_update FROM pragma_table_list AS t,

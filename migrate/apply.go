@@ -93,7 +93,7 @@ type run struct {
 	steps         *int64        // budget left to the running statement; nil for no bound
 	full          func() (msg, fix string)
 	keys          *keyGraph       // kept while keyed
-	unchecked     map[string]bool // foreign keys that cannot be checked, by what SQLite says of them
+	unchecked     map[string]bool // foreign keys that cannot be checked, by SQLite's message
 	tablesChecked bool            // within the transaction, as with [Options.Atomic]
 
 	uncommitted bool // the transaction stays open, for [Transaction]
@@ -115,7 +115,7 @@ func (m *Migrator) newRun(ctx context.Context, db *sql.DB, set fileSet) (*run, e
 
 func (r *run) close() { _ = r.conn.Close() }
 
-// readLedger reads the ledger, unless no other connection has written since it was last read, and refuses what must not
+// readLedger reads the ledger, unless no other connection has written since it was last read, and refuses files that must not
 // run. It checks the texts of all pending files: a run that is bound to fail at its third file should not begin.
 func (r *run) readLedger(ctx context.Context) error {
 	var version int64
@@ -144,7 +144,7 @@ func (r *run) readLedger(ctx context.Context) error {
 	return r.checkTexts()
 }
 
-// checkTexts finds the statements of the pending files. A file that is held leaves itself and those behind it pending.
+// checkTexts finds the statements of the pending files. A file that is held leaves itself and those after it pending.
 func (r *run) checkTexts() error {
 	var errs Errors
 	for i, f := range r.status.Pending {

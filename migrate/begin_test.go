@@ -20,7 +20,7 @@ func writes(t *testing.T, path string) error {
 	return err
 }
 
-// TestBegin: what Begin applied is seen after Commit, and gone after Rollback; no other connection writes in between.
+// TestBegin: the files of Begin are visible after Commit, and gone after Rollback; no other connection writes in between.
 func TestBegin(t *testing.T) {
 	base := list("1.sql", "CREATE TABLE p(id INTEGER PRIMARY KEY);")
 	more := append(base, list("2.sql", "CREATE TABLE a(x);", "3.sql", "INSERT INTO a VALUES (1);")...)

@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file bounds what files take that run on an empty database: nothing there but the files is to blame for it, and their
+// This file bounds the work of files that run on an empty database: nothing there but the files is to blame for it, and their
 // author may be a stranger.
 
 // Bounds on a private database that files alone make.

@@ -601,7 +601,7 @@ func TestUndoFolder(t *testing.T) {
 	}
 }
 
-// TestAbandoned: what runs left in the folder of copies that were killed goes with a later one.
+// TestAbandoned: a later run removes the copies that killed runs left in the folder.
 func TestAbandoned(t *testing.T) {
 	o := options
 	o.UndoDir = t.TempDir()

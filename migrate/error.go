@@ -19,14 +19,14 @@ const (
 	CodeChecksumMismatch   = "migration_checksum_mismatch"
 	CodeMissing            = "migration_missing"
 	CodeOutOfOrder         = "migration_out_of_order"
-	CodeStatementForbidden = "migration_statement_forbidden" // what begins or ends a transaction
+	CodeStatementForbidden = "migration_statement_forbidden" // a statement that begins or ends a transaction
 	CodeAttach             = "migration_attach_forbidden"
 	CodeVacuum             = "migration_vacuum_forbidden"
 	CodePragma             = "migration_pragma_forbidden"
 	CodeFunction           = "migration_function_forbidden"
 	CodeModule             = "migration_module_forbidden"
 	CodeTemporary          = "migration_temporary_forbidden"
-	CodeLedger             = "migration_ledger_forbidden" // what writes to a table of the platform's
+	CodeLedger             = "migration_ledger_forbidden" // a write to a table of the platform's
 	CodeParameter          = "migration_parameter_forbidden"
 	CodeFailed             = "migration_failed"
 	CodeForeignKeys        = "migration_foreign_keys"
@@ -147,7 +147,7 @@ type sqliteError interface {
 	Code() int
 }
 
-// databaseError returns an error of the driver with its code, after the sentence what.
+// databaseError returns an error of the driver with its code, after the text what.
 func databaseError(what string, err error) *Error {
 	e := &Error{Code: CodeFailed, Msg: what + ": " + message(err), cause: err}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

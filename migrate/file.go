@@ -133,7 +133,7 @@ func (f File) tooLarge() *Error {
 // timestampWidth is the number of digits of a time: year to second, as Supabase and Rails write it.
 const timestampWidth = 14
 
-// NextName returns the base name of a new migration called what, which sorts behind all others: it continues the
+// NextName returns the base name of a new migration called what, which sorts after all others: it continues the
 // folder's numbers, in their width and with their separator, or its times or days. An empty or missing folder begins
 // with 0001. what becomes lower case, with "_" for all but letters and digits.
 func NextName(fsys fs.FS, dir, what string, now time.Time) (string, error) {

@@ -67,7 +67,7 @@ func (c connection) setBusyTimeout(d time.Duration) {
 	sqlite3.Xsqlite3_busy_timeout(tls, uintptr(c), int32(d.Milliseconds())) //nolint:gosec // as it was read
 }
 
-// setDefensive has SQLite refuse what could damage the database file by ordinary SQL.
+// setDefensive has SQLite refuse ordinary SQL that could damage the database file.
 func (c connection) setDefensive(on bool) {
 	tls := libc.NewTLS()
 	defer tls.Close()

@@ -75,7 +75,7 @@ func (l limit) passes(err error) bool {
 	return l.id == sqlite3.SQLITE_LIMIT_VDBE_OP || inSchema(err)
 }
 
-// fix says what keeps a statement within the limit.
+// fix says how to keep a statement within the limit.
 func (l limit) fix() string {
 	switch l.id {
 	case sqlite3.SQLITE_LIMIT_SQL_LENGTH:

@@ -118,7 +118,7 @@ func (p *permit) allows(o *object) bool {
 	return allowed
 }
 
-// permit reads the comments between a statement and the one before it, other than those that stand behind that one on its
+// permit reads the comments between a statement and the one before it, other than those that stand after that one on its
 // line.
 func (f File) permit(spans []span, s span) *permit {
 	p := &permit{used: map[string]bool{}}

@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// losses gives "file:line table.column rows cause" of each, with "allowed" behind.
+// losses gives "file:line table.column rows cause" of each, with "allowed" after.
 func losses(list []migrate.Loss) (lines []string) {
 	for _, l := range list {
 		what := l.Table

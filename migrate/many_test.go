@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPlanManyStatements: many statements that lose rows of one table are one item behind the first hundred, and so are many
+// TestPlanManyStatements: many statements that lose rows of one table are one item after the first hundred, and so are many
 // comments that allow nothing.
 func TestPlanManyStatements(t *testing.T) {
 	const rows = 2000

@@ -7,7 +7,7 @@
 //
 // Each file is one transaction, together with its row in the ledger table _pages_migrations: either all of a file
 // and its row are durable, or neither is. With [Options.Atomic] all files of a run are one. There is no SQL splitter.
-// SQLite reads every statement itself, under an authorizer that refuses what would leave the transaction or the
+// SQLite reads every statement itself, under an authorizer that refuses actions that would leave the transaction or the
 // database: transaction control, ATTACH, VACUUM, TEMP objects, PRAGMAs that are not on a short list, and any write to a
 // _pages_ table. An applied file that changed or vanished, and a new file that sorts before an applied one, are refused
 // before anything runs. A statement that is over a limit of the platform's databases is refused, except for
@@ -44,7 +44,7 @@ type Options struct {
 	Now func() time.Time
 	// Tool is written to the ledger, such as "pages 1.2.0". Default "pages".
 	Tool string
-	// More are files behind those of the folder, such as one that is about to be written. Default none.
+	// More are files after those of the folder, such as one that is about to be written. Default none.
 	More []File
 	// AllowOutOfOrder applies a new file that sorts before an applied one and warns, where the default is to refuse.
 	AllowOutOfOrder bool

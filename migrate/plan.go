@@ -20,7 +20,7 @@ type Plan struct {
 	// NotRehearsed says why the files did not run on a copy, such as "the database has 12 GB"; "" when they did. Then
 	// nothing but Pending and Warnings is known.
 	NotRehearsed string
-	Checks       []Check // what SQLite had to hold, or to sort, over rows that were there before the run
+	Checks       []Check // constraints and sorts over rows that were there before the run
 
 	// Locked is how long the run held the write lock of the copy, in all. Others cannot write for as long.
 	Locked time.Duration

@@ -74,7 +74,7 @@ func newDeletedRows(o *object, deletions []deletion) *deletedRows {
 
 func (r *deletedRows) has(id int64) bool { return r.index.first(id) >= 0 }
 
-// last returns what deleted a row: the last statement, where another row had its key meanwhile; nil for none.
+// last returns the statement that deleted a row: the last one, where another row had its key meanwhile; nil for none.
 func (r *deletedRows) last(id int64) *deletion {
 	by := r.index.first(id)
 	if by < 0 {

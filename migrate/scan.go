@@ -85,7 +85,7 @@ type statement struct {
 	explain bool // EXPLAIN is the first word: CREATE may be any after it
 	create  bool
 	trigger bool
-	tail    int // 1 after a trigger's inner semicolon, 2 after the END behind it
+	tail    int // 1 after a trigger's inner semicolon, 2 after its END
 }
 
 func (s *statement) ends(kind sqltext.Kind, text []byte) bool {

@@ -199,7 +199,7 @@ func (m *Migrator) Squash(ctx context.Context, upTo string, dump func(ctx contex
 	return out, nil
 }
 
-// squashHead names the new file and the files that it replaces, and refuses what cannot be squashed.
+// squashHead names the new file and the files that it replaces, and refuses files that cannot be squashed.
 func (m *Migrator) squashHead(set, head fileSet, status Status, upTo string) (Squash, error) {
 	if _, there := set.sums[upTo]; !there {
 		return Squash{}, refuse(CodeSquash, fmt.Sprintf("there is no migration %q", upTo), "name a file of the migrations directory")

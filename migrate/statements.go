@@ -140,7 +140,7 @@ func (s *Statements) drop(n int) {
 	s.buf = s.buf[n:]
 }
 
-// token reads the token at a byte of the buffer. One that touches the buffer's end may go on behind it.
+// token reads the token at a byte of the buffer. One that touches the buffer's end may go on after it.
 func (s *Statements) token(at int) (sqltext.Span, error) {
 	for {
 		if at < len(s.buf) {

@@ -53,7 +53,7 @@ func (m *Migrator) EachState(ctx context.Context, use func(ctx context.Context, 
 	return nil
 }
 
-// with returns the set with files behind its own.
+// with returns the set with files after its own.
 func (s fileSet) with(more []File) fileSet {
 	if len(more) == 0 {
 		return s

@@ -199,7 +199,7 @@ func (a *account) uniform(p pair, c columnPair) (bool, error) {
 	return n == 1, err
 }
 
-// nestedOnly reports whether a column was updated by nothing but what statements set off.
+// nestedOnly reports whether only triggers and keys updated a column.
 func (a *account) nestedOnly(o *object, column string) bool {
 	return !slices.ContainsFunc(a.steps[o], func(s *step) bool { return s.updates[o][column] && s.effects[o].updatedDirect })
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file follows what each statement of a run does to rows, by SQLite's preupdate hook and its authorizer. It notes
+// This file follows the effect of each statement of a run on rows, by SQLite's preupdate hook and its authorizer. It notes
 // rowids and no values: account.go compares the database with the one from before the run at the end, and tells the losses.
 
 // watcher follows the statements of one run on one connection.
@@ -98,7 +98,7 @@ type effect struct {
 	againDirect, againNested rowset
 	updated                  rowset
 	inserted                 rowset
-	// updatedDirect and updatedNested say by what rows were updated.
+	// updatedDirect and updatedNested report updates by the statement itself, and by its triggers and keys.
 	updatedDirect, updatedNested bool
 	// Tables without rowids have numbers only.
 	deletedDirect, deletedNested, wrote int64

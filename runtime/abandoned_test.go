@@ -14,7 +14,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// visited is a Worker behind a real server, and what its requests cost.
+// visited is a Worker behind a real server, and the usage of its requests.
 type visited struct {
 	*httptest.Server
 	cpu     atomic.Int64
@@ -67,7 +67,7 @@ func (v *visited) leave(t *testing.T, n int, path string, began <-chan struct{})
 	case <-time.After(20 * time.Second):
 		t.Errorf("%s: no request began", path)
 	}
-	time.Sleep(50 * time.Millisecond) // what can run does
+	time.Sleep(50 * time.Millisecond) // time for runnable work
 	leave()
 	clients.Wait()
 }
@@ -83,7 +83,7 @@ func heard(line string, said chan<- struct{}, others func(pagesruntime.Line)) fu
 	}
 }
 
-// What abandoned requests do that would go on for their whole budget, or for ever.
+// Work of abandoned requests that would go on for their whole budget, or for ever.
 var endless = map[string]string{
 	"loop":             `for (;;);`,
 	"caught":           `for (;;) try { for (;;); } catch {} finally { console.log("finally") }`,

@@ -196,7 +196,7 @@ func adviceOnUnbound(set *binding.Set, name, member, code string) string {
 	if m := regexp.MustCompile(
 		`\benv\.` + regexp.QuoteMeta(name) + `\.(idFromName|idFromString|newUniqueId)\b`,
 	).FindStringSubmatch(code); m != nil {
-		return ofAbsent[m[1]] // it makes what get is called with, and get is read before
+		return ofAbsent[m[1]] // it makes the argument of get, and get is read before
 	}
 	var bound []string
 	how := fmt.Sprintf(`nothing is bound as env.%s: "bindings" in pages.deploy.json says what is; %s`, name, noServices)

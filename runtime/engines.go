@@ -2,7 +2,7 @@ package runtime
 
 import "time"
 
-// This file holds what Workers of every engine are held to: times, and sentences of the log.
+// This file holds the limits of time and the log messages that all engines share.
 
 const (
 	// WaitUntilTime bounds ctx.waitUntil after the response, as on the platform.

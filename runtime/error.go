@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// Kind says what kind of fault an Error is.
+// Kind is the kind of an Error.
 type Kind string
 
 // The kinds.
@@ -19,7 +19,7 @@ const (
 	KindHung         Kind = "hung"         // no answer can come any more
 	KindCPU          Kind = "cpu"          // over limits.cpuMs
 	KindMemory       Kind = "memory"       // over the isolate's memory
-	KindResponseSize Kind = "answer-size"  // the answer is over what one may have
+	KindResponseSize Kind = "answer-size"  // the response is over the limit
 	KindReset        Kind = "reset"        // the isolate was restarted because of another request
 	KindSystemMemory Kind = "room"         // the system has no room for an isolate
 	KindBusy         Kind = "busy"         // as many Workers are in use as may be

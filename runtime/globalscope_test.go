@@ -137,7 +137,7 @@ func TestUncalledHandlers(t *testing.T) {
 	}
 }
 
-// Packages try at their top level what Intl can do. Those dates are never shown, so a
+// Packages detect features of Intl at their top level. Those dates are never shown, so a
 // calendar without data is an error only where dates are.
 func TestCalendarsAtTheTop(t *testing.T) {
 	w := mustStart(t, `
@@ -155,7 +155,7 @@ func TestCalendarsAtTheTop(t *testing.T) {
 }
 
 // Streams of node:zlib work at a module's top level, as on the platform. One that is not ended there is no
-// part of what requests start from.
+// part of the state that requests start from.
 func TestZlibAtTheTopLevel(t *testing.T) {
 	w := mustStart(t, `import zlib from "node:zlib";
 		const out = [], told = (z) => z.on("data", (b) => out.push(b.toString())).on("error", (e) => out.push(e.message.slice(0, 50)));

@@ -127,7 +127,7 @@ func FuzzHostFunctions(f *testing.F) {
 	})
 }
 
-// TestMemoryStaysFlat: what requests took is given back.
+// TestMemoryStaysFlat: the memory of requests is given back.
 func TestMemoryStaysFlat(t *testing.T) {
 	testmachine.Long(t)
 	const requests = 10_000

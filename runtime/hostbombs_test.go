@@ -148,7 +148,7 @@ func testLongCalls(t *testing.T, e *enginetest.Engine, code string, names []stri
 	t.Helper()
 	const (
 		sampled = 12               // of so many calls one is tried with the race detector and -short
-		enough  = 10 * time.Second // to make what any call takes
+		enough  = 10 * time.Second // to make the arguments of any call
 	)
 	after := overshoot * late
 	if e.InWorkerd() {

@@ -47,7 +47,7 @@ func TestHungAmongOthers(t *testing.T) {
 	wg.Wait()
 }
 
-// TestHungWaitsForOthers: one request may wait for what another one began, an
+// TestHungWaitsForOthers: one request may wait for an operation of another one, an
 // earlier or a later one.
 func TestHungWaitsForOthers(t *testing.T) {
 	waiting := make(chan struct{}, 2)

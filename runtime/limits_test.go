@@ -18,7 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
-// console collects what a Worker logs.
+// console collects the log lines of a Worker.
 type console struct {
 	mu    sync.Mutex
 	lines []pagesruntime.Line
@@ -115,7 +115,7 @@ export default {
 			var usage pagesruntime.Usage
 			var f *pagesruntime.Error
 			ok := false
-			for range traces { // what ends inside an allocation has none
+			for range traces { // a kill inside an allocation has none
 				var err error
 				answer := httptest.NewRecorder()
 				usage, err = w.Serve(answer, httptest.NewRequest(http.MethodGet, "/", nil))
@@ -147,7 +147,7 @@ export default {
 	}
 }
 
-// TestKillAfterTheAnswer: what ends when there is no page to show is in the log.
+// TestKillAfterTheAnswer: a kill after the response is in the log.
 func TestKillAfterTheAnswer(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"waitUntil": {

@@ -82,7 +82,7 @@ const (
 	maxLogLines = 1000
 )
 
-// logQuota counts what requests have logged. The zero value is ready.
+// logQuota counts the log output of requests. The zero value is ready.
 type logQuota struct {
 	mu   sync.Mutex
 	used map[*engine.Scope]*LogQuota
@@ -117,7 +117,7 @@ func (q *logQuota) forget(s *engine.Scope) {
 // OverLogs is logged instead of all further lines.
 var OverLogs = fmt.Sprintf("the log of this request ends here: it is over the limit of %d lines or %d KB", maxLogLines, maxLogBytes>>10)
 
-// LogQuota counts what one request has logged. The zero value is ready; it is not safe for concurrent use.
+// LogQuota counts the log output of one request. The zero value is ready; it is not safe for concurrent use.
 type LogQuota struct{ lines, bytes int }
 
 // Admit reports whether a line of size bytes may be logged; last is true once, for the first line over the quota, in place of

@@ -16,7 +16,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// resident is the process's resident memory in bytes, what Go has freed not
+// resident is the process's resident memory in bytes, memory that Go has freed not
 // counted; 0 where the system does not tell.
 func resident() int64 {
 	debug.FreeOSMemory()

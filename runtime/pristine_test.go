@@ -11,7 +11,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// TestPristine: no request finds what another one left, however they come.
+// TestPristine: no request finds state of another one, however they come.
 func TestPristine(t *testing.T) {
 	w := mustStart(t, `
 		let n = 0, kept = [];
@@ -46,7 +46,7 @@ func TestPristine(t *testing.T) {
 	wg.Wait()
 }
 
-// TestPristineChance: what must never repeat does not, although the memory does.
+// TestPristineChance: random values never repeat, although the memory does.
 func TestPristineChance(t *testing.T) {
 	w := mustStart(t, `
 		const loaded = performance.now();

@@ -27,7 +27,7 @@ type Options struct {
 	CacheDir string
 	// Now is the clock of JavaScript and of the log. Default: time.Now.
 	Now func() time.Time
-	// Memory is the quota of what Go holds for Workers, shared with the pixels of Images. Default: one of its own.
+	// Memory is the quota of Go's memory for Workers, shared with the pixels of Images. Default: one of its own.
 	Memory *HostMemory
 }
 

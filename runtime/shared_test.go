@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// TestSharedPromise: requests that wait for what one of them began go on each for
+// TestSharedPromise: requests that wait for an operation of one of them go on each for
 // itself, with its own body, its own subrequests, timers and log, although the
 // first of them is over long before.
 func TestSharedPromise(t *testing.T) {
@@ -71,7 +71,7 @@ func TestSharedPromise(t *testing.T) {
 	}
 }
 
-// TestSharedStream: one request may feed what another one reads.
+// TestSharedStream: one request may feed a stream that another one reads.
 func TestSharedStream(t *testing.T) {
 	w := mustStart(t, `
 		const readers = [];
@@ -117,7 +117,7 @@ func TestSharedStream(t *testing.T) {
 	}
 }
 
-// TestLostPromise: what awaits in a request that is over does not go on, and the
+// TestLostPromise: code that awaits in a finished request does not go on, and the
 // log says so, once.
 func TestLostPromise(t *testing.T) {
 	var mu sync.Mutex

@@ -143,7 +143,7 @@ func isAuthored(f Frame) bool {
 	return !named || scheme != "node" && scheme != "cloudflare" && scheme != "pages" && scheme+":" != mappedScheme
 }
 
-// printedTrace matches a line of a trace in a printed text, and the text behind it: the comma after a property, a brace before
+// printedTrace matches a line of a trace in a printed text, and the text after it: the comma after a property, a brace before
 // the properties of the Error, a further argument.
 var printedTrace = regexp.MustCompile(`^(\s+)(at (?:.*? \((?:native|[^()]+:\d+:\d+)\)|native|[^()\s]+:\d+:\d+))(.*)$`)
 

@@ -10,7 +10,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// TestWhatIsThrown: whatever it is, it is an exception of the Worker's, and said as well as it can be.
+// TestWhatIsThrown: any thrown value is an exception of the Worker's, described as well as possible.
 func TestWhatIsThrown(t *testing.T) {
 	for _, c := range []struct{ name, thrown, want string }{
 		{"null", "null", "null"},

@@ -237,7 +237,7 @@ func TestKillSparesNobodyElseForLong(t *testing.T) {
 	}
 }
 
-// TestAbsent: what pages does not provide is said to be so.
+// TestAbsent: the error for a missing feature says that pages lacks it.
 func TestAbsent(t *testing.T) {
 	w := mustStart(t, `export default { fetch: () => new FetchEvent("fetch") }`, pagesruntime.WorkerOptions{})
 	_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))

@@ -183,7 +183,7 @@ func list(v any) (all []string) {
 	return all
 }
 
-// TestBreaks: the check sees what breaks, and lets pass what adds.
+// TestBreaks: the check finds breaking changes, and lets additions pass.
 func TestBreaks(t *testing.T) {
 	for _, c := range []struct {
 		change func(all map[string]any)

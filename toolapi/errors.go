@@ -246,7 +246,7 @@ const (
 	CodeArchiveDuplicate   = "archive_duplicate"
 	CodeArchiveEncrypted   = "archive_encrypted"
 	CodeArchiveMethod      = "archive_method"
-	CodeArchiveMismatch    = "archive_mismatch" // of what two parts of it say
+	CodeArchiveMismatch    = "archive_mismatch" // two parts of it disagree
 	CodeArchiveOverlap     = "archive_overlap"
 	CodeArchiveRatio       = "archive_ratio"
 	CodeArchiveTooLarge    = "archive_too_large" // expanded

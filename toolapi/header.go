@@ -54,7 +54,7 @@ func HeaderKey(h http.Header) (string, error) {
 
 // Deprecate adds the headers of a response to a call that used something deprecated:
 // Deprecation (RFC 9745), Sunset (RFC 8594) and Link (RFC 8288). feature is the
-// fragment of DeprecationsPath that says what to use instead.
+// fragment of DeprecationsPath that names the replacement.
 func Deprecate(h http.Header, feature string) {
 	h.Set(HeaderDeprecation, "@"+strconv.FormatInt(deprecated.Unix(), 10))
 	h.Set(HeaderSunset, sunset.Format(http.TimeFormat))

@@ -159,7 +159,7 @@ func tool(t testing.TB, name string) *toolapi.Tool {
 }
 
 // FuzzCheck holds our check to a validator of the schema language at large: the same
-// bodies are refused, and what passes can be decoded.
+// bodies are refused, and accepted ones can be decoded.
 func FuzzCheck(f *testing.F) {
 	for _, body := range malformedBodies {
 		f.Add([]byte(body))

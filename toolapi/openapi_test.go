@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the golden of the OpenAPI documen
 const golden = "testdata/openapi.json"
 
 // TestOpenAPIGolden: a change of the interface shows in the golden, which is
-// what clients were generated from.
+// the source of generated clients.
 func TestOpenAPIGolden(t *testing.T) {
 	got, err := toolapi.NewContract().OpenAPI()
 	if err != nil {

@@ -79,8 +79,8 @@ func (r *Rehearsal) WarnOfNeedless(allowed TableNames, lost []DataLoss) {
 	}
 }
 
-// Migrated is the part of the results of tools that make a revision live: what its migrations will do to the page's data, or
-// did. A service that knows nothing of it leaves both fields out.
+// Migrated is the part of the results of tools that make a revision live: the effect of its migrations on the page's data,
+// expected or done. A service that knows nothing of it leaves both fields out.
 type Migrated struct {
 	DataLoss  []DataLoss `json:"data_loss,omitzero" jsonschema:"the rows and values that the migrations take away; [] for none, and where they were not rehearsed"`
 	Rehearsal *Rehearsal `json:"rehearsal,omitempty" jsonschema:"how the migrations ran on a copy of the database, or on the database itself when state is done"`

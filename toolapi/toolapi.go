@@ -30,7 +30,7 @@ const (
 	ToolsPath = "/api/v1/tools/"
 	// OpenAPIPath serves the interface description.
 	OpenAPIPath = "/api/v1/openapi.json"
-	// DeprecationsPath serves a page that says what replaces deprecated features.
+	// DeprecationsPath serves a page with the replacements of deprecated features.
 	DeprecationsPath = "/api/v1/deprecations"
 	// HealthPath serves whether the service works.
 	HealthPath = "/healthz"

@@ -56,7 +56,7 @@ type File struct {
 	path    string
 	key     []byte
 	records table
-	next    int // the record behind the one that was found last
+	next    int // the record after the one that was found last
 }
 
 // Name returns the path of the file of hashes of a folder, given by its absolute path, in a folder for those of all.

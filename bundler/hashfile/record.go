@@ -9,7 +9,7 @@ import (
 )
 
 // This file keeps the hashes as one table of bytes: their number in 8 bytes, a record of fixed length for each, sorted by name,
-// and behind the records the names, one after the other. Numbers are big-endian.
+// and after the records the names, one after the other. Numbers are big-endian.
 //
 //	where the name begins, where it ends   8 bytes each, counted from the first name
 //	size, modified, changed, inode, device 8 bytes each

@@ -59,7 +59,7 @@ func printed(code string, o api.TransformOptions) []byte {
 // declared is the declaration of esbuild's helper.
 var declared = regexp.MustCompile(`(?m)^var (__defProp = Object\.defineProperty|__name = .*);\n`)
 
-// check says what WithoutCalls may do: put spaces for something, so
+// check holds WithoutCalls to its promise: it puts spaces in place of text, so
 // that code remains, and when no call of the helper is left it is the code without
 // any.
 func check(t *testing.T, source string) (left string) {

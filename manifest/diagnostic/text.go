@@ -165,7 +165,7 @@ func (t *textWriter) frame(d Diagnostic, line string) {
 // window is the part of a line that a frame shows, as indexes of its characters: left to right, marked from from to to.
 type window struct{ left, from, to, right int }
 
-// newWindow cuts a line to a width around a span. A span behind three quarters of the width gets a quarter in front.
+// newWindow cuts a line to a width around a span. A span after three quarters of the width gets a quarter in front.
 // A span that starts with a combining mark is marked from the character that the mark is drawn on.
 func newWindow(line []rune, from, to, width int) window {
 	maxBefore, lead := width*3/4, width/4

@@ -304,7 +304,7 @@ https://:sub.example.com/
 	}
 }
 
-// FuzzEdgeRules checks that no answer does what a rule may not.
+// FuzzEdgeRules checks that every response is one that a rule may give.
 func FuzzEdgeRules(f *testing.F) {
 	for _, c := range edgeCases {
 		if len(c.text) < 400 {

@@ -239,7 +239,7 @@ func (r *Rules) checkPages(f *edgeFile, files fileindex.Index[string], looped ma
 	}
 }
 
-// hidesFix returns what to write for a rule that hides files.
+// hidesFix returns the fix for a rule that hides files.
 func (r *redirectRule) hidesFix(files fileindex.Index[string]) string {
 	if strings.HasSuffix(r.from.text, "/*") && !r.varies() {
 		if file, _, ok := files.Resolve(r.target(r.to).Path); ok && path.Base(file) == "index.html" {

@@ -20,7 +20,7 @@ type redirectRule struct {
 	status int
 	line   int
 	at     sourcetext.Span // of the destination
-	// fallback says that the rule answers only what nothing else of the site does: see isFallback.
+	// fallback says that the rule answers only paths that nothing else of the site answers: see isFallback.
 	fallback bool
 }
 
@@ -208,7 +208,7 @@ func (f *edgeFile) redirectRules() []redirectRule {
 func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcetext.Span, ok bool) {
 	words, at := line.fields()
 	for i := 2; i < len(words); i++ {
-		if strings.HasPrefix(words[i], "#") { // a comment behind the rule
+		if strings.HasPrefix(words[i], "#") { // a comment after the rule
 			words, at = words[:i], at[:i]
 		}
 	}

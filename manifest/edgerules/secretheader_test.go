@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// TestHeaderSecret: what would be published is refused with the route to write, and other headers are not.
+// TestHeaderSecret: a secret that would be published is refused with the route to write, and other headers are not.
 func TestHeaderSecret(t *testing.T) {
 	const key = "sk_" + "live_51HqLyjWDarjtT1zdp7dcXk2m"
 	for line, want := range map[string]string{

@@ -18,7 +18,7 @@ import (
 const maxDepth = 64 // how deep brackets may be nested
 
 // parser reads strict JSON (RFC 8259) into nodes with positions. The standard library's decoder drops duplicate keys, folds
-// case and stops at the first fault; this one keeps every key and reads on behind a fault with an obvious meaning (a comment,
+// case and stops at the first fault; this one keeps every key and reads on after a fault with an obvious meaning (a comment,
 // a trailing comma, NaN).
 type parser struct {
 	src    string

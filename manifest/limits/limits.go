@@ -27,7 +27,7 @@ type Limit struct {
 	Default, Ceiling int
 	Unit             string    // follows an amount: " ms"; empty for counts
 	Schema           string    // its description in the schema
-	Help             [2]string // the lines of `pages help runtime`, the first with the figures behind it
+	Help             [2]string // the lines of `pages help runtime`, the first with the figures after it
 	Wrangler         string    // its name in "limits" of a wrangler configuration; empty for none
 
 	field func(*Requests) *int

@@ -38,7 +38,7 @@ func CheckText(file string, text []byte) (Finding, bool) {
 	return f, true
 }
 
-// isUTF16 reports whether a text is UTF-16, in which Windows PowerShell writes what ">" takes: it has a byte order mark, or
+// isUTF16 reports whether a text is UTF-16, in which Windows PowerShell writes the output of ">": it has a byte order mark, or
 // begins with letters that have a NUL each.
 func isUTF16(text []byte) bool {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {

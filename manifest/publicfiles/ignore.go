@@ -184,7 +184,7 @@ func globClass(rest string) (text string, length int) {
 	return `[` + set.String() + `]`, at + 1
 }
 
-// classRune returns the next character of a class, maybe behind a backslash.
+// classRune returns the next character of a class, maybe after a backslash.
 func classRune(rest string) (r rune, length int) {
 	start := 0
 	if rest[0] == '\\' && len(rest) > 1 {

@@ -163,7 +163,7 @@ func plainSegment(s string) bool {
 	return s != "" && s[len(s)-1] != '.' && !WindowsDevice(s)
 }
 
-// WindowsDevice reports whether a segment of a path is a name that Windows keeps for devices, with anything behind its first
+// WindowsDevice reports whether a segment of a path is a name that Windows keeps for devices, with anything after its first
 // dot and the spaces before that.
 func WindowsDevice(segment string) bool {
 	const starts = "con prn aux nul com lpt"

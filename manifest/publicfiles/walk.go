@@ -33,7 +33,7 @@ func (l *Listing) All() iter.Seq2[Entry, error] {
 
 // Walk visits the assets folder in bytewise order of each folder's names. It skips the entries of private, hidden or ignored
 // folders, and files that are removed meanwhile. It follows links to files inside the bundle, and no others. An error belongs
-// to its entry, which cannot be read; the walk continues behind it. When ".assetsignore" cannot be read there is only its
+// to its entry, which cannot be read; the walk continues after it. When ".assetsignore" cannot be read there is only its
 // error. Folders are read ahead, so that fsys has to be safe for concurrent use.
 func (a Folder) Walk(fsys fs.FS) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
@@ -122,7 +122,7 @@ type readAhead struct {
 	*walk
 
 	dir   string
-	rest  []fs.DirEntry // behind those that were looked at
+	rest  []fs.DirEntry // after those that were looked at
 	begun []begun
 }
 

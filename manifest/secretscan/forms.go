@@ -36,7 +36,7 @@ func formsOf(text string) []form {
 		}
 	}
 	add(formHex, hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text))))
-	for alignment := range 3 { // bytes behind a group of three; the characters that depend on the neighbours are left out
+	for alignment := range 3 { // bytes after a group of three; the characters that depend on the neighbours are left out
 		const bitsOfByte, bitsOfCharacter = 8, 6
 		all := base64.RawStdEncoding.EncodeToString(append(make([]byte, alignment), text...))
 		from := (alignment*bitsOfByte + bitsOfCharacter - 1) / bitsOfCharacter
@@ -110,7 +110,7 @@ func bytesAs(format string, r rune) string {
 	return b.String()
 }
 
-// jsonEscapings are those of JSON and of strings in JavaScript: signs behind a backslash, signs by number, letters outside of
+// jsonEscapings are those of JSON and of strings in JavaScript: signs after a backslash, signs by number, letters outside of
 // ASCII as they are or by number, and digits in either case.
 func jsonEscapings() (list []escaping) {
 	for _, variant := range []struct{ slashed, numbered string }{

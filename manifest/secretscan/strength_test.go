@@ -17,7 +17,7 @@ const (
 		"MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgevZzL1gdAFr88hb2\n-----END " + "PRIVATE KEY-----\n"
 )
 
-// TestStrength holds the rule to what stands in files of secrets: strong values are errors where they are found, weak
+// TestStrength tries the rule on typical values of secrets: strong values are errors where they are found, weak
 // ones warnings, and usual ones are not looked for.
 func TestStrength(t *testing.T) {
 	for want, values := range map[string][]string{

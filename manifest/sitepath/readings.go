@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// This file lists what programs may take one request path for. The members gate judges every such reading: a Worker gets
+// This file lists the possible readings of one request path. The members gate judges every such reading: a Worker gets
 // the path as the client sent it, and may decode, merge and resolve it as it likes.
 
 // Bounds of [Readings], which no path of a real program meets.

@@ -18,7 +18,7 @@ type Left struct {
 	File   string // a file of the project, or a folder with a slash at the end
 	Code   bool   // code, which will not run, else rules
 	Secret bool   // a header that would publish a password or a key here
-	Text   string // what to do
+	Text   string // instructions
 }
 
 // LeftBehind lists rules in the configuration of Netlify, Vercel, Firebase and Azure, and folders of functions for them or

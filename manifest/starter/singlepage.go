@@ -120,7 +120,7 @@ export default {
 `, "../"+a.Worker, what, pathname, isView, a.Page)}
 }
 
-// IsOfBuild reports whether a file is a Worker that only serves what a framework has built: that of an app without a Worker of its
+// IsOfBuild reports whether a file is a Worker that only serves the build of a framework: that of an app without a Worker of its
 // own, or one that calls the framework's server. A dev server answers in its place.
 func IsOfBuild(file string) bool {
 	text, err := os.ReadFile(file)

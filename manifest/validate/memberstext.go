@@ -19,7 +19,7 @@ import (
 // into the script that shows the page without a reload, the data of a route, the index of the search. A route guards the
 // page, and none of those.
 
-// What counts as a members' page's text in a public file, and bounds on the search for it.
+// The criteria for text of a members' page in a public file, and bounds on the search for it.
 const (
 	fingerprintBytes   = 32
 	fingerprintSpaces  = 3 // in one of ASCII

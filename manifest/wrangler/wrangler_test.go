@@ -294,7 +294,7 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// TestRemedies: the note on a product that the platform does not have says what to do without it.
+// TestRemedies: the note on a product that the platform does not have names the alternative.
 func TestRemedies(t *testing.T) {
 	for key, want := range map[string]string{
 		`"exports": {"Room": {"type": "durable-object"}}`: "keep the state in the database",

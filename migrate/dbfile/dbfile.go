@@ -30,7 +30,7 @@ var ErrDriver = errors.New("the database is not opened by the SQLite driver this
 // changes nothing.
 const fullSync = "_pragma=fullfsync(1)"
 
-// URI returns a file with a query in SQLite's form. SQLite takes the name behind "//" at the front for a host: a path that
+// URI returns a file with a query in SQLite's form. SQLite takes the name after "//" at the front for a host: a path that
 // begins so, on a share of Windows, gets an empty one. Syncs of its connections reach the disk.
 func URI(file, query string) string {
 	slashed := filepath.ToSlash(file)

@@ -36,7 +36,7 @@ type Difference struct {
 	Tables []RowCount // of tables whose number of rows changes
 }
 
-// Compare returns what changes when the database in the file then takes the place of the one in the file now. Rows are
+// Compare returns the changes if the database in the file then takes the place of the one in the file now. Rows are
 // the same when they have the same key, or the same rowid where a table has no key, and are changed when one of their values
 // differs.
 func Compare(ctx context.Context, now, then string) (d Difference, err error) {
@@ -246,7 +246,7 @@ func namesOf(columns, others []column) (names []string) {
 	return names
 }
 
-// keyOf returns the quoted names of what tells the rows of both tables: the primary key, or a name of the rowid. It is false
+// keyOf returns the quoted names of the columns that identify the rows of both tables: the primary key, or a name of the rowid. It is false
 // when they have no such thing in common.
 func keyOf(columns, others []column, t tableKind) (key []string, ok bool) {
 	mine, theirs := primaryKey(columns), primaryKey(others)

@@ -179,7 +179,7 @@ func (s *site) putBack(file string) {
 	}
 }
 
-// withoutCounters clears what SQLite's own copy changes in the head of a database: the form of its log, and what counts changes.
+// withoutCounters clears the bytes that SQLite's own copy changes in the head of a database: the form of its log, and counters of changes.
 func withoutCounters(text []byte) []byte {
 	text = bytes.Clone(text)
 	for _, part := range [][2]int{{18, 20}, {24, 28}, {40, 44}, {92, 100}} {

@@ -11,7 +11,7 @@
 // changed is a [*DamagedError], and is never extracted. Points are thinned out as they get older ([Rule]), and bounded in
 // number and bytes ([Store.Limits]).
 //
-// A [RefusedError] says in words what cannot be put back. All functions may be called concurrently; those that change a store
+// A [RefusedError] names the tables that cannot be restored. All functions may be called concurrently; those that change a store
 // wait for each other. The package decides no time at which points are made, and knows nothing of sites.
 package restorepoint
 

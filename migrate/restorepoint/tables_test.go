@@ -266,7 +266,7 @@ func (s *site) putTables(t *testing.T, tables []string, keep string) string {
 	return ""
 }
 
-// TestTablesCompare: the comparison before the commit has what triggers do to other tables, and not the rows that stay; one that
+// TestTablesCompare: the comparison before the commit has the effect of triggers on other tables, and not the rows that stay; one that
 // is cut off leaves the change as it is.
 func TestTablesCompare(t *testing.T) {
 	s := newSite(t, "CREATE TABLE leads (lead_id TEXT PRIMARY KEY, name); INSERT INTO leads VALUES ('l1', 'ada'); "+people)

@@ -89,7 +89,7 @@ func (s *Statement) origin(at int) int {
 }
 
 // Rewrite returns the first statement of text in the other form; nil for a statement that is no UPDATE or DELETE with ORDER BY or
-// LIMIT. What SQLite refuses in such a statement is an [*Error]; other errors are those of query.
+// LIMIT. A refusal by SQLite of such a statement is an [*Error]; other errors are those of query.
 func Rewrite(text string, query Query) (*Statement, error) {
 	p, end := parse(text)
 	if p == nil {
@@ -410,7 +410,7 @@ type writer struct {
 
 func (w *writer) ours(text string) { w.text.WriteString(text) }
 
-// tokens writes tokens of the author's, with a space where there was one. Comments are left out: one could hide what follows.
+// tokens writes tokens of the author's, with a space where there was one. Comments are left out: one could hide the next tokens.
 func (w *writer) tokens(lists ...[]sqltext.Token) {
 	for _, list := range lists {
 		for i, t := range list {

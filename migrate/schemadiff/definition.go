@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// This file reads a CREATE TABLE statement that SQLite has accepted, for what its pragmas do not tell
+// This file reads a CREATE TABLE statement that SQLite has accepted, for the parts that its pragmas do not list
 // (https://www.sqlite.org/lang_createtable.html).
 
 // definition is a CREATE TABLE statement.

@@ -329,7 +329,7 @@ func (w *world) change(e *edit, renamed map[string]string) {
 		}
 		return
 	}
-	drop := func(name string) { // what speaks of a name that goes
+	drop := func(name string) { // objects that refer to a removed name
 		for other, sql := range w.extra {
 			if strings.Contains(sql, quote(name)) {
 				delete(w.extra, other)

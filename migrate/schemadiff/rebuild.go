@@ -9,11 +9,11 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// This file makes tables anew. DROP TABLE first deletes the rows of the table, and what ON DELETE says happens to the rows
-// that refer to them, whatever PRAGMA defer_foreign_keys says. PRAGMA foreign_keys does nothing in a transaction, and a
-// table that is renamed takes the references along. So the tables that would lose rows in this way are made anew too: all
-// are copied before the first old one is dropped, and the copies refer to copies. What follows a deletion then happens in
-// tables that are dropped themselves. RENAME turns the references to the copies into references to the tables.
+// This file makes tables anew. DROP TABLE first deletes the rows of the table, and runs ON DELETE on the rows that refer to them,
+// whatever PRAGMA defer_foreign_keys says. PRAGMA foreign_keys does nothing in a transaction, and a table that is renamed takes the
+// references along. So the tables that would lose rows in this way are made anew too: all are copied before the first old one is dropped,
+// and the copies refer to copies. The actions of a deletion then happen in tables that are dropped themselves. RENAME turns the references
+// to the copies into references to the tables.
 
 // rebuildChildren adds the tables whose rows the drop of another would delete or change.
 func (w *writer) rebuildChildren() {
@@ -44,7 +44,7 @@ func (w *writer) rebuildChildren() {
 			w.temp[dbfile.FoldName(t.name)] = w.freeName(t.name + "_new")
 		}
 		if w.virtual[dbfile.FoldName(t.name)] {
-			w.temp[dbfile.FoldName(t.name)] = w.freeName("new_" + t.name) // what begins with its name may belong to it
+			w.temp[dbfile.FoldName(t.name)] = w.freeName("new_" + t.name) // names that begin with its name may belong to it
 		}
 	}
 }
@@ -321,7 +321,7 @@ func childrenFirst(s *Schema, in func(name string) bool, visit func(t *table)) {
 }
 
 // swaps returns the statements that drop the old tables, those that refer to others first, and then give the copies their
-// names. Tables that refer to each other are swapped one by one instead: SQLite compiles what ON DELETE says in all tables
+// names. Tables that refer to each other are swapped one by one instead: SQLite compiles the ON DELETE actions of all tables
 // that a drop may reach, and needs their parents for that.
 func (w *writer) swaps() []statement {
 	oneByOne := w.hasCycle()

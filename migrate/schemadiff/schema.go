@@ -1,14 +1,14 @@
 // Package schemadiff compares two schemas of SQLite by structure, and writes the SQL that leads from one to the other.
 //
 // In go databases without rows, one for each schema ([Read], [Write]). A [Schema] is read from SQLite's own catalogue
-// and pragmas; what these do not tell (CHECK, COLLATE of a column, expressions, conflict clauses) is read from the
+// and pragmas; other parts (CHECK, COLLATE of a column, expressions, conflict clauses) are read from the
 // tokens of the definition, without space, comments, quotes of plain names and the case of words. Out come
 // [Change]s in words and a [Script], whose statements lose no row but those that its changes name. The order of the columns of a table, the
 // names of constraints other than CHECK, and the order of objects are no difference.
 //
-// What cannot be written is an [*Error] with the object and what to do. The package opens nothing, and does not decide which statements a
-// migration may have: the caller runs the script under the rules of package migrate. Functions may be called concurrently on different
-// databases.
+// A change that cannot be written is an [*Error] with the object and the fix. The package opens nothing, and does not decide which
+// statements a migration may have: the caller runs the script under the rules of package migrate. Functions may be called concurrently on
+// different databases.
 package schemadiff
 
 import (

@@ -164,7 +164,7 @@ func (s *Schema) hasKeys() bool {
 	return slices.ContainsFunc(s.tables, func(t *table) bool { return len(t.keys) > 0 })
 }
 
-// objectDrops returns the statements that drop what stands in the way or is not wanted: triggers before views, and no
+// objectDrops returns the statements that drop objects that are in the way or unwanted: triggers before views, and no
 // object that goes with its table or view, unless a trigger would stand in the way of an ALTER TABLE before that.
 func (w *writer) objectDrops(altering bool) []statement {
 	var list []statement

@@ -86,7 +86,7 @@ func names(sql string) map[string]bool {
 	return found
 }
 
-// groupEnd returns the index behind the parenthesis that closes the one at tokens[at].
+// groupEnd returns the index after the parenthesis that closes the one at tokens[at].
 func groupEnd(tokens []sqltext.Token, at int) int {
 	depth := 0
 	for i := at; i < len(tokens); i++ {

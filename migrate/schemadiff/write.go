@@ -58,7 +58,7 @@ func ParseRename(text string) (r Rename, ok bool) {
 	return r, ok && r.Table != "" && r.To != "" && isColumn == (r.Column != "")
 }
 
-// ParseValue reads what fills a column, as in people.email=”. It is false when the text is none.
+// ParseValue reads the value for a column, as in people.email=”. It is false when the text is none.
 func ParseValue(text string) (v Value, ok bool) {
 	name, sql, ok := sqltext.CutNames(text, '=')
 	table, column, isColumn := sqltext.CutNames(name, '.')

@@ -1,7 +1,7 @@
 // Package sqltext reads SQL as far as SQLite's own tokenizer does (https://www.sqlite.org/src/file/src/tokenize.c): enough to find
 // where a statement begins, and what its words are.
 //
-// It never decides what runs: SQLite compiles every statement.
+// It never chooses the statements that run: SQLite compiles every one.
 package sqltext
 
 import (

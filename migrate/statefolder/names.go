@@ -16,14 +16,14 @@ const (
 	ProjectFile  = "project.db"  // bindings.projectDatabase
 	PlatformFile = "platform.db" // leads, events, the webhook's queue, sessions, the request log
 	KVFile       = "kv.db"       // large values in pieces
-	CacheFile    = "cache.db"    // what Workers cache
+	CacheFile    = "cache.db"    // cached responses of Workers
 
 	StorageFolder = "storage" // blobs by their content, and their index
 	UploadsFolder = "uploads" // the same, of files that visitors sent with forms
 
 	DevFile           = "dev.json"                 // who runs, and the run's token
 	HistoryFile       = "db_history"               // of pages db shell
-	ToldFolder        = "told"                     // what commands tell a dev server
+	ToldFolder        = "told"                     // messages of commands to a dev server
 	UndoFolder        = "undo"                     // the database before each of the last migrations
 	PointsFile        = "restorepoints.db"         // of a published site
 	DamagedPointsFile = "restorepoints-damaged.db" // a damaged one, set aside

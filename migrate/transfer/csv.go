@@ -114,7 +114,7 @@ func (c *csvReader) field() (f field, end byte, err error) {
 	}
 }
 
-// readQuoted reads a field behind its first quote, and its end.
+// readQuoted reads a field after its first quote, and its end.
 func (c *csvReader) readQuoted(begin token.Position) (end byte, err error) {
 	for {
 		// The bytes of a quoted field are kept as they are, line ends too.

@@ -254,7 +254,7 @@ func (d *dump) counters(ctx context.Context, objects []object) error {
 	return nil
 }
 
-// counter writes the rows of one of SQLite's own tables, if it exists, behind the statement first.
+// counter writes the rows of one of SQLite's own tables, if it exists, after the statement first.
 func (d *dump) counter(ctx context.Context, table, columns, first, where string) error {
 	exists := false
 	_, err := d.db.Run(ctx, "SELECT 1 FROM sqlite_schema WHERE name = ?", []any{table}, nil, func([]any) error {
@@ -271,7 +271,7 @@ func (d *dump) counter(ctx context.Context, table, columns, first, where string)
 	return err
 }
 
-// insert writes one row behind the head of its statement.
+// insert writes one row after the head of its statement.
 func (d *dump) insert(head string, values []any) error {
 	d.line = append(d.line[:0], head...)
 	for i, v := range values {

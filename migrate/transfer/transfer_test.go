@@ -65,7 +65,7 @@ func dump(t *testing.T, db *d1.Console, o transfer.DumpOptions) string {
 }
 
 // all is everything in a database: the schema, and each value with its storage class and rowid, as SQLite says it.
-// What ANALYZE sampled for itself is left out: not every SQLite knows it.
+// The samples of ANALYZE are left out: not every SQLite knows it.
 func all(t *testing.T, db *d1.Console) string {
 	t.Helper()
 	var b strings.Builder
@@ -104,7 +104,7 @@ func all(t *testing.T, db *d1.Console) string {
 	return b.String()
 }
 
-// hostile is a schema with what dumps forget.
+// hostile is a schema with objects that dumps forget.
 const hostile = `
 CREATE TABLE "a ""quoted"" name
 with a line

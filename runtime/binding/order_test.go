@@ -255,7 +255,7 @@ func TestOrderOfAllPrograms(t *testing.T) {
 	}
 }
 
-// recordedPrograms are digests of what workerd answered; the programs are numbered from 0. Where the order of a program's calls
+// recordedPrograms are digests of workerd's responses; the programs are numbered from 0. Where the order of a program's calls
 // is open there, it is that of the program with each call awaited.
 func recordedPrograms(t *testing.T) []string {
 	t.Helper()

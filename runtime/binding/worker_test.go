@@ -274,7 +274,7 @@ var assetsInWorkerd = map[string]string{
 	"broken": `500`,
 }
 
-// imagesInWorkerd are the same of images: what its client does not send, the binding cannot refuse.
+// imagesInWorkerd are the same of images: the binding cannot refuse calls that its client does not send.
 var imagesInWorkerd = map[string]string{
 	"not bytes":  `"thrown Error: IMAGES_INFO_ERROR 9412: The input is not an image [9412]"`,
 	"hosted":     `{}`,

@@ -49,7 +49,7 @@ var (
 	lenKind     = kind{nil, extraLen, 0, lenCodes, maxLenBits}
 )
 
-// tables are the fixed codes, and the codes of lengths and distances with what each begins with.
+// tables are the fixed codes, and the codes of lengths and distances with the base of each.
 type tables struct {
 	literals   [allCodes + 2]node
 	dists      [distCodes]node

@@ -78,13 +78,13 @@ var configs = [10]config{ //nolint:gochecknoglobals // a table
 	{32, 258, 258, 4096, true},
 }
 
-// flushing says what follows a piece.
+// flushing is the operation after a piece.
 type flushing int
 
 const (
 	more   flushing = iota
 	block           // another level
-	synced          // what there is can be decompressed
+	synced          // the output so far can be decompressed
 	last
 )
 
@@ -202,7 +202,7 @@ func (w *Writer) setDictionary(dictionary []byte) {
 	w.matchLen, w.prevLen, w.available, w.input = minMatch-1, minMatch-1, false, nil
 }
 
-// SetParameters makes what follows be compressed at another level and by another strategy.
+// SetParameters sets the level and the strategy for the next bytes.
 func (w *Writer) SetParameters(level, strategy int) error {
 	if level == -1 {
 		level = DefaultLevel
@@ -431,7 +431,7 @@ func (w *Writer) fill() {
 			break
 		}
 	}
-	// The hash of the last bytes is of those behind them too: zeros, unless there were others.
+	// The hash of the last bytes is of those after them too: zeros, unless there were others.
 	if w.written >= size {
 		return
 	}

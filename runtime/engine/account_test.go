@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestArgumentsAreCounted: what Go copies of arguments counts before it is copied, however
+// TestArgumentsAreCounted: Go's copy of arguments counts before it is made, however
 // often a text is in them, and is given back with the call.
 func TestArgumentsAreCounted(t *testing.T) {
 	called := false
@@ -126,7 +126,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestProcessIsBounded: isolates share what their engine may hold, beyond a little that
+// TestProcessIsBounded: isolates share the quota of their engine, beyond a little that
 // each has for itself.
 func TestProcessIsBounded(t *testing.T) {
 	memory := engine.NewHostMemory(64 << 20)

@@ -26,7 +26,7 @@ return {
 };
 })()`
 
-// TestFollow says what code sees as its context, job by job.
+// TestFollow lists the context of code, job by job.
 func TestFollow(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{"await of a value", `run(1, async () => { await 0; say("a"); }); say("b")`, "b=undefined a=1"},

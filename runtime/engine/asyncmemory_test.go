@@ -90,7 +90,7 @@ func TestResultTooLarge(t *testing.T) {
 	}
 }
 
-// TestReadsAreHeld: what Asyncs read counts before they have it, within a request and
+// TestReadsAreHeld: bytes that Asyncs read count before they have them, within a request and
 // across the requests of an isolate.
 func TestReadsAreHeld(t *testing.T) {
 	const size = 40 << 20

@@ -3,7 +3,7 @@ package engine
 import "time"
 
 // This file is the clock that JavaScript reads. As in production it stands still while code runs: each turn has one time, that
-// at which it began, and what brings a turn about is I/O that ended. So a library's budget of time never strikes within a turn,
+// at which it began, and finished I/O starts a turn. So a library's budget of time never strikes within a turn,
 // and a loop that waits for the clock waits until its CPU limit.
 
 // manyReads is how many reads of the clock in one turn say that its code waits for it.

@@ -15,7 +15,7 @@ const (
 	tries = 25
 )
 
-// TestWaitingIsFree: what passes while a turn does not work is not counted.
+// TestWaitingIsFree: time in which a turn waits is not counted.
 func TestWaitingIsFree(t *testing.T) {
 	const budget = 50 * time.Millisecond
 	wait := func(*engine.Call) (any, error) { <-time.After(2 * budget); return nil, nil }

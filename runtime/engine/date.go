@@ -3,7 +3,7 @@ package engine
 import "math"
 
 // This file parses dates as V8 does. The standard has one format for Date.parse (ECMA-262, 21.4.1.32) and leaves all others
-// to the engine. Packages pass what people type into forms, and what toLocaleString writes; it must mean the same here as
+// to the engine. Packages pass the input of forms, and the output of toLocaleString; it must mean the same here as
 // in production. A text is read in the standard's format as far as possible, with any number of digits for a fraction of
 // a second, four for an offset, and small letters; after a T it has to go on like that. Else the rest is read by these
 // rules:
@@ -12,7 +12,7 @@ import "math"
 //     all words and signs;
 //   - a number before a colon belongs to the time of day, as does the one after it; the time ends where neither a colon nor
 //     a full stop follows;
-//   - a sign behind a time or behind GMT begins an offset: h, hh, hmm, hhmm or h:mm;
+//   - a sign after a time or after GMT begins an offset: h, hh, hmm, hhmm or h:mm;
 //   - words are months, of which three letters count, AM and PM, and zones;
 //   - other numbers, three at most, are the date: month, day and year, or the year first where the first number is no day;
 //     with the month as a word, the first number that is no day is the year. Years below 100 are those from 1950 to 2049; a
@@ -225,7 +225,7 @@ func (r *dateReader) colon(d *date, t dateToken) bool {
 	return true
 }
 
-// offset reads the offset behind sign. It may be empty.
+// offset reads the offset after sign. It may be empty.
 func (r *dateReader) offset(d *date, sign dateToken) bool {
 	d.zone.sign = ',' - sign.value
 	var n dateToken

@@ -32,7 +32,7 @@ func (t dateToken) inRange(low, high int) bool {
 	return t.isDigits(2) && t.value >= low && t.value <= high
 }
 
-// thousandths is a number as digits behind a decimal point.
+// thousandths is a number as digits after a decimal point.
 func (t dateToken) thousandths() int {
 	n := t.value
 	for length := min(t.length, dateDigits); length != 3; {
@@ -71,7 +71,7 @@ type dateReader struct {
 	pause func() // called now and then
 }
 
-// unit is the next character; 0 behind the last.
+// unit is the next character; 0 after the last.
 func (r *dateReader) unit() int {
 	switch {
 	case r.wide && r.at*2 < len(r.units):
@@ -93,7 +93,7 @@ func isDateSpace(c int) bool {
 
 func isDateLetter(c int) bool { return c >= 'A' && (c < 0x80 || !isDateSpace(c)) }
 
-// next returns peek and reads the token behind it.
+// next returns peek and reads the token after it.
 func (r *dateReader) next() dateToken {
 	t := r.peek
 	r.peek = r.read()

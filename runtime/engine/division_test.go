@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestDivision: a slash behind a template or a member divides, and one behind the "${" of
+// TestDivision: a slash after a template or a member divides, and one after the "${" of
 // a template or a keyword begins a regular expression, wherever the parser looks ahead.
 func TestDivision(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})

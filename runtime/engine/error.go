@@ -37,8 +37,8 @@ func (e *Error) OutOfMemory() bool {
 		e.Name == "RangeError" && e.Message == "Array buffer allocation failed"
 }
 
-// ConnectionLost returns the error for JavaScript of a connection that failed, in production's words and of its class, which
-// code looks for: what tries again after any Error but a TypeError, say. What happened follows.
+// ConnectionLost returns the error for JavaScript of a connection that failed, in production's words and of its class, which code looks
+// for, such as a retry after any Error but a TypeError. The cause follows.
 func ConnectionLost(format string, args ...any) *Error {
 	return &Error{Name: "Error", Message: "Network connection lost. " + fmt.Sprintf(format, args...)}
 }
@@ -48,7 +48,7 @@ func TypeError(format string, args ...any) *Error {
 	return &Error{Name: "TypeError", Message: fmt.Sprintf(format, args...)}
 }
 
-// quotaError returns the error for JavaScript of a limit on what Go holds for it.
+// quotaError returns the error for JavaScript of a limit on Go's memory for it.
 func quotaError(format string, args ...any) *Error {
 	return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf(format, args...)}
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Guest is code outside of this process that uses the bindings of a Worker, such as another JavaScript engine. What Go holds
+// Guest is code outside of this process that uses the bindings of a Worker, such as another JavaScript engine. Memory that Go holds
 // for its calls has the bounds of an isolate. It is safe for concurrent use. Close it.
 type Guest struct {
 	cancel  context.CancelFunc

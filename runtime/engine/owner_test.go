@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestOwners: what awaits a promise goes on on behalf of the scope that awaits it.
+// TestOwners: code that awaits a promise goes on in the scope that awaits it.
 // Each step is a turn of the scope before its colon; say notes on whose behalf it
 // is called, and load is work of Go's that settles a promise for who called it.
 func TestOwners(t *testing.T) {

@@ -161,7 +161,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchIsShort: what cannot match is not tried at each position of a text.
+// TestSearchIsShort: an expression that cannot match is not tried at each position of a text.
 func TestSearchIsShort(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	cost := func(expression string) time.Duration {

@@ -54,7 +54,7 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// TestDepth: what recurses through built-in functions goes so deep at least, and ends in a RangeError.
+// TestDepth: recursion through built-in functions has this depth at least, and ends in a RangeError.
 func TestDepth(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	for name, c := range map[string]struct {

@@ -32,7 +32,7 @@ type VM struct {
 	toJSON      uint32          // the atom; 0 until it is looked for
 	regions     []*Region
 	spans       []span // of freed regions, all zero
-	charged     int64  // bytes of regions, and of what Charge counted
+	charged     int64  // bytes of regions, and those that Charge counted
 	met         *Held  // when an allocation was refused first; nil before
 	metReported bool
 	collected   int64 // bytes of the heap in use after the last collection for an allocation

@@ -47,7 +47,7 @@ var spinning = map[string]struct{ code, want string }{
 	"no trace":           {"Error.stackTraceLimit = 0;\nfunction spin() {\n  for(;;){}\n}\nspin()", "at spin (%:2:"},
 }
 
-// TestKillNamesTheLine: of whatever runs.
+// TestKillNamesTheLine: a kill names the running line.
 func TestKillNamesTheLine(t *testing.T) {
 	funcs := map[string]engine.Func{"echo": func(c *engine.Call) (any, error) { return c.String(0), nil }}
 	e, err := bombEngine()

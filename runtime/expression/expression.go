@@ -44,7 +44,7 @@ func Callees(code []byte, line, column int) []string {
 	return texts
 }
 
-// Iterable returns the iterable at a position, behind "of" or "...", or in the initializer of a pattern in brackets; "" for a
+// Iterable returns the iterable at a position, after "of" or "...", or in the initializer of a pattern in brackets; "" for a
 // long one.
 func Iterable(code []byte, line, column int) string {
 	s := newExcerpt(code, line, column)
@@ -262,7 +262,7 @@ func (s *excerpt) isObject(open int) bool {
 		js.ElseToken, js.DoToken, js.TryToken, js.FinallyToken, js.CatchToken) {
 		return false
 	}
-	return !s.isWord(open-1) || isKeyword(s.tokens[:open]) // the braces of a class are behind a name
+	return !s.isWord(open-1) || isKeyword(s.tokens[:open]) // the braces of a class are after a name
 }
 
 // add appends the text of the chain that ends at token end.

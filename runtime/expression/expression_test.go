@@ -71,7 +71,7 @@ var calls = []struct{ code, want string }{
 	{"f((a, b) => a, ¦x);", "f"},
 	{"for (const x of o.¦b()) {\n}", "o.b"},
 	{"return o.¦b;", ""},
-	// what looks like a bracket and is none
+	// text that looks like a bracket and is none
 	{"f(\")\", ¦x);", "f"},
 	{"f(/[)\\/]/, ¦x);", "f"},
 	{"f(a / b, ¦x, c / d);", "f"},

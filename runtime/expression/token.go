@@ -48,7 +48,7 @@ func tokensAround(code []byte, at int) []token {
 
 // tokens returns the tokens of code from an offset on, until an unknown one. A template is one, with its substitutions.
 func tokens(code []byte, from int) (list []token) {
-	// The lexer writes behind its text, for a while.
+	// The lexer writes after its text, for a while.
 	in := parse.NewInputBytes(bytes.Clone(code[from:]))
 	defer in.Restore()
 	lexer := js.NewLexer(in)
@@ -106,7 +106,7 @@ func isKeyword(list []token) bool {
 	}
 }
 
-// beginsExpression reports whether a slash behind these tokens begins a regular expression instead of dividing. Behind a
+// beginsExpression reports whether a slash after these tokens begins a regular expression instead of dividing. After a
 // closing bracket that is not certain, and it divides.
 func beginsExpression(list []token) bool {
 	if len(list) == 0 || isKeyword(list) {

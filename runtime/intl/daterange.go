@@ -10,7 +10,7 @@ import (
 
 // This file formats intervals (UTS 35, part 4, section 2.6.3).
 
-// formatRange formats from … to; what both have is written once.
+// formatRange formats from … to; common fields are written once.
 func (f *dateFormat) formatRange(from, to time.Time) []rangePart {
 	if f.hebrew { // only for a single date
 		plain := *f

@@ -19,7 +19,7 @@ func (d decimal) text() string {
 	return whole
 }
 
-// ECMA-402, 16.5.22: what each mode makes of 1.5, 2.5, -1.5 and 1.4 as integers.
+// ECMA-402, 16.5.22: the integers of 1.5, 2.5, -1.5 and 1.4 in each mode.
 func TestRoundingModes(t *testing.T) {
 	for mode, want := range map[string][4]string{
 		"ceil":       {"2", "3", "-1", "2"},

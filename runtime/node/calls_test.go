@@ -50,7 +50,7 @@ export default { async fetch() {
 	return code.String()
 }
 
-// worksHere are functions that do here what Node.js has them do, and are absent on the platform.
+// worksHere are functions that work here as in Node.js, and are absent on the platform.
 var worksHere = []string{
 	"console.context", "module.Module", "module.default", "module.wrap", "process.hasUncaughtExceptionCaptureCallback",
 	"v8.isStringOneByteRepresentation",

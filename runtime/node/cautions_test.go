@@ -8,7 +8,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// What works here and production lacks is said, once of each kind.
+// Functions that work here and that production lacks give a warning, once for each kind.
 func TestCautions(t *testing.T) {
 	var mu sync.Mutex
 	var lines []string

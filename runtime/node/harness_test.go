@@ -102,7 +102,7 @@ function plain(key, value) {
   if (raw instanceof ArrayBuffer) return "<ArrayBuffer " + Buffer.from(raw).toString("hex") + ">";
   return value;
 }
-// The answer of a server with this listener, without what belongs to the connection.
+// The answer of a server with this listener, without the headers of the connection.
 async function ask(listener, init) {
   const server = createServer(listener).listen(0), { port } = server.address();
   try {

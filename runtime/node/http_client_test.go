@@ -110,7 +110,7 @@ function events(given, act = (req) => req.end(), read = (res) => res.resume()) {
     act(req);
   });
 }
-// The answer to a request: its status, its head without what depends on the server, and its text.
+// The answer to a request: its status, its head without the headers that depend on the server, and its text.
 function answer(given, act = (req) => req.end()) {
   return new Promise((resolve, reject) => {
     const req = http.request(...[given].flat(), async (res) => {

@@ -99,7 +99,7 @@ var errGlobalScope = &engine.Error{Name: "Error", Message: "Disallowed operation
 	"Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and generating random values " +
 	"are not allowed within global scope. To fix this error, perform this operation within a handler."}
 
-// needRequest refuses what may not be done while the module is evaluated.
+// needRequest refuses an operation that needs a request while the module is evaluated.
 func needRequest(c *engine.Call) error {
 	if c.Scope().Value == nil {
 		return errGlobalScope

@@ -177,7 +177,7 @@ func isGzip(in *bufio.Reader) bool {
 	return len(head) == 2 && head[1] == second
 }
 
-// brotliReader ends where its data does, and ignores what follows.
+// brotliReader ends where its data does, and ignores trailing bytes.
 type brotliReader struct{ *brotli.Reader }
 
 // Read implements io.Reader.

@@ -47,7 +47,7 @@ func (z codec) zstdReader(in io.Reader) (io.ReadCloser, error) {
 	return &zstdFrames{ReadCloser: d.IOReadCloser()}, nil
 }
 
-// zstdFrames reads frames in order, as RFC 8878 says and Node.js 22 does not, and ignores what follows them.
+// zstdFrames reads frames in order, as RFC 8878 says and Node.js 22 does not, and ignores trailing bytes.
 type zstdFrames struct {
 	io.ReadCloser
 	any bool

@@ -82,7 +82,7 @@ func Funcs() map[string]engine.Func {
 	return all
 }
 
-// withArgument returns a host function whose first argument names what find returns.
+// withArgument returns a host function whose first argument names the result of find.
 func withArgument[T any](
 	find func(*store, *engine.Call) (T, error), f func(s *store, c *engine.Call, x T) (any, error),
 ) hostFunc {

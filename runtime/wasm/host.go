@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
-// This file provides what rewritten modules import.
+// This file provides the imports of rewritten modules.
 
 // storeKey is the context key under which a call of an instance carries its store.
 type storeKey struct{}

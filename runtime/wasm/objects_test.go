@@ -80,7 +80,7 @@ var sharing = module(
 	data(join([]byte{0, i32Const, 0, end}, name("hi"))),
 )
 
-// TestSharing: what JavaScript makes and imports is the same object when it is
+// TestSharing: an object that JavaScript makes and imports is the same object when it is
 // exported, and instances share it.
 func TestSharing(t *testing.T) {
 	got := run(t, sharing, `const W = WebAssembly;
@@ -293,7 +293,7 @@ func TestSharedMemory(t *testing.T) {
 	got := run(t, unlocked, `const own = new WebAssembly.Memory({ initial: 1, maximum: 8, shared: true }), first = own.buffer;
 		const out = [String(first), first === own.buffer, Object.isFrozen(first), first.growable];
 		const view = new Uint8Array(first); view[3] = 7; Atomics.add(view, 3, 1);
-		new WebAssembly.Memory({ initial: 1 }); // takes the room behind
+		new WebAssembly.Memory({ initial: 1 }); // takes the room after
 		out.push(own.grow(2), first.byteLength, own.buffer.byteLength, own.buffer === first, new Uint8Array(own.buffer)[3]);
 		new Uint8Array(own.buffer)[4] = 9; out.push(view[4], view.length);
 		const { memory, grow, add } = new WebAssembly.Instance(m).exports, before = new Int32Array(memory.buffer);

@@ -9,7 +9,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// TestTag and the next hold the classes to what wrangler dev answers.
+// TestTag and the next compare the classes with wrangler dev.
 func TestTag(t *testing.T) {
 	got := run(t, module(), `const W = WebAssembly, names = (o) => Object.getOwnPropertyNames(o).join();
 		const made = (d) => attempt(() => String(new W.Tag(d)));
@@ -223,7 +223,7 @@ func TestExceptionsKilled(t *testing.T) {
 	}
 }
 
-// TestExceptionsBounded: what references keep counts as memory.
+// TestExceptionsBounded: exceptions kept by references count as memory.
 func TestExceptionsBounded(t *testing.T) {
 	m := module(types(functype(list{}, list{}), functype(list{i64}, list{}), functype(list{}, list{i64, exnref})),
 		funcs(0), tables(join([]byte{exnref, 0}, u32(1_000_000))), tags(1),

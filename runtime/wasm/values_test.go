@@ -26,7 +26,7 @@ var echo = module(
 	),
 )
 
-// TestConversions: what values become on their way in and out. The answers are
+// TestConversions: the conversion of values on their way in and out. The answers are
 // those of wrangler dev.
 func TestConversions(t *testing.T) {
 	got := run(t, echo, `const e = new WebAssembly.Instance(m).exports;
@@ -106,7 +106,7 @@ func TestTraps(t *testing.T) {
 }
 
 // TestImports: exceptions pass through an instance as the object that was thrown,
-// and what JavaScript returns is converted.
+// and the results of JavaScript are converted.
 func TestImports(t *testing.T) {
 	m := module(
 		types(functype(list{i32, i64, f64, externref}, list{i64}), functype(list{}, list{i32, f64}), functype(list{i32}, list{i32})),

@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// What works here and fails in production is said, once of each kind.
+// Features that work here and fail in production give a warning, once for each kind.
 func TestCautions(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{"a capturing listener", `new EventTarget().addEventListener("a", () => {}, true)`, "production refuses capture: true"},

@@ -110,7 +110,7 @@ func TestGlobalOperations(t *testing.T) {
 	})
 }
 
-// What callbacks throw reaches the listeners of "error", from microtasks too.
+// An exception of a callback reaches the listeners of "error", from microtasks too.
 func TestMicrotaskFailure(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{

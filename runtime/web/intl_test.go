@@ -71,7 +71,7 @@ func TestIntl(t *testing.T) {
 	}
 }
 
-// What there is no data for is an error that names it, and what falls back says so.
+// An option without data is an error that names it, and a fallback gives a warning.
 func TestIntlHonest(t *testing.T) {
 	for _, c := range []struct{ name, expression, want string }{
 		{"the Chinese calendar", `new Intl.DateTimeFormat("en", { calendar: "chinese" })`, "throws Error"},

@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// What belongs to a request is not made where there is none. The platform
+// Objects that belong to a request cannot be made outside of one. The platform
 // refuses the same code when the Worker is uploaded.
 func TestTopLevel(t *testing.T) {
 	for code, refused := range map[string]bool{
@@ -57,7 +57,7 @@ try { new Function("}"); } catch (error) { wrong = error.name; }
 	}
 }
 
-// What one request made another cannot use.
+// A request cannot use the objects of another.
 func TestForeignObjects(t *testing.T) {
 	for _, c := range []struct {
 		name, code string

@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// What libraries add to the prototypes of the language does not break the runtime's own
+// Properties that libraries add to the prototypes of the language do not break the runtime's own
 // JavaScript: Sugar and others give all objects a size(), Prototype makes entries() of an
 // array a copy of it.
 func TestPollutedPrototypes(t *testing.T) {

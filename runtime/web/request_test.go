@@ -195,7 +195,7 @@ func TestCloneHasItsOwnChunks(t *testing.T) {
 	})
 }
 
-// What anybody puts on Object.prototype is not asked while a body is read.
+// Reading a body never calls properties that code adds to Object.prototype.
 func TestThenOnObjectPrototype(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{

@@ -192,7 +192,7 @@ func (h *Host) respond(c *engine.Call) (any, error) {
 
 // setResponse takes the response, unless the exchange has one or has already failed. The head of
 // one that is streamed goes out with its first piece, and at the latest after the jobs that are
-// there now: what fails in them has the page of a failure.
+// there now: a failure in them has the page of a failure.
 func (x *Exchange) setResponse(r *response) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

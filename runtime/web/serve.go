@@ -109,7 +109,7 @@ func (h *Host) await(x *Exchange) error {
 	return h.write(x, response)
 }
 
-// closeDuplex ends what reads of the request's body are left, as net/http wants it of a handler
+// closeDuplex ends the remaining reads of the request's body, as net/http requires of a handler
 // that read while it wrote.
 func (x *Exchange) closeDuplex() {
 	if !x.duplex {

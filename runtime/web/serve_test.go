@@ -255,7 +255,7 @@ func TestWaitUntil(t *testing.T) {
 	}
 }
 
-// A promise that one request made may settle what another one waits for.
+// A request may settle a promise that another one awaits.
 func TestSharedPromise(t *testing.T) {
 	w := webtest.Serve(t, `
 		let shared;

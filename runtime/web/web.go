@@ -46,10 +46,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/weburl"
 )
 
-// LimitMode says what happens at a limit.
+// LimitMode is the action at a limit.
 type LimitMode string
 
-// What happens at a limit: it holds, the console warns, or nothing.
+// Actions at a limit: it holds, the console warns, or nothing.
 const (
 	LimitEnforce LimitMode = "enforce"
 	LimitWarn    LimitMode = "warn"
@@ -158,7 +158,7 @@ func New(o Options) *Host {
 	return h
 }
 
-// Close waits for what still runs beside the requests and drops the idle connections of outbound
+// Close waits for goroutines beside the requests and drops the idle connections of outbound
 // requests.
 func (h *Host) Close() {
 	h.work.Wait()

@@ -119,7 +119,7 @@ func (x *Exchange) putHeader(r *response) (coding string) {
 			header.Del("Content-Length")
 		}
 	}
-	// The platform compresses by itself what content-encoding announces, for clients that accept
+	// The platform compresses a body as its content-encoding announces, for clients that accept
 	// it.
 	if announced := strings.ToLower(header.Get("Content-Encoding")); !r.manual && compression.IsCoding(announced) {
 		header.Del("Content-Length")
@@ -145,7 +145,7 @@ func hasName(list []string, name string) bool {
 	return false
 }
 
-// copyChunks writes what JavaScript streams, piece by piece. left is the declared length: a client
+// copyChunks writes a stream of JavaScript, piece by piece. left is the declared length: a client
 // that has so many bytes has them all and may close.
 func (h *Host) copyChunks(x *Exchange, out compression.Compressor, left int64) error {
 	if err := out.Flush(); err != nil {

@@ -66,7 +66,7 @@ internal.waitUntil = function waitUntil() {
 };
 `
 
-// mainScript exports what workerd is to find.
+// mainScript has the exports for workerd.
 const mainScript = `import "./entry.js";
 export * from %s;
 export { default } from "./entry.js";

@@ -124,7 +124,7 @@ func TestCPU(t *testing.T) {
 	})
 }
 
-// holding keeps what a Worker logs, and does not return from the line "held" before it may: what the process writes after it is not read.
+// holding keeps the log lines of a Worker, and does not return from the line "held" before it may: later output of the process is not read.
 type holding struct {
 	console
 

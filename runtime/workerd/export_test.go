@@ -42,8 +42,8 @@ func (w *Worker) Memory() int64 { return w.awake().p.clock.memory() }
 // Look has a pool look at its processes.
 func (p *Pool) Look() { p.look() }
 
-// Secrets returns what only this Worker and its process may have: its tokens, and the addresses of its sockets, of which one folder each
-// is its own.
+// Secrets returns the texts that only this Worker and its process may have: its tokens, and the addresses of its sockets, of which one
+// folder each is its own.
 func (w *Worker) Secrets() (secrets []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

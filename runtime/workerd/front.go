@@ -22,7 +22,7 @@ func (f *front) dial(ctx context.Context) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, f.network, f.address)
 }
 
-// listenUnix opens a Unix socket in a folder, and returns what names it on workerd's command line, with the files that the program
+// listenUnix opens a Unix socket in a folder, and returns its address on workerd's command line, with the files that the program
 // gets: connections wait there until it takes them.
 func (f *front) listenUnix(folder string) (args []string, files []*os.File, err error) {
 	path := filepath.Join(folder, frontName)

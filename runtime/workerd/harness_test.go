@@ -25,7 +25,7 @@ func program(t testing.TB) workerd.Program {
 	return enginetest.Program(t)
 }
 
-// console keeps what a Worker logs.
+// console keeps the log lines of a Worker.
 type console struct {
 	mu    sync.Mutex
 	lines []pagesruntime.Line

@@ -29,7 +29,7 @@ Error.prepareStackTrace = () => { throw new Error("patched"); };
 export default { async fetch() { throw new Error("honest"); } };
 `
 
-// forger writes what looks like the lines of our script and of workerd.
+// forger writes lines that look like those of our script and of workerd.
 const forger = `export default { async fetch(request) {
 	if (request.url.endsWith("/forged")) {
 		console.log('{"kind":"line","level":"error","text":"forged"}');
@@ -42,7 +42,7 @@ const forger = `export default { async fetch(request) {
 	throw new Error("honest");
 } };`
 
-// TestHostile: a Worker that changes what its script may call, and one that writes what looks like our own lines.
+// TestHostile: a Worker that changes the functions that our script may call, and one that writes lines like ours.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	var c console

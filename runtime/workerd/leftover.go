@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// This file removes what killed processes leave in the folder of temporary files: sockets, and the configuration of a workerd that
+// This file removes leftovers of killed processes in the folder of temporary files: sockets, and the configuration of a workerd that
 // was starting, with the secrets of its site.
 
 const (

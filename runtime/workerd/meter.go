@@ -103,7 +103,7 @@ func (m *meter) begin(x *exchange) {
 	}
 }
 
-// beginAgain is begin for an exchange that was over: what ran for no request, ran for it.
+// beginAgain is begin for an exchange that was over: code that ran for no request, ran for it.
 func (m *meter) beginAgain(x *exchange) {
 	m.mu.Lock()
 	if m.ping.stray() {

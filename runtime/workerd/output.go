@@ -262,7 +262,7 @@ func (o *output) loadFailure() *engine.Error {
 	return o.thrown
 }
 
-// placeOf is a place that workerd tells, as a frame. It counts the columns of what cannot be parsed from 0.
+// placeOf makes a frame of a place from workerd. It counts the columns of a module that cannot be parsed from 0.
 func placeOf(e *engine.Error, m []string) string {
 	at := m[1]
 	if i := strings.LastIndexByte(at, ':'); e.Name == "SyntaxError" {
@@ -275,7 +275,7 @@ func placeOf(e *engine.Error, m []string) string {
 	return "    at " + at
 }
 
-// tail is the end of what workerd wrote to standard error, on lines of their own.
+// tail is the end of workerd's standard error, on lines of their own.
 func (o *output) tail() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -352,7 +352,7 @@ func (p *process) frames(text string) string {
 // frame rewrites one frame of V8's; ok is false for one that is in no code.
 func (p *process) frame(frame string, ok *bool) string {
 	if i := strings.Index(frame, p.w.folder+"/"); i >= 0 {
-		return "native" + frame[i+len(ownPlace.FindString(frame[i:])):] // a console prints more behind a trace
+		return "native" + frame[i+len(ownPlace.FindString(frame[i:])):] // a console prints more after a trace
 	}
 	frame = strings.TrimPrefix(frame, "async ")
 	if strings.HasPrefix(frame, "Promise.") && strings.Contains(frame, "(index ") {

@@ -131,7 +131,7 @@ func fromPath(list string) string {
 		if isFile(path) && !isScript(path) {
 			return path
 		}
-		// What npm and its like put into PATH is a script, until workerd's own installation script has run.
+		// The program that npm and its like put into PATH is a script, until workerd's own installation script has run.
 		if packaged := behindScript(folder); packaged != "" {
 			return packaged
 		}

@@ -35,7 +35,7 @@ type PoolOptions struct {
 
 const (
 	// usualBytes is the memory of a process by which their number is bounded: one has 11 MiB to itself at its start, and 30 to 60 after
-	// pages that render much. What all processes share, the program, does not count.
+	// pages that render much. Their shared memory, the program, does not count.
 	usualBytes = 64 << 20
 	// leastBytes and leastProcesses are for small machines: one process full of its heap, and two revisions of a site.
 	leastBytes     = 320 << 20
@@ -189,7 +189,7 @@ func (p *Pool) leave() {
 	p.waiting = p.waiting[1:]
 }
 
-// wake has run look for what can be ended.
+// wake has run look for processes to end.
 func (p *Pool) wake() {
 	select {
 	case p.nudge <- struct{}{}:

@@ -50,7 +50,7 @@ func guard(p *os.Process) (io.Closer, error) {
 	return job(object), nil
 }
 
-// listen chooses a port of loopback. What connects there without the name of a request of ours is refused by our script, and the first
+// listen chooses a port of loopback. Our script refuses connections without the name of a request of ours, and the first
 // ping proves that it is workerd that listens.
 func (f *front) listen(string) (args []string, files []*os.File, err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it waits for nothing

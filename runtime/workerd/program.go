@@ -39,7 +39,7 @@ type Places struct {
 	Install string
 }
 
-// FindError says why there is no workerd to run, and what to do.
+// FindError says why there is no workerd to run, and how to get one.
 type FindError struct {
 	// Absent is true where nothing was found, and false for something that cannot be used.
 	Absent       bool
@@ -192,7 +192,7 @@ func (p Program) ask(ctx context.Context) (string, error) {
 	switch {
 	case bounded.Err() != nil:
 		return "", &faultError{fmt.Sprintf("it did not tell its version within %v", versionTime), "", err}
-	case errors.Is(err, fs.ErrNotExist): // the file is there: the system means what loads it
+	case errors.Is(err, fs.ErrNotExist): // the file is there: the system means its loader
 		return "", &faultError{
 			"this system has not the loader that it needs, " + loaderOf(p.Path) + ": it is made for glibc",
 			"use a system with glibc 2.35 or later, such as Debian 12, or the built-in engine", err,

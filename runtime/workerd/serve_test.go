@@ -148,7 +148,7 @@ var column = regexp.MustCompile(`(\.js:\d+):\d+`)
 // noColumns takes the columns of places away, which the engines count in their own ways.
 func noColumns(text string) string { return column.ReplaceAllString(text, "$1") }
 
-// TestHTTP: what only a connection shows.
+// TestHTTP: details that only a connection shows.
 func TestHTTP(t *testing.T) {
 	t.Parallel()
 	var c console

@@ -22,7 +22,7 @@ type tunnel struct {
 	x      *exchange
 	worker *conn
 	client net.Conn
-	from   io.Reader // client, with what of it was read before
+	from   io.Reader // client, with the bytes that were read before
 
 	mu     sync.Mutex // held while a frame is written to the client
 	closed bool       // a frame that closes the connection was written
@@ -216,7 +216,7 @@ func (t *tunnel) awaitEnd() {
 	_ = t.worker.Close()
 }
 
-// frameHead reads the head of a frame, and returns its bytes with the size of what follows (RFC 6455, 5.2).
+// frameHead reads the head of a frame, and returns its bytes with the size of the payload (RFC 6455, 5.2).
 func frameHead(r *bufio.Reader) (head []byte, size uint64, err error) {
 	const (
 		short  = 2

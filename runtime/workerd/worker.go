@@ -79,7 +79,7 @@ type Worker struct {
 	// our script: an author sees it in stacks.
 	token, front, folder string
 
-	ctx    context.Context //nolint:containedctx // ends what Close does not wait for
+	ctx    context.Context //nolint:containedctx // ends work that Close does not wait for
 	cancel context.CancelFunc
 	closed sync.Once
 	work   sync.WaitGroup // goroutines of the Worker
@@ -247,7 +247,7 @@ func (w *Worker) awaitWaits(ctx context.Context) {
 	w.requests.awaitWaits(ctx)
 }
 
-// announceLocked wakes up what waits for a process. The caller holds w.mu.
+// announceLocked wakes up the waiters for a process. The caller holds w.mu.
 func (w *Worker) announceLocked() {
 	close(w.changed)
 	w.changed = make(chan struct{})

@@ -7,10 +7,9 @@
 // no response came, and *ContractError when the response breaks the contract.
 // None of them, and no warning, holds the key, even when the service echoes it.
 //
-// A call is repeated only where that is safe: what reads, what carries an
-// idempotency key, both calls of a two-call tool, and what certainly did not reach
-// the service. A 429 is waited out by its Retry-After, and requests are paced by
-// RateLimit-Remaining before it comes to that. A workspace is never chosen.
+// A call is repeated only where that is safe: reads, calls with an idempotency key, both calls of a two-call tool, and requests that
+// certainly did not reach the service. A 429 is waited out by its Retry-After, and requests are paced by RateLimit-Remaining before it
+// comes to that. A workspace is never chosen.
 //
 // A Client may be used by several goroutines. The package prints nothing, reads no
 // environment and keeps nothing on disk.

@@ -106,7 +106,7 @@ func (a response) required() (all []string) {
 	return all
 }
 
-// do sends a request with a key, or none for "", and tests what every response must have.
+// do sends a request with a key, or none for "", and tests the rules for every response.
 func (r *run) do(method, path, key string, body io.Reader, header ...string) response {
 	r.Helper()
 	request, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), method, r.URL+path, body)

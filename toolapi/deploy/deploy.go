@@ -6,7 +6,7 @@
 //
 // Errors are those of package client, and *ChangedError for a file that changed while
 // it was sent, *ConflictError for a page that someone else published meanwhile, and
-// *UnfinishedError for what may be resumed. A Deployer may be used by one goroutine at
+// *UnfinishedError for a deploy that may be resumed. A Deployer may be used by one goroutine at
 // a time. The package asks no questions and prints nothing.
 package deploy
 

@@ -103,7 +103,7 @@ func TestPlanOfRemoved(t *testing.T) {
 	}
 }
 
-// TestPlanOfAudience lists who may see what, of a first revision too.
+// TestPlanOfAudience lists the audience of each path, of a first revision too.
 func TestPlanOfAudience(t *testing.T) {
 	const site = `{"assets": "public", "routes": [{"pattern": "/prices/*", "access": "members"},
 		{"pattern": "/club", "access": "members"}]}`

@@ -187,7 +187,7 @@ func NeedsMember(err error) bool {
 	return ok && refused.Refusal.Code == toolapi.CodeConfirmationNeedsMember
 }
 
-// Serving says in words what visitors find at an address (platform document, section 4.4).
+// Serving describes the page that visitors find at an address (platform document, section 4.4).
 // It says "live" only of a revision that is served now. revision is nil for a page that was never published.
 func Serving(address string, revision *string, now bool) string {
 	switch {

@@ -32,7 +32,7 @@ type Member struct {
 	Role      string // owner, editor or viewer
 }
 
-// InvalidError says which value of an operator is invalid, and what would be valid.
+// InvalidError says which value of an operator is invalid, and the valid form.
 type InvalidError struct{ What, Value, Want string }
 
 func (e *InvalidError) Error() string {

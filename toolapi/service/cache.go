@@ -16,7 +16,7 @@ type requestCache struct {
 	db *sql.DB
 
 	mu      sync.Mutex
-	conn    *sql.Conn // never writes: only what others commit counts
+	conn    *sql.Conn // never writes: only commits of others count
 	ask     *sql.Stmt
 	version int64 // of the database when the values were read
 	known   map[string]any

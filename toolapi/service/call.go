@@ -59,7 +59,7 @@ type handler struct {
 	run   func(*call) (any, entry, error)
 	// replay turns a kept answer into the one that a retry gets; nil where none is kept.
 	replay func([]byte) ([]byte, error)
-	// prepare does what takes long, outside of the transaction; nil for nothing.
+	// prepare does the long work, outside of the transaction; nil for none.
 	prepare func(context.Context, *call) error
 	// plannedRelease returns the release of a confirming call, and the approved losses; nil for a tool without releases.
 	plannedRelease func(*call) (releaseChange, approval, error)
@@ -369,7 +369,7 @@ func refuse(code, message string) error {
 	return &refusalError{refusal: toolapi.ToolRefusal{Code: code, Message: message}}
 }
 
-// refuseAt is refuse for an argument, at path; fix says what would pass.
+// refuseAt is refuse for an argument, at path; fix names a valid value.
 func refuseAt(code, message, path, fix string) error {
 	return &refusalError{refusal: toolapi.ToolRefusal{Code: code, Message: message, Path: path, Fix: fix}}
 }

@@ -23,7 +23,7 @@ type comparison struct {
 	hasBase                       bool // something is live
 	added, changed, removed, same fileCount
 	opened, closed                nameList // paths that become public, and for members only
-	public, members               nameList // who may see what: routes, each with its files
+	public, members               nameList // access by audience: routes, each with its files
 	worker                        string
 	migrations                    []string // all of the bundle, in the order they run
 	provisions                    []string // new bindings

@@ -80,7 +80,7 @@ func TestCompareDamaged(t *testing.T) {
 	}
 }
 
-// TestCompareWorker tells what becomes of the Worker.
+// TestCompareWorker describes the change of the Worker.
 func TestCompareWorker(t *testing.T) {
 	worker := &manifest.Manifest{Entry: "_worker/w.js", Assets: "public"}
 	moved := &manifest.Manifest{Entry: "_worker2/w.js", Assets: "public"}

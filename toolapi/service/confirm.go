@@ -105,7 +105,7 @@ func bindTwoCall[A twoCallArgs, R any, P twoCallResult[R]](
 	}
 }
 
-// proposePlan stores a plan as a proposal, unless it loses what nothing allows.
+// proposePlan stores a plan as a proposal, unless it loses data without permission.
 func proposePlan[R any, P twoCallResult[R]](c *call, p plan[R], fingerprint []byte) (any, entry, error) {
 	words, err := c.judgeProposal(p.target, p.allowed)
 	if err != nil {

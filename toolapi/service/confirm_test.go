@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// twoCall is a two-call tool with arguments that are admitted, and what shows its
+// twoCall is a two-call tool with arguments that are admitted, and a query that shows its
 // effect.
 type twoCall struct {
 	tool   string
@@ -406,7 +406,7 @@ func TestSameProposal(t *testing.T) {
 		js("site_id", w.demo.IDs["site_id"], "confirmation_id", first))
 }
 
-// TestWhyNotOpen: what cannot be approved any more says what happened, in the console and to who confirms it, and its
+// TestWhyNotOpen: a proposal that cannot be approved any more says why, in the console and to a confirming call, and its
 // button cannot be pressed.
 func TestWhyNotOpen(t *testing.T) {
 	site := func(w *fixture) string { return w.demo.IDs["site_id"] }

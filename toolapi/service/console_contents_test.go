@@ -156,7 +156,7 @@ func TestConsoleShowsContents(t *testing.T) {
 	ana.shows("nothing to show", []string{"What is in revision " + same + " is not kept here"}, "Files")
 }
 
-// TestConsoleShowsMany: of many paths the first are shown, and what becomes public before all others. Names are text.
+// TestConsoleShowsMany: of many paths the first are shown, and newly public ones before all others. Names are text.
 func TestConsoleShowsMany(t *testing.T) {
 	w := newFixture(t)
 	site := w.demo.IDs["site_id"]

@@ -157,7 +157,7 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 			}
 		})
 	}
-	// What becomes of a key is in the trail of each workspace that it reaches.
+	// Changes of a key are in the trail of each workspace that it reaches.
 	bo.makeKey("for all", "", "0")
 	bo.makeKey("for one", "globex", "0")
 	if got := w.value("SELECT group_concat(w.slug || ': ' || a.summary, ' ') FROM (SELECT * FROM audit WHERE summary " +

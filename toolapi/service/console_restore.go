@@ -22,7 +22,7 @@ type pointView struct {
 type pointTable struct {
 	Name      string
 	Now, Then *int64 // rows; nil where there is no such table
-	Alone     bool   // it can be chosen: both have it, or what there is now is not known
+	Alone     bool   // it can be chosen: both have it, or the current tables are unknown
 }
 
 // siteOf is the site of a page of the console.
@@ -66,7 +66,7 @@ func (v *consoleRequest) pointsPage(id string) error {
 	return v.render(http.StatusOK, "points", "Restore points", data)
 }
 
-// pointPage shows one restore point, and what of it a person may put back.
+// pointPage shows one restore point, and the tables that a person may restore.
 func (v *consoleRequest) pointPage(id, point string) error {
 	s, err := v.siteOf(id)
 	if err != nil {

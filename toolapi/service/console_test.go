@@ -101,7 +101,7 @@ func (w *fixture) signIn(key string) *person {
 	return p
 }
 
-// TestConsoleSessions: who may come in, for how long, and what of it is kept.
+// TestConsoleSessions: sign-in, the lifetime of a session, and its stored form.
 func TestConsoleSessions(t *testing.T) {
 	w := newFixture(t)
 	stranger := &person{fixture: w}
@@ -225,7 +225,7 @@ func TestConsoleManySites(t *testing.T) {
 	}
 }
 
-// TestConsolePages: each page shows what its tool answers, of workspaces that the key
+// TestConsolePages: each page shows the result of its tool, of workspaces that the key
 // reaches.
 func TestConsolePages(t *testing.T) {
 	w := newFixture(t)
@@ -303,7 +303,7 @@ func (p *person) sendRaw(path string) int {
 	return resp.StatusCode
 }
 
-// TestConsoleApproves: a person sees what will happen, and makes it happen once.
+// TestConsoleApproves: a person sees the effect, and approves it once.
 func TestConsoleApproves(t *testing.T) {
 	forEachTwoCall(t, func(w *fixture, c twoCall) {
 		ana := w.signIn("member")

@@ -103,12 +103,12 @@ func (d *database) close() error {
 	return errors.Join(d.cache.close(), d.reading.close(), d.writing.close())
 }
 
-// read runs do in a transaction that sees one state of the database. readTx also returns what do returns.
+// read runs do in a transaction that sees one state of the database. readTx also returns the result of do.
 func (d *database) read(ctx context.Context, do func(tx) error) error {
 	return d.reading.transact(ctx, do)
 }
 
-// write runs do in the only transaction that writes, and commits it. writeTx also returns what do returns.
+// write runs do in the only transaction that writes, and commits it. writeTx also returns the result of do.
 func (d *database) write(ctx context.Context, do func(tx) error) error {
 	return d.writing.transact(ctx, do)
 }

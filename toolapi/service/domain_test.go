@@ -66,7 +66,7 @@ func TestCreatePage(t *testing.T) {
 	w.refused(toolapi.CodeTooManySites, "member", "page.create", js("name", "One more"), "Idempotency-Key", "more")
 }
 
-// TestConnect: a domain for the first time, with what its owner must do.
+// TestConnect: a domain for the first time, with the steps for its owner.
 func TestConnect(t *testing.T) {
 	w := newFixture(t)
 	args := []any{"hostname", "studio.example", "site_id", w.demo.IDs["site_id"]}

@@ -15,7 +15,7 @@ import (
 )
 
 // TestGeneratedArguments: every property of every tool with values of all
-// classes. What must come is computed from the served schema.
+// classes. The expected response is computed from the served schema.
 func TestGeneratedArguments(t *testing.T) {
 	testmachine.Unraced(t)
 	w := newFixture(t)

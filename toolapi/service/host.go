@@ -35,7 +35,7 @@ type Host interface {
 	KeepPreviews(ids []string) error
 	// Refuse answers a request for which there is no page, in the look of the pages.
 	Refuse(w http.ResponseWriter, r *http.Request, e VisitError)
-	// EndPreview ends what Preview or PreparePreview started, and removes its data.
+	// EndPreview ends a preview of Preview or PreparePreview, and removes its data.
 	EndPreview(id string)
 	// Leads returns the leads of a site's forms after the lead with a number, the oldest first, at most `most`. The host
 	// calls Service.Arrived when there are new ones.
@@ -81,7 +81,7 @@ type Prepared interface {
 	// Show replaces the live release, and commits the migrations. Requests under way end where they began. A host that is killed
 	// before Show has ended does so before it does anything else with the site, where Release.Applied names the migrations.
 	Show()
-	// Discard releases what only this release needs.
+	// Discard frees the resources of this release alone.
 	Discard()
 }
 

@@ -232,7 +232,7 @@ func TestDraftHistory(t *testing.T) {
 		t.Errorf("%s", a.body)
 	}
 	expect(step("redo_draft", nil), 13, true, true)
-	expect(step("discard_draft", 13), 14, true, false) // what could be redone is gone, the draft can be had back
+	expect(step("discard_draft", 13), 14, true, false) // the redo is gone, the draft can be restored
 	expect(step("undo_draft", nil), 15, true, true)
 	if running := w.value("SELECT running FROM boards"); running != `{"steps":[]}` {
 		t.Errorf("the running version is %s", running)

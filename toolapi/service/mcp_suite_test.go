@@ -20,7 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file runs what others wrote for MCP, from npm: its conformance suite, and the
+// This file runs test suites of others for MCP, from npm: its conformance suite, and the
 // client that agents are made with. `make npm` installs them.
 
 const suites = "../../testdata/sites/mcp"

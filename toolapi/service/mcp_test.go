@@ -454,7 +454,7 @@ func TestMCPClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := toolapi.NewContract().Tools()
-	// What page.create makes has an id of its own in either fixture: it comes last.
+	// A page of page.create has an id of its own in either fixture: it comes last.
 	made := slices.IndexFunc(all, func(tool *toolapi.Tool) bool { return tool.Name == "page.create" })
 	all = append(slices.Concat(all[:made], all[made+1:]), all[made])
 	for _, tool := range all {

@@ -63,7 +63,7 @@ func TestNamedPreviews(t *testing.T) {
 	); a.status != http.StatusNotFound {
 		t.Errorf("of another workspace: %d %s", a.status, a.body)
 	}
-	// What expires is gone with the links to its revisions.
+	// An expired preview is gone with the links to its revisions.
 	w.pass(14 * 24 * time.Hour)
 	if err := w.service.Collect(t.Context()); err != nil {
 		t.Fatal(err)

@@ -121,7 +121,7 @@ func (c *call) sameProposal(summary string, key proposalKey) (id string, err err
 	return id, nil
 }
 
-// noteSiteChange makes the proposals about a site stale, and keeps what happened for those who would have approved them:
+// noteSiteChange makes the proposals about a site stale, and keeps the reason for those who would have approved them:
 // a clause, such as "revision r3 went live".
 func (t tx) noteSiteChange(site, what string, at int64) error {
 	if err := t.exec("UPDATE sites SET version = version + 1 WHERE id = ?", site); err != nil {
@@ -184,7 +184,7 @@ func (t tx) obstacle(p *proposalRow, needs permission, zone string) (string, err
 // shownChanges is how many changes an obstacle names, the newest.
 const shownChanges = 3
 
-// changesSince says what happened to a site or a domain since it had a version; "" when that is not kept.
+// changesSince describes the changes of a site or a domain since a version; "" when they are not kept.
 func (t tx) changesSince(subject, version, zone string) (string, error) {
 	all, err := list(t, func(rows *sql.Rows, clause *string) error {
 		var at int64
@@ -234,7 +234,7 @@ func (s *Service) waitingProposals(
 	return open, closed, err
 }
 
-// staleError refuses to confirm what cannot be approved any more.
+// staleError refuses to confirm a proposal that cannot be approved any more.
 func staleError(why string) error {
 	return refusePropose(toolapi.CodeConfirmationStale, fmt.Sprintf("It cannot be confirmed any more: %s. Nothing was done.", why))
 }

@@ -69,7 +69,7 @@ func (h handler) rehearse(ctx context.Context, c *call) error {
 	return err
 }
 
-// releaseFix says what passes instead of a release that was refused with a code; "" where the message says it.
+// releaseFix is the fix for a release that was refused with a code; "" where the message has it.
 func releaseFix(code string) string {
 	if code == toolapi.CodeMigrationFailed {
 		return "correct the migration, and upload the page again"

@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file releases a revision. What may take long, or fail (files, migrations, the Worker), comes first and outside of
+// This file releases a revision. Work that may take long, or fail (files, migrations, the Worker), comes first and outside of
 // any transaction, while the site is locked against another publish; then the call's transaction moves the pointer, and
 // then the host shows the prepared release.
 

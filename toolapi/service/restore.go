@@ -345,7 +345,7 @@ func (a approval) judgeRestore(now toolapi.Migrated) error {
 	}}
 }
 
-// applyRestore writes down the decision: with it the data are put back, whatever becomes of this process.
+// applyRestore writes down the decision: with it the data are put back, even if this process ends.
 func (c *call) applyRestore(s siteRow, change releaseChange) error {
 	if c.restored == nil {
 		return refusePropose(toolapi.CodeConfirmationStale, "What the proposal is about has changed since; nothing was done.")

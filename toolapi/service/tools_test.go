@@ -512,7 +512,7 @@ func TestPrimaryVariant(t *testing.T) {
 	}
 }
 
-// TestRecommendStyle: what stands out is recommended, and noise never is.
+// TestRecommendStyle: a clear difference is recommended, and noise never is.
 func TestRecommendStyle(t *testing.T) {
 	w := newFixture(t)
 	r := decode[toolapi.RecommendStyle](t, w.ok("member", "shorts.recommend_style", ""))

@@ -75,7 +75,7 @@ func (p *pagesCall) declare() error {
 	}
 	var reply storedReply
 	err = store.Use(func() error {
-		// What takes long comes before the transaction, which is the only one that writes.
+		// Long work comes before the transaction, which is the only one that writes.
 		made, err := prepareBundle(args.Manifest, files, store.Space(p.in.id))
 		if err != nil {
 			return err

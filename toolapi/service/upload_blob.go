@@ -44,7 +44,7 @@ func (p *pagesCall) findListedBlob(ctx context.Context) (u uploadRow, size int64
 }
 
 // findSendingUpload finds the upload of a blob, cached for a version of the database. It does not read the digest and the
-// counts, which lie behind the bundle's long list.
+// counts, which lie after the bundle's long list.
 func (p *pagesCall) findSendingUpload(ctx context.Context, version int64) (uploadRow, error) {
 	return readCached(p.service.db.cache, version, fmt.Sprint("upload ", p.who.holder, " ", p.id), func() (uploadRow, error) {
 		return readTx(ctx, p.service.db, func(t tx) (u uploadRow, err error) {
@@ -220,7 +220,7 @@ func (p *pacedBody) Read(b []byte) (int, error) {
 
 var errMember = errors.New("not one whole gzip member")
 
-// gzipMember reads one gzip member, with nothing behind it.
+// gzipMember reads one gzip member, without trailing bytes.
 type gzipMember struct {
 	body   *pacedBody
 	packed *bufio.Reader

@@ -57,7 +57,7 @@ func passThrough(r *http.Request) {
 	}
 }
 
-// refusedByServer matches what net/http writes when it refuses a request: in one piece, and without the service's headers.
+// refusedByServer matches a response of net/http that refuses a request: in one piece, and without the service's headers.
 var refusedByServer = regexp.MustCompile(
 	`\AHTTP/1\.1 ([45]\d\d) [^\r\n]*\r\n(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n[^\r\n]*|` +
 		`Connection: close\r\nDate: [^\r\n]*\r\nContent-Length: 0\r\n\r\n)\z`,

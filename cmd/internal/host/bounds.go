@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
-// This file bounds what one site takes of what all sites share: time, disk, files, connections and processors.
+// This file bounds one site's use of shared resources: time, disk, files, connections and processors.
 
 // migrationTime bounds the migrations of one release. A scheduled publish has no client that gives up, and would
 // otherwise run an endless migration for ever.

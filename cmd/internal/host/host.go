@@ -28,7 +28,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// Host runs what `pages platform` publishes: each site with its own front door, databases and Workers. It implements
+// Host runs the sites of `pages platform`: each site with its own front door, databases and Workers. It implements
 // service.Host.
 type Host struct {
 	o           Options

@@ -128,7 +128,7 @@ func (s *hostedSite) applyOrder(ctx context.Context, r service.Release, o *publi
 	return err
 }
 
-// writeOrder writes what ends a publish or a restore that is killed into a file of the site's folder, synced.
+// writeOrder writes the order that completes a killed publish or restore into a file of the site's folder, synced.
 func (s *hostedSite) writeOrder(name string, order any) error {
 	text, err := json.Marshal(order)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// killed is a host of what would be on the disk if the process of another one were killed now.
+// killed is a host on the state of the disk if the process of another one were killed now.
 func killed(t *testing.T, h *Host) *Host {
 	t.Helper()
 	dir := t.TempDir()

@@ -265,7 +265,7 @@ func placed(file string, line int, says string) string {
 	return says
 }
 
-// checkWords says what SQLite held rows to, or sorted them into.
+// checkWords describes the constraint on rows, or the index over them.
 func checkWords(c migrate.Check) string {
 	columns := strings.Join(c.Columns, ", ")
 	rows := wording.Count(int(c.Rows), "row")

@@ -418,7 +418,7 @@ func (p *preparedRestore) abort() {
 	p.site.removeRestore(p.order.ID)
 }
 
-// endRestore ends the last restore of a site where a process that was killed did not, and removes what others left.
+// endRestore ends the last restore of a site where a process that was killed did not, and removes the files of others.
 func (s *hostedSite) endRestore(ctx context.Context, r service.Release) error {
 	if r.LastRestore != "" && s.restored == r.LastRestore {
 		return nil

@@ -152,7 +152,7 @@ func TestLoadBesidePublish(t *testing.T) {
 	}
 }
 
-// TestMigrationRefused: a release is to blame for what its migrations do, and not for a
+// TestMigrationRefused: a release is to blame for its migrations, and not for a
 // database that is not to be had at the moment.
 func TestMigrationRefused(t *testing.T) {
 	site := &hostedSite{state: &localstate.State{Dir: t.TempDir()}} // on a disk with room

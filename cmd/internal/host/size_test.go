@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// sizedRelease is a release of what files hold.
+// sizedRelease is a release of the given files.
 func sizedRelease(t *testing.T, r service.Release, manifest string, files map[string]string) service.Release {
 	t.Helper()
 	var list []sitefile.File
@@ -49,7 +49,7 @@ func diskOf(t *testing.T, dir, name string) (n int64) {
 	return n
 }
 
-// filling fills a database with a hundred times what its size is bound to.
+// filling fills a database with a hundred times the bound of its size.
 const filling = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 400) SELECT zeroblob(1000000) FROM c"
 
 // TestDatabaseSize: neither migrations nor Workers make a site's database, a preview's or a
@@ -153,7 +153,7 @@ func TestStoreSize(t *testing.T) {
 const sorting = "SELECT count(*) AS n FROM (WITH RECURSIVE c(x, z) AS (SELECT 1, zeroblob(1000000) UNION ALL SELECT x " +
 	"+ 1, zeroblob(1000000) FROM c LIMIT 20) SELECT x FROM c ORDER BY z || x LIMIT -1 OFFSET 0)"
 
-// TestTemporarySize: what migrations and Workers sort takes no more of the disk than it may.
+// TestTemporarySize: sorts of migrations and Workers take no more of the disk than they may.
 func TestTemporarySize(t *testing.T) {
 	h, of := newHost(t)
 	bound := &dbfile.Temporary{PerFile: 10_000_000, Together: 15_000_000}

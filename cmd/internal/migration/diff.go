@@ -114,7 +114,7 @@ func (d *differ) run(ctx context.Context) error {
 	return nil
 }
 
-// migrator returns the migrator of the site's folder with files behind it. It has no database.
+// migrator returns the migrator of the site's folder with files after it. It has no database.
 func (d *differ) migrator(more ...migrate.File) *migrate.Migrator {
 	return d.State.Migrator(nil, d.Dir, d.Manifest, migrate.Options{More: more, Now: d.term.Now, Tool: d.tool})
 }

@@ -110,7 +110,7 @@ func (d *differ) planOnce(ctx context.Context, file migrate.File) (plan migrate.
 	return plan, failed, err
 }
 
-// allow writes comments above the statements that lose what --allow-data-loss names; false when there are none to write.
+// allow writes comments above the statements that lose data of tables in --allow-data-loss; false when there are none to write.
 func (d *differ) allow(file *migrate.File, lost []migrate.Loss) bool {
 	lines := slices.Collect(strings.Lines(string(file.SQL)))
 	changed := false
@@ -129,7 +129,7 @@ func (d *differ) allow(file *migrate.File, lost []migrate.Loss) bool {
 	return changed
 }
 
-// print prints what was written.
+// print prints the report.
 func (d *differ) print(doc DiffReport) {
 	if d.term.JSON {
 		d.term.PrintJSON(doc)

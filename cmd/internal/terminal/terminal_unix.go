@@ -26,7 +26,7 @@ func awaitRoom(f *os.File) error {
 	err = conn.Control(func(fd uintptr) {
 		_, failed = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, -1)
 	})
-	if errors.Is(failed, unix.EINTR) { // the next write says what there is
+	if errors.Is(failed, unix.EINTR) { // the next write reports the error
 		failed = nil
 	}
 	return errors.Join(err, failed)

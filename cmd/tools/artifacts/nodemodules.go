@@ -97,7 +97,7 @@ func nodeEntries(dir string) (entries []api.EntryPoint, err error) {
 // requiredNamespace is esbuild's name for the modules around a require call.
 const requiredNamespace = "node-require"
 
-// nodePlugin leaves the modules to each other, by name. What npm packages require becomes the default export. Our error for
+// nodePlugin leaves the modules to each other, by name. A require call of an npm package gets the default export. Our error for
 // something that is missing replaces unenv's.
 func nodePlugin(dir string) api.Plugin {
 	return api.Plugin{Name: "node", Setup: func(build api.PluginBuild) {

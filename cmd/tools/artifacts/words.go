@@ -57,7 +57,7 @@ func buildWords(_ context.Context, root string) ([]byte, []string, error) {
 	return b.Bytes(), []string{"runtime/intl/dictionary/package-lock.json", icuData}, nil
 }
 
-// icuFile returns a file of ICU's common data: behind a header whose size is its first number come the count of files, and for each
+// icuFile returns a file of ICU's common data: after a header whose size is its first number come the count of files, and for each
 // the places of its name and of its bytes, sorted. The names begin with a folder for ICU's version.
 func icuFile(data []byte, name string) ([]byte, error) {
 	const form = "CmnD"

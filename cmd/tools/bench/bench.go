@@ -67,7 +67,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// try returns the error with which check ended what, nil for none.
+// try returns the error with which check ended the function what, nil for none.
 func try(what func()) (err error) {
 	defer func() {
 		switch ended := recover().(type) {

@@ -124,7 +124,7 @@ func (m *migration) findPeers(ctx context.Context) {
 	}
 }
 
-// turn measures every side once, and what takes less than a second some times more.
+// turn measures every side once, and one of less than a second some times more.
 func (m *migration) turn(ctx context.Context) {
 	ours := []string{m.pages, "migrate", "--quiet"}
 	for range applies {

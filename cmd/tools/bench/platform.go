@@ -71,7 +71,7 @@ func (d *deploying) fill(ctx context.Context, data string, n int) {
 	if err == nil {
 		_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 	}
-	// A gigabyte that is still being written would slow what reads it.
+	// A gigabyte that is still being written would slow its readers.
 	check(errors.Join(err, db.Close(), syncFile(filepath.Join(data, "service.db"), os.O_RDWR)))
 }
 

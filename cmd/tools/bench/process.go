@@ -167,7 +167,7 @@ func (s *sampler) end() int64 {
 	return s.peak
 }
 
-// What follows asks the kernel through /proc. Without it every figure is 0, which is unknown.
+// The functions below ask the kernel through /proc. Without it every figure is 0, which is unknown.
 
 // treeMemory is the memory of the process and its descendants, in bytes: the sum of their proportional set sizes, so that a
 // page that several share counts once. A process that ends meanwhile counts nothing.

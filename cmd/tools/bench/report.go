@@ -112,7 +112,7 @@ func (r row) promiseText() string {
 	return factor(r.Promise)
 }
 
-// factor writes a ratio with what matters of it.
+// factor writes a ratio with its significant digits.
 func factor(times float64) string {
 	if times < 10 {
 		return fmt.Sprintf("%.2g", times)

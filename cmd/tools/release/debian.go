@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"crypto/md5" // what dpkg checks files by
+	"crypto/md5" // dpkg checks files by it
 	"fmt"
 	"strings"
 	"time"

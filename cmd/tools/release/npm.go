@@ -43,7 +43,7 @@ func (r *release) npmDescription(of string) npmPackage {
 	}
 }
 
-// npmBinary writes the package of one platform, with the licences of what the program embeds.
+// npmBinary writes the package of one platform, with the licences of the embedded parts.
 func (r *release) npmBinary(p platform, program []byte, extras []entry) error {
 	name, system, cpu := npmName(p)
 	about := r.npmDescription(name)

@@ -1,5 +1,5 @@
-// Command soak runs for an hour what `make test` has no time for, and says at
-// the end in one summary what ran, for how long, and what failed:
+// Command soak runs for an hour the tests that `make test` has no time for, and prints one summary at the end: the jobs, their times, and
+// the failures:
 //
 //	fuzz   every fuzzer of the module, each for its part of a sixth of the time
 //	tests  every test that does more under PAGES_SOAK: servers and commands that are

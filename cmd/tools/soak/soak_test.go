@@ -98,7 +98,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// TestSoak: what fails keeps nothing else from running, and the summary has it all.
+// TestSoak: a failure stops no other job, and the summary has all of them.
 func TestSoak(t *testing.T) {
 	t.Chdir(module(t))
 	t.Setenv("GOFLAGS", "-mod=mod")
@@ -159,7 +159,7 @@ func TestTimeUp(t *testing.T) {
 	}
 }
 
-// TestRead keeps the packages of one run apart, and names what failed far above the end.
+// TestRead keeps the packages of one run apart, and names failures far above the end.
 func TestRead(t *testing.T) {
 	const out = `{"Action":"output","Package":"a","Output":"a begins\n"}
 {"Action":"output","Package":"b","Output":"b begins\n"}

@@ -63,7 +63,7 @@ func (l *line) verdict() string {
 	return string(passed)
 }
 
-// summary says what ran, how long, and what failed.
+// summary lists the jobs, their times, and the failures.
 func (s *soak) summary(w io.Writer) {
 	fmt.Fprintf(w, "soak of %s for %s, on %s/%s with %d processors and %s\n\n",
 		revision(), time.Since(s.began).Round(time.Second), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())

@@ -116,7 +116,7 @@ func (s *suite) setup(t testFile) (string, error) {
 	return b.String(), nil
 }
 
-// specifier matches what may be the specifier of a module of the suite.
+// specifier matches a possible specifier of a module of the suite.
 var specifier = regexp.MustCompile(`['"](\.{1,2}/[^'"]+)['"]`)
 
 // modules are the files that a test may import, by their path relative to the test's folder: "./x_FIXTURE.js".

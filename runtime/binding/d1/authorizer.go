@@ -8,7 +8,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// authorizer decides about each operation of a statement while SQLite compiles it. It refuses what D1 refuses, and all
+// authorizer decides about each operation of a statement while SQLite compiles it. It refuses the operations that D1 refuses, and all
 // that could reach another file or the platform's own tables.
 type authorizer struct {
 	// trusted is set while the connection runs a statement of our own.
@@ -69,7 +69,7 @@ func (p pragmaArgument) takes(value string) bool {
 	}
 }
 
-// workerSettings puts back what workerPragmas may change, for the next user of the connection.
+// workerSettings resets the settings that workerPragmas may change, for the next user of the connection.
 const workerSettings = `PRAGMA foreign_keys=ON; PRAGMA ignore_check_constraints=OFF; PRAGMA legacy_alter_table=OFF;
 PRAGMA recursive_triggers=OFF; PRAGMA reverse_unordered_selects=OFF; PRAGMA case_sensitive_like=OFF`
 

@@ -112,7 +112,7 @@ func (d *Database) appendNamedMeta(b []byte, before counters, duration string, s
 		`"rows_read":%d,"rows_written":%d}}`, duration, changes, rowID, changed, d.size, spent.read, spent.written), nil
 }
 
-// Bookmark returns a new bookmark, which sorts behind those before it; the clock carries that over a restart.
+// Bookmark returns a new bookmark, which sorts after those before it; the clock carries that over a restart.
 func (d *Database) Bookmark() string {
 	for {
 		last := d.marked.Load()

@@ -136,7 +136,7 @@ func (h *sqlHandle) forget() {
 	clear(h.cache)
 }
 
-// do runs fn on the connection, and interrupts what fn runs when ctx ends: again and again, because SQLite forgets an
+// do runs fn on the connection, and interrupts its statement when ctx ends: again and again, because SQLite forgets an
 // interrupt that arrives between two statements.
 func (h *sqlHandle) do(ctx context.Context, fn func() error) error {
 	done, interrupted := make(chan struct{}), make(chan struct{})
@@ -166,7 +166,7 @@ func (h *sqlHandle) do(ctx context.Context, fn func() error) error {
 type sqlStatement struct {
 	h      *sqlHandle
 	stmt   uintptr
-	rest   string           // behind the statement and its space; it may be a comment
+	rest   string           // after the statement and its space; it may be a comment
 	cost   sqlCost          // not of our own statements
 	cached *cachedStatement // nil when it is not cached
 }

@@ -159,7 +159,7 @@ type Named struct {
 	Value any
 }
 
-// Run runs one statement; text behind its semicolon is an error. Values, those of args and of rows, are nil, int64,
+// Run runs one statement; text after its semicolon is an error. Values, those of args and of rows, are nil, int64,
 // float64, string for TEXT, which may be no UTF-8, and []byte for a BLOB; args may also be [Named].
 //
 // begin, if not nil, gets the columns of a statement that gives rows, and row each of the rows; an error of either ends the

@@ -7,7 +7,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// This file estimates what D1 bills. Production's SQLite counts each row and each entry of an index that a cursor comes
+// This file estimates the rows that D1 bills. Production's SQLite counts each row and each entry of an index that a cursor comes
 // to or writes. An unpatched one counts the steps of cursors alone: the search that begins a scan is added for each
 // table, and the entries of indexes for each row that changed. Searches inside a join, and what changes a schema, are
 // not counted.
@@ -54,7 +54,7 @@ func (u *sqlUse) note(action sqlite.AuthorizerActionCode, arg1, arg2 string) {
 	}
 }
 
-// localFunctions depend on what their connection did.
+// localFunctions depend on earlier statements of their connection.
 var localFunctions = setOf("last_insert_rowid changes total_changes")
 
 func addName(set map[string]bool, name string) map[string]bool {

@@ -46,7 +46,7 @@ type Options struct {
 type Database struct {
 	pool     *sql.DB
 	o        Options
-	turn     chan struct{} // holds one token: the right to use what follows
+	turn     chan struct{} // holds one token: the right to use the fields below
 	handle   *sqlHandle
 	guard    authorizer
 	pageSize int64 // in bytes; 0 before it is read
@@ -318,7 +318,7 @@ func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (spent
 	switch {
 	case !outside || s.rest == "" && s.readOnly():
 		return d.runStatements(ctx, s, q.Params, w)
-	case s.rest == "": // a transaction undoes what OR FAIL lets stand
+	case s.rest == "": // a transaction undoes the rows that OR FAIL keeps
 		begun := false
 		err = d.transaction(func() (err error) {
 			begun = true
@@ -345,7 +345,7 @@ func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (spent
 	return spent, err
 }
 
-// runStatements runs s and what follows it; the last statement gets the parameters and gives the rows.
+// runStatements runs s and the statements after it; the last statement gets the parameters and gives the rows.
 func (d *Database) runStatements(ctx context.Context, s sqlStatement, params []any, w *rowWriter) (spent rowCounts, err error) {
 	for s.rest != "" {
 		if sqlite3.Xsqlite3_bind_parameter_count(d.handle.tls, s.stmt) > 0 {

@@ -401,7 +401,7 @@ func TestDatabaseFails(t *testing.T) {
 	}
 }
 
-// A PRAGMA with more behind it is inside a transaction, where foreign keys stay enforced.
+// A PRAGMA with more after it is inside a transaction, where foreign keys stay enforced.
 func TestDatabaseForeignKeys(t *testing.T) {
 	d := newDatabase(t, Options{})
 	setupSQL(t, d, "CREATE TABLE a(id INTEGER PRIMARY KEY)", "CREATE TABLE b(a REFERENCES a(id))")

@@ -20,7 +20,7 @@ type sqlError struct {
 // Code is SQLite's extended result code.
 func (e *sqlError) Code() int { return e.code }
 
-// Error is the text D1 gives behind "D1_ERROR: ".
+// Error is the text D1 gives after "D1_ERROR: ".
 func (e *sqlError) Error() string {
 	return sqlitetext.Format(e.code, e.msg, e.offset)
 }

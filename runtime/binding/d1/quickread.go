@@ -33,7 +33,7 @@ type quickReads struct {
 }
 
 // turnReader is a reader that an isolate keeps for a turn of its event loop. From the second read on, all are of one
-// transaction, unless this process writes in between. What other processes write shows in the next turn.
+// transaction, unless this process writes in between. Writes of other processes show in the next turn.
 type turnReader struct {
 	of, reader *Database
 	reads      int
@@ -155,7 +155,7 @@ var checkDeadlineC = *(*uintptr)(unsafe.Pointer(&struct {
 	f func(*libc.TLS, uintptr) int32
 }{checkDeadline}))
 
-// checkDeadline is SQLite's progress handler; 1 interrupts what db runs.
+// checkDeadline is SQLite's progress handler; 1 interrupts the statement of db.
 func checkDeadline(_ *libc.TLS, db uintptr) int32 {
 	found, _ := deadlines.Load(db)
 	if end, ok := found.(*int64); ok && *end != 0 && spentTime() > *end {
@@ -164,7 +164,7 @@ func checkDeadline(_ *libc.TLS, db uintptr) int32 {
 	return 0
 }
 
-// runBriefly runs fn on the connection, and interrupts what fn runs after limit. over reports that limit has passed.
+// runBriefly runs fn on the connection, and interrupts its statement after limit. over reports that limit has passed.
 func (h *sqlHandle) runBriefly(limit time.Duration, fn func() error) (over bool, err error) {
 	end := spentTime() + int64(limit)
 	*h.deadline = end

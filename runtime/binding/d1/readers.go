@@ -118,7 +118,7 @@ func (d *Database) read(ctx context.Context, q Query, w *rowWriter, begun func()
 	})
 }
 
-// beginView has what follows see the database as it is now. The connection's reset ends it.
+// beginView makes later statements see the database as it is now. The connection's reset ends it.
 func (d *Database) beginView() error {
 	if err := d.handle.runTrusted("BEGIN"); err != nil {
 		return err

@@ -21,9 +21,9 @@ import (
 type resultShape int
 
 const (
-	shapeAll      resultShape = iota // an object for each row, and what makes them a D1Result
+	shapeAll      resultShape = iota // an object for each row, and the other fields of a D1Result
 	shapeRaw                         // an array for each row
-	shapeRawNamed                    // the same behind an array of the columns' names
+	shapeRawNamed                    // the same after an array of the columns' names
 	shapeFirst                       // the first row's object, or null
 	shapeColumn                      // one column of the first row, or null
 	shapeNone                        // nothing

@@ -36,7 +36,7 @@ type Binding struct {
 	lanes lanes
 }
 
-// Options bound what one image may cost.
+// Options bound the cost of one image.
 type Options struct {
 	MaxBytes  int   // of an encoded image; 0 means 70 MiB
 	MaxPixels int64 // of an image read or made; 0 means 100 million

@@ -11,7 +11,7 @@ import (
 )
 
 // This file computes the memory of the decoders from the header of a file. The figures are from their source (image/jpeg,
-// image/png, image/gif of Go 1.26, and golang.org/x/image/webp); TestImagesCost holds them to what decoding allocates.
+// image/png, image/gif of Go 1.26, and golang.org/x/image/webp); TestImagesCost compares them with the allocations of decoding.
 
 var (
 	errNoPixels     = errors.New("it has no pixels")

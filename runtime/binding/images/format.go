@@ -134,7 +134,7 @@ func avifSize(data []byte) image.Point {
 	return slices.MaxFunc(sizes, func(a, b image.Point) int { return a.X*a.Y - b.X*b.Y })
 }
 
-// nextBox returns the content of the first box of that kind in data, and the data behind it; nil when there is none.
+// nextBox returns the content of the first box of that kind in data, and the data after it; nil when there is none.
 func nextBox(data []byte, kind string) (content, rest []byte) {
 	for len(data) >= 8 {
 		size, head := uint64(binary.BigEndian.Uint32(data)), uint64(8)

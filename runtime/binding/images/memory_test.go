@@ -54,7 +54,7 @@ func sampled(f func()) int64 {
 	return most
 }
 
-// withChunk is a PNG with a chunk put in behind its header.
+// withChunk is a PNG with a chunk put in after its header.
 func withChunk(data []byte, kind string, content []byte) []byte {
 	body := append([]byte(kind), content...)
 	chunk := append(binary.BigEndian.AppendUint32(nil, uint32(len(content))), body...)

@@ -92,7 +92,7 @@ func New(db *sql.DB, now func() time.Time) (*Namespace, error) {
 	return kv, nil
 }
 
-// prepare makes the tables, or adds what those of an earlier version lack.
+// prepare makes the tables, or adds the columns that those of an earlier version lack.
 //
 //nolint:noctx // a few statements at start-up
 func (kv *Namespace) prepare() error {

@@ -430,7 +430,7 @@ func TestKVMemory(t *testing.T) {
 	}
 }
 
-// residentMemory is the process's resident memory in bytes, what Go has freed
+// residentMemory is the process's resident memory in bytes, memory that Go has freed
 // not counted; 0 where the system does not tell.
 func residentMemory(t testing.TB) int64 {
 	debug.FreeOSMemory()

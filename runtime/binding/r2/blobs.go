@@ -97,7 +97,7 @@ func (b blobs) syncFolder(folder string) error {
 }
 
 // collect removes those of the blobs that no row refers to. It runs after the transaction that deleted their rows, never
-// inside it: a crash in between leaves a blob too many, not one too few. The next New removes what collect could not.
+// inside it: a crash in between leaves a blob too many, not one too few. The next New removes the blobs that collect could not.
 func (s *Bucket) collect(ctx context.Context, loose []string) {
 	if len(loose) == 0 {
 		return

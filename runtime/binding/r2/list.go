@@ -31,7 +31,7 @@ type Listing struct {
 	Cursor    string    `json:"cursor,omitempty"` // set when truncated
 }
 
-// List returns the first page behind the options' cursor and key: objects, and, for keys that have the delimiter after the
+// List returns the first page after the options' cursor and key: objects, and, for keys that have the delimiter after the
 // prefix, once the part up to and with the delimiter.
 func (s *Bucket) List(ctx context.Context, o ListOptions) (*Listing, error) {
 	limit := int64(maxListed)
@@ -62,7 +62,7 @@ func (s *Bucket) List(ctx context.Context, o ListOptions) (*Listing, error) {
 			return &page, nil
 		}
 		if len(page.Objects)+len(page.Prefixes) < int(limit) {
-			from = next // behind a delimited prefix
+			from = next // after a delimited prefix
 			continue
 		}
 		more, err := s.after(ctx, next, successor(o.Prefix), 1)
@@ -100,7 +100,7 @@ func (l *Listing) add(objects []*Object, o ListOptions, room int) []byte {
 	return nil
 }
 
-// successor is the first place behind all keys that begin with prefix; nil when prefix is empty. UTF-8 has no byte 0xff, so
+// successor is the first place after all keys that begin with prefix; nil when prefix is empty. UTF-8 has no byte 0xff, so
 // the last byte can be raised.
 func successor(prefix string) []byte {
 	if prefix == "" {

@@ -19,7 +19,7 @@ var cacheDifferences = map[string]struct{ workerd, why string }{
 	},
 }
 
-// TestCachesOfWorkerd: the caches of a Worker in workerd keep and give what those of the built-in engine do.
+// TestCachesOfWorkerd: the caches of a Worker in workerd store and return the same responses as those of the built-in engine.
 func TestCachesOfWorkerd(t *testing.T) {
 	snippets := webtest.ReadSnippets(t, filepath.Join("..", "..", "web", "cache", "testdata", "snippets.txt"))
 	var code strings.Builder

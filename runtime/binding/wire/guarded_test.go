@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
-// ways are how a Worker in workerd may come to a URL: by the fetch that it has, by that which was wrapped, and by all else that makes
+// ways are how a Worker in workerd may come to a URL: by its own fetch, by the wrapped one, and by all else that makes
 // connections.
 const ways = `
 import { connect } from "cloudflare:sockets";
@@ -81,7 +81,7 @@ func TestGuardedWaysOfWorkerd(t *testing.T) {
 	hop, _ := world(t)
 	s := serve(t, wire.Options{Outbound: gateway(t, fetch.GatewayOptions{
 		Options: fetch.Options{AllowFetch: []string{strings.TrimPrefix(hop, "http://")}},
-		Of: func(string) (context.Context, func() error, bool) { // also what names no request may go on
+		Of: func(string) (context.Context, func() error, bool) { // a request without an id may go on too
 			return t.Context(), func() error { return nil }, true
 		},
 	})})

@@ -28,7 +28,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
-// entry is a module of a Worker behind what wraps fetch.
+// entry is a module of a Worker with a wrapper around fetch.
 func entry(t testing.TB, code string) []byte {
 	t.Helper()
 	wrapper, err := os.ReadFile(filepath.Join("testdata", "entry.js"))

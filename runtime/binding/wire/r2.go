@@ -252,7 +252,7 @@ func (b bucket) serve(ctx context.Context, c *call) error {
 	return errRequest("R2 has no such method")
 }
 
-// readRequest reads the JSON that the body begins with; rest is the number of bytes behind it, -1 where it is not known.
+// readRequest reads the JSON that the body begins with; rest is the number of bytes after it, -1 where it is not known.
 func readRequest(ctx context.Context, c *call) (q *request, rest int64, err error) {
 	size, err := strconv.ParseInt(c.r.Header.Get(sizeHeader), 10, 64)
 	if err != nil || size < 0 || size > maxRequest || c.r.ContentLength >= 0 && size > c.r.ContentLength {

@@ -3,7 +3,7 @@
 //
 // A [Handler] is made of a [binding.Set] and serves its stores by the rules of the Go halves that isolates use: the same limits, the
 // same sentences, the same order of calls. A [Server] listens for it on a Unix socket that only this user may open, or, on Windows,
-// on loopback behind a token. [Server.Workerd] writes what workerd's configuration needs, secrets included.
+// on loopback behind a token. [Server.Workerd] writes the services and bindings for workerd's configuration, secrets included.
 //
 // # The wire, version 1
 //
@@ -42,7 +42,7 @@
 // # Errors
 //
 // With the header "Pages-Errors: 1" a refusal also has the error that a Worker of the built-in engine catches, in the header
-// Pages-Error as JSON in ASCII: {"name", "message", "props": {"code": 9523, "cause": {"name", "message"}}}; and what Images warns of is
+// Pages-Error as JSON in ASCII: {"name", "message", "props": {"code": 9523, "cause": {"name", "message"}}}; and the warnings of Images are
 // in the header Pages-Warnings, an array of texts.
 //
 // # Bounds
@@ -104,7 +104,7 @@ type Options struct {
 	// Outbound makes the Worker's requests to the world, as a fetch.Gateway does; nil: they are refused. Its requests name the whole
 	// URL, and those of the Worker on whose behalf they are made by fetch.IDHeader.
 	Outbound http.Handler
-	// Env offers the binding "env": GET answers what binding.Set.EnvSpec returns, with the values of the secrets.
+	// Env offers the binding "env": GET returns the result of binding.Set.EnvSpec, with the values of the secrets.
 	Env bool
 	// Ready, if not nil, is closed once the bindings are there: until then calls wait, for [readyTime] at most.
 	Ready <-chan struct{}

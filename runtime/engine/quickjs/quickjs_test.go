@@ -50,7 +50,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// TestMemory: memory grows in its place, and an access behind its end is a panic.
+// TestMemory: memory grows in its place, and an access past its end is a panic.
 func TestMemory(t *testing.T) {
 	translated, m, memory := instance(t, 64<<20)
 	pages := int32(translated.Memory >> 16)

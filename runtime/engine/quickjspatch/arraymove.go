@@ -167,7 +167,7 @@ func (m arrayMover) lengthenBody(p probe) []byte {
 }
 
 // moveBody is, for the offsets of the first element in the direction of the move,
-// backwards when the target lies behind the source,
+// backwards when the target lies after the source,
 //
 //	gap = |to - from|
 //	if gap is half of the elements or more { return count } // one by one

@@ -114,7 +114,7 @@ var (
 	callKindEnd  = []byte{op.I32Const, 0, op.LocalSet, 7, op.LocalGet, 1, op.LocalSet, 2, op.Br}
 )
 
-// divisionToken corrects the slash behind a template, and behind a member with the name of a keyword. To tell an arrow
+// divisionToken corrects the slash after a template, and after a member with the name of a keyword. To tell an arrow
 // function or a pattern from an expression in parentheses, brackets or braces, QuickJS skips them token by token, and reads
 // a slash by the token before it: it took the division of `${a}` / b, and of a.default / b, for a regular expression, and
 // the rest of the line for its text. js_parse_skip_parens_token (parser, bits, whether line terminators count) -> token has
@@ -132,8 +132,8 @@ var divisionToken = correction{"\x60\x03\x7f\x7f\x7f\x01\x7f", []replacement{
 	{
 		// keeps a token as the one before the next, and goes on to that
 		from: keepToken,
-		// first replaces the token on the stack by a name, -125, behind a full stop and, if it is a word, which is below 0,
-		// behind "?.", -89
+		// first replaces the token on the stack by a name, -125, after a full stop and, if it is a word, which is below 0,
+		// after "?.", -89
 		to: append([]byte{
 			op.I32Const, 0x83, 0x7f,
 			op.LocalGet, 6, op.I32Const, '.', op.I32Ne,

@@ -84,7 +84,7 @@ func longestTable(code []byte) (labels []uint32) {
 	return labels
 }
 
-// TestReleases: what lets go of a value looks at it first.
+// TestReleases: code that frees a value looks at it first.
 func TestReleases(t *testing.T) {
 	l := quickjs(t)
 	var changed []uint32

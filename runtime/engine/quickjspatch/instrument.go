@@ -165,7 +165,7 @@ func skipLocals(r *wasmbinary.Reader) {
 	}
 }
 
-// skipImmediates steps over what follows an opcode.
+// skipImmediates steps over the immediates of an opcode.
 func skipImmediates(r *wasmbinary.Reader, opcode byte) {
 	switch {
 	case opcode == op.Block, opcode == op.Loop, opcode == op.If:
@@ -226,7 +226,7 @@ func (p probe) fillBody() []byte {
 	return append(out, op.End)
 }
 
-// copyBody moves the steps from the first to the last, or the other way when the target lies behind the source: they may
+// copyBody moves the steps from the first to the last, or the other way when the target lies after the source: they may
 // overlap.
 func (p probe) copyBody() []byte {
 	out := append(appendGets([]byte{0}, 0, 1), op.I32LeU, op.If, op.BlockEmpty)

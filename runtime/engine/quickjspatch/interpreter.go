@@ -13,7 +13,7 @@ import (
 //
 // The way from one instruction of bytecode to the next is shorter (shortenDispatch). QuickJS keeps the address of a label for
 // each instruction (dispatch_table of JS_CallInternal). In WebAssembly such an address is a number in memory and a br_table
-// that takes it: two tables for each instruction, one behind a check of its bounds. They become one. The module was also
+// that takes it: two tables for each instruction, one after a check of its bounds. They become one. The module was also
 // compiled to print each instruction before it runs (JS_DUMP_BYTECODE_STEP), and checks whether it is to do so each time: two
 // loads, each with a check of its bounds, in over two hundred places. The checks go.
 //

@@ -101,14 +101,14 @@ func startBody() []byte {
 //
 //	if code is a loop and save_start, and not (type and unicode) {
 //		if line_start {
-//			for at = behind it; at is char; at++ {
+//			for at = after it; at is char; at++ {
 //				if index == length or text[index] is another { return length } // nothing is there, as ^ is not
 //				index++
 //			}
 //			return the index that was given
 //		}
 //		if char or range {
-//			ranges, high = the operand; end = behind it // 16 bits each; high: from a range's lower end to its upper one
+//			ranges, high = the operand; end = after it // 16 bits each; high: from a range's lower end to its upper one
 //			for index < length {
 //				unit = text[index]
 //				for range in ranges { if range.low <= unit <= range.high { return index } }

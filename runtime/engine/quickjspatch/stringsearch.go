@@ -89,7 +89,7 @@ func (f *patcher) insertSkip(code []byte, includes bool) []byte {
 	skip := append(appendCall(appendGets(nil, 10, 9, 3, 4), f.function(stringSkip)), op.LocalSet, 3, op.End)
 	if includes {
 		loop, out = includesLoop, nil
-		skip = append(appendGets(nil, 8, 9, 5, 2), op.I32Const, 1, op.I32Sub, op.Call) // 2 is behind the last position
+		skip = append(appendGets(nil, 8, 9, 5, 2), op.I32Const, 1, op.I32Sub, op.Call) // 2 is after the last position
 		skip = append(op.AppendU32(skip, f.function(stringSkip)), op.LocalSet, 5)
 	}
 	out = append(append(bytes.Clone(loop[:at]), out...), skip...)

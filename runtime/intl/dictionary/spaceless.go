@@ -126,7 +126,7 @@ func (d *division) word(at int) int {
 		d.next++
 	}
 	if at+length < d.size && length < d.shortWord {
-		// A short word, or none: what follows belongs to it, unless a word, or the beginning of a longer one, is there.
+		// A short word, or none: the next characters belong to it, unless a word, or the beginning of a longer one, is there.
 		if c := d.ahead(0, at+length); c.count == 0 && (length == 0 || c.prefix < d.shortPrefix) {
 			passed := d.resume(at + length)
 			if length == 0 {
@@ -157,7 +157,7 @@ func (d *division) choose(at int) int {
 }
 
 // compare marks the best of several candidates: the longest that two words follow, or else the shortest that one follows, or else
-// the longest. What reaches the end needs no word that follows.
+// the longest. A word that reaches the end needs no word after it.
 func (d *division) compare(first *candidates) {
 	if first.at+first.lengths[first.tried] >= d.size {
 		return
@@ -181,7 +181,7 @@ func (d *division) compare(first *candidates) {
 	}
 }
 
-// resume returns how many characters behind a place no word explains: until a word begins, where one may begin.
+// resume returns how many characters after a place no word explains: until a word begins, where one may begin.
 func (d *division) resume(at int) int {
 	before := d.char(at)
 	for i := at + 1; i < d.size; i++ {

@@ -31,7 +31,7 @@ type form struct {
 	finals, inners leads
 	finalShift     int
 	innerShift     int
-	innerKind      int   // the bits of the lead that are the lead of the node behind a value; 0 where that has one of its own
+	innerKind      int   // the bits of the lead that are the lead of the node after a value; 0 where that has one of its own
 	steps          leads // the distances of comparisons
 }
 
@@ -223,7 +223,7 @@ func (t *trie[U]) cost(p place) int {
 	return value
 }
 
-// final returns the final value at a place, or the distance of a way, and the place behind it.
+// final returns the final value at a place, or the distance of a way, and the place after it.
 func (t *trie[U]) final(at int) (value, after int) {
 	return t.number(&t.form.finals, (int(t.nodes[at])&^t.form.final)>>t.form.finalShift, at+1)
 }

@@ -1,4 +1,4 @@
-// https://tc39.es/ecma402/ The namespace, and what of the language itself depends
+// https://tc39.es/ecma402/ The namespace, and the parts of the language itself that depend
 // on it. Go does the work: runtime/intl.
 import { host } from "../../web/webidl/js/host.js";
 import { expose } from "../../web/webidl/js/idl.js";

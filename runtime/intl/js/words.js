@@ -215,7 +215,7 @@ class Segments {
     const n = Math.trunc(+index) || 0;
     if (n < 0 || n >= o.input.length) return undefined;
     let low = 0,
-      high = o.ends.length - 1; // the first segment that ends behind n
+      high = o.ends.length - 1; // the first segment that ends after n
     while (low < high) {
       const mid = (low + high) >> 1;
       if (o.ends[mid] >>> 1 > n) high = mid;

@@ -1,3 +1,3 @@
-// What readable-stream takes from the package abort-controller: the globals.
+// readable-stream imports this from the package abort-controller: the globals.
 const { AbortController, AbortSignal } = globalThis;
 export { AbortController, AbortSignal };

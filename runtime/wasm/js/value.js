@@ -87,7 +87,7 @@ function makeFunction(anchor, code, type) {
   return f;
 }
 
-// What takes and returns numbers alone; few parameters need no array.
+// Functions of numbers alone; few parameters need no array.
 function plain(code, count) {
   const call = host.wasm_call;
   switch (count) {

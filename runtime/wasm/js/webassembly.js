@@ -1,5 +1,5 @@
 // https://webassembly.github.io/spec/js-api/ as the platform has it: modules come
-// from import statements alone. What runs them is Go's (runtime/wasm).
+// from import statements alone. Go runs them (runtime/wasm).
 import { host } from "../../web/webidl/js/host.js";
 import { bytesOf } from "../../web/textcodec/js/encoding.js";
 import { dress, expose, guarded } from "../../web/webidl/js/idl.js";
@@ -50,7 +50,7 @@ function parts(module, what) {
   return partsOf(module);
 }
 
-// Throws what compiling bytes on the platform does.
+// Throws the platform's error for compiling bytes.
 function refuse(what, bytes) {
   if (bytesOf(bytes) === undefined) throw new TypeError(`${what}: Argument 0 must be a buffer source`);
   throw new CompileError(`${what}: ${DISALLOWED}`);

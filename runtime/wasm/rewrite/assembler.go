@@ -70,7 +70,7 @@ func unshared(l wasmbinary.Limits) wasmbinary.Limits {
 	return l
 }
 
-// sized is a body behind its length.
+// sized is a body after its length.
 func (c *code) sized(body code) {
 	c.u32(uint32(len(body))).op(body...)
 }

@@ -41,7 +41,7 @@ type rewriter struct {
 	tries    []try // in the order in which they begin, that are not written yet
 	blocks   []int // that are open while it is surveyed: positions in tries, or -1
 	handlers int   // that are open then
-	held     int   // of what so many handlers caught is kept at once
+	held     int   // number of handlers whose caught exceptions are kept at once
 	frames   []frame
 	nest     uint32 // blocks of the rewritten function that are open
 	opened   int    // blocks that it has so far

@@ -338,7 +338,7 @@ func (x *rewriter) pushPayload(tag uint32, keep bool) {
 	x.out.i32(int32(bit(keep))).with(op.Call, x.unboxFunction(x.Types[x.Tags[tag]]))
 }
 
-// dispatch writes a clause of a try_table, behind its landing.
+// dispatch writes a clause of a try_table, after its landing.
 func (x *rewriter) dispatch(k clause) {
 	c := &x.out
 	if k.kind&clauseAll == 0 {

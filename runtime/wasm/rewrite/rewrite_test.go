@@ -240,7 +240,7 @@ func TestUnlowered(t *testing.T) {
 	}
 }
 
-// TestNested: what hostile nesting makes of a body grows as the body does.
+// TestNested: the output for hostile nesting grows as the body does.
 func TestNested(t *testing.T) {
 	repeat := func(n int, part ...byte) []byte { return bytes.Repeat(part, n) }
 	const n = 4_000
@@ -285,7 +285,7 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// TestBranching: what would take hours to compile is refused, whether in one function or in many.
+// TestBranching: a module that would take hours to compile is refused, whether in one function or in many.
 func TestBranching(t *testing.T) {
 	blocks := func(n int) []byte { return append(bytes.Repeat([]byte{0x02, 0x40, 0x0b}, n), 0x0b) }
 	for _, c := range []struct {

@@ -43,7 +43,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Store holds what Workers put into caches.default and caches.open. Several Hosts may share it, one
+// Store holds the responses that Workers put into caches.default and caches.open. Several Hosts may share it, one
 // after the other or at the same time: a response that one Worker cached is there for the next, as
 // at the platform's edge. It is safe for concurrent use. It holds 64 MiB at most; the responses
 // that were not used for longest go first, after a restart those that were stored first.

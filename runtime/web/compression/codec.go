@@ -25,13 +25,13 @@ type codec interface {
 	close()
 }
 
-// kind says what follows a step's piece.
+// kind is the operation after a step's piece.
 type kind int
 
 const (
 	stepMore  kind = iota // other pieces follow
 	stepLast              // none does
-	stepFlush             // others do, and what there is can be decompressed before
+	stepFlush             // others do, and the output so far can be decompressed before
 )
 
 // Compressor is implemented by the writers of all formats.
@@ -54,7 +54,7 @@ var compressWriters = map[string]*sync.Pool{ //nolint:gochecknoglobals // a cach
 	"brotli":      {New: func() any { return brotli.NewWriterLevel(nil, brotliLevel) }},
 }
 
-// Compression levels: zlib's own default, and what servers use of brotli.
+// Compression levels: zlib's own default, and the usual one of servers for brotli.
 const (
 	deflateLevel = 6
 	brotliLevel  = 5
@@ -95,7 +95,7 @@ func openWriter(format string, w io.Writer) (cw compressWriter, done func()) {
 	cw.Reset(w)
 	if gz, ok := cw.(*gzip.Writer); ok {
 		const unix = 3
-		gz.ModTime, gz.OS = time.Unix(0, 0), unix // no time (RFC 1952, 2.3.1), and not what that of year 1 overflows to
+		gz.ModTime, gz.OS = time.Unix(0, 0), unix // no time (RFC 1952, 2.3.1), and not the overflow of year 1
 	}
 	return cw, func() {
 		cw.Reset(io.Discard)
@@ -107,7 +107,7 @@ type compressor struct {
 	w    Compressor
 	done func()
 	out  bytes.Buffer
-	held bool // out is to be given together with what follows
+	held bool // out goes together with the next piece
 }
 
 func (c *compressor) step(in []byte, how kind) ([]byte, error) {

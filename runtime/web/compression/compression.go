@@ -168,7 +168,7 @@ func (h *Host) streams(c *engine.Call) *Streams {
 func (h *Host) Loaded() { h.loading.Close() }
 
 // Compressor calls do with the writer that OpenCompressor opened, if it still is open. Its output
-// is given with what follows.
+// is given with the next piece.
 func (h *Host) Compressor(c *engine.Call, id int64, do func(Compressor) error) error {
 	cs := h.streams(c)
 	cs.mu.Lock()

@@ -218,7 +218,7 @@ func TestContentEncodings(t *testing.T) {
 	}
 }
 
-// An answer to fetch is decoded; what announces a coding is not the length that
+// A response to fetch is decoded; the content-length of an encoded one is not the length that
 // is read.
 func TestFetchDecodes(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -116,7 +116,7 @@ func TestConsoleOfLargeArrays(t *testing.T) {
 	}
 }
 
-// Groups are those of their request: what one leaves open does not indent another.
+// Groups belong to their request: one that it leaves open does not indent another's.
 func TestConsoleGroups(t *testing.T) {
 	w := webtest.Serve(t, `console.group("load"); console.log("in"); console.groupEnd();
 		export default { async fetch(request) {

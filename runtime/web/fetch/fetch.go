@@ -77,7 +77,7 @@ func New(o Options) *Client {
 	return c
 }
 
-// Close waits for what still runs and drops the idle connections.
+// Close waits for running work and drops the idle connections.
 func (c *Client) Close() {
 	c.work.Wait()
 	if t, ok := c.transport.(*http.Transport); ok {
@@ -277,7 +277,7 @@ func (s *Session) fetch(c *engine.Call) (any, error) {
 		}
 	}
 	s.start(f, c)
-	if f.upload != nil { // what waits to be sent waits no longer than for the end
+	if f.upload != nil { // unsent bytes wait no longer than for the end
 		context.AfterFunc(f.ctx, func() { f.upload.CloseWithError(errUploadOver) })
 	}
 	return engine.Async(func(context.Context) (any, error) {

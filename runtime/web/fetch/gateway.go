@@ -82,13 +82,13 @@ func NewGateway(o GatewayOptions) *Gateway {
 	return g
 }
 
-// Close waits for what still runs and drops the idle connections. No request may be under way.
+// Close waits for running work and drops the idle connections. No request may be under way.
 func (g *Gateway) Close() { g.client.Close() }
 
 // ServeHTTP implements http.Handler. It panics with http.ErrAbortHandler to cut off a response that has begun.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
-	_ = control.EnableFullDuplex() // what cannot do it sends the request first
+	_ = control.EnableFullDuplex() // without it the client sends the request first
 	sent := &upload{r: r.Body, ended: r.Body == nil || r.Body == http.NoBody}
 	defer sent.end(control)
 	id, url := ownerOf(r)
@@ -301,7 +301,7 @@ func inASCII(text string) string {
 	return out.String()
 }
 
-// tunnel passes what both ends say after they have switched protocols.
+// tunnel passes the bytes of both ends after they have switched protocols.
 func tunnel(control *http.ResponseController, f *Outbound, resp *http.Response, header http.Header) error {
 	remote, ok := resp.Body.(io.ReadWriteCloser)
 	if !ok {

@@ -62,7 +62,7 @@ func RequestHeader(list []string) http.Header {
 // flatten is a header as JavaScript takes it: names in lower case and values in turn, without those
 // of one name.
 func flatten(header http.Header, without string) []string {
-	const more = 8 // what HeaderList adds
+	const more = 8 // headers that HeaderList adds
 	list := make([]string, 0, 2*len(header)+more)
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		if IsHopByHop(name) || name == without || !mimetype.IsToken(name) { // net/http takes "name :" from a server

@@ -166,7 +166,7 @@ func TestControlCharactersInHeaders(t *testing.T) {
 	}
 }
 
-// A server may close a kept connection at any time; what may be sent again is.
+// A server may close a kept connection at any time; a repeatable request is sent again.
 func TestFetchOverClosedConnections(t *testing.T) {
 	host, _ := rawServer(t, func(head, body string) string {
 		content := strings.ToLower(strings.SplitN(head, " ", 2)[0] + " " + body)

@@ -127,7 +127,7 @@ func decodeMultipart(contentType string, b []byte) ([]part, error) {
 	}
 }
 
-// nextPart parses what follows a boundary, up to and with the next one.
+// nextPart parses a part after its boundary, up to and with the next one.
 func nextPart(b, delimiter []byte) (p part, rest []byte, err error) {
 	b = bytes.TrimLeft(b, " \t")
 	b, ok := bytes.CutPrefix(bytes.TrimPrefix(b, []byte("\r")), []byte("\n"))

@@ -57,7 +57,7 @@ func codingOf(contentType string) (*documentCoding, error) {
 	return c, nil
 }
 
-// singleEncoder is the inverse of what textcodec does to encodings of one byte a character.
+// singleEncoder is the inverse of textcodec's decoding of encodings of one byte a character.
 type singleEncoder struct {
 	transform.NopResetter
 	table *charmap.Charmap

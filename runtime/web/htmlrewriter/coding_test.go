@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// A document stays in its encoding, with what handlers read and write.
+// A document stays in its encoding, and handlers read and write text.
 func TestRewriterEncodings(t *testing.T) {
 	const run = `
 		const rewrite = async (charset, pieces, put = "") => {

@@ -107,7 +107,7 @@ func dataText(b []byte, final bool) int {
 	}
 }
 
-// endsElement reports whether b begins with the end tag's name and what may stand behind it; maybe
+// endsElement reports whether b begins with the end tag's name and a delimiter after it; maybe
 // says that there is too little of it to know.
 func endsElement(b []byte, name string) (ends, maybe bool) {
 	n := min(len(b), len(name))

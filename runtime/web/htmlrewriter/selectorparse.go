@@ -172,7 +172,7 @@ func (p *selectorParser) name() string {
 	return b.String()
 }
 
-// escape reads what stands behind a backslash (CSS Syntax, 4.3.7).
+// escape reads an escape after its backslash (CSS Syntax, 4.3.7).
 func (p *selectorParser) escape() rune {
 	const most = 6
 	from := p.at
@@ -381,7 +381,7 @@ func (p *selectorParser) nth() (nth, error) {
 	return nth{a, b}, nil
 }
 
-// not reads a list of compounds: what stands in :not() looks at one element.
+// not reads a list of compounds: the argument of :not() looks at one element.
 func (p *selectorParser) not() (selectorTest, error) {
 	var refused []compound
 	for {

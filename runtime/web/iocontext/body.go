@@ -36,7 +36,7 @@ type Body struct {
 }
 
 // NewBody returns a body that is read from r. closer ends the reads that are under way, at any
-// time; nil for what never waits.
+// time; nil for a reader that never waits.
 func NewBody(r io.Reader, closer func()) *Body { return &Body{r: r, closer: closer} }
 
 // Close ends reads that are under way.
@@ -98,7 +98,7 @@ func (b *Body) ReadMost(ctx context.Context, limit int64) ([]byte, error) {
 	return all, err
 }
 
-// Async returns a host function's promise of what read gives of the body.
+// Async returns a host function's promise of the result of read on the body.
 func (b *Body) Async(read func(context.Context) (any, error)) engine.Async {
 	b.reads.Add(1)
 	return func(ctx context.Context) (any, error) {

@@ -1,4 +1,4 @@
-// Package iocontext holds what one request of a Worker has open: bodies that Go reads for
+// Package iocontext holds the open operations of one request of a Worker: bodies that Go reads for
 // JavaScript, and other values that JavaScript knows by number.
 //
 // In: a [Body] or any value, for a handle that JavaScript gives back with a later call. Out: the
@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	// ErrRequestOver refuses what belongs to a request that has ended.
+	// ErrRequestOver refuses an object of a request that has ended.
 	ErrRequestOver = errors.New("the request that this belongs to is over")
 	// ErrForeign refuses a handle that is not of this request. The text is the platform's own.
 	ErrForeign = &engine.Error{Name: "Error", Message: "Cannot perform I/O on behalf of a different request. " +

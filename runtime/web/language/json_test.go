@@ -82,7 +82,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestJSONAsked: what can be heard is asked once, and in the standard's order (ECMA-262, 25.5.2).
+// TestJSONAsked: getters, toJSON and traps run once, in the standard's order (ECMA-262, 25.5.2).
 func TestJSONAsked(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
@@ -210,7 +210,7 @@ func TestJSONCircle(t *testing.T) {
 			`names(loop({ constructor: { name: "x" } }, "a")); names(loop({ [Symbol.toStringTag]: "Tag" }, "a"))`,
 			`["--> starting at 'Object' --- property 'a' closes the circle","--> starting at 'Tag' --- property 'a' closes the circle"]`,
 		},
-		// what shares a part is no circle, and dates write themselves
+		// values that share a part are no circle, and dates write themselves
 		{
 			"a part that is shared",
 			`const part = { now: new Date(0) }; names({ a: part, b: part }); names(loop({ a: part, b: part }, "c"))`,

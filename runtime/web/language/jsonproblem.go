@@ -178,7 +178,7 @@ func (p *jsonReader) object() {
 	}
 }
 
-// more reports whether another member follows behind a comma; otherwise the end does, or a problem.
+// more reports whether another member follows after a comma; otherwise the end does, or a problem.
 func (p *jsonReader) more(end byte, expected string) bool {
 	switch p.space(); p.peek() {
 	case ',':

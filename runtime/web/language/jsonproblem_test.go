@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// problems are texts with what V8 15 says of them.
+// problems are texts with the messages of V8 15.
 var problems = []struct{ text, want string }{
 	{"", "Unexpected end of JSON input"},
 	{"abc", `Unexpected token 'a', "abc" is not valid JSON`},

@@ -47,7 +47,7 @@ func TestSplit(t *testing.T) {
 				"a1b2".split(/(\d)/, 3)]`,
 			`[["A",null,"B","bold","/","B","and",null,"CODE","coded","/","CODE",""],[],[""],["a","b"],["a","1","b"]]`,
 		},
-		// What belongs to the program is asked as the standard says.
+		// The program's own methods are called as the standard says.
 		{
 			"a subclass",
 			`const text = "a,".repeat(200), seen = []; class R extends RegExp { exec(s) { seen.push(this.lastIndex); return super.exec(s);

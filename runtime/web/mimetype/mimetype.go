@@ -96,7 +96,7 @@ func cutValue(s string) (value, rest string) {
 	return s, ""
 }
 
-// quotedString reads the text behind an opening quote; rest is behind the closing one.
+// quotedString reads the text after an opening quote; rest is after the closing one.
 func quotedString(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -139,7 +139,7 @@ func (s *Socket) cutLocked() {
 	s.cancel(errSlowPeer)
 }
 
-// dropLocked forgets what waits, and takes nothing more. The caller holds s.mu.
+// dropLocked drops waiting messages, and takes no more. The caller holds s.mu.
 func (s *Socket) dropLocked() {
 	s.hub.messages.Add(-int64(s.queuedBytes()))
 	s.over, s.queue, s.unsent = true, nil, 0

@@ -311,7 +311,7 @@ func (o *output) four(b []byte) (n int, whole bool) {
 	return 4, true
 }
 
-// extendGBK adds what golang.org/x/text has nothing for: the areas for private use, and pairs that
+// extendGBK adds the characters that golang.org/x/text lacks: the areas for private use, and pairs that
 // were given a character by later editions of GB 18030.
 func extendGBK(t *pairTable) {
 	t.setArea(0xe000, 0xaa, 0xaf, 0xa1, 0xfe)

@@ -38,7 +38,7 @@ func Funcs() map[string]engine.Func {
 		// text_encode_into(text, view) -> [UTF-16 units read, bytes written]
 		"text_encode_into": func(c *engine.Call) (any, error) {
 			s, view := c.String(0), c.View(1)
-			s = s[:wholePrefix(s, len(view))] // what cannot fit need not be looked at
+			s = s[:wholePrefix(s, len(view))] // the rest cannot fit
 			read, written := 0, 0
 			c.VM().InSteps(len(s), func(_, to int) {
 				for _, r := range s[written:wholePrefix(s, to)] { // as much as fits in whole characters

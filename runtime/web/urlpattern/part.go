@@ -36,7 +36,7 @@ func (p *piece) isNamed() bool { return p.name[0] < '0' || p.name[0] > '9' }
 // partOptions say how the pattern of a part is read.
 type partOptions struct {
 	delimiter string // where a segment ends; "" is nowhere
-	prefix    string // what belongs to the group behind it; "" is nothing
+	prefix    string // text that belongs to the group after it; "" for none
 }
 
 func (o partOptions) segment() string { return "[^" + escapeExpression(o.delimiter) + "]+?" }

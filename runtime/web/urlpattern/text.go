@@ -202,7 +202,7 @@ func (p *textParser) is(at int, value string) bool {
 	return t.value == value && (t.kind == tokenChar || t.kind == tokenEscaped || t.kind == tokenInvalid)
 }
 
-// isSearch reports whether a question mark begins the search: behind a group it says that the group
+// isSearch reports whether a question mark begins the search: after a group it says that the group
 // is optional.
 func (p *textParser) isSearch() bool {
 	if p.is(p.at, "?") {

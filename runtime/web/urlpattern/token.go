@@ -100,7 +100,7 @@ func (t *tokeniser) next() error {
 	return nil
 }
 
-// expressionEnd is the index behind the closing bracket of the expression that begins at start, or
+// expressionEnd is the index after the closing bracket of the expression that begins at start, or
 // why there is none.
 func (t *tokeniser) expressionEnd(start int) (end int, why string) {
 	depth := 1

@@ -8,7 +8,7 @@ import (
 	"errors"
 )
 
-// errCipher is the standard's one error for what cannot be decrypted: it must not tell why.
+// errCipher is the standard's one error for data that cannot be decrypted: it must not reveal why.
 var errCipher = domError("OperationError", "the data cannot be decrypted: another key, other parameters, or it was changed")
 
 // cipherInPlace encrypts or decrypts the first size bytes of buf, which has room for what

@@ -272,7 +272,7 @@ func Handler(body string) string {
 type Snippet [3]string
 
 // ReadSnippets reads snippets from a file, which begins with code that each of them begins with. Then come, for each, a line of
-// "### " and its name, its code, and its result behind "=> ".
+// "### " and its name, its code, and its result after "=> ".
 func ReadSnippets(t testing.TB, path string) (list []Snippet) {
 	t.Helper()
 	text, err := os.ReadFile(path)

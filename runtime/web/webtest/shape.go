@@ -47,7 +47,7 @@ function shape(name) {
   return head + out.join(" ") + (faults.length ? " FAULTS " + faults.join(", ") : "");
 }`
 
-// Shapes checks classes against what shape says of them.
+// Shapes compares classes with the output of shape.
 func Shapes(t *testing.T, want ...string) {
 	t.Helper()
 	names := make([]string, 0, len(want))

@@ -55,7 +55,7 @@ const (
 )
 
 // pack is the one string that JavaScript keeps of a URL: where each of its members begins and ends,
-// then its href, then what of the members does not stand in there. js/url.js cuts a member out when
+// then its href, then the members that it does not have. js/url.js cuts a member out when
 // it is read.
 //
 // The first byte is how many bytes a position has, of 7 bits each: the string stays ASCII, of which

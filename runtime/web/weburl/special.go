@@ -63,7 +63,7 @@ func span(s string, part byte) int {
 	return len(s)
 }
 
-// encodePart is a path, a query or a fragment with what may not stand there encoded. A backslash in
+// encodePart is a path, a query or a fragment with its forbidden characters encoded. A backslash in
 // a path is a slash.
 func encodePart(s string, part byte) string {
 	n := span(s, part)
@@ -298,7 +298,7 @@ func isPlainPort(digits, standard string) bool {
 // readAuthority reads an authority in another spelling, or with credentials.
 func (u *urlMembers) readAuthority(authority string) bool {
 	if authority == "" || strings.ContainsFunc(authority, func(r rune) bool { return r <= ' ' }) {
-		return false // slashes that are too many, or what would be trimmed
+		return false // too many slashes, or characters that would be trimmed
 	}
 	parsed, err := Parser.Parse(u.protocol + "//" + authority)
 	if err != nil {

@@ -105,7 +105,7 @@ var (
 		"https://a.test?q#f?'",
 		"https://a.test/'?a[b]=c|d&e=%zz&f=?/..#/../%", "https://a.test/A//B/@x:y;p=1,2/~(!$)*", "http://1.test/",
 	}
-	// What needs all the steps.
+	// URLs that need all the steps.
 	otherURLs = []string{
 		"", "https://", "https:///a", "https:a.test", "https:/a.test", "HTTPS://a.test", "https://A.test", "ftp://a.test", "ws://a.test",
 		"file:///a", "a:b",
@@ -130,7 +130,7 @@ func TestURLsWithoutThePackage(t *testing.T) {
 	}
 }
 
-// TestLongURL reads megabytes of what others copy once for each segment, which takes minutes.
+// TestLongURL reads megabytes of segments. Other parsers copy the URL once for each segment, which takes minutes.
 func TestLongURL(t *testing.T) {
 	for _, long := range []string{
 		"https://a.test" + strings.Repeat("/a", 1<<20), "HTTPS://u@A.test" + strings.Repeat("\\\u00e9", 1<<20),

@@ -1,4 +1,4 @@
-// Reports to the process that started workerd: lines of JSON behind a token on standard output. workerd writes them at
+// Reports to the process that started workerd: lines of JSON after a token on standard output. workerd writes them at
 // once, so that they survive its end.
 import { AsyncLocalStorage } from "node:async_hooks";
 

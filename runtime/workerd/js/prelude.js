@@ -128,7 +128,7 @@ function isResponse(value) {
   }
 }
 
-// What Go answers with in place of the author's handler.
+// Go's response in place of the author's handler.
 function refuse(state, kind, error) {
   answered(state);
   const { passThrough } = state;

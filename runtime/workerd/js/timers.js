@@ -1,4 +1,4 @@
-// Timers that tell of what their callbacks throw: workerd tells nothing of it.
+// Timers that report exceptions of their callbacks: workerd reports none.
 import { report } from "../../web/console/js/report.js";
 
 const { apply } = Reflect;

@@ -141,7 +141,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestTwoReaders refuses what one reader would take for another archive than the next.
+// TestTwoReaders refuses archives that two readers would read differently.
 func TestTwoReaders(t *testing.T) {
 	whole := zipped(t, zip.Deflate)
 	end := bytes.LastIndex(whole, []byte("PK\x05\x06"))

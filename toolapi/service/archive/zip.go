@@ -279,7 +279,7 @@ func readEntry(r io.ReaderAt, e record, next int64, each Each) (end int64, err e
 	return end, each(e.name, contents)
 }
 
-// descriptor reads the record behind the bytes of an entry that was written as a stream: with or without a signature, with
+// descriptor reads the record after the bytes of an entry that was written as a stream: with or without a signature, with
 // sizes of four or eight bytes.
 func (e record) descriptor(r io.ReaderAt, at, next int64) (end int64, err error) {
 	n := next - at

@@ -7,7 +7,7 @@
 // Errors are *MismatchError for bytes that differ from the announced ones, ErrFull for a full disk, the reader's own, or
 // those of the file system. After a failed fsync the state on disk is unknown: the store then puts nothing (ErrBroken).
 //
-// A Store is safe for concurrent use by one process. It does not know what refers to a blob: Collect asks its caller.
+// A Store is safe for concurrent use by one process. It does not know the references to a blob: Collect asks its caller.
 package blob
 
 import (
@@ -204,7 +204,7 @@ func check(to io.Writer, sum string, size int64, r io.Reader) error {
 		n += int64(filled)
 	}
 	switch {
-	case err != io.EOF: // what wraps it is a failure
+	case err != io.EOF: // a wrapped EOF is a failure
 		return err
 	case n != size:
 		return &MismatchError{Size: true}

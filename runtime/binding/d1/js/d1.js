@@ -108,7 +108,7 @@ function query(on, { statement, params }, shape, column) {
   return Promise.resolve(shape === ALL ? resultOf(answer) : answer);
 }
 
-// Whatever has a statement and params will do: tracing libraries wrap what prepare() gives.
+// Any object with a statement and params will do: tracing libraries wrap the result of prepare().
 function batch(on, statements) {
   return ask(
     on,

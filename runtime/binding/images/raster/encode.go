@@ -11,7 +11,7 @@ import (
 )
 
 // This file encodes rows. A JPEG is written in bands: package image/jpeg encodes each as an image of its own, and their data
-// is put into one file with restart markers between (ITU T.81, F.1.1.5.2), behind which an encoder begins anew.
+// is put into one file with restart markers between (ITU T.81, F.1.1.5.2), after which an encoder begins anew.
 
 // bandPixels is about how many pixels are encoded at a time: a smaller image is written as the library writes it. A band has
 // far fewer than the 65,535 units that a restart interval may have.
@@ -81,10 +81,10 @@ func EncodeJPEG(w io.Writer, r Rows, quality int) error {
 }
 
 // bandData is the part of an encoded band that belongs into the file: of the first band also its head, with the size of the
-// image and the restart interval; behind it a restart marker, or the end behind the last.
+// image and the restart interval; after it a restart marker, or the end after the last.
 func bandData(band []byte, size image.Point, rows, n int, last bool) ([]byte, error) {
 	var out []byte
-	rest := band[2:] // behind SOI
+	rest := band[2:] // after SOI
 	for {
 		if len(rest) < 4 || rest[0] != 0xff {
 			return nil, errors.New("the encoder of JPEG wrote what is none")

@@ -37,7 +37,7 @@ type PNG struct {
 	clear     []byte         // the samples of the transparent colour, 16 bits each; nil for none
 	data      chunkReader
 	inflated  io.Reader
-	row, last []uint8 // bytes of the current row behind that of its filter, and of the one before
+	row, last []uint8 // bytes of the current row after that of its filter, and of the one before
 	out       []uint8
 	y         int
 }

@@ -1,4 +1,4 @@
-// Package raster works on images as rows: what reads an image takes one row after the other from the top, and each
+// Package raster works on images as rows: a decoder gives one row after the other from the top, and each
 // stage between its file and its encoder holds the few rows that it needs. So a hundred million pixels take no more
 // memory than a row, unless a format or a turn needs all of them at once.
 //

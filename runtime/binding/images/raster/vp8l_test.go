@@ -235,7 +235,7 @@ func losslessFiles(t testing.TB) [][]byte {
 	return files
 }
 
-// readAsLibrary holds the reading of groups to the library: what that decodes is read.
+// readAsLibrary compares the reading of groups with the library: every image that it decodes is read.
 func readAsLibrary(t *testing.T, data []byte) bool {
 	t.Helper()
 	config, err := vp8l.DecodeConfig(bytes.NewReader(data))

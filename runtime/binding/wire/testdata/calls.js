@@ -1,4 +1,4 @@
-// A Worker that makes a table of calls on its bindings and answers with what each gave, as text. What differs from run to run is
+// A Worker that makes a table of calls on its bindings and responds with the result of each, as text. Text that differs from run to run is
 // left out: versions, times, ids of uploads, durations.
 
 const text = new TextEncoder();

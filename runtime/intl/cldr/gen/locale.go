@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// tree is the locales and what each inherits from.
+// tree is the locales and the parent of each.
 type tree struct {
 	names   []string // with tables of their own, sorted
 	parents map[string]string

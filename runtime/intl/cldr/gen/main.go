@@ -5,7 +5,7 @@
 //
 //	go run ./runtime/intl/cldr/gen FOLDER/node_modules runtime/intl/cldr/data
 //
-// A table is a text of sorted lines "key<TAB>value"; a region's table holds only what differs from its parent's.
+// A table is a text of sorted lines "key<TAB>value"; a region's table holds only the differences from its parent's.
 package main
 
 import (

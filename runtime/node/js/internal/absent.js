@@ -1,4 +1,4 @@
-// What Node.js has and a Worker has not. It can be imported; using it throws an
+// Features of Node.js that a Worker lacks. They can be imported; using one throws an
 // error that names it and says what to use. The names of the functions are those
 // that unenv's modules ask for.
 import { NodeError } from "node:internal/errors";

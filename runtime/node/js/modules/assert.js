@@ -29,8 +29,7 @@ const headings = {
   partialDeepStrictEqual: "Expected values to be partially and strictly deep-equal:",
 };
 
-// The lines of two texts, with "+" before what only the first has and "-" before
-// what only the second has.
+// The lines of two texts, with "+" before lines of the first alone and "-" before lines of the second alone.
 function differences(actual, expected) {
   const a = actual.split("\n"),
     b = expected.split("\n");

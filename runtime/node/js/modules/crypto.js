@@ -213,7 +213,7 @@ export function getHashes() {
   ];
 }
 
-// Settles a callback with what work returns or throws.
+// Settles a callback with the result or the exception of work.
 function settle(work, callback) {
   Promise.resolve()
     .then(work)

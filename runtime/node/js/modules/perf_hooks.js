@@ -7,7 +7,7 @@ export * from "unenv/node/perf_hooks";
 export const createHistogram = notImplemented("perf_hooks.createHistogram");
 export const monitorEventLoopDelay = notImplemented("perf_hooks.monitorEventLoopDelay");
 
-// What tells of a process tells nothing of a Worker: zeros, as in production.
+// Figures of a process have no meaning for a Worker: zeros, as in production.
 const timing = {
   name: "node",
   entryType: "node",

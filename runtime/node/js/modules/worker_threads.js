@@ -1,4 +1,4 @@
-// As the package unenv has it, with the channels of the platform. What starts a thread is absent.
+// As the package unenv has it, with the channels of the platform. Functions that start a thread are absent.
 import { notImplemented, notImplementedClass } from "node:internal/absent";
 import all from "unenv/node/worker_threads";
 

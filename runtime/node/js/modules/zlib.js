@@ -74,7 +74,7 @@ function settings(name, options = {}) {
   };
 }
 
-// What flushes and what ends, of those that have numbers of their own.
+// The flush and finish modes of the formats that have numbers of their own.
 function operations(name) {
   if (name.startsWith("Brotli"))
     return { flush: numbers.BROTLI_OPERATION_FLUSH, finish: numbers.BROTLI_OPERATION_FINISH };
@@ -138,7 +138,7 @@ const tooLate = () => Object.assign(NodeError(Error, "Z_BUF_ERROR", "buffer erro
 // Empty chunks that ask for a flush where they stand among the others.
 const marks = new WeakMap();
 
-// What packages such as pngjs and minizlib know as the binding of a stream.
+// The binding of a stream for packages such as pngjs and minizlib.
 class Handle {
   #stream;
   #made;
@@ -242,7 +242,7 @@ function streamClass(name) {
       stream.over = how === LAST || rest > 0;
       if (rest > 0) {
         stream.bytesWritten -= rest;
-        stream.push(null); // what follows the data is left out
+        stream.push(null); // trailing bytes are left out
       }
       callback();
     };

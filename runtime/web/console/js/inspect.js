@@ -1,4 +1,4 @@
-// How values are shown: what console prints, and util.inspect and util.format of
+// How values are shown: by console, and by util.inspect and util.format of
 // Node.js. https://nodejs.org/api/util.html#utilinspectobject-options
 import { host } from "../../webidl/js/host.js";
 import * as types from "../../webidl/js/kinds.js";
@@ -404,8 +404,8 @@ function ordinaryShape(name, tag, keys) {
   return keys.length === 0 ? { bare: `${open}}` } : { braces: [open, "}"], base: "", keys, entries: () => [] };
 }
 
-// What objects of the web platform are shown by, since their state is private:
-// a key, its value and what stands between them; undefined for other objects.
+// The shown parts of web platform objects, since their state is private:
+// a key, its value and the separator; undefined for other objects.
 function fieldsOf(value) {
   const g = globalThis,
     of = (...keys) => keys.map((key) => [key, value[key], ":"]);

@@ -11,7 +11,7 @@ export function reportTo(hear) {
   announce = hear;
 }
 
-let announcing = false; // what listeners throw of it is not announced again
+let announcing = false; // exceptions of its listeners are not announced again
 
 /** Tells of an exception that no code can catch any more: the global scope, then the log. */
 export function report(error, where = "Uncaught") {
@@ -70,7 +70,7 @@ function fieldsOf(thrown) {
     : ["", safely(error), ""];
 }
 
-// What inspect runs of the author's may throw; a report must not.
+// The author's code in inspect may throw; a report must not.
 function safely(value) {
   try {
     return inspect(value);

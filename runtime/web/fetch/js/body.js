@@ -129,7 +129,7 @@ function bodyStream(b) {
   return b.stream;
 }
 
-// What streams were made from. Frameworks pass a body's stream on to another
+// The sources of streams. Frameworks pass a body's stream on to another
 // Response without a look at it; then the way back spares all the reading.
 const origins = new WeakMap();
 

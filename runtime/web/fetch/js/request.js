@@ -9,7 +9,7 @@ import { through } from "../../streams/js/streams.js";
 
 const token = {};
 
-// What fills the cf of a visitor's request when somebody asks for it.
+// Marks a visitor's request, whose cf is filled at its first read.
 const VISITOR = {};
 
 let stateOf;
@@ -273,7 +273,7 @@ function apply(request, init, from) {
   if (type !== null && get(request.list, "content-type") === null) request.list.push("content-type", type);
 }
 
-// What production takes besides the methods of the standard.
+// Methods that production accepts besides those of the standard.
 const METHODS = new Set([
   "ACL",
   "BAN",

@@ -15,7 +15,7 @@ export let isResponse;
 
 export class Response {
   // Besides the body's fields: status, text (of the status), headers (null, or
-  // the Headers over list), extra (null, or what only some responses have: url,
+  // the Headers over list), extra (null, or fields that only some responses have: url,
   // type, redirected, immutable, manual, cf).
   #state;
   static {

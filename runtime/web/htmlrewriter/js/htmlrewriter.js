@@ -237,7 +237,7 @@ const BEFORE = 0,
 
 let contentOf, expire;
 
-// What all tokens have: state, null once their handlers are done.
+// The base of all tokens: state, null once their handlers are done.
 class Token {
   #state;
   static {

@@ -1,6 +1,6 @@
 // Streams, bodies and sockets belong to the request in which they were made, as
 // on the platform: none is made while the module is evaluated, and a later
-// request cannot use one. What passes here would fail there.
+// request cannot use one. Code that passes here would fail there.
 
 const alive = new Set(); // the numbers of the requests under way, in the order they began
 

@@ -1,6 +1,6 @@
-// What V8 adds to "Converting circular structure to JSON": the way from an object back
+// V8's addition to "Converting circular structure to JSON": the way from an object back
 // to itself. The engine says no more than that there is one, so it is looked for again,
-// in what can be looked at without calling the author's code.
+// in the values that can be read without calling the author's code.
 const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { keys, hasOwn } = Object,
   { isArray } = Array,
@@ -10,7 +10,7 @@ const { get, set, delete: remove } = Map.prototype;
 const first = 2; // lines between the first object and the omitted ones
 const enough = 50_000; // properties that are looked at
 
-// The value that JSON.stringify writes; undefined where a replacer decides what that is.
+// The value that JSON.stringify writes; undefined where a replacer chooses it.
 let written;
 
 /** Calls JSON.stringify, whose errors describe this value. */
@@ -33,7 +33,7 @@ function held(object, name) {
   return undefined;
 }
 
-// What JSON.stringify goes into, and does not ask to write itself.
+// Values that JSON.stringify visits, without toJSON.
 const isEntered = (value) => typeof value === "object" && value !== null && held(value, "toJSON") === undefined;
 
 // The name that V8 calls an object's constructor by.

@@ -12,7 +12,7 @@ const { min, trunc } = Math;
 const longText = 32; // units of a text that the host is asked for
 const widest = 10; // ECMA-262, 25.5.2, step 6
 
-// What each level is indented by; undefined when that is not plain.
+// The indent of each level; undefined when it is not plain.
 function gapOf(space) {
   switch (typeof space) {
     case "undefined":

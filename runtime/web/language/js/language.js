@@ -97,7 +97,7 @@ function completeFrames() {
     Object.defineProperty(proto, name, { value, writable: true, enumerable: false, configurable: true });
 }
 
-// The object that a stack is captured for, and whether a frame is of what captures it.
+// The object that a stack is captured for, and whether a frame is the capturing function's.
 let capturing, isCapture;
 
 // The name at the head of the stack that was made last; undefined for one of the author's making.
@@ -124,7 +124,7 @@ function headStacks() {
   });
 }
 
-// The engine asks for the stack of whatever is thrown; a value that is no Error has
+// The engine asks for the stack of every thrown value; a value that is no Error has
 // none, and is not to be looked at. As V8 does, this looks each time for a function
 // of the author, and none is there at first: libraries set one for a single stack,
 // and then put back undefined or delete it.

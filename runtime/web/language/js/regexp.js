@@ -1,4 +1,4 @@
-// What RegExp tells of the last match ($1 … $9, lastMatch and so on: the annex B of browsers, kept by V8), which
+// The properties of RegExp for the last match ($1 … $9, lastMatch and so on: the annex B of browsers, kept by V8), which
 // the engine does not note. Noting it makes every match slower, so that only a Worker whose code asks gets it.
 
 const names = { input: "$_", lastMatch: "$&", lastParen: "$+", leftContext: "$`", rightContext: "$'" };

@@ -44,7 +44,7 @@ class Stack extends /** @type {any} */ (
       },
       "stack",
     );
-    // What all of them share as V8's do, which has no such property on the prototype.
+    // Shared by all of them as in V8, which has no such property on the prototype.
     const own = { __proto__: null, get, set, enumerable: false, configurable: true };
     hasStack = (error) => #stack in error;
     showStack = (error) => {

@@ -211,12 +211,12 @@ const reasons = {
   "invalid class set operation in regular expression": "Invalid character in character class",
 };
 
-// The engine writes a symbol without what says that it is one.
+// The engine writes a symbol without "Symbol()" around it.
 function described(name) {
   return apply(startsWith, name, ["Symbol."]) ? `Symbol(${name})` : name;
 }
 
-// The name of a frame's function, with a space behind it; "" where it has none.
+// The name of a frame's function, with a space after it; "" where it has none.
 function named(frame) {
   const name = frame?.getFunctionName();
   return name && name !== "<anonymous>" && name !== "<null>" ? `${name} ` : "";

@@ -89,7 +89,7 @@ function pathOf({ path }) {
   return `${path}`;
 }
 
-// What fetch cannot do, and code that asks for it would not notice.
+// Options that fetch cannot fulfil, which the calling code would not notice.
 const ABSENT = {
   maxHeaderSize: needInteger,
   createConnection: needFunction,
@@ -280,7 +280,7 @@ export class ClientRequest extends OutgoingMessage {
     this.#body.write(bytes).then(
       () => callback(),
       () => callback(),
-    ); // what fails, fetch tells
+    ); // fetch reports the failure
   }
 
   _writev(chunks, callback) {

@@ -124,7 +124,7 @@ IncomingMessage.prototype._dump = function _dump() {
   this.resume();
 };
 
-// A request to a server does not time out by itself: the platform ends what takes too long.
+// A request to a server does not time out by itself: the platform ends requests that take too long.
 IncomingMessage.prototype.setTimeout = function setTimeout(milliseconds, callback) {
   if (callback) this.on("timeout", callback);
   this.socket?.setTimeout?.(milliseconds);

@@ -1,4 +1,4 @@
-// The errors of requests that got no answer, of what fetch says of them.
+// The errors of requests without a response, made from the errors of fetch.
 import { NodeError } from "node:internal/errors";
 import systemErrors from "node:internal/systemerrors";
 
