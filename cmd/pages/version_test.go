@@ -1,6 +1,11 @@
 package main
 
-import "testing"
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
 
 func TestReleased(t *testing.T) {
 	defer func(v, c string) { version, commit = v, c }(version, commit)
@@ -16,5 +21,17 @@ func TestReleased(t *testing.T) {
 		if got := released(); got != c.want {
 			t.Errorf("version %q of commit %q is release %q, want %q", c.version, c.commit, got, c.want)
 		}
+	}
+}
+
+// TestChangelog: the newest section of CHANGELOG.md is that of the next release.
+func TestChangelog(t *testing.T) {
+	text, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := regexp.MustCompile(`(?m)^## (\S+) \((in development|\d{4}-\d\d-\d\d)\)$`).FindSubmatch(text)
+	if next, _, _ := strings.Cut(version, "-"); newest == nil || string(newest[1]) != next {
+		t.Errorf("CHANGELOG.md begins with %q, and the next version is %s", newest, version)
 	}
 }
