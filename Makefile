@@ -65,7 +65,7 @@ site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.pa
 
 # Projects of frameworks as their own builds leave them, for the benchmark; some 800 MB of packages, by Node.js 22.
 projects: $(NEXTJS)/node_modules/.package-lock.json $(RSC)/node_modules/.package-lock.json
-	NEXT_TELEMETRY_DISABLED=1 npm run build --prefix $(NEXTJS)
+	NEXT_TELEMETRY_DISABLED=1 npm run worker --prefix $(NEXTJS)
 	npm run build --prefix $(RSC)
 
 # One line for each package as it ends, and at the end what failed once more. `make lint` vets.
