@@ -103,7 +103,7 @@ async function toggleRequest(look, r) {
       ...facts.filter(([, v]) => v).flatMap(([k, v]) => [el("dt", "", k), el("dd", "", String(v))]),
     );
     const pre = lines.length
-      ? scrolled(el("pre", "", ...lines.map((l) => el("span", "", `${l}\n`))), "What was logged")
+      ? scrolled(el("pre", "", ...lines.map((l) => el("span", "", `${l}\n`))), "Log")
       : el("p", "note", "Nothing was logged.");
     cell.replaceChildren(
       list,
@@ -143,7 +143,7 @@ async function sendRequest() {
     const head = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
     where.replaceChildren(
       el("p", "", el("strong", "mono", status), ` in ${digits(performance.now() - began)} ms`),
-      scrolled(el("pre", "answer", head, "\n\n", text), "The answer"),
+      scrolled(el("pre", "answer", head, "\n\n", text), "Response"),
     );
   });
 }

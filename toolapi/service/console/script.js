@@ -1,5 +1,5 @@
-// What the console adds where there is JavaScript: proposals count down, and the page
-// says when something new waits. It never moves anything under a pointer by itself.
+// The console with JavaScript: proposals count down, and the page
+// shows when a new proposal waits. It never moves anything under a pointer by itself.
 "use strict";
 
 /** @type {NodeListOf<HTMLElement>} */
@@ -15,7 +15,7 @@ function tick() {
           : `in ${seconds} s`;
       continue;
     }
-    counter.textContent = "which is over";
+    counter.textContent = "now expired";
     for (const button of counter.closest("article").querySelectorAll("button")) {
       button.disabled = true;
     }
