@@ -45,10 +45,10 @@ func TestCloudflareRows(t *testing.T) {
 		"w.js": rowsWorker, "rows.js": string(rows), "sql/0001_a.sql": "CREATE TABLE other (a);",
 	} {
 		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err == nil {
-			err = os.WriteFile(file, []byte(text), 0o600)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
 		}
-		if err != nil {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +56,8 @@ func TestCloudflareRows(t *testing.T) {
 	ask := func(document any) (got struct {
 		Written bool
 		Rows    []string
-	}) {
+	},
+	) {
 		t.Helper()
 		var body bytes.Buffer
 		e := json.NewEncoder(&body)
@@ -107,7 +108,10 @@ func TestCloudflareRows(t *testing.T) {
 				p.All = string(text)
 				got := ask(map[string]any{
 					"make": []string{"DELETE FROM leads"}, "text": p.All, "unasked": append([]string{}, p.Unasked...),
-					"lead": map[string]any{"id": p.Lead, "form": p.Form, "fields": all, "created_at": at.Format("2006-01-02T15:04:05.000Z")},
+					"lead": map[string]any{
+						"id": p.Lead, "form": p.Form, "fields": all,
+						"created_at": at.Format("2006-01-02T15:04:05.000Z"),
+					},
 				})
 				written, want := writeRow(t, db, p)
 				if got.Written != written || strings.Join(got.Rows, "") != want {

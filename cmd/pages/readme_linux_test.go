@@ -168,7 +168,8 @@ func (r *reader) publish() {
 		r.Fatal(err)
 	}
 	defer response.Body.Close()
-	if body, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK || !bytes.Contains(body, []byte("Riverside")) {
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK || !bytes.Contains(body, []byte("Riverside")) {
 		r.Errorf("%s: %d %v %.300s", address[0], response.StatusCode, err, body)
 	}
 }

@@ -62,6 +62,7 @@ func last(t testing.TB, db *sql.DB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer rows.Close()
 	var shown []string
 	for rows.Next() {
 		var name string
@@ -70,7 +71,7 @@ func last(t testing.TB, db *sql.DB) string {
 		}
 		shown = append(shown, fmt.Sprintf(`'%s=' || quote("%s")`, name, strings.ReplaceAll(name, `"`, `""`)))
 	}
-	if err := rows.Close(); err != nil {
+	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
 	var row string
@@ -142,7 +143,8 @@ func TestWrite(t *testing.T) {
 		},
 		{
 			"a trigger that rolls back",
-			"CREATE TABLE leads (kind TEXT); CREATE TRIGGER t BEFORE INSERT ON leads WHEN NEW.kind = '' BEGIN SELECT RAISE(ROLLBACK, 'gone'); END",
+			"CREATE TABLE leads (kind TEXT); " +
+				"CREATE TRIGGER t BEFORE INSERT ON leads WHEN NEW.kind = '' BEGIN SELECT RAISE(ROLLBACK, 'gone'); END",
 			`kind=""`,
 			"gone",
 		},

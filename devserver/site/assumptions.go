@@ -31,14 +31,15 @@ import (
 // Sign-in. Any email can sign in while there are personas; an email without a persona is a member's.
 //
 // Forms. The fields "form", "_next" (the page to redirect to), "_token" (an idempotency key), "_stamp" and the honeypots
-// ([spam.Honeypots]) are the platform's and are not stored; every other name is the author's, and gets an array where it comes more than once; two names of forms are
-// refused. A post with neither an answer nor a form's name is refused. Of an uploaded file the lead has name, media type,
-// size and SHA-256; the bytes are an object of their own, for readers of the leads and not for the site's code. A
-// submissions row gets the answers whose names are columns of the table, and "form", "lead_id", "created_at", "fields" and
-// "data" where the table has them; devserver/formrow has the rules. The manifest cannot list the fields of a form, so its page
-// does: an answer fills a column if a form of that name has a field of that name in the HTML of the site. A form in no page
-// fills columns, but no part of a key, if the manifest declares it: a Worker or a script shows it. Any other fills none. With
-// the dev server of a framework, whose pages are not known, each counts as declared. The lead has all answers in any case.
+// ([spam.Honeypots]) are the platform's and are not stored; every other name is the author's, and gets an array where it
+// comes more than once; two names of forms are refused. A post with neither an answer nor a form's name is refused. Of an
+// uploaded file the lead has name, media type, size and SHA-256; the bytes are an object of their own, for readers of the
+// leads and not for the site's code. A submissions row gets the answers whose names are columns of the table, and "form",
+// "lead_id", "created_at", "fields" and "data" where the table has them; devserver/formrow has the rules. The manifest
+// cannot list the fields of a form, so its page does: an answer fills a column if a form of that name has a field of that
+// name in the HTML of the site. A form in no page fills columns, but no part of a key, if the manifest declares it: a
+// Worker or a script shows it. Any other fills none. With the dev server of a framework, whose pages are not known, each
+// counts as declared. The lead has all answers in any case.
 //
 // Origins. A page of any origin may send a form, and so may a script that reads no answer. A script that reads it may if the rules
 // of "_headers" allow its origin at the form's address, since a lead whose sender saw a failure would come twice.

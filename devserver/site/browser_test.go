@@ -42,7 +42,7 @@ func until(expression string) chromedp.Action[chromedp.Void] {
 }
 
 // savingWorker writes down the last form that it was sent, and shows it.
-type savingWorker struct{ echo }
+type savingWorker struct{}
 
 func (savingWorker) Serve(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodPost {

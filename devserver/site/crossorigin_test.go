@@ -38,7 +38,8 @@ func TestFormsOfOtherOrigins(t *testing.T) {
 		{"an older browser's script", "", []string{other, "Accept: */*", formType}, 403, ""},
 		{
 			"a script that reads no answer", "",
-			[]string{other, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", formType}, 303, "",
+			[]string{other, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", formType},
+			303, "",
 		},
 		{"a program", "", []string{formType}, 303, ""},
 		{"a file's script", "", []string{"Origin: null", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors", formType}, 403, ""},
@@ -79,7 +80,8 @@ func TestRefusalsToScripts(t *testing.T) {
 	rules, _ := edgerules.Parse("/__pages/forms/*\n  Access-Control-Allow-Origin: *", "")
 	f := start(t, Options{}, Revision{Manifest: &manifest.Manifest{}, Rules: rules})
 	got := f.do(
-		t, nil, "POST", "/__pages/forms/contact", "{", "Origin: https://a.example", "Sec-Fetch-Mode: cors", "Content-Type: application/json",
+		t, nil, "POST", "/__pages/forms/contact", "{", "Origin: https://a.example", "Sec-Fetch-Mode: cors",
+		"Content-Type: application/json",
 	)
 	if got.status != http.StatusBadRequest || got.header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("%d %v", got.status, got.header)

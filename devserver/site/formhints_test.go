@@ -84,7 +84,11 @@ func TestFormHints(t *testing.T) {
 		{"GET /app/page?name=contact", "", nil, `nothing is: the platform refuses it with 404" fix="write action=`},
 		{"GET /app/page?name=contact", "", nil, ""}, // once
 		{"GET /__pages/forms/contact?a=b", "", []string{html}, `with GET, and refused`},
-		{"POST /__pages/forms/contact", "a=b", []string{html, "Content-Type: text/plain"}, `text/plain, and refused" fix="remove the enctype`},
+		{
+			"POST /__pages/forms/contact", "a=b",
+			[]string{html, "Content-Type: text/plain"},
+			`text/plain, and refused" fix="remove the enctype`,
+		},
 		{"POST /__pages/forms/Contact", "a=b", []string{html, form}, `refused by its name`},
 		{"POST /__pages/form/contact", "a=b", []string{html, form}, `where nothing is: it was refused`},
 		{"POST /", "a=b", []string{html, form}, `which takes no posts: it was refused`},

@@ -67,7 +67,8 @@ func writeForms(t *testing.T, count int) {
 					t.Fatal(err)
 				}
 				names, values := table.Row(f, lead.ID, string(fields), clock)
-				statement := fmt.Sprintf("INSERT INTO leads (%s) VALUES (?%s)", strings.Join(names, ", "), strings.Repeat(", ?", max(len(names)-1, 0)))
+				statement := fmt.Sprintf("INSERT INTO leads (%s) VALUES (?%s)", strings.Join(names, ", "),
+					strings.Repeat(", ?", max(len(names)-1, 0)))
 				if len(names) == 0 {
 					statement = "INSERT INTO leads DEFAULT VALUES"
 				}

@@ -134,7 +134,8 @@ func TestFormEncodings(t *testing.T) {
 			`{"email":"100%","a%":"%zz %4","b":"%2","%":"%u0041"}`,
 		},
 		{
-			"names as browsers escape them", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"form\"\r\n\r\n" +
+			"names as browsers escape them", "multipart/form-data; boundary=x",
+			"--x\r\nContent-Disposition: form-data; name=\"form\"\r\n\r\n" +
 				"contact\r\n--x\r\nContent-Disposition: form-data; name=\"a%0D%0A%22b%22%20\"\r\n\r\n%22\r\n--x\r\nContent-Disposition: form-data; " +
 				"name=\"f\"; filename=\"%22q%22.txt\"\r\nContent-Type: text/plain\r\n\r\nx\r\n--x--\r\n",
 			`{"a\r\n\"b\"%20":"%22","f":{"filename":"\"q\".txt","size":1,"content_type":"text/plain",` +

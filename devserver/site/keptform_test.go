@@ -66,7 +66,8 @@ func TestFormFilesAfterTheSession(t *testing.T) {
 	headers := append(f.sent()[:5:5], "Content-Type: "+kind)
 	got := f.do(t, nil, "POST", "/club/save", body, headers...)
 	for _, part := range []string{
-		`enctype="multipart/form-data"`, `name="name" value="Kim"`, `The file k&lt;m.pdf is not kept: choose it again`, `type="file" name="cv"`,
+		`enctype="multipart/form-data"`, `name="name" value="Kim"`, `The file k&lt;m.pdf is not kept: choose it again`,
+		`type="file" name="cv"`,
 	} {
 		if !strings.Contains(got.body, part) {
 			t.Errorf("no %s in %s", part, got.body)
@@ -91,7 +92,10 @@ func TestFormsNotKept(t *testing.T) {
 			"another site",
 			"/club/save",
 			mine,
-			[]string{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Accept: text/html", formType},
+			[]string{
+				"Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
+				"Accept: text/html", formType,
+			},
 			401,
 			true,
 		},
@@ -133,7 +137,9 @@ func TestContinueAfterALink(t *testing.T) {
 	f.site.options.Links = nil
 	c := f.as(t, "member")
 	f.site.options.Links = &mailbox{}
-	for next, want := range map[string]string{"/club/": "/club/", "//evil.example": "/", "https://evil.example": "/", `/\\evil.example`: "/"} {
+	for next, want := range map[string]string{
+		"/club/": "/club/", "//evil.example": "/", "https://evil.example": "/", `/\\evil.example`: "/",
+	} {
 		got := f.do(t, c, "GET", "/__pages/sign-in?continue=1&next="+url.QueryEscape(next), "")
 		if got.status != 303 || got.header.Get("Location") != want {
 			t.Errorf("%s: %d %q", next, got.status, got.header.Get("Location"))

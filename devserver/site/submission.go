@@ -141,7 +141,7 @@ func (t *retrier) noteOutcome(status SubmissionStatus) {
 		if t.unfinished {
 			t.begin(false)
 		}
-	case SubmissionNone, SubmissionFailed:
+	case SubmissionNone, SubmissionFailed, SubmissionWithheld:
 	}
 }
 

@@ -94,7 +94,8 @@ func Score(p Post) Verdict {
 	case StampForged:
 		v.add(CodeForged, 4, "the field \"_stamp\" does not come from this site")
 	}
-	v.add(CodeRate, steps(p.Recent, step{60, 10}, step{20, 6}, step{5, 3}), "%d earlier posts of this form came from the same address", p.Recent)
+	v.add(CodeRate, steps(p.Recent, step{60, 10}, step{20, 6}, step{5, 3}),
+		"%d earlier posts of this form came from the same address", p.Recent)
 	v.add(CodeRepeated, steps(p.Repeats, step{5, 10}, step{2, 6}, step{1, 3}), "the same message came %s before", times(p.Repeats))
 	links, markup, name := 0, false, ""
 	for _, a := range p.Answers {

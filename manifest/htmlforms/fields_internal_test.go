@@ -11,13 +11,15 @@ func TestFields(t *testing.T) {
 	const begin = `<form method=post action=/__pages/forms/a>`
 	for page, want := range map[string]string{
 		begin +
-			`<input name=Email><input name=email type=checkbox><select name=s><option value=1></select><textarea name=t></textarea>`: "email s t",
+			`<input name=Email><input name=email type=checkbox><select name=s><option value=1></select>` +
+			`<textarea name=t></textarea>`: "email s t",
 		begin +
 			`<input><input name=""><input type=reset name=r><button type=button name=b></button><button name=go value=1>`: "go",
 		begin +
 			`<input type=image name=map><input type=submit name=send><input type=file name=cv>`: "cv map.x map.y send",
 		begin +
-			`<input name=off disabled><input name=x dirname=x.dir><x-rating name=stars></x-rating><output name=o></output>`: "off stars x x.dir",
+			`<input name=off disabled><input name=x dirname=x.dir><x-rating name=stars></x-rating>` +
+			`<output name=o></output>`: "off stars x x.dir",
 		begin +
 			`<fieldset name=f disabled><input name=in></fieldset></form><input name=out>`: "in",
 		`<form id=f method=post action=/__pages/forms/a></form><input form=f name=far><input form=g name=none>`: "far",

@@ -105,9 +105,10 @@ func commands(m measure, peer string) (our, their string) {
 		our = "GET " + renderedPages[i].path + ", twenty times, time of all processes"
 	}
 	for _, p := range projects {
-		if m == p.time {
+		switch m {
+		case p.time:
 			our = devWorkerd + "; GET " + p.path + ", twenty times, time of all processes"
-		} else if m == p.rate {
+		case p.rate:
 			our = load + p.path
 		}
 	}

@@ -65,7 +65,8 @@ func paths() (all []string) {
 	all = append(all, "/none", "/docs/none", "/deep/none/x", "/%61bout", "/about%2F", "/docs%2Fguide", "//about", "/docs//guide",
 		"/docs/./guide", "/docs/../about", "/docs/%2e%2e/about", "/%2e/about", "/about%00", "/about%", "/about%zz", "/100%25", "/ABOUT",
 		"/upper", "/_redirects", "/_headers", "/caf%c3%a9", "/cafe%CC%81", "/a%20b.txt", "/a+b.txt", "/1%2B1", "/q%26a",
-		"/semi%3Bcolon.txt", "/at%40home.txt", "/?x", "/?", "/index.html?x=1", "/docs?x=1", "/about/?x=1", "/about;x", "/about.", "/a.txt?download")
+		"/semi%3Bcolon.txt", "/at%40home.txt", "/?x", "/?", "/index.html?x=1", "/docs?x=1", "/about/?x=1", "/about;x",
+		"/about.", "/a.txt?download")
 	slices.Sort(all)
 	return slices.Compact(all)
 }

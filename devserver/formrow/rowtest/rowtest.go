@@ -68,45 +68,83 @@ func Tables() []Table {
 	all := func(columns ...[]Column) []Column { return slices.Concat(columns...) }
 	one := func(columns ...Column) []Column { return columns }
 	return []Table{
-		{"loose", "CREATE TABLE leads (id INTEGER PRIMARY KEY, name TEXT, email VARCHAR(99), age INT, price REAL, agree BOOLEAN, day DATE)",
-			all(one(id), text("name", "email"), number("age", "price", "agree", "day"))},
-		{"strict", "CREATE TABLE leads (id INTEGER PRIMARY KEY, name TEXT, age INTEGER, price REAL, agree INTEGER, note TEXT) STRICT",
-			all(one(id), text("name", "note"), number("age", "price", "agree"))},
-		{"defaults", "CREATE TABLE leads (name TEXT NOT NULL DEFAULT '', age INTEGER NOT NULL DEFAULT 7, status TEXT NOT NULL DEFAULT 'new')",
-			one(Column{Name: "name", Empty: Stays}, Column{Name: "age", Empty: Stays, Number: true}, Column{Name: "status", Empty: Stays})},
-		{"reference", topics + "CREATE TABLE leads (name TEXT, topic_id INTEGER REFERENCES topics (id))",
-			all(text("name"), number("topic_id"))},
-		{"reference by word", topics + "CREATE TABLE leads (topic TEXT REFERENCES topics (slug), note TEXT)",
-			all(one(Column{Name: "topic", Empty: Null}), text("note"))},
-		{"list", "CREATE TABLE leads (kind TEXT CHECK (kind IN ('a', 'b')), note TEXT, name TEXT CHECK (length(name) > 0))",
-			all(one(Column{Name: "kind", Empty: Null}, Column{Name: "name", Empty: Null}), text("note"))},
-		{"unique", "CREATE TABLE leads (email TEXT, name TEXT, UNIQUE (email, name))",
-			one(Column{Name: "email", Empty: Null}, Column{Name: "name", Empty: Null})},
-		{"text key", "CREATE TABLE leads (id TEXT PRIMARY KEY, name TEXT) STRICT, WITHOUT ROWID",
-			all(one(Column{Name: "id", Empty: Null, Key: true}), text("name"))},
-		{"loose key", "CREATE TABLE leads (email TEXT PRIMARY KEY, name TEXT)",
-			all(one(Column{Name: "email", Empty: Null, Key: true}), text("name"))},
-		{"number key", "CREATE TABLE leads (id INTEGER PRIMARY KEY AUTOINCREMENT, ID2 BIGINT, name TEXT)",
-			all(one(id), text("name"), number("id2"))},
-		{"seconds", "CREATE TABLE leads (name TEXT, created_at INTEGER NOT NULL DEFAULT (unixepoch()))",
-			all(text("name"), one(at(func(t time.Time) any { return t.Unix() })))},
-		{"milliseconds", "CREATE TABLE leads (name TEXT, created_at INTEGER) STRICT",
-			all(text("name"), one(at(func(t time.Time) any { return t.UnixMilli() })))},
-		{"timestamps", "CREATE TABLE leads (name TEXT, created_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP)",
-			all(text("name"), one(at(func(t time.Time) any { return t.Format("2006-01-02 15:04:05") })))},
-		{"iso", "CREATE TABLE leads (name TEXT, created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', " +
-			"'now'))) STRICT",
-			all(text("name"), one(iso))},
+		{
+			"loose", "CREATE TABLE leads (id INTEGER PRIMARY KEY, name TEXT, email VARCHAR(99), age INT, price REAL, agree BOOLEAN, day DATE)",
+			all(one(id), text("name", "email"), number("age", "price", "agree", "day")),
+		},
+		{
+			"strict", "CREATE TABLE leads (id INTEGER PRIMARY KEY, name TEXT, age INTEGER, price REAL, agree INTEGER, note TEXT) STRICT",
+			all(one(id), text("name", "note"), number("age", "price", "agree")),
+		},
+		{
+			"defaults", "CREATE TABLE leads (name TEXT NOT NULL DEFAULT '', age INTEGER NOT NULL DEFAULT 7, " +
+				"status TEXT NOT NULL DEFAULT 'new')",
+			one(Column{Name: "name", Empty: Stays}, Column{Name: "age", Empty: Stays, Number: true}, Column{Name: "status", Empty: Stays}),
+		},
+		{
+			"reference", topics + "CREATE TABLE leads (name TEXT, topic_id INTEGER REFERENCES topics (id))",
+			all(text("name"), number("topic_id")),
+		},
+		{
+			"reference by word", topics + "CREATE TABLE leads (topic TEXT REFERENCES topics (slug), note TEXT)",
+			all(one(Column{Name: "topic", Empty: Null}), text("note")),
+		},
+		{
+			"list", "CREATE TABLE leads (kind TEXT CHECK (kind IN ('a', 'b')), note TEXT, name TEXT CHECK (length(name) > 0))",
+			all(one(Column{Name: "kind", Empty: Null}, Column{Name: "name", Empty: Null}), text("note")),
+		},
+		{
+			"unique", "CREATE TABLE leads (email TEXT, name TEXT, UNIQUE (email, name))",
+			one(Column{Name: "email", Empty: Null}, Column{Name: "name", Empty: Null}),
+		},
+		{
+			"text key", "CREATE TABLE leads (id TEXT PRIMARY KEY, name TEXT) STRICT, WITHOUT ROWID",
+			all(one(Column{Name: "id", Empty: Null, Key: true}), text("name")),
+		},
+		{
+			"loose key", "CREATE TABLE leads (email TEXT PRIMARY KEY, name TEXT)",
+			all(one(Column{Name: "email", Empty: Null, Key: true}), text("name")),
+		},
+		{
+			"number key", "CREATE TABLE leads (id INTEGER PRIMARY KEY AUTOINCREMENT, ID2 BIGINT, name TEXT)",
+			all(one(id), text("name"), number("id2")),
+		},
+		{
+			"seconds", "CREATE TABLE leads (name TEXT, created_at INTEGER NOT NULL DEFAULT (unixepoch()))",
+			all(text("name"), one(at(func(t time.Time) any { return t.Unix() }))),
+		},
+		{
+			"milliseconds", "CREATE TABLE leads (name TEXT, created_at INTEGER) STRICT",
+			all(text("name"), one(at(func(t time.Time) any { return t.UnixMilli() }))),
+		},
+		{
+			"timestamps", "CREATE TABLE leads (name TEXT, created_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP)",
+			all(text("name"), one(at(func(t time.Time) any { return t.Format("2006-01-02 15:04:05") }))),
+		},
+		{
+			"iso", "CREATE TABLE leads (name TEXT, created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', " +
+				"'now'))) STRICT",
+			all(text("name"), one(iso)),
+		},
 		{"untyped", "CREATE TABLE leads (name, age, agree, created_at)", all(text("name", "age", "agree"), one(iso))},
-		{"any", "CREATE TABLE leads (name ANY, age ANY, fields BLOB) STRICT",
-			all(text("name", "age"), one(Column{Name: "fields", Closed: true, Raw: true}))},
-		{"platform", "CREATE TABLE leads (lead_id TEXT UNIQUE, form TEXT NOT NULL, fields TEXT CHECK (json_valid(fields)), created_at TEXT)",
-			one(Column{Name: "lead_id", Closed: true}, Column{Name: "form", Closed: true}, Column{Name: "fields", Closed: true}, iso)},
+		{
+			"any", "CREATE TABLE leads (name ANY, age ANY, fields BLOB) STRICT",
+			all(text("name", "age"), one(Column{Name: "fields", Closed: true, Raw: true})),
+		},
+		{
+			"platform", "CREATE TABLE leads (lead_id TEXT UNIQUE, form TEXT NOT NULL, fields TEXT CHECK (json_valid(fields)), " +
+				"created_at TEXT)",
+			one(Column{Name: "lead_id", Closed: true}, Column{Name: "form", Closed: true}, Column{Name: "fields", Closed: true}, iso),
+		},
 		{"required", "CREATE TABLE leads (name TEXT NOT NULL, age INTEGER NOT NULL, day TEXT)", all(text("name", "day"), number("age"))},
-		{"composite key", "CREATE TABLE leads (form TEXT, lead_id TEXT, note TEXT, PRIMARY KEY (form, lead_id)) WITHOUT ROWID",
-			all(one(Column{Name: "form", Closed: true}, Column{Name: "lead_id", Closed: true}), text("note"))},
-		{"generated", "CREATE TABLE leads (name TEXT, loud TEXT AS (upper(name)), price NUMERIC, photo BLOB, tag TEXT)",
-			all(text("name", "tag"), number("price"), one(Column{Name: "photo", Empty: Null}))},
+		{
+			"composite key", "CREATE TABLE leads (form TEXT, lead_id TEXT, note TEXT, PRIMARY KEY (form, lead_id)) WITHOUT ROWID",
+			all(one(Column{Name: "form", Closed: true}, Column{Name: "lead_id", Closed: true}), text("note")),
+		},
+		{
+			"generated", "CREATE TABLE leads (name TEXT, loud TEXT AS (upper(name)), price NUMERIC, photo BLOB, tag TEXT)",
+			all(text("name", "tag"), number("price"), one(Column{Name: "photo", Empty: Null})),
+		},
 	}
 }
 
@@ -201,45 +239,57 @@ func Forms(seed uint64, count int) []Form {
 func (f *Form) encode(as int) {
 	switch as {
 	case 0:
-		pairs := []string{"form=" + f.Name}
-		for _, field := range f.Fields {
-			for _, value := range field.Values {
-				pairs = append(pairs, url.QueryEscape(field.Name)+"="+url.QueryEscape(value))
-			}
-		}
-		f.Type, f.Body = "application/x-www-form-urlencoded", strings.Join(pairs, "&")
+		f.encodeURL()
 	case 1:
-		var body bytes.Buffer
-		w := multipart.NewWriter(&body)
-		for _, field := range append([]Field{{Name: "form", Values: []string{f.Name}}}, f.Fields...) {
-			for _, value := range field.Values {
-				head := `form-data; name="` + strings.ReplaceAll(field.Name, `"`, "%22") + `"`
-				part, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {head}})
-				if err == nil {
-					_, err = part.Write([]byte(value))
-				}
-				if err != nil {
-					panic(err)
-				}
-			}
-		}
-		if err := w.Close(); err != nil {
-			panic(err)
-		}
-		f.Type, f.Body = w.FormDataContentType(), body.String()
+		f.encodeMultipart()
 	default:
-		pairs := []string{`"form":"` + f.Name + `"`}
-		for _, field := range f.Fields {
-			if value := f.Value(field.Name, true); value != "" {
-				name, err := json.Marshal(field.Name)
-				if err != nil {
-					panic(err)
-				}
-				pairs = append(pairs, string(name)+":"+value)
+		f.encodeJSON()
+	}
+}
+
+func (f *Form) encodeURL() {
+	pairs := []string{"form=" + f.Name}
+	for _, field := range f.Fields {
+		for _, value := range field.Values {
+			pairs = append(pairs, url.QueryEscape(field.Name)+"="+url.QueryEscape(value))
+		}
+	}
+	f.Type, f.Body = "application/x-www-form-urlencoded", strings.Join(pairs, "&")
+}
+
+func (f *Form) encodeMultipart() {
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	for _, field := range append([]Field{{Name: "form", Values: []string{f.Name}}}, f.Fields...) {
+		for _, value := range field.Values {
+			head := `form-data; name="` + strings.ReplaceAll(field.Name, `"`, "%22") + `"`
+			part, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {head}})
+			if err == nil {
+				_, err = part.Write([]byte(value))
+			}
+			if err != nil {
+				panic(err)
 			}
 		}
-		f.Type, f.Body = "application/json", "{"+strings.Join(pairs, ",")+"}"
 	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	f.Type, f.Body = w.FormDataContentType(), body.String()
+}
+
+func (f *Form) encodeJSON() {
+	pairs := []string{`"form":"` + f.Name + `"`}
+	for _, field := range f.Fields {
+		if value := f.Value(field.Name, true); value != "" {
+			name, err := json.Marshal(field.Name)
+			if err != nil {
+				panic(err)
+			}
+			pairs = append(pairs, string(name)+":"+value)
+		}
+	}
+	f.Type, f.Body = "application/json", "{"+strings.Join(pairs, ",")+"}"
 }
 
 // Row returns what a careful author writes: the columns with their values. fields are all answers as JSON.
