@@ -47,6 +47,9 @@ func TestD013Conditions(t *testing.T) {
 				if method == "HEAD" {
 					c.body = ""
 				}
+				if method == "HEAD" && c.status == http.StatusPartialContent { // only a GET has ranges: RFC 9110, section 14.2
+					c.status = http.StatusOK
+				}
 				if got.status != c.status || got.body != c.body {
 					t.Errorf("%s, %s: %d %q", c.name, method, got.status, got.body)
 				}

@@ -154,9 +154,18 @@ func TestNextStaysOnTheSite(t *testing.T) {
 			if got.status != 303 || got.header.Get("Location") != "/" {
 				t.Errorf("next=%q leads to %q (%d)", next, got.header.Get("Location"), got.status)
 			}
+			want := "/__pages/forms/thanks?form=contact"
+			switch next { // authors write the site's own address, and letters as they are
+			case "http://localhost/x", " /x":
+				want = "/x"
+			case "/x y":
+				want = "/x%20y"
+			case "/a?b\nc", "/a#b\nc":
+				want = strings.ReplaceAll(next, "\n", "%0A")
+			}
 			got = f.do(t, nil, "POST", "/__pages/forms/contact", url.Values{"name": {"Kim"}, "_next": {next}}.Encode(), formType)
-			if got.status != 303 || got.header.Get("Location") != "/__pages/forms/thanks?form=contact" {
-				t.Errorf("_next=%q leads to %q (%d)", next, got.header.Get("Location"), got.status)
+			if got.status != 303 || got.header.Get("Location") != want {
+				t.Errorf("_next=%q leads to %q (%d), want %q", next, got.header.Get("Location"), got.status, want)
 			}
 		})
 	}
@@ -288,10 +297,14 @@ func TestOwnPagesAreSafe(t *testing.T) {
 		"/a%2f%3Cscript%3E", "/__pages/api/state",
 	} {
 		t.Run(path, func(t *testing.T) {
+			policy := "same-origin"
+			if path == "/__pages/forms/thanks" { // which holds nothing, and where the redirect of a script's post leads
+				policy = "cross-origin"
+			}
 			got := f.do(t, outsider, "GET", path, "", "Accept: text/html")
 			for name, want := range map[string]string{
 				"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
-				"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
+				"Cross-Origin-Resource-Policy": policy, "Cache-Control": "no-store",
 				"Access-Control-Allow-Origin": "",
 			} {
 				if got.header.Get(name) != want {

@@ -119,7 +119,7 @@ func TestStaticFiles(t *testing.T) {
 	}
 }
 
-// A HEAD has the header of a GET and no body, whatever the answer.
+// A HEAD has the header of a GET and no body, whatever the answer. Only a GET has ranges: RFC 9110, section 14.2.
 func TestHeadIsGetWithoutBody(t *testing.T) {
 	files := maps.Clone(plainFiles)
 	files["/large.bin"] = strings.Repeat("0123456789abcdef", (cachedFileBytes+4096)/16)
@@ -134,6 +134,9 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 			"Accept: */*", "Accept: text/html", "Range: bytes=1-3", "Range: bytes=99999999-", `If-None-Match: *`,
 		} {
 			get, head := f.get(t, path, extra), f.do(t, nil, "HEAD", path, "", extra)
+			if strings.HasPrefix(extra, "Range: ") {
+				get = f.get(t, path)
+			}
 			get.header.Del("Date")
 			head.header.Del("Date")
 			if get.status != head.status || fmt.Sprint(get.header) != fmt.Sprint(head.header) || head.body != "" {

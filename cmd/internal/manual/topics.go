@@ -26,7 +26,9 @@ func RoomTopics() []Topic {
 		newTopic("bindings", "What a Worker finds in env"),
 		newTopic("migrations", "How a database gets its tables"),
 		newTopic("members", "Who sees members pages"),
-		newTopic("forms", "What becomes of a form"),
+		newTopic("forms", "How a form becomes a lead"),
+		newTopic("submissions", "How a lead becomes a row"),
+		newTopic("spam", "Which posts are kept apart"),
 		newTopic("publishing", "What happens between deploy and live"),
 		newTopic("service", "The platform's service on this machine"),
 	}
