@@ -27,7 +27,7 @@ var spinning = map[string]struct{ code, want string }{
 	"comparator": {"function order() {\n  [2, 1].sort(\n    function compare() { for(;;){} });\n}\norder()", "at compare (%:3:"},
 	"sort":       {"function order() {\n  for (;;) {\n    new Float64Array(3e6).sort();\n  }\n}\norder()", "at order (%:3"},
 	"stringify": {
-		"const all = new Array(2e5).fill({ a: [1, 'two'] });\nfunction write() {\n  for (;;)\n    JSON.stringify(all);\n}\nwrite()",
+		"const all = new Array(2e4).fill({ a: [1, 'two'] });\nfunction write() {\n  for (;;)\n    JSON.stringify(all);\n}\nwrite()",
 		"at write (%:4",
 	},
 	"join":             {"function write() {\n  return new Array(5e7).join('');\n}\nwrite()", "at write (%:2"},

@@ -100,7 +100,10 @@ func TestConstructorsCount(t *testing.T) {
 	for range cap(held) {
 		go func() {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://site.localhost/hold", nil)
-			usage, _ := w.Serve(httptest.NewRecorder(), r)
+			usage, err := w.Serve(httptest.NewRecorder(), r)
+			if err != nil {
+				t.Errorf("a request that is held: %v", err)
+			}
 			held <- usage
 		}()
 	}
