@@ -20,8 +20,11 @@ import { waitUntil } from "cloudflare:workers";
 const held = new Set();
 const cases = {
   // of this request, which goes on until /go names it
+  // workerd ends a request that waits for nothing but another one: this one has a timer
   "/hold": async () => {
-    await new Promise((resolve) => held.add(resolve));
+    let open = true;
+    held.add(() => { open = false; });
+    while (open) await scheduler.wait(10);
     return new Response("held");
   },
   "/go": () => {
