@@ -166,8 +166,8 @@ func TestBrowserDashboard(t *testing.T) {
 	run(ctx, t, "fits a phone", chromedp.EmulateViewport(360, 800), until(`document.documentElement.scrollWidth <= 360`))
 }
 
-// What the dashboard shows stays where it is, with the focus in it, while more comes; and
-// of many leads it reads no more than it shows.
+// The rows of the dashboard keep their place and the focus while new ones arrive. Of many
+// leads, the dashboard reads only those that it shows.
 func TestBrowserDashboardKeepsItsPlace(t *testing.T) {
 	r := serve(t, &folderBuilder{dir: siteDir(t)}, Hot)
 	ctx := openTab(t)

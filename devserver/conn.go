@@ -30,8 +30,8 @@ const (
 	// in stalledWrite is disconnected.
 	writeChunk = 256 << 10
 	leastRead  = 64 << 10
-	// A refused client gets lingerTime to read why; what it still sends, up to lingerBytes, is discarded. Closing at
-	// once would take the response back.
+	// A refused client gets lingerTime to read the response; the server discards up to lingerBytes of further input. Closing
+	// at once would reset the connection, and the client could lose the response.
 	lingerTime  = 250 * time.Millisecond
 	lingerBytes = 256 << 10
 	// spoil breaks any unfinished request: it is no valid end of a request line, header, chunk or trailer, and its rest
@@ -152,7 +152,7 @@ type conn struct {
 	came    atomic.Int64  // how many bytes were read
 	silent  atomic.Int64  // since when a reader waits for more of a body, in Unix nanoseconds; 0 while none does
 	refused atomic.Bool   // the framing was broken
-	spoil   string        // what is left to read then
+	spoil   string        // the unread rest of the const spoil, once refused
 	waited  atomic.Int64  // how much of stalledWrite the client has used
 	text    statusText
 	woken   chan struct{} // the read deadline changed, or the connection was closed
@@ -275,7 +275,7 @@ func (c *conn) write(b []byte) (written int, err error) {
 	return written, err
 }
 
-// writePaced runs a write under the deadline that the client has left, and updates what it has used.
+// writePaced runs a write within the client's remaining time, and updates the time used.
 func (c *conn) writePaced(write func() (int64, error)) error {
 	start := c.pool.now()
 	if err := c.SetWriteDeadline(start.Add(stalledWrite - time.Duration(c.waited.Load()))); err != nil {

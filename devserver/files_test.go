@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// waitLimit bounds what a test waits for. Nothing waits for it to pass.
+// waitLimit is the timeout of each wait. No passing test takes that long.
 const waitLimit = 20 * time.Second
 
 func write(t *testing.T, path, content string) {
@@ -22,7 +22,7 @@ func write(t *testing.T, path, content string) {
 }
 
 // age makes a file as old as those of a site are when its dev server starts:
-// what is written a moment before counts as changed.
+// a file written just before the start counts as changed.
 func age(t *testing.T, path string) {
 	t.Helper()
 	old := time.Now().Add(-time.Hour)

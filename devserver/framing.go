@@ -44,7 +44,7 @@ type framing struct {
 	named bool
 }
 
-// part says what the next byte belongs to.
+// part is the element of a request that the next byte belongs to.
 type part uint8
 
 const (
@@ -168,7 +168,7 @@ func cutHeader(line []byte) (name, value []byte, err error) {
 	return name, value, nil
 }
 
-// header reads what a header line says of the body.
+// header reads a header line for the framing of the body.
 func (f *framing) header(line []byte) error {
 	name, value, err := cutHeader(line)
 	switch {

@@ -236,7 +236,7 @@ func TestPlainRequestsShareAConnection(t *testing.T) {
 	}
 }
 
-// A connection that a handler took over carries what it likes.
+// The server does not check the bytes of a hijacked connection.
 func TestHijackedConnectionsAreNotRead(t *testing.T) {
 	l := listenFree(t)
 	server := &http.Server{ConnState: trackState, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -280,7 +280,7 @@ func TestHijackedConnectionsAreNotRead(t *testing.T) {
 	}
 }
 
-// What the framing lets through, net/http divides into the same requests.
+// net/http divides the bytes that the framing accepts into the same requests.
 func FuzzFraming(f *testing.F) {
 	for _, test := range ambiguous {
 		f.Add([]byte(sizedHead+"\r\nhello"+test.request), uint8(3))

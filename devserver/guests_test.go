@@ -20,8 +20,8 @@ func (r *running) guestStream(t *testing.T, v string) <-chan string {
 	return events(t, res.Body)
 }
 
-// Beyond this machine, pages hear that there is a new version, and nothing of what is wrong
-// with one, nor which style sheets there are.
+// Pages on other machines get an event for a new version, without the problems of a build
+// and the names of style sheets.
 func TestGuestsHearOfVersionsAlone(t *testing.T) {
 	dir := siteDir(t)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)

@@ -175,7 +175,7 @@ func TestDashboardFeed(t *testing.T) {
 	}
 }
 
-// A page that reconnects says what it holds: the version of its last message
+// A page that reconnects sends the version of its last message, which
 // counts, not the one in its address.
 func TestReconnectedPage(t *testing.T) {
 	h := NewHub(HubOptions{})

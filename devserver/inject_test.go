@@ -92,7 +92,7 @@ func TestInject(t *testing.T) {
 	}
 }
 
-// TestCacheControlStays: what a Worker says of how long a response is kept reaches the browser, of failures too.
+// TestCacheControlStays: the Cache-Control header of a Worker reaches the browser, also on failures.
 func TestCacheControlStays(t *testing.T) {
 	const aYear = "public, immutable, max-age=31536000"
 	for _, c := range []struct {
@@ -267,8 +267,8 @@ func TestPoliciesAgainstReload(t *testing.T) {
 	}
 }
 
-// The real site: what a navigation gets is another representation than what a
-// script gets, has its own entity tag, and is revalidated by that.
+// The real site: a navigation gets another representation than a script. It
+// has its own entity tag, and the browser revalidates with that tag.
 func TestInjectedEntityTags(t *testing.T) {
 	dir := siteDir(t)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)

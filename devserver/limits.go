@@ -30,7 +30,7 @@ const (
 	bodyRate  = 1 << 10
 )
 
-// withinLimits refuses what is too long and bounds how slowly a body may come.
+// withinLimits refuses requests that are too long and sets a minimum rate for bodies.
 func withinLimits(now func() time.Time, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		lines := 1 // Host, which net/http keeps elsewhere

@@ -280,8 +280,8 @@ func TestHalfClosedClient(t *testing.T) {
 	}
 }
 
-// The end of what a client sends is seen before the handler of its request begins: the request
-// goes on all the same, and learns of the end after its grace period, or when it is over.
+// The server sees the end of a client's input before the handler of its request begins: the request
+// continues, and is cancelled after its grace period, or when it is over.
 func TestHalfClosedBeforeItsHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := &connPool{max: 10, now: time.Now}

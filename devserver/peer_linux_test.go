@@ -148,8 +148,8 @@ func guarded(t *testing.T, handler http.HandlerFunc) string {
 	return l.Addr().String()
 }
 
-// TestSlowReaderOfALastBody has a client send all that it has, and a Worker take longer over
-// reading it than a client may wait that sends no more: it waits for the answer to what it sent.
+// TestSlowReaderOfALastBody: a client sends a complete body, and a Worker reads it for longer than the
+// limit for silent clients. The client is not stalled: it waits for the response.
 func TestSlowReaderOfALastBody(t *testing.T) {
 	const size = 60 << 10 // at once, and its end with it
 	got := make(chan error, 1)

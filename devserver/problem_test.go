@@ -72,7 +72,7 @@ func TestProblemForms(t *testing.T) {
 	}
 }
 
-// TestProblemsText: what a whole build failed with has one heading.
+// TestProblemsText: all problems of a failed build share one heading.
 func TestProblemsText(t *testing.T) {
 	failed := "The site could not be built"
 	text := ProblemsText([]Problem{
@@ -154,7 +154,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// A frame of a file that is one long line shows what is around the fault.
+// The code frame of a very long line shows the text around the fault.
 func TestFitSnippet(t *testing.T) {
 	long := strings.Repeat("a", 5000) + "FAULT" + strings.Repeat("b", 1<<20)
 	p := Problem{Message: "m", File: "f.js", Line: 2, Column: 5001, EndColumn: 5006}

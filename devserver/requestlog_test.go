@@ -155,7 +155,7 @@ func TestRequestLogIsSwept(t *testing.T) {
 		if len(got) < 50 || len(got) > 100 || !strings.HasPrefix(got[len(got)-1].Line.Text, "0999") {
 			t.Errorf("%+v: %d rows are left", o, len(got))
 		}
-		// A log that is opened again counts what it finds.
+		// A reopened log counts its old rows too.
 		db := openDB(t, path)
 		again, err := OpenRequestLog(t.Context(), db, o)
 		if err != nil {
@@ -229,8 +229,8 @@ func TestRequestLogSurvives(t *testing.T) {
 	}
 }
 
-// A follower tells of a request with its lines, of lines of none at once, and of
-// what a request logs while it goes on for long.
+// A follower gets a request together with its lines, lines without a request at once, and
+// the lines of a long request while it runs.
 func TestFollowLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "platform.db")
 	write := func(fill func(*RequestLog)) {
@@ -302,7 +302,7 @@ func TestFollowLogRuns(t *testing.T) {
 	}
 }
 
-// The writer rests between batches: what a busy site costs is bounded.
+// The writer rests between batches, to limit the cost of a busy site.
 func TestRequestLogRests(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "platform.db")
 	db := openDB(t, path)
@@ -325,7 +325,7 @@ func TestRequestLogRests(t *testing.T) {
 	})
 }
 
-// What was handed over is there after a flush, without waiting; a log that has ended has nothing to flush.
+// A flush writes all entries so far, without waiting for the next batch. A closed log has nothing to flush.
 func TestRequestLogFlush(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "platform.db"))
 	log, err := OpenRequestLog(t.Context(), db, RequestLogOptions{})

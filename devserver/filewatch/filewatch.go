@@ -4,7 +4,7 @@
 // ([Change]). The system's events are the first source. Some file systems report no change that is made elsewhere: network
 // shares, folders of a host in a container or a virtual machine, the lower layers of an overlay. There, and where the system
 // refuses to watch or turns out to report nothing at all, the package looks at the files too, at an interval that adapts to
-// what a look costs (poll.go).
+// the cost of a look (poll.go).
 //
 // There are no errors: a folder that cannot be watched is looked at, and the logger says so. [Watcher.Watch] and
 // [Watcher.Changes] are safe for concurrent use beside [Watcher.Run]. The package reads no file's contents and writes none
@@ -192,7 +192,7 @@ func (w *Watcher) replace(req watchRequest) {
 	case w.fs == nil || w.looks != nil && !seen:
 		w.compare(before, since)
 	case w.looks != nil:
-		w.looks.take(w.list.scan()) // what is new was added
+		w.looks.take(w.list.scan()) // w.add has reported the new files
 	}
 	w.addFolders(before)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// waitLimit bounds what a test waits for. Nothing waits for it to pass.
+// waitLimit is the timeout of each wait. No passing test takes that long.
 const waitLimit = 20 * time.Second
 
 func write(t *testing.T, path, content string) {
@@ -54,7 +54,7 @@ func remove(t *testing.T, path string) {
 }
 
 // age makes a file as old as those of a site are when its dev server starts:
-// what is written a moment before counts as changed.
+// a file written just before the start counts as changed.
 func age(t *testing.T, path string) {
 	t.Helper()
 	old := time.Now().Add(-time.Hour)
@@ -94,7 +94,7 @@ func startWatcher(t *testing.T, w *Watcher, list ...string) {
 		stop()
 		<-done
 	})
-	// What the test wrote so far is no change, whatever the clock of the file system.
+	// The test's earlier writes are no changes, whatever the clock of the file system.
 	w.Watch(ctx, list, time.Now().Add(time.Hour))
 }
 
@@ -352,7 +352,7 @@ func TestMoreWatches(t *testing.T) {
 	}
 }
 
-// What was written while the build that reported the list was running is not lost.
+// The watcher reports a file that was written during the build that returned the list.
 func TestWatcherSeesChangesBeforeItWatched(t *testing.T) {
 	for _, polled := range []bool{false, true} {
 		dir := siteDir(t)

@@ -67,7 +67,7 @@ func TestRepointedLink(t *testing.T) {
 	}
 }
 
-// TestLinkedFile: a file of the list that is a link changes with what it leads to, when files are looked at.
+// TestLinkedFile: with polling, a link in the list changes with its target.
 func TestLinkedFile(t *testing.T) {
 	dir := siteDir(t)
 	link, target := filepath.Join(dir, "public/page.html"), filepath.Join(dir, "content/page.html")

@@ -162,7 +162,7 @@ type stamp struct {
 
 func stampOf(info fs.FileInfo) stamp { return stamp{info.Size(), info.ModTime(), info.Mode()} }
 
-// stampAt stamps what is at a path, if it is no folder. A link counts as the file that it leads to, or as itself.
+// stampAt stamps the file at a path; false for a folder. A link has the stamp of its target file, or else its own.
 func stampAt(path string) (stamp, bool) {
 	info, err := os.Stat(path)
 	if err != nil || info.IsDir() {

@@ -24,7 +24,7 @@ const (
 // Poll says when and how often files are looked at.
 type Poll struct {
 	Mode PollMode
-	// Every is the pause between two looks, with PollAlways. Default: one that adapts to what a look costs.
+	// Every is the pause between two looks, with PollAlways. Default: one that adapts to the cost of a look.
 	Every time.Duration
 }
 
@@ -149,7 +149,7 @@ func (l *looks) heat(path string, now time.Time) {
 	}
 }
 
-// lookAgain looks at what is due.
+// lookAgain looks at the files that are due.
 func (w *Watcher) lookAgain() {
 	l, start := w.looks, w.now()
 	if start.Before(l.nextAll) {

@@ -57,7 +57,7 @@ func deafWatcher(t *testing.T, o Options) *Watcher {
 	return w
 }
 
-// TestDeafSystem: what no event reports is seen all the same, also in a file that changes again and in a folder that is new.
+// TestDeafSystem: polling finds the changes that no event reports, also a second change of a file and files in a new folder.
 func TestDeafSystem(t *testing.T) {
 	dir := siteDir(t)
 	public := filepath.Join(dir, "public")

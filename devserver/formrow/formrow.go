@@ -28,7 +28,7 @@ import (
 	"time"
 )
 
-// Post is the post of a form, and what is known of it.
+// Post is the post of a form with its metadata.
 type Post struct {
 	Lead    string // its id
 	Form    string // the form's name
@@ -147,8 +147,8 @@ func (t *table) insert(ctx context.Context, tx *sql.Tx, row []cell) error {
 	return first
 }
 
-// tryBack inserts the row, or leaves the transaction as it was. A trigger may have ended the transaction: then the error says
-// what it said, and no row is tried again.
+// tryBack inserts the row, or leaves the transaction as it was. A trigger may have ended the transaction: then the error has the
+// trigger's message, and no row is tried again.
 func (t *table) tryBack(ctx context.Context, tx *sql.Tx, row []cell) error {
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT pages_row"); err != nil {
 		return err

@@ -33,7 +33,7 @@ func (c *column) time(ctx context.Context, tx *sql.Tx, at time.Time) (value any,
 	var shown any
 	const ask = `SELECT (julianday('now') - 2440587.5) * 86400000, (%s)`
 	if tx.QueryRowContext(ctx, fmt.Sprintf(ask, c.standard)).Scan(&now, &shown) != nil {
-		return nil, false // the insert says what is wrong with it
+		return nil, false // the insert reports the error
 	}
 	return likewise(shown, time.UnixMilli(int64(math.Round(now))).UTC(), at.UTC())
 }

@@ -34,7 +34,7 @@ func affinityOf(kind string) affinity {
 		return affinityText
 	case kind == "", holds("BLOB"):
 		return affinityBlob
-	case holds("REAL", "FLOA", "DOUB"):
+	case holds("REAL", "FLOA", "DOUB"): //nolint:misspell // SQLite looks for these four letters
 		return affinityReal
 	}
 	return affinityNumeric

@@ -118,8 +118,8 @@ func clientOf(r *http.Request) netip.Addr {
 }
 
 // ClientAddress returns the address of a request's client; not valid when unknown, as for a program on this machine. It reads the
-// headers of proxies only where the connection comes from a proxy: from this machine or a private network. Anybody else may write
-// what they like there.
+// headers of proxies only where the connection comes from a proxy: from this machine or a private network. Any other client can
+// forge them.
 func ClientAddress(r *http.Request) netip.Addr {
 	if address, ok := parseAddress(r.RemoteAddr); ok && !address.IsLoopback() && !address.IsPrivate() {
 		return address.WithZone("")

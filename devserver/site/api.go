@@ -222,7 +222,7 @@ func (x *exchange) missedEvents() (last int64, err error) {
 				return 0, err
 			case err != nil:
 				x.failure = err.Error()
-				panic(http.ErrAbortHandler) // the browser reconnects, for what comes after the last event it has
+				panic(http.ErrAbortHandler) // the browser reconnects and resumes after its last event
 			}
 			x.out.write(append(hello, eventMessage(e).text...))
 			hello, last = nil, e.Sequence
@@ -233,7 +233,7 @@ func (x *exchange) missedEvents() (last int64, err error) {
 }
 
 // broker sends events and request records to the open streams. It closes a stream that falls behind: its browser
-// connects again and asks for what it missed.
+// connects again and requests the missed events.
 type broker struct {
 	mu      sync.Mutex
 	streams map[chan message]struct{}

@@ -26,7 +26,7 @@ import (
 // none for a time before 1990 or in the future.
 //
 // Compression. Text of files and of Workers is compressed, with the client's favourite of br, zstd and gzip; not below
-// 1 KiB, not above 32 MiB of a file, and not parts, event streams, what the Worker has encoded, or "no-transform".
+// 1 KiB, not above 32 MiB of a file, and not parts, event streams, responses that the Worker has encoded, or "no-transform".
 //
 // Sign-in. Any email can sign in while there are personas; an email without a persona is a member's.
 //

@@ -56,8 +56,8 @@ func (savingWorker) Serve(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// The fragment of an address stays through sign-in, which no script helps; a form that is sent after the session ended is sent
-// again with what was typed.
+// The fragment of an address survives sign-in without a script. After the session has ended, a form is sent again with the
+// visitor's input.
 func TestBrowserMembers(t *testing.T) {
 	m := &manifest.Manifest{Entry: "w.js", Routes: routes("members /club/*")}
 	dir, pages := folder(t, map[string]string{"/club/index.html": `<!doctype html><title>club</title>

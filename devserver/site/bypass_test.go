@@ -56,7 +56,7 @@ func (b bypass) expected(status int) bool {
 	return !slices.Contains([]int{400, 401, 303, 403, 421}, status)
 }
 
-// openers are rules that try to open what is for members.
+// openers are rules that try to open members paths.
 func openers(t testing.TB) *edgerules.Rules {
 	t.Helper()
 	rules, diags := edgerules.Parse("/*\n  Cache-Control: public, max-age=600\n  Access-Control-Allow-Origin: https://evil.example\n"+
@@ -73,7 +73,7 @@ func openers(t testing.TB) *edgerules.Rules {
 }
 
 // Every line of the corpus is answered as it says, whether files or a Worker
-// answer, and before and after a member has fetched what is hidden.
+// answer, and before and after a member has fetched the hidden files.
 func TestGateAgainstBypasses(t *testing.T) {
 	all := bypasses(t)
 	if len(all) < 400 {

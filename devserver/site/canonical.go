@@ -32,7 +32,7 @@ func (p Path) Target() string { return p.withQuery(p.escaped) }
 // Sent returns the request target as the client sent it: path and query.
 func (p Path) Sent() string { return p.withQuery(p.sent) }
 
-// sentURL returns the target as it was sent, for programs that write it anew. They may encode what no URL has in it.
+// sentURL returns the target as sent, for programs that serialize it again. They may encode characters that no URL may have.
 func (p Path) sentURL() *url.URL {
 	u := &url.URL{Path: p.sent, RawQuery: p.query, ForceQuery: p.hasQuery && p.query == ""}
 	if u.EscapedPath() == p.sent {

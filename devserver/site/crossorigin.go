@@ -11,7 +11,7 @@ import (
 // read the answer would send it twice, so its post is refused before a lead is stored, unless "_headers" has
 // Access-Control-Allow-Origin for the address of the form.
 
-// answerPreflight answers what a browser asks before it has a script send a form.
+// answerPreflight answers the CORS preflight that a browser sends before a script's form post.
 func (x *exchange) answerPreflight() {
 	if !x.admitScript() {
 		return

@@ -75,7 +75,7 @@ func TestFormsOfOtherOrigins(t *testing.T) {
 	}
 }
 
-// What a script gets wrong it can read, too.
+// The CORS headers are on error responses too, so that a script can read the error.
 func TestRefusalsToScripts(t *testing.T) {
 	rules, _ := edgerules.Parse("/__pages/forms/*\n  Access-Control-Allow-Origin: *", "")
 	f := start(t, Options{}, Revision{Manifest: &manifest.Manifest{}, Rules: rules})

@@ -100,7 +100,7 @@ func (w *ElementWriter) ReadFrom(src io.Reader) (n int64, err error) {
 	return n + rest, err
 }
 
-// FlushError flushes what is sent. A held header waits for the first byte.
+// FlushError flushes the bytes written so far. A held header waits for the first byte.
 func (w *ElementWriter) FlushError() error {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)

@@ -157,8 +157,8 @@ func (x *staticIndex) compressFile(f *file, contents []byte, at int) ([]byte, er
 	return smaller, nil
 }
 
-// compress compresses so many bytes; nil when that makes them no fewer. Its output does not depend on what the encoder
-// compressed before.
+// compress compresses size bytes; nil when that makes them no fewer. Its output does not depend on earlier input of the
+// encoder.
 func compress(at int, from io.Reader, size int64) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := encoderFor(at, &b)

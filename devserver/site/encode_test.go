@@ -214,8 +214,8 @@ func TestCompressedFilesOfRevisions(t *testing.T) {
 	}
 }
 
-// There is room for so many compressed forms; what does not fit is sent as it is,
-// and is not compressed for each request.
+// The cache has room for a fixed number of compressed forms. The site sends other files uncompressed,
+// since compression for each request would be slow.
 func TestCompressedFilesHaveABound(t *testing.T) {
 	style := strings.Repeat("a { color: red }\n", 1<<17)
 	dir, assets := folder(t, map[string]string{"/a.css": style})
@@ -290,7 +290,7 @@ func TestLargeFilesAreOneVersion(t *testing.T) {
 			t.Errorf("%v", got.header)
 		}
 	}
-	// With the same time the compressed form is made of what has the right hash only.
+	// Even with the same time, the site compresses only contents with the right hash.
 	f := start(t, Options{}, Revision{Assets: assets, AssetsDir: dir})
 	if err := os.Chtimes(name, assets[0].Modified, assets[0].Modified); err != nil {
 		t.Fatal(err)

@@ -103,7 +103,7 @@ func randomTarget(r *rand.Rand) string {
 	return b.String()
 }
 
-// agrees compares an explanation with what was answered to a page load.
+// agrees compares an explanation with the response to a page load.
 func agrees(t *testing.T, e Explanation, got reply) {
 	t.Helper()
 	if e.Status != 0 && e.Status != got.status || e.Location != "" && e.Location != got.header.Get("Location") {
@@ -124,7 +124,7 @@ func agrees(t *testing.T, e Explanation, got reply) {
 	}
 }
 
-// TestExplanationsAreTrue asks a real server what the routing foretells.
+// TestExplanationsAreTrue compares the explanations with the responses of a real server.
 func TestExplanationsAreTrue(t *testing.T) {
 	const requests = 2000
 	methods := []string{"GET", "GET", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW", "get"}

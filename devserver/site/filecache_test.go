@@ -21,7 +21,7 @@ func (f *fixture) holds(names ...string) (held []string, bytes int64) {
 }
 
 // However many sites and files are visited, the cache that sites share keeps to its size.
-// What is asked for again stays while somebody visits every page once.
+// A file with repeated requests stays cached while a crawler visits every page once.
 func TestFileCacheIsBounded(t *testing.T) {
 	const count, size = 50, 1000
 	cache := NewFileCache(10 * (size + 100))
@@ -57,8 +57,8 @@ func TestFileCacheIsBounded(t *testing.T) {
 	}
 }
 
-// What a revision had that the next one has not leaves the cache with it; what both have
-// stays, and counts once.
+// A file that the next revision does not have leaves the cache with the old one; a file of
+// both stays, and counts once.
 func TestFileCacheFollowsRevisions(t *testing.T) {
 	cache := NewFileCache(1 << 20)
 	dir, assets := folder(t, map[string]string{"/a.txt": "same", "/b.txt": "before", "/c.css": strings.Repeat("a { color: red }\n", 400)})

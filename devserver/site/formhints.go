@@ -123,7 +123,7 @@ func (v *Routing) Shows(path string) bool {
 
 const maxHintedPage = 1 << 20 // bytes of a page that are looked through for forms
 
-// pageCopy keeps what a Worker writes of a page.
+// pageCopy keeps a copy of a Worker's page.
 type pageCopy struct {
 	http.ResponseWriter
 
@@ -141,7 +141,7 @@ func (p *pageCopy) Write(b []byte) (int, error) {
 	return p.ResponseWriter.Write(b)
 }
 
-// watchForms returns a writer for the Worker, and a function that tells the author of what is wrong with the forms of its page.
+// watchForms returns a writer for the Worker, and a function that reports the mistakes in the forms of its page to the author.
 func (x *exchange) watchForms(w http.ResponseWriter) (watched http.ResponseWriter, tell func()) {
 	if !x.showsHints() || x.r.Method != http.MethodGet {
 		return w, func() {}

@@ -209,7 +209,7 @@ func (f *formReader) readURLEncoded(body io.Reader) error {
 	return nil
 }
 
-// unescapeForm decodes a name or a value as the URL standard does: what is no escape stays as it is.
+// unescapeForm decodes a name or a value as the URL standard does: an invalid escape stays as it is.
 func unescapeForm(text string) string {
 	text = strings.ReplaceAll(text, "+", " ")
 	if !strings.Contains(text, "%") {

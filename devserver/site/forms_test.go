@@ -136,8 +136,8 @@ func TestFormEncodings(t *testing.T) {
 		{
 			"names as browsers escape them", "multipart/form-data; boundary=x",
 			"--x\r\nContent-Disposition: form-data; name=\"form\"\r\n\r\n" +
-				"contact\r\n--x\r\nContent-Disposition: form-data; name=\"a%0D%0A%22b%22%20\"\r\n\r\n%22\r\n--x\r\nContent-Disposition: form-data; " +
-				"name=\"f\"; filename=\"%22q%22.txt\"\r\nContent-Type: text/plain\r\n\r\nx\r\n--x--\r\n",
+				"contact\r\n--x\r\nContent-Disposition: form-data; name=\"a%0D%0A%22b%22%20\"\r\n\r\n%22\r\n--x\r\n" +
+				"Content-Disposition: form-data; name=\"f\"; filename=\"%22q%22.txt\"\r\nContent-Type: text/plain\r\n\r\nx\r\n--x--\r\n",
 			`{"a\r\n\"b\"%20":"%22","f":{"filename":"\"q\".txt","size":1,"content_type":"text/plain",` +
 				`"sha256":"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"}}`,
 		},
@@ -280,7 +280,7 @@ func TestFormRefusals(t *testing.T) {
 		{"name of 16 KiB + 1", form(named(16<<10 + 1)), 413},
 		{"nothing", form(""), 422},
 		{"nothing but where to go", form("_next=/&_token=t"), 422},
-		{"nothing in parts", multi("--x--\r\n", "x"), 422}, // what a browser sends of a form without fields
+		{"nothing in parts", multi("--x--\r\n", "x"), 422}, // a browser's post of a form without fields
 		{"nothing at all", multi("", "x"), 400},
 		{"no file chosen", multi("--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"\"\r\n\r\n\r\n--x--\r\n", "x"), 422},
 		{"no key", asJSON("{}"), 422},
@@ -382,7 +382,7 @@ func TestFormRefusals(t *testing.T) {
 	}
 }
 
-// A form that is too large is refused at little cost: its JSON is gone through once, with no value made of what is in it.
+// The refusal of a form that is too large is cheap: one pass over its JSON, without a value for any of its elements.
 func TestLargeJSONForm(t *testing.T) {
 	for name, item := range map[string]string{"numbers": "1", "lists": "[]", "objects": "{}", "texts": `""`, "members": `{"a":1}`} {
 		t.Run(name, func(t *testing.T) {
@@ -478,7 +478,7 @@ func TestManyPostsAtOnce(t *testing.T) {
 	}
 }
 
-// What the table makes of a row never costs the lead.
+// A failed insert into the table never loses the lead.
 func TestSubmissionFailures(t *testing.T) {
 	for _, c := range []struct {
 		name, schema string

@@ -227,7 +227,7 @@ func TestGateOpensForMembers(t *testing.T) {
 	}
 }
 
-// What is said to a signed-out visitor does not tell whether there is anything.
+// The response to a signed-out visitor does not reveal whether a path exists.
 func TestGateAnswersAlike(t *testing.T) {
 	dir, assets := folder(t, privateFiles)
 	f := start(t, Options{}, Revision{
@@ -442,8 +442,8 @@ func TestGateRefusesForeignUpgrade(t *testing.T) {
 	}
 }
 
-// comparePairs asks for each reading of a path by itself: what is closed there, or the platform's, is so for the path as well,
-// and no reading has one that the path has not.
+// comparePairs checks each reading of a path by itself. If a reading is closed or reserved for the platform, the path must be
+// too, and a reading must have no readings that the path does not have.
 func comparePairs(t *testing.T, v *Routing, path Path) {
 	t.Helper()
 	whole := v.admit(&path)

@@ -186,7 +186,7 @@ func decode[T any](t testing.TB, r reply) T {
 	return v
 }
 
-// echo is a Worker that writes down what it was given.
+// echo is a Worker that responds with the request and the member that it received.
 type echo struct{}
 
 func (echo) Serve(w http.ResponseWriter, r *http.Request) error {

@@ -78,7 +78,7 @@ func TestFormFilesAfterTheSession(t *testing.T) {
 	}
 }
 
-// A page of another site has no form sent again, and neither has what is too long, or goes to another host.
+// The site keeps no form from another site's page, none that is too long, and none for another host.
 func TestFormsNotKept(t *testing.T) {
 	f := openClub(t)
 	const mine = "name=typed-text"

@@ -22,7 +22,7 @@ type ListedRoute struct {
 	Access  manifest.Access `json:"access"`  // as declared
 	Answers string          `json:"answers"` // "worker" or "static"
 	Entry   string          `json:"entry,omitempty"`
-	// Notes are sentences for people about what the manifest does not show.
+	// Notes are sentences for people about effects that the manifest does not show.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -55,7 +55,7 @@ func (v *Routing) Routes() Listing {
 	return l
 }
 
-// notes returns what is true of every request that the pattern is meant for.
+// notes returns the notes that are true of every request that the pattern is meant for.
 func (v *Routing) notes(r manifest.Route, again bool, files []string) []string {
 	reach := v.routes.Reach(r.Pattern)
 	switch {

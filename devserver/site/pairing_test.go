@@ -207,7 +207,7 @@ func TestTooManyCodes(t *testing.T) {
 	}
 }
 
-// What a Worker asks of its own site is asked by its visitor.
+// A Worker's request to its own site has the permissions of the visitor.
 func TestOwnFetchStaysAfar(t *testing.T) {
 	p := startPaired(t, Options{})
 	inner := func(w http.ResponseWriter, r *http.Request) error {

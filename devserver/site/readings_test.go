@@ -170,8 +170,8 @@ func TestFilesHaveOneReading(t *testing.T) {
 	}
 }
 
-// TestRulesKeepWhatWasSent: a redirect by a rule keeps what an escape stands for, and leads neither to another site nor to the
-// platform's own paths.
+// TestRulesKeepWhatWasSent: a redirect by a rule keeps the meaning of every escape, and leads neither to another site nor to
+// the platform's own paths.
 func TestRulesKeepWhatWasSent(t *testing.T) {
 	rules, diags := edgerules.Parse("", "/old/* /new/:splat 301\n/up/* /:splat 302\n/file/* /docs/:splat 200\n")
 	if diags.HasErrors() {

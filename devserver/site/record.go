@@ -69,7 +69,7 @@ type RequestRecord struct {
 	ID     string `json:"id"`
 	At     Stamp  `json:"at"`
 	Method string `json:"method"`
-	// Path is the canonical path, percent-encoded, or what the client sent when that is malformed.
+	// Path is the canonical path, percent-encoded, or the client's own path when that is malformed.
 	Path string `json:"path"`
 	// Query comes without "?", with stars for values that look like secrets.
 	Query    string  `json:"query,omitempty"`

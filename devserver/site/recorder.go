@@ -104,7 +104,7 @@ func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
 	return n, err
 }
 
-// Flush sends what is buffered.
+// Flush sends the buffered bytes.
 func (w *recorder) Flush() {
 	w.begin()
 	// A writer that cannot flush sends in its own time.

@@ -155,8 +155,8 @@ PRIVATE Private prıvate pr%C4%B1vate ｐrivate %EF%BD%90rivate p%72ivate privat
 http:// http://localhost http://evil.example HTTP://LOCALHOST:80 https:// //localhost __pages __preview
 _headers _redirects .git .env .html .HTML .htm index`)
 
-// No path that a grammar of the atoms makes leads to what is hidden. The
-// fuzzer goes on from here.
+// No path from the grammar of the atoms reaches a hidden file. The
+// fuzzer continues from here.
 func TestR390Grammar(t *testing.T) {
 	rounds := 20_000
 	switch {
@@ -190,7 +190,7 @@ func TestR390Grammar(t *testing.T) {
 	}
 }
 
-// What is no method of a site's is refused, and HTTP/2 is not spoken.
+// A site refuses unknown methods and HTTP/2.
 func TestD025Methods(t *testing.T) {
 	dir, assets := folder(t, privateFiles)
 	f := start(t, Options{}, Revision{

@@ -12,7 +12,7 @@ import (
 
 // Worker answers the requests that the route table gives to code.
 //
-// Serve gets a request whose URL and RequestURI are those that the client sent ([Canonical] holds what they may be), without
+// Serve gets a request whose URL and RequestURI are those that the client sent ([Canonical] has the valid forms), without
 // internal headers that a client may have forged and without the session cookie. On members routes x-pages-member-id, -email
 // and -name name the signed-in member. [SetMeter] sets the cost of the request. An error means that nothing was written
 // yet: the site answers with [Options.ErrorPage]. No error after [SetFailure] means that the response broke off: the site marks it

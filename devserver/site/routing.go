@@ -52,7 +52,7 @@ const (
 	AnswerRefused          Answer = "refused"            // the target is malformed (400, 414), or the method (400)
 )
 
-// Gate says what the members gate does with a request.
+// Gate is the decision of the members gate about a request.
 type Gate string
 
 // The decisions of the gate.
@@ -146,7 +146,7 @@ func (v *Routing) fallback(path, escaped string, worker bool) (rule edgerules.Re
 	return rule
 }
 
-// resolveTarget finds what a path resolves to, by a rule or by itself, and whether the gate guards it. With worker, the
+// resolveTarget finds the target of a path, by a rule or by itself, and whether the gate guards it. With worker, the
 // paths of a route without a file are the Worker's.
 func (v *Routing) resolveTarget(path *Path, worker bool) (hit found, rule edgerules.Redirect, gated bool) {
 	hit, rule, gated = v.resolveReading(path.decoded, path.escaped, worker)

@@ -95,7 +95,7 @@ func TestRules(t *testing.T) {
 		{"GET /_headers", 404, "<h1>Nothing</h1>", ""},
 		{"GET /_redirects", 404, "<h1>Nothing</h1>", ""},
 		{"GET /_Headers", 404, "<h1>Nothing</h1>", ""},
-		{"GET /kept/x.txt", 401, "", ""}, // the gate of what it leads to
+		{"GET /kept/x.txt", 401, "", ""}, // the gate of the rule's target
 		{"GET /club/old", 401, "", ""},
 	} {
 		t.Run(c.request, func(t *testing.T) {

@@ -57,7 +57,7 @@ func (x *exchange) serveStatic(d decision) {
 		x.refuse(refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this page can only be read").
 			fix("list the path in \"routes\" of the manifest to let the Worker answer it"))
 	default:
-		if x.plain { // the Worker decides what the visitor sees
+		if x.plain { // the Worker decides about the response
 			x.out.WriteHeader(http.StatusNotFound)
 			return
 		}
@@ -149,7 +149,7 @@ func (x *exchange) lastModified(f *file) time.Time {
 	return f.modified
 }
 
-// sendContents sends bytes, or what the request's conditions select.
+// sendContents sends contents, under the request's conditions.
 func (x *exchange) sendContents(contents []byte, length []string, modified time.Time) {
 	if x.hasConditions() {
 		x.serveContent(modified, bytes.NewReader(contents), int64(len(contents)))
@@ -259,7 +259,7 @@ func (s *Site) AssetsHandler() http.Handler {
 // This file reads the Range header (RFC 9110, section 14.2) for http.ServeContent, which refuses other units, answers an
 // empty suffix with a part, and refuses large numbers.
 
-// serveContent sends contents, or what the request's conditions select of them.
+// serveContent sends contents, a range of them, or 304 or 412, as the request's conditions demand.
 func (x *exchange) serveContent(modified time.Time, contents io.ReadSeeker, size int64) {
 	if sent := x.r.Header["Range"]; sent != nil {
 		r := *x.r // the header of the request is also the log's and the Worker's

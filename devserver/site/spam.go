@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver/spam"
 )
 
-// This file keeps spam apart from leads: the mark beside a lead, and what a person decides about it.
+// This file keeps spam apart from leads: the mark beside a lead, and a person's decision about it.
 
 // Spam is why a lead is spam.
 type Spam struct {
@@ -38,7 +38,7 @@ func (s *Spam) String() string {
 var (
 	// ErrNoLead says that no lead has an id.
 	ErrNoLead = errors.New("there is no such lead")
-	// ErrMarked says that a lead is already what it was to be marked as.
+	// ErrMarked means that the lead has this mark already.
 	ErrMarked = errors.New("the lead is marked so already")
 )
 
@@ -163,7 +163,7 @@ WHERE id = ? AND submission_status IN ('pending', 'failed')`
 	})
 }
 
-// MarkHam makes a lead of spam: it raises what was withheld, once, and its row is pending. It returns the events that it
+// MarkHam makes a lead of spam: it raises the withheld events, once, and its row is pending. It returns the events that it
 // raised. The error may be ErrNoLead or ErrMarked.
 func (s *Store) MarkHam(ctx context.Context, id string) (raised []Event, err error) {
 	s.writing.Lock()

@@ -79,8 +79,8 @@ func TestSpamIsKeptApart(t *testing.T) {
 	testmachine.Await(t, "two deliveries", func() bool { return len(hook.all()) == 2 })
 }
 
-// TestMarkedAsSpam: a person's mark keeps what was raised, holds what was not delivered yet, and is undone without raising
-// anything twice.
+// TestMarkedAsSpam: a person's mark keeps the raised events and holds pending deliveries. Undoing it raises no event
+// twice.
 func TestMarkedAsSpam(t *testing.T) {
 	hook := newReceiver(t, slices.Repeat([]int{500}, 50)...)
 	b := openInbox(t, Options{Webhook: &Webhook{URL: hook.URL, Secret: make([]byte, 32)}}, enquiries)
@@ -141,7 +141,7 @@ func TestSpamShowsNothing(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoSpam: what a visitor without JavaScript, of a cached page, or with a field of the same name sends is a lead.
+// TestWhatIsNoSpam: posts without JavaScript, from a cached page, or with a field of the same name are leads.
 func TestWhatIsNoSpam(t *testing.T) {
 	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 	b := openInbox(t, Options{Now: func() time.Time { return now }}, enquiries)

@@ -22,7 +22,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// staticIndex finds the asset for a path. Only what is in the index can be served: no name from a client ever reaches
+// staticIndex finds the asset for a path. A site serves only files of the index: no name from a client ever reaches
 // the file system.
 type staticIndex struct {
 	files fileindex.Index[*file]

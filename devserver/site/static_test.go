@@ -325,7 +325,7 @@ func TestSwapWaitsForRequests(t *testing.T) {
 	}
 }
 
-// What is in memory stays there while the bytes stay the same, and no longer.
+// Cached contents stay in memory as long as the file has the same bytes.
 func TestContentsOutliveASwap(t *testing.T) {
 	dir, assets := folder(t, map[string]string{"/a.txt": "same", "/b.txt": "before"})
 	f := start(t, Options{}, Revision{Assets: assets, AssetsDir: dir})
@@ -414,7 +414,7 @@ func TestAssetsHandler(t *testing.T) {
 	}
 }
 
-// TestAssetsHandlerFindsNothing: a site without a page for it has the Worker decide what the visitor sees.
+// TestAssetsHandlerFindsNothing: without a 404 page, the Worker decides about the response.
 func TestAssetsHandlerFindsNothing(t *testing.T) {
 	_, assets := folder(t, map[string]string{"/index.html": "<h1>Welcome</h1>"})
 	f := start(t, Options{}, Revision{Assets: assets, Manifest: &manifest.Manifest{}})

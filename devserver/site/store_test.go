@@ -228,7 +228,7 @@ func TestServeUntilKilled(t *testing.T) {
 	t.Fatal(http.Serve(listener, s)) //nolint:gosec // it is killed in a moment
 }
 
-// What was acknowledged before a kill is there after it, once.
+// Every lead that the store acknowledged before a kill is there exactly once after it.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	own := openDB(t, filepath.Join(dir, "site.db"))

@@ -119,7 +119,7 @@ func (l *firstLook) ReadFrom(src io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{l}, src)
 }
 
-// Flush sends what is buffered of a file.
+// Flush sends the buffered bytes of a file.
 func (l *firstLook) Flush() {
 	if l.passed {
 		l.recorder.Flush()

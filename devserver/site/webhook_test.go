@@ -98,7 +98,7 @@ func (r *receiver) all() []delivery {
 	return slices.Clone(r.got)
 }
 
-// answer says what comes next, and returns what would have.
+// answer replaces the queued statuses and returns the old ones.
 func (r *receiver) answer(next ...int) (instead []int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -356,7 +356,7 @@ func TestWebhookUnreachable(t *testing.T) {
 	}
 }
 
-// What was cut short is not counted, and is sent again by the next site: at least once.
+// An interrupted delivery does not count as an attempt, and the next site sends it again: at least once.
 func TestWebhookSurvivesTheEnd(t *testing.T) {
 	p := newPosts(t, newReceiver(t))
 	event := p.lead(t, "contact", "one", EventLeadCaptured)[0]

@@ -157,7 +157,7 @@ func (a *workerResponse) release(compress bool) error {
 	return err
 }
 
-// FlushError sends what was written so far: a Worker that flushes streams.
+// FlushError sends the bytes written so far: a Worker that flushes streams.
 func (a *workerResponse) FlushError() error {
 	if a.status == 0 && a.out.status == 0 {
 		a.WriteHeader(http.StatusOK)
@@ -178,7 +178,7 @@ func (a *workerResponse) FlushError() error {
 // Flush implements http.Flusher.
 func (a *workerResponse) Flush() { _ = a.FlushError() }
 
-// Hijack takes over the connection, after what was written.
+// Hijack sends the bytes written so far, and takes over the connection.
 func (a *workerResponse) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if a.status != 0 {
 		_ = a.release(false) // the connection reports its own errors

@@ -45,7 +45,7 @@ func kindOf(h http.Header, at string) kind {
 	return other
 }
 
-// judge decides about an answer whose kind is known now, and reads what it names.
+// judge decides about a response, whose kind is known now, and reads its references.
 func (p *Proxy) judge(resp *http.Response) error {
 	s := passOf(resp.Request)
 	m := s.modules
@@ -109,9 +109,9 @@ func (m *modules) ofMembersPage(name string) bool {
 	return false
 }
 
-// readBody takes from a body what it names, before its last bytes are passed on: a browser asks for what it names at once.
-// Of a page each piece is read as it comes, since a page may stream; of data too, since an event stream never ends. A module
-// is passed on once it is there as a whole.
+// readBody reads the references in a body before it passes on the last bytes, since a browser requests them at once. It reads
+// each piece of a page as it arrives, since a page may stream; of data too, since an event stream never ends. It passes on a
+// module only when it is complete.
 type readBody struct {
 	io.ReadCloser
 	modules *modules

@@ -22,12 +22,12 @@ import (
 
 // This file decides which answers of a dev server are for everybody. The rule, which no list of frameworks is part of:
 //
-//   - a public page is an HTML document at a path that no members route covers. What it loads by itself is public with it:
-//     what its elements name, what its scripts import statically, and so on through every module. A members page whose
-//     module is among that is no secret, here as in the site that is built of it, and the log says so;
-//   - what a public module loads later (import(), a path in a string) is public too, unless its name has the words of a
+//   - a public page is an HTML document at a path that no members route covers. Everything that it loads by itself is public
+//     too: the targets of its elements, the static imports of its scripts, and so on through every module. A members page whose
+//     module is among them is no secret, neither here nor in the built site, and the log says so;
+//   - the later loads of a public module (import(), a path in a string) are public too, unless the name has the words of a
 //     members route (/src/Club.jsx, /src/routes/club/+page.svelte, for /club/*), or the module itself ties it to such a
-//     route ({path: "/club", lazy: () => import("./Vault.jsx")}). What is reached that way ties in no members page either;
+//     route ({path: "/club", lazy: () => import("./Vault.jsx")}). Modules reached that way make no members page public either;
 //   - code and files of the site's folder that nothing public names are for members: whatever prefix, query or suffix asks
 //     for them (/src/…, /@fs/…, ?raw, .map). The server's data, images and fonts are not code: they are public unless their
 //     path leads to a members page;
@@ -64,7 +64,7 @@ type modules struct {
 	answers map[string]*answer
 	order   []string        // keys of answers, the oldest first
 	public  map[string]bool // nil when it must be made anew
-	told    map[string]bool // what was logged
+	told    map[string]bool // the keys of logged messages
 }
 
 func newModules(dir string, routes []manifest.Route, logger *slog.Logger) *modules {
@@ -82,7 +82,7 @@ func newModules(dir string, routes []manifest.Route, logger *slog.Logger) *modul
 
 func (m *modules) sameRoutes(routes []manifest.Route) bool { return slices.Equal(m.routes, routes) }
 
-// keyOf names what a URL asks for: path and query, without what only tells versions apart.
+// keyOf returns the key of a URL: path and query, without the parameters that only mark a version.
 func keyOf(u *url.URL) string {
 	if u.RawQuery == "" {
 		return u.Path
@@ -136,7 +136,7 @@ func (m *modules) publicKeys() map[string]bool {
 		}
 	}
 	m.follow(public, func(a *answer, key string) bool { return a.document || public[key] }, func(a *answer) [][]string {
-		return [][]string{a.loads, a.later} // what they may load
+		return [][]string{a.loads, a.later} // including later loads
 	}, func(to string) bool { return !m.isSecret(to) })
 	m.public = public
 	return public
@@ -190,7 +190,7 @@ func (m *modules) hasRead(key string) bool {
 	return m.answers[key] != nil
 }
 
-// learn remembers what an answer names.
+// learn stores the references of a response.
 func (m *modules) learn(key string, a *answer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -212,7 +212,7 @@ func (m *modules) learn(key string, a *answer) {
 
 var seed = maphash.MakeSeed()
 
-// learnModule remembers what a whole module names; one that is as it was need not be read again.
+// learnModule stores the references of a complete module. It skips an unchanged module, because parsing is slow.
 func (m *modules) learnModule(k kind, base *url.URL, key string, text []byte) {
 	sum := maphash.Bytes(seed, text)
 	m.mu.Lock()
@@ -327,7 +327,8 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// admit refuses what is sure to be closed to a stranger before the server is asked, and notes what is closed by its kind.
+// admit refuses a secret module before the request reaches the server. For any other URL that is not public it sets s.closed,
+// since the decision depends on the kind of the response.
 func (p *Proxy) admit(r *http.Request, s *pass) error {
 	m := s.modules
 	if m.isPublic(s.key) {
@@ -352,7 +353,7 @@ func isCode(name string) bool {
 	return ending != "" && ending != ".html" || strings.Contains(name, "/@") || strings.Contains(name, "/_")
 }
 
-// refusal answers a stranger who asks for what no public page names.
+// refusal is the response to a stranger's request for a module that no public page names.
 func (m *modules) refusal(name string) *site.RefusalError {
 	m.mu.Lock()
 	fresh := m.tell("401 " + name)
@@ -397,7 +398,7 @@ func (p *Proxy) readOn(r *http.Request, m *modules, key string) {
 	}
 }
 
-// read asks the server for one module, and remembers what it names, even where it has none.
+// read requests one module from the server and stores its references. It stores a failed request too, so that nothing repeats it.
 func (p *Proxy) read(ctx context.Context, m *modules, key string) {
 	found := &answer{}
 	defer func() {

@@ -173,7 +173,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// TestForgotten: what a module no longer names is public no longer.
+// TestForgotten: a module stops being public when its last public import is gone.
 func TestForgotten(t *testing.T) {
 	m := clubModules(t)
 	m.serve(t, "/", "page", `<script type="module" src="/a.js"></script>`)
@@ -185,7 +185,7 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// TestStreamedPage: a page that comes in pieces of any length names what it names as a whole.
+// TestStreamedPage: a page has the same references in pieces of any length as in one piece.
 func TestStreamedPage(t *testing.T) {
 	const text = `<html><head><link rel="stylesheet" href="/a.css"><script type="module">import("/b.js"); const x = "</p>";</script>` +
 		`</head><body><!-- <script src="/no.js"></script> --><img src='/c.png'><script src="/d.js" async></script><p>end`

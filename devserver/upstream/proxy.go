@@ -1,10 +1,10 @@
 // Package upstream passes requests of a site on to another server on this machine, the dev server of a framework, and
-// keeps from strangers what only members may see.
+// keeps the members' files from strangers.
 //
 // In go requests that the front door let in and that no route took ([site.Upstream]), and a [Target], the address at which
 // the server answers now; out come its responses as they are, in pieces as it sends them: bodies, event streams, 1xx,
-// trailers, WebSockets. Errors are [*DownError], for a server that does not answer, and [*site.RefusalError], for what a
-// visitor may not have.
+// trailers, WebSockets. Errors are [*DownError], for a server that does not answer, and [*site.RefusalError], for files that
+// are closed to the visitor.
 //
 // A dev server gives every source to everybody. Where a site has members routes, a visitor who may not see them gets the
 // modules that public pages name and no other (modules.go). Without such routes nothing is read or remembered.
@@ -57,7 +57,7 @@ type Options struct {
 	Logger *slog.Logger // default none
 }
 
-// The headers that a request has on its way to the server, and never what a visitor sends under their names.
+// The headers that the proxy adds for the server. It drops a visitor's headers of the same names.
 const (
 	ProofHeader = "X-Pages-Proof"
 	IDHeader    = "X-Pages-Request-Id" // the id of the request in the request log
@@ -97,8 +97,8 @@ func New(o Options) *Proxy {
 		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // dial connects to this machine alone
 	}
 	p.reverse = &httputil.ReverseProxy{
-		// Without a FlushInterval what has no known length is passed on in the pieces that come, and the rest at its end: Serve
-		// sends that in one packet with its head.
+		// Without a FlushInterval the proxy passes on a body of unknown length in pieces as they come, and any other at its end:
+		// Serve sends that in one packet with its head.
 		Transport: p.transport, Rewrite: p.rewrite, ModifyResponse: p.judge,
 		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) { passOf(r).err = err },
 		BufferPool:   &buffers{},
@@ -223,7 +223,7 @@ func (p *Proxy) failure(r *http.Request, err error) error {
 	if r.Context().Err() != nil {
 		return r.Context().Err() // the client is gone
 	}
-	// The program may have ended by now: what it printed last says more than the connection.
+	// The program may have ended by now: its last output says more than the connection error.
 	if _, down := p.options.Target(r.Context(), true); down != nil {
 		return down
 	}

@@ -257,7 +257,7 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-// TestMembers: what a stranger and a member get of a site with members routes.
+// TestMembers compares the responses to a stranger and to a member, on a site with members routes.
 func TestMembers(t *testing.T) {
 	f := newFront(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -318,7 +318,7 @@ func TestMembers(t *testing.T) {
 		{"/plain.js", 401, 200},
 		{"/photo.png", 200, 200},
 		{"/api/items", 200, 200},
-		{"/club.json", 200, 200}, // a page of the server's own for what it lacks
+		{"/club.json", 200, 200}, // the server's fallback page for missing files
 		{"/about", 200, 200},
 		{"/old", 302, 302},
 		{"/club/", 401, 200},

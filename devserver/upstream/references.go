@@ -111,7 +111,7 @@ type pageReader struct {
 	done int // bytes whose elements were read
 }
 
-// read takes up what a text has more than at the last call, and reports whether that names anything. The last element may be
+// read reads the part of a text that is new since the last call, and reports whether it has references. The last element may be
 // incomplete, unless the text has ended.
 func (r *pageReader) read(m *modules, text []byte, ended bool) bool {
 	before := len(r.refs.loads) + len(r.refs.later)

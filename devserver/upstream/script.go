@@ -9,8 +9,8 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// This file finds what a script names, and which of it the script ties to a members route. A script that cannot be read, as
-// with a syntax of tomorrow, loads nothing by itself: what it names in quotes may still be public.
+// This file finds the references in a script, and which of them the script ties to a members route. A script that does not
+// parse, for example one with newer syntax, loads nothing by itself: the names in its quotes may still be public.
 
 // scriptRefs reads a script. A script in a page also loads the targets of its import(), since nothing else would.
 func (m *modules) scriptRefs(text []byte, inPage bool) refs {
@@ -45,7 +45,7 @@ type scriptReader struct {
 	loads    []string            // import … from
 	imported []string            // import(…)
 	texts    []string            // other texts that may be names
-	bound    map[string][]string // what the variable of a name imports with import()
+	bound    map[string][]string // by the name of a variable, the import() targets in its value
 	ties     []js.INode          // nodes that belong to a members route
 	tied     map[string]bool     // references in them
 }
@@ -162,7 +162,7 @@ func (s *scriptReader) tie(n js.INode) {
 	})
 }
 
-// importsIn lists what an expression imports with import().
+// importsIn lists the import() targets in an expression.
 func importsIn(n js.INode) (list []string) {
 	visit(n, func(n js.INode) {
 		if call, ok := n.(*js.CallExpr); ok {

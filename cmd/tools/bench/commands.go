@@ -105,10 +105,10 @@ func commands(m measure, peer string) (our, their string) {
 		our = "GET " + renderedPages[i].path + ", twenty times, time of all processes"
 	}
 	for _, p := range projects {
-		switch m {
-		case p.time:
+		if m == p.time {
 			our = devWorkerd + "; GET " + p.path + ", twenty times, time of all processes"
-		case p.rate:
+		}
+		if m == p.rate {
 			our = load + p.path
 		}
 	}

@@ -1,5 +1,5 @@
-// Package rowtest makes forms, their posts and tables for tests: a seeded grammar of what browsers and scripts send, and of what
-// authors declare. With each column a table says what an input left empty means there, so that a test knows the right row.
+// Package rowtest makes forms, their posts and tables for tests, from a seeded grammar of the posts of browsers and scripts and
+// of the tables of authors. Each column states its value for an empty input, so that a test can compute the expected row.
 package rowtest
 
 import (
@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// Empty says what an input left empty means in a column.
+// Empty is the value that a column gets for an empty input.
 type Empty int
 
-// What an empty input means: an empty text, NULL, or nothing, so that the default stays.
+// The values for an empty input: an empty text, NULL, or none, so that the column's default applies.
 const (
 	Text Empty = iota
 	Null
@@ -69,7 +69,8 @@ func Tables() []Table {
 	one := func(columns ...Column) []Column { return columns }
 	return []Table{
 		{
-			"loose", "CREATE TABLE leads (id INTEGER PRIMARY KEY, name TEXT, email VARCHAR(99), age INT, price REAL, agree BOOLEAN, day DATE)",
+			"loose", "CREATE TABLE leads (id INTEGER PRIMARY KEY, name TEXT, email VARCHAR(99), age INT, price REAL, agree BOOLEAN, " +
+				"day DATE)",
 			all(one(id), text("name", "email"), number("age", "price", "agree", "day")),
 		},
 		{
@@ -181,7 +182,7 @@ func (f Form) Value(name string, strays bool) string {
 	return ""
 }
 
-// kinds are the fields of forms: the control, and what is sent of it.
+// kinds are the fields of forms: the control, and the values that a browser sends for it.
 var kinds = []struct {
 	name, control string
 	sent          []string
@@ -292,7 +293,7 @@ func (f *Form) encodeJSON() {
 	f.Type, f.Body = "application/json", "{"+strings.Join(pairs, ",")+"}"
 }
 
-// Row returns what a careful author writes: the columns with their values. fields are all answers as JSON.
+// Row returns the row that a careful author writes: the columns with their values. fields are all answers as JSON.
 func (t Table) Row(f Form, lead, fields string, at time.Time) (names []string, values []any) {
 	for _, c := range t.Columns {
 		value, filled := c.value(f, lead, fields, at)
