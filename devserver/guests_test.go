@@ -21,7 +21,7 @@ func (r *running) guestStream(t *testing.T, v string) <-chan string {
 }
 
 // Pages on other machines get an event for a new version, without the problems of a build
-// and the names of style sheets.
+// or the names of style sheets.
 func TestGuestsHearOfVersionsAlone(t *testing.T) {
 	dir := siteDir(t)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)

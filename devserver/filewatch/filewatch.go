@@ -192,7 +192,7 @@ func (w *Watcher) replace(req watchRequest) {
 	case w.fs == nil || w.looks != nil && !seen:
 		w.compare(before, since)
 	case w.looks != nil:
-		w.looks.take(w.list.scan()) // w.add has reported the new files
+		w.looks.take(w.list.scan()) // w.add has the new files already
 	}
 	w.addFolders(before)
 }

@@ -32,7 +32,7 @@ func (s *Site) withBanner(w http.ResponseWriter, r *http.Request) (*ElementWrite
 	}
 	r = r.WithContext(WithoutEncoding(r.Context()))
 	r.Header = r.Header.Clone()
-	for _, name := range []string{"If-None-Match", "If-Modified-Since"} { // the cached page may have an older banner
+	for _, name := range []string{"If-None-Match", "If-Modified-Since"} { // the browser's copy may have another banner
 		r.Header.Del(name)
 	}
 	return &ElementWriter{ResponseWriter: w, Head: r.Method == http.MethodHead, Element: s.banner}, r

@@ -214,8 +214,8 @@ func TestCompressedFilesOfRevisions(t *testing.T) {
 	}
 }
 
-// The cache has room for a fixed number of compressed forms. The site sends other files uncompressed,
-// since compression for each request would be slow.
+// The cache has a limit for compressed forms. Over it, the site sends files uncompressed
+// and does not compress them for each request.
 func TestCompressedFilesHaveABound(t *testing.T) {
 	style := strings.Repeat("a { color: red }\n", 1<<17)
 	dir, assets := folder(t, map[string]string{"/a.css": style})

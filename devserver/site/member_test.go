@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// SignedInAs applies to the visitor alone, until the visitor signs out.
+// SignedInAs applies to the visitor's own requests alone, until the visitor signs out.
 func TestSignedInAs(t *testing.T) {
 	f := start(t, Options{SignedInAs: "owner"}, Revision{
 		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("members /club")}, Worker: echo{},

@@ -259,7 +259,7 @@ func (s *Site) AssetsHandler() http.Handler {
 // This file reads the Range header (RFC 9110, section 14.2) for http.ServeContent, which refuses other units, answers an
 // empty suffix with a part, and refuses large numbers.
 
-// serveContent sends contents, a range of them, or 304 or 412, as the request's conditions demand.
+// serveContent sends contents, under the conditions and ranges of the request.
 func (x *exchange) serveContent(modified time.Time, contents io.ReadSeeker, size int64) {
 	if sent := x.r.Header["Range"]; sent != nil {
 		r := *x.r // the header of the request is also the log's and the Worker's

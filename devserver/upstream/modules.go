@@ -398,7 +398,8 @@ func (p *Proxy) readOn(r *http.Request, m *modules, key string) {
 	}
 }
 
-// read requests one module from the server and stores its references. It stores a failed request too, so that nothing repeats it.
+// read requests one module from the server and stores its references. After a failure it stores none, so that readOn does not
+// repeat the request.
 func (p *Proxy) read(ctx context.Context, m *modules, key string) {
 	found := &answer{}
 	defer func() {
