@@ -37,7 +37,7 @@ type framing struct {
 	chunked bool   // the head announced chunks
 	modern  bool   // the head is one of HTTP/1.1
 	unknown bool   // the head announced a coding that net/http refuses
-	broken  error  // what ended it
+	broken  error  // the first error, which is final
 
 	// named lets a head of HTTP/1.1 with another coding than chunked through, and nothing after it: net/http has a
 	// status of its own for that.

@@ -107,7 +107,7 @@ type running struct {
 	hub    *Hub
 	site   *site.Site
 	builds chan Build
-	stop   func() error // ends it and returns what Serve returned
+	stop   func() error // ends it and returns the error of Serve
 }
 
 // serve starts a dev server and waits for its first build.

@@ -16,7 +16,7 @@ import (
 //   - only to complete, uncompressed HTML: never to 1xx, 204, 3xx or 206, and not in UTF-16 or another
 //     encoding without ASCII;
 //   - at the end of the document, so that nothing is buffered or parsed, and the only change is one element after it;
-//   - HEAD says what GET would. Content-Length grows by the element; the entity tag gets a suffix of this run and
+//   - HEAD has the header of GET. Content-Length grows by the element; the entity tag gets a suffix of this run and
 //     version, since the bytes are others; a navigation's If-None-Match is translated back, so 304 still works;
 //   - with the script nonce of the page's Content-Security-Policy. The policy itself stays as it is, even if it forbids
 //     the script: then the log says so, once for each directive (policy.go).

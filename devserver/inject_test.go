@@ -325,7 +325,7 @@ func (pageWorker) Serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// HEAD says what GET would, for files and for the Worker, shown or fetched.
+// HEAD has the header of GET, for files and for the Worker, for navigations and fetches.
 func TestHeadEqualsGet(t *testing.T) {
 	dir := siteDir(t)
 	var paths []string

@@ -406,8 +406,8 @@ func TestTooManyRunning(t *testing.T) {
 	})
 }
 
-// Posts whose bodies do not end keep no client out: the one that has brought
-// nothing for longest gives way, and what sends steadily, or waits for its answer, goes on.
+// Posts whose bodies do not end keep no client out: the server closes the one that has been
+// silent for longest. Clients that send steadily, or wait for a response, continue.
 func TestHalfSentPostsKeepNobodyOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		let := make(chan struct{})

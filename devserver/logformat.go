@@ -130,7 +130,7 @@ func stripControls(text string) string {
 // shownFrames is how many lines of a trace are printed below an exception.
 const shownFrames = 8
 
-// FormatLine formats a line of a Worker's log for the terminal, without an end of line. Its position stands behind the
+// FormatLine formats a line of a Worker's log for the terminal, without an end of line. Its position comes after the
 // first of its lines:
 //
 //	warn: no such boat (src/boats.ts:12:5)

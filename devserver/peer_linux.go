@@ -41,8 +41,8 @@ func isOrphaned(c net.Conn) bool {
 	return binary.NativeEndian.Uint32(response[netlinkHeader+68:]) == 0 // the inode of its file
 }
 
-// hungUp reports whether the other end of a connection sends no more (half), or is closed (whole), however much of what
-// it sent is still unread.
+// hungUp reports whether the other end of a connection sends no more (half), or is closed (whole), even while some of its
+// bytes are still unread.
 func hungUp(c net.Conn) (half, whole bool) {
 	socket, ok := c.(syscall.Conn)
 	if !ok {

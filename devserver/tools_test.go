@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What changes something takes the token of this run and JSON, and no
-// page of another site gets through, whatever it sends.
+// Requests that change something need the token of this run and JSON. The
+// hub refuses every request from a page of another site.
 func TestToolsAreGuarded(t *testing.T) {
 	var got []string
 	hub := NewHub(HubOptions{Tools: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -227,8 +227,8 @@ func (w *Watcher) sync(onNew func(path string, d fs.DirEntry)) bool {
 	return w.fs != nil
 }
 
-// registerParents watches above each path of the list. The system does not report what appeared before a folder was
-// registered, so it reads the list again until nothing did.
+// registerParents watches above each path of the list. The system does not report files that appeared before the folder was
+// registered, so it reads the list again until there are none.
 func (w *Watcher) registerParents(before map[string]bool) {
 	for range syncTries {
 		parents := w.list.parents()

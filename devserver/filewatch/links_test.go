@@ -18,7 +18,7 @@ func point(t *testing.T, link, target string) {
 	rename(t, link+".new", link)
 }
 
-// TestRepointedLink: a folder of the list that is a link, or lies behind one, is the folder that the link leads to now.
+// TestRepointedLink: a folder of the list that is a link, or has one in its path, is the link's current target.
 func TestRepointedLink(t *testing.T) {
 	for _, test := range []struct {
 		name, listed, link string

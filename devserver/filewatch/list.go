@@ -14,7 +14,7 @@ import (
 type watchList struct {
 	files []string
 	roots []string
-	links []string          // the links on the way to the roots, and what each leads to
+	links []string          // the links on the way to the roots, and their targets
 	real  map[string]string // where each root is, without links
 }
 

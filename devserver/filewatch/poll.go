@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// This file looks at files without waiting for events. What changed a while ago is looked at often, and all files as often
-// as their number lets a small share of one processor do it.
+// This file looks at files without waiting for events: often at files that changed lately, and at all files as often as a
+// small share of one processor allows.
 
 // PollMode says when files are looked at.
 type PollMode int
@@ -34,7 +34,7 @@ const (
 	mostEvery  = time.Minute
 )
 
-// ParsePoll reads the value of a flag: "on", "off", "auto" and what stands for the first two elsewhere, or milliseconds.
+// ParsePoll reads the value of a flag: "on", "off", their usual synonyms, "auto", or milliseconds.
 func ParsePoll(text string) (Poll, error) {
 	switch strings.ToLower(text) {
 	case "on", "true", "yes", "1":
@@ -66,7 +66,7 @@ func (p Poll) String() string {
 	return "on"
 }
 
-// pace bounds what looking costs.
+// pace limits the cost of looks.
 type pace struct {
 	least, most time.Duration // the pause between two looks
 	share       int           // a look is one part in so many of the time; 0 does not count

@@ -56,7 +56,7 @@ type BusyError struct {
 
 func (e *BusyError) Error() string { return "too many browsers asked for a code" }
 
-// State says what happened to a browser.
+// State is the pairing state of a browser.
 type State string
 
 // The states of a browser.

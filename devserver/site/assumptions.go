@@ -19,7 +19,7 @@ import (
 // dir/index.html, and a path without a file gets the nearest 404.html upwards, with 404.
 //
 // The files "_headers" and "_redirects" work as for Workers' static assets at Cloudflare. A 200 rule that would lead back to
-// itself there, "/* /index.html 200", answers what neither another rule, nor a file, nor the Worker does, as at Netlify. No
+// itself there, "/* /index.html 200", answers paths that no other rule, no file and no Worker answers, as at Netlify. No
 // rule makes a response for members public.
 //
 // Dates. Last-Modified is the time of the file on disk, and later when contents changed and the time did not; there is

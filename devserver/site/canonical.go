@@ -17,7 +17,7 @@ type Path struct {
 	escaped   string   // the same, percent-encoded: "/caf%C3%A9.html"
 	sent      string   // as the client sent it
 	file      string   // for the static lookup: slashes decoded and merged; "" where no file can be
-	readings  []string // what else programs may take it for; nil where there is nothing
+	readings  []string // other paths that a program may take it for; nil if there are none
 	query     string   // without "?", as sent
 	hasQuery  bool     // tells "/a?" from "/a"
 	authority string   // of an absolute-form target, else ""

@@ -16,7 +16,7 @@ import (
 
 // Explanation says how one request is answered, and why. Fields that do not apply are empty.
 //
-// It leaves out what only a running site knows: whether it answers to the host name, whether a file can be read, the
+// It leaves out facts that only a running site knows: whether it answers to the host name, whether a file can be read, the
 // response of the Worker or the platform's own pages, and that another site may not open a WebSocket.
 type Explanation struct {
 	Method string `json:"method"`
@@ -28,7 +28,7 @@ type Explanation struct {
 	// Access says whether the gate guards the path, whatever Pattern says.
 	Access manifest.Access `json:"access,omitempty"`
 	Gate   Gate            `json:"gate,omitempty"`
-	// Answer says what answers behind the gate; Gate says whether this request gets there.
+	// Answer is the handler behind the gate; Gate says whether this request gets there.
 	Answer Answer `json:"answer"`
 	// File is the [sitefile.Asset].File at the path, or of the 404 page.
 	File string `json:"file,omitempty"`
@@ -209,7 +209,7 @@ func joinList(items []string, conjunction string) string {
 	return strings.Join(items[:last], ", ") + " " + conjunction + " " + items[last]
 }
 
-// whyReadings says that a path has further readings, and what follows from that.
+// whyReadings explains that a path has further readings, and the consequences.
 func whyReadings(path Path) []string {
 	if path.readings == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 
 // FileCache bounds how many bytes of their files sites hold in memory: contents, and compressed forms. When it is full,
 // it evicts entries that were not requested since it last looked at them, the oldest first, so that a client who visits
-// every page once does not evict what all others request. Sites may share one; it is safe for concurrent use.
+// every page once does not evict the popular files. Sites may share one; it is safe for concurrent use.
 type FileCache struct {
 	limit int64
 

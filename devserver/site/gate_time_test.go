@@ -13,10 +13,10 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// TestR395Time asks a thousand times, in pairs of either order, for a private file
-// that is there and one that is not: the clock does not tell a stranger which is
-// which. A sign test counts how often the file took longer; what chance alone does
-// once in ten thousand times must happen three times on end to count.
+// TestR395Time sends a thousand pairs of requests, in either order, for a private file
+// and a missing one: response times must not tell a stranger which one exists. A sign
+// test counts how often the file took longer. A result that chance produces once in ten
+// thousand runs must come three times in a row to count.
 func TestR395Time(t *testing.T) {
 	const pairs, most = 1000, 3.9 // standard deviations
 	dir, assets := folder(t, privateFiles)

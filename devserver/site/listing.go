@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// Listing lists the routes of a revision, the most specific first, and what answers all other paths.
+// Listing lists the routes of a revision, the most specific first, and the default for all other paths.
 type Listing struct {
 	Routes  []ListedRoute `json:"routes"` // never null
 	Default DefaultRoute  `json:"default"`

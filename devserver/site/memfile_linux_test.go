@@ -51,7 +51,7 @@ func TestMemoryFiles(t *testing.T) {
 		})
 	}
 
-	// What happens on the disk does not show before there is a revision of it.
+	// A write to the disk has no effect until a revision includes it.
 	if err := os.WriteFile(filepath.Join(dir, "a.bin"), []byte(strings.ToUpper(text)), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -83,8 +83,8 @@ type storedRow[T any] struct {
 	size int
 }
 
-// inChunks iterates over rows, at most so many, and all for 0 or less. read returns the first rows behind a number, at
-// most so many, and none at the end. Rows may be long and their reader slow: no transaction stays open meanwhile.
+// inChunks iterates over the first most rows, or over all for 0 or less. read returns the next rows after a number, up to
+// most, and none at the end. Rows may be long and their reader slow: no transaction stays open meanwhile.
 func inChunks[T any](most int, behind int64, read func(behind int64, most int) ([]storedRow[T], error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		left := most

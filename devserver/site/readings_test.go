@@ -109,7 +109,7 @@ func TestGateJudgesEveryReading(t *testing.T) {
 	}
 }
 
-// TestWorkerGetsTheTargetAsSent: what APIs put into paths reaches a Worker byte for byte.
+// TestWorkerGetsTheTargetAsSent: unusual paths, as APIs use them, reach a Worker byte for byte.
 func TestWorkerGetsTheTargetAsSent(t *testing.T) {
 	f := start(t, Options{}, Revision{
 		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /*", "members /club/*")}, Worker: targets{},

@@ -37,7 +37,7 @@ func newRouting(r Revision, cache *FileCache) *Routing {
 	return v
 }
 
-// Answer says what answers a request.
+// Answer is the part of the site that answers a request.
 type Answer string
 
 // The answers. The static ones have a status of their own, in brackets.
@@ -73,20 +73,20 @@ const (
 	VisitorMember    Visitor = "member"
 )
 
-// admission is the first half of the decision about a request: what its path is, independent of method and client.
+// admission is the first half of the decision about a request: the part that depends on the path alone.
 type admission struct {
 	reserved bool   // the platform answers, and nothing else is set but name
-	name     string // what follows "/__pages/"
+	name     string // the path after "/__pages/"
 	hit      found
 	rule     edgerules.Redirect // of "_redirects", that covers the path
 	gated    bool
 	reading  string // of the path, that the gate guards where it does not guard the path itself
 }
 
-// admit looks a path up. The gate guards the path itself, every name of the file that it resolves to, and whatever else
-// a program may take the path for: a Worker gets it as it was sent. Where a rule answers with the file of another path,
-// the gate guards that one as well, however public the path of the rule is. No reading but the only one leads to the
-// platform's own paths.
+// admit looks a path up. The gate guards the path itself, every name of the file that it resolves to, and every other
+// reading of the path, since a Worker gets it as sent. Where a rule answers with the file of another path, the gate guards
+// that one too, even if the path of the rule is public. A path with several readings never leads to the platform's own
+// paths.
 func (v *Routing) admit(path *Path) (a admission) {
 	if a.name, a.reserved = cutReserved(path.decoded); a.reserved && path.readings == nil {
 		return a
@@ -215,7 +215,7 @@ func (d *decision) takesHeaderRules() bool {
 	return d.answer == AnswerAsset || d.answer == AnswerRedirect || d.answer == AnswerNotFoundPage
 }
 
-// decide says what answers (see assumptions.go).
+// decide chooses the answer (see assumptions.go).
 func (v *Routing) decide(path, method string, a admission) decision {
 	switch {
 	case method == http.MethodTrace, method == http.MethodConnect:

@@ -225,7 +225,7 @@ func TestRulesOfAssetsBinding(t *testing.T) {
 	}
 }
 
-// The line of an app of one page answers what nothing else of the site does.
+// The fallback rule of a single-page app answers the paths that nothing else of the site answers.
 func TestFallbackRules(t *testing.T) {
 	files := map[string]string{
 		"/index.html": "the app", "/about.html": "about", "/a.js": "script", "/404.html": "nothing", "/club/index.html": "the club",

@@ -4,9 +4,9 @@
 // In go a [Revision], which [Site.Swap] replaces atomically, and HTTP requests; out come responses, a [RequestRecord] for
 // each, and, for form posts, a [Lead] with its [Event] list, stored durably before the response. A request passes:
 // [Canonical] (one path value or a 400), host check, reserved paths, members gate, route table, Worker or static index.
-// All of them use that one path value, and the gate what else programs may take it for. A [Routing] decides, and explains
-// without a request: [Routing.Explain]. With
-// [Options.Pairing], clients beyond this machine find less under "/__pages/", and sign in once they are paired.
+// All of them use that one path value, and the gate also its other readings. A [Routing] decides, and explains without a
+// request: [Routing.Explain]. With [Options.Pairing], clients beyond this machine find less under "/__pages/", and sign in
+// once they are paired.
 //
 // [New] and [OpenStore] return errors of their database. Mistakes of clients become responses, never errors: a page for
 // browsers, and {"ok":false,"error":{"code","message"}} for others.

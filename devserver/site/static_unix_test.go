@@ -49,8 +49,8 @@ func TestFilesStayInTheirFolder(t *testing.T) {
 	}
 }
 
-// TestLinkedFiles: a public file that is a link is sent as the file that it led to when the revision was built; what becomes
-// of the link, of that file or of a folder above it leads nowhere else.
+// TestLinkedFiles: for a public file that is a link, the site sends the target at the time of the build. Later changes of the
+// link, the target or a folder above it do not lead to other files.
 func TestLinkedFiles(t *testing.T) {
 	site := realTempDir(t)
 	write := func(name, text string) string {

@@ -30,7 +30,7 @@ func (devFiles) Serve(w http.ResponseWriter, r *http.Request, _ Visit) error {
 	return nil
 }
 
-// ownWorker answers with its name, and under /files/ with what ASSETS has.
+// ownWorker answers with its name, and under /files/ with the files of ASSETS.
 type ownWorker struct{ site *Site }
 
 func (o ownWorker) Serve(w http.ResponseWriter, r *http.Request) error {

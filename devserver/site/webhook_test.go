@@ -140,7 +140,7 @@ type posts struct {
 	*dispatcher
 	clock *clock
 	mu    sync.Mutex
-	seen  []Event // what OnDelivery got
+	seen  []Event // the events that OnDelivery received
 }
 
 func newPosts(t *testing.T, hook *receiver) *posts {

@@ -52,7 +52,7 @@ type answer struct {
 	later    []string // without those that belong to a members route
 }
 
-// modules remembers what public answers name.
+// modules stores the references of public responses.
 type modules struct {
 	dir     string
 	routes  []manifest.Route
@@ -127,7 +127,7 @@ func (m *modules) publicKeys() map[string]bool {
 	}
 	public := map[string]bool{}
 	m.follow(public, func(a *answer, _ string) bool { return a.document }, func(a *answer) [][]string {
-		return [][]string{a.loads} // what pages cannot do without
+		return [][]string{a.loads} // without later loads
 	}, func(string) bool { return true })
 	for key := range public {
 		if m.isSecret(key) && m.tell(key) {
@@ -142,7 +142,7 @@ func (m *modules) publicKeys() map[string]bool {
 	return public
 }
 
-// follow adds to a set what some answers name, and what that names, and so on. The caller holds the lock.
+// follow adds the references of some responses to a set, then the references of those, and so on. The caller holds the lock.
 func (m *modules) follow(
 	set map[string]bool, begin func(a *answer, key string) bool, named func(a *answer) [][]string, may func(to string) bool,
 ) {
@@ -226,7 +226,7 @@ func (m *modules) learnModule(k kind, base *url.URL, key string, text []byte) {
 	m.learn(key, a)
 }
 
-// unread lists what public pages load by themselves and nothing was read of.
+// unread lists the modules that public pages load by themselves and that the proxy has not read.
 func (m *modules) unread() (keys []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

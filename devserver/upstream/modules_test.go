@@ -46,7 +46,7 @@ func (m *modules) serve(t *testing.T, at, kindName, text string) {
 	m.learn(keyOf(base), m.answerOf(map[string]kind{"script": script, "style": style, "data": data}[kindName], base, []byte(text)))
 }
 
-// TestPublic: what strangers may have, by what public answers name.
+// TestPublic checks which URLs are public, given the references of public responses.
 func TestPublic(t *testing.T) {
 	const home = `<html><script type="module" src="/src/main.jsx"></script></html>`
 	for _, row := range []struct {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// This file finds what pages, style sheets and data name; script.go does so for scripts.
+// This file finds the references in pages, style sheets and data; script.go does so for scripts.
 
 // refs are the references in a text, as written there.
 type refs struct {

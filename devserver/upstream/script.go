@@ -146,7 +146,7 @@ func (s *scriptReader) asks(condition js.INode) (found bool) {
 	return found
 }
 
-// tie takes all that a node loads, itself or by variables, for what belongs to a members route.
+// tie marks all loads of a node, direct or by variables, as part of a members route.
 func (s *scriptReader) tie(n js.INode) {
 	visit(n, func(n js.INode) {
 		switch n := n.(type) {

@@ -104,7 +104,7 @@ func passMessages(ctx context.Context, from, to *websocket.Conn, may func([]byte
 	}
 }
 
-// named finds what may be names of files in a message.
+// named finds possible names of files in a message.
 var named = regexp.MustCompile(`[\pL\pN_@$+.()\[\]~/\\:-]*[/\\][\pL\pN_@$+.()\[\]~/\\:-]+\.[\pL\pN]+`)
 
 // mayHear reports whether a message may go to a stranger: it quotes no lines, or no file of the site that is not public. Names
