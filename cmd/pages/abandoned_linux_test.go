@@ -131,8 +131,8 @@ func TestAbandonedRequests(t *testing.T) {
 	}
 }
 
-// TestAbandonedPublished is the same of a published site, a few times: what is left behind
-// takes no place from those who come later.
+// TestAbandonedPublished is the same for a published site, a few times: abandoned requests
+// hold no slot that a later visitor needs.
 func TestAbandonedPublished(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	p.ship(

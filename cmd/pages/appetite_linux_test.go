@@ -190,7 +190,7 @@ export default { async fetch(request, env) {
 	}
 }
 
-// rest waits until the server holds about what it did when it was idle, in kB.
+// rest waits until the memory of the server is back near its idle size, in kB.
 func (d *devServer) rest(t *testing.T, idle int) {
 	t.Helper()
 	const spare = 50 << 10

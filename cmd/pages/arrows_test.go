@@ -18,7 +18,7 @@ import (
 // An arrow leads from one file to another that declares a name it uses. Packages are free of circles, so that an arrow
 // between two packages never runs back up; the files of one package are put in the order that suits most arrows.
 
-// halls are the folders that were one room each and are many now, with what an arrow in them may lead to.
+// halls are the folders that were one room each and are many now.
 var halls = []string{"cmd", "manifest", "runtime/web"}
 
 // mostUp is the share of arrows that may run back up.
@@ -111,7 +111,7 @@ func arrowsOf(t *testing.T, room string, rooms map[string][]string) (inside map[
 	return inside, across
 }
 
-// noImports stands in for packages that need not be known to see what the files of one package use of each other.
+// noImports stands in for imported packages: the arrows between the files of one package do not need them.
 type noImports struct{}
 
 // Import implements types.Importer.

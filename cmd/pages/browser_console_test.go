@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestBrowserConsole: a person signs in, sees what an agent proposed, and decides.
+// TestBrowserConsole: a person signs in, sees the proposals of an agent, and decides.
 func TestBrowserConsole(t *testing.T) {
 	s := startPlatform(t, t.TempDir())
 	p := page{t, testmachine.Browser(t)}

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestBrowserDataLoss: a person sees in the console what a proposal loses, says that they know, and approves it.
+// TestBrowserDataLoss: a person sees in the console the data that a proposal discards, confirms the loss, and approves it.
 func TestBrowserDataLoss(t *testing.T) {
 	s := startPlatform(t, t.TempDir())
 	p := page{t, testmachine.Browser(t)}

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// tunnel stands in for one: what comes to it goes to the dev server with the headers that
+// tunnel stands in for one: it forwards requests to the dev server with the headers that
 // tunnels add.
 func tunnel(t *testing.T, to string) string {
 	t.Helper()

@@ -77,7 +77,7 @@ func TestBrowserPublish(t *testing.T) {
 	visitor.holds(`[...document.images].every((i) => i.complete && i.naturalWidth > 0)`)
 	visitor.shot("publish-live")
 
-	// Members pages ask who comes, and say nothing else.
+	// A members page asks the visitor to sign in, and shows nothing else.
 	visitor.do("members page", chromedp.Navigate(site+"/minutes/"))
 	visitor.holds(`location.pathname === "/__pages/sign-in"`)
 	visitor.shot("publish-sign-in")

@@ -13,7 +13,7 @@ import (
 )
 
 // TestBrowserRestore: a person finds the restore point from before a bad revision in the console, chooses tables, or all, sees
-// what is lost by it, and restores it.
+// the data that the restore discards, and restores it.
 func TestBrowserRestore(t *testing.T) {
 	s := startPlatform(t, t.TempDir())
 	p := page{t, testmachine.Browser(t)}

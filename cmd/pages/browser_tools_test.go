@@ -23,7 +23,7 @@ func TestBrowserTools(t *testing.T) {
 	p.do("dashboard", chromedp.Navigate(d.URL+"/__pages/"))
 	p.text("/api/boom")
 
-	// What was logged for a request, and the request once more.
+	// The log of a request, then its replay.
 	p.do("a request", p.evaluate(`document.querySelector("#requests-rows .link").click(); ""`))
 	p.holds(`document.querySelector("tr.more pre")?.textContent.includes("src/api/boom.ts:11")`)
 	p.do("replay", p.evaluate(`[...document.querySelectorAll("tr.more button")].find((b) => b.textContent === "Replay").click(); ""`))

@@ -76,7 +76,7 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 		diags = append(diags, rehearsal.Run(ctx, dir, m)...)
 	}
 	if err := ctx.Err(); err != nil {
-		return err // what it could not read any more is no fault of the files
+		return err // a cancelled read is no fault of the files
 	}
 	if bundle == nil || diags.HasErrors() {
 		return c.sites().Refusal(dir, diags)

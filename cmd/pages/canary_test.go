@@ -26,8 +26,8 @@ var canaryForms = []string{
 
 // TestSecretCanary has a Worker use a secret, and fail with it in its hands, while the
 // author looks at everything: no file that was written, no line that was printed and no
-// page of ours has it, though the Worker itself logs it. What has it is where the
-// author put it, and the Worker's answer.
+// page of ours has it, though the Worker itself logs it. Only the author's own file and
+// the Worker's response have it.
 func TestSecretCanary(t *testing.T) {
 	path := program(t) // before the caches of go move
 	dir, caches := t.TempDir(), t.TempDir()

@@ -78,7 +78,7 @@ func (c *cli) sites() *project.Sites {
 	return &project.Sites{Terminal: &c.term, SiteDir: c.siteDir, DirTyped: c.typed["dir"], EdgeRules: c.edgeRules}
 }
 
-// siteArgument takes what is left of the arguments, none or one, for the site, as -C does.
+// siteArgument takes the remaining argument, if any, for the site, as -C does.
 func (c *cli) siteArgument(args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (c *cli) hashFile(dir string) string {
 	return hashfile.Name(filepath.Join(c.term.CacheDir, "pages", "hashes"), c.realPath(dir))
 }
 
-// tool is how this program names itself in what it writes.
+// tool is the name of this program in the files that it writes.
 func tool() string { return "pages " + version }
 
 // help is the RunE of commands that only group others.

@@ -72,8 +72,8 @@ func (c *cli) liveTools(cmd *cobra.Command) []string {
 	return plainWords(names)
 }
 
-// plainWords returns the values that a shell takes for one word each: what a service or a file of the site says becomes
-// part of the command line.
+// plainWords returns the values that a shell reads as one word each: a completion from a service or from a file of the site
+// becomes part of the command line.
 func plainWords(values []string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !wording.IsPlain(v) })
 }

@@ -66,7 +66,7 @@ type ranDoc struct {
 	transfer.Ran
 }
 
-// printRan prints what was run on a database, and notifies pages dev.
+// printRan prints a summary of the statements that ran on a database, and notifies pages dev.
 func (c *cli) printRan(db *sqlshell.Database, ran transfer.Ran) error {
 	db.Wrote()
 	statements, rows := wording.Count(ran.Statements, "statement"), wording.Count(int(ran.Changes), "row")

@@ -16,13 +16,13 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// sendGCPercent lets the heap of a deploy grow to twice of what is in use: collecting the
+// sendGCPercent lets the heap of a deploy grow by twice the live memory: collecting the
 // garbage of ten thousand requests takes a tenth of its processor time, and memory stays
-// far below what is promised.
+// far below the promised limit.
 const sendGCPercent = 200
 
-// buildGCPercent holds until the first collection, which begins at 32 MB for it: what a site of ten thousand files needs
-// before it sends, of which little is garbage.
+// buildGCPercent holds until the first collection, which it delays to 32 MB: a site of ten thousand files allocates about
+// as much before it sends, and little of that is garbage.
 const buildGCPercent = 800
 
 // collectLate has the first collection of garbage begin late, and later ones as for sending.

@@ -12,9 +12,9 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
-// TestLinksInAssets: a link to a file of the
-// site is followed; what leads out, nowhere or in a circle, and what is no file, is
-// refused by name, and nothing is sent.
+// TestLinksInAssets: a deploy follows a link to a file of the site. It refuses, by name,
+// a link that leads out, nowhere or in a circle, and anything else that is no file, and
+// sends nothing.
 func TestLinksInAssets(t *testing.T) {
 	service := startPlatform(t, t.TempDir())
 	outside := filepath.Join(t.TempDir(), "outside.txt")

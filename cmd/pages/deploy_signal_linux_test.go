@@ -24,8 +24,8 @@ type stoppedPhase struct {
 	without string // is not
 	flag    string // of the deploy
 	done    bool   // the service has done it already
-	words   string // what is said of what stands
-	live    bool   // what the site shows then is the new version
+	words   string // pattern of the message about the state of the site
+	live    bool   // the site shows the new revision then
 }
 
 // stoppedPhases are those with a call, from the first to the last one.

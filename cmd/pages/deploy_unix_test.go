@@ -157,7 +157,7 @@ func blobsIn(t *testing.T, data string) int64 {
 var sentLine = regexp.MustCompile(`sent (\d+) files?`)
 
 // TestDeployKilled kills a deploy, or presses Ctrl-C, at random points. The next
-// one sends what is missing and nothing else, and nothing was published between.
+// one sends only the missing files, and nothing was published between.
 func TestDeployKilled(t *testing.T) {
 	rounds := 6
 	switch {

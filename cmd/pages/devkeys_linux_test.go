@@ -67,7 +67,7 @@ func TestDevKeys(t *testing.T) {
 	}()
 	wait(t, lines, "keys         ? lists them")
 	for _, step := range []struct{ keys, says string }{
-		{"z?", "  o  open the site in a browser"}, // what is no key says nothing, and none is echoed
+		{"z?", "  o  open the site in a browser"}, // other keys do nothing, and none is echoed
 		{"l", "no leads yet"},
 		{"r", "rebuilt in"},
 		{"p", `signed in as "member"`},

@@ -30,8 +30,8 @@ var noDocument = map[string]string{
 	"pages platform openapi":      "prints an OpenAPI document",
 }
 
-// TestDocuments: every command has the schema of what it prints with --json, and the script json.txtar holds every
-// command to it: a line `exec pages … --json` and one `document NAME`.
+// TestDocuments: every command has a schema for its --json output, and the script json.txtar checks every command
+// against it: a line `exec pages … --json` and one `document NAME`.
 func TestDocuments(t *testing.T) {
 	shown := shownDocuments(t)
 	has := map[string]bool{}

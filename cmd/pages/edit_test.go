@@ -62,7 +62,7 @@ func TestEdit(t *testing.T) {
 		return strings.Contains(d.stderr.String(), "applied migration 0005_locker.sql")
 	})
 
-	// What the problem says to run is enough: nothing need be saved after it.
+	// The fix of the problem is enough: the author need not save a file after it.
 	if err := os.WriteFile(migration, []byte("CREATE TABLE lockers (number INTEGER PRIMARY KEY);\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// noState is a site's folder without what is made by running it.
+// noState is a site's folder without the state of earlier runs.
 type noState struct{ fs.FS }
 
 func (n noState) ReadDir(name string) ([]fs.DirEntry, error) {

@@ -102,7 +102,7 @@ func TestFrontend(t *testing.T) {
 	}
 }
 
-// TestFrontendEnds: nothing is left of what the command started, whatever ends pages dev.
+// TestFrontendEnds: no process of the frontend command survives pages dev, whatever ends it.
 func TestFrontendEnds(t *testing.T) {
 	const code = `import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";

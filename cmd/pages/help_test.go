@@ -36,8 +36,8 @@ func everyCommand(visit func(*cobra.Command)) {
 	walk((&cli{}).newRoot())
 }
 
-// TestHelp: no command is without a part of its help, and what a flag takes is called by what it is,
-// and not by its type.
+// TestHelp: the help of each command is complete, and the placeholder of a flag names its value,
+// not its type.
 func TestHelp(t *testing.T) {
 	word := regexp.MustCompile(`^([A-Z]{3,}|N|ID|HOST\[:PORT\])?$`)
 	kinds := []string{"STRING", "STRINGS", "INT", "UINT", "FLOAT", "VALUE"}
@@ -111,7 +111,7 @@ func exitCodesOf(cmd *cobra.Command) (codes []string, own bool) {
 	return regexp.MustCompile(`\b\d+\b`).FindAllString(text, -1), !strings.HasPrefix(text, "those of its commands")
 }
 
-// TestHelpOfFailures: what a command ends with where there is no site, its help names.
+// TestHelpOfFailures: the help of a command names its exit code in a folder without a site.
 func TestHelpOfFailures(t *testing.T) {
 	named := map[string][]string{}
 	everyCommand(func(cmd *cobra.Command) { named[cmd.CommandPath()], _ = exitCodesOf(cmd) })

@@ -54,9 +54,9 @@ func (p *platformRun) preview(t *testing.T, site string) (host, cookie string) {
 	return u.Hostname(), cookie
 }
 
-// TestLeadsReachTheWorkspace: what visitors of a published page send by its forms
-// arrives in the page's workspace, with its events, once: also what the service
-// acknowledged just before it was killed, and what came by a preview link.
+// TestLeadsReachTheWorkspace: each lead of a published site arrives in the site's
+// workspace, with its events, once: also a lead that the service acknowledged just
+// before it was killed, and one from a preview link.
 func TestLeadsReachTheWorkspace(t *testing.T) {
 	data := t.TempDir()
 	p := startPlatform(t, data)
@@ -112,7 +112,7 @@ func TestLeadsReachTheWorkspace(t *testing.T) {
 	if l := leads[0]; !l.Preview || len(l.Events) != 0 || slices.Contains([]string{"", "null"}, string(l.Fields)) {
 		t.Errorf("of a preview: %+v", l)
 	}
-	// What comes while the service ends well is taken before it does.
+	// A graceful shutdown handles the last request before the service ends.
 	post(demoNew, "contact", "last@rowing.example")
 	if code := p.end(t, os.Interrupt); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.stderr)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPublishedConsole: what the Worker of a published page logs is in the service's
-// log, a JSON line each, with the page's name and without its secrets, however they are
+// TestPublishedConsole: the service's log has each console line of a published site's
+// Worker, a JSON line each, with the site's name and without its secrets, however they are
 // written.
 func TestPublishedConsole(t *testing.T) {
 	p := startPlatform(t, t.TempDir())

@@ -60,7 +60,7 @@ func sameAddress(t *testing.T, a, b string) bool {
 }
 
 // TestNamedPreview: the address of a name stays from revision to revision, and so do its data, also when the service starts
-// anew, until a migration is edited; each revision has an address of its own. What is removed leaves nothing on the disk.
+// anew, until a migration is edited; each revision has an address of its own. A removed preview leaves nothing on the disk.
 func TestNamedPreview(t *testing.T) {
 	data := t.TempDir()
 	p := startPlatform(t, data)
@@ -125,7 +125,7 @@ func TestNamedPreview(t *testing.T) {
 	if n := count(two.URL); n != "6" {
 		t.Errorf("after the service started anew: %s", n)
 	}
-	// A migration that fails leaves what is shown, and the data.
+	// A failed migration changes neither the preview nor its data.
 	args.Revision = toolapi.Name(upload("broken", map[string]string{
 		"migrations/0002.sql": "INSERT INTO visits DEFAULT VALUES;", "migrations/0003.sql": "INSERT INTO nowhere DEFAULT VALUES;",
 	}))

@@ -55,7 +55,7 @@ func (p *platformRun) made(t *testing.T, name string) (host string) {
 }
 
 // TestManySites publishes and visits more sites than a process of so few files can have
-// open: each keeps its data, and who is being answered by one is answered to the end.
+// open: each keeps its data, and a response that a site has begun arrives whole.
 func TestManySites(t *testing.T) {
 	const files, sites, rounds = host.OtherFiles + 3*host.SiteFiles, 12, 3
 	p := startPlatformAs(t, t.TempDir(), fewFiles(files))

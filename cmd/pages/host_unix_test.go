@@ -44,8 +44,7 @@ func (p *platformRun) rest(method, path string, body []byte, into any, header ..
 	return resp.StatusCode, err
 }
 
-// upload makes a revision; an error is a connection that ended, or an answer that is
-// not what was wanted.
+// upload creates a revision; the error is a lost connection, or an unexpected response.
 func (p *platformRun) upload(site, manifest string, files map[string]string) (revision string, err error) {
 	args := toolapi.DeclareArgs{SiteID: toolapi.UUID(site), Manifest: json.RawMessage(manifest)}
 	blobs := map[string]string{}

@@ -150,8 +150,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestStateRemoved: what is written to removed files would be lost. No form is acknowledged from
-// that moment on, and the server ends.
+// TestStateRemoved: writes to removed files would be lost. The server acknowledges no form from
+// that moment on, and ends.
 func TestStateRemoved(t *testing.T) {
 	for name, c := range map[string]struct {
 		remove, told string

@@ -160,8 +160,8 @@ func (l *ledger) write(d *devServer, kind, key string) bool {
 	return true
 }
 
-// check compares what is there with what was acknowledged, and takes over what is
-// there of the rest.
+// check compares the stored values with the acknowledged ones. A write without a response
+// may have happened or not: check adopts the stored value.
 func (l *ledger) check(t *testing.T, d *devServer) {
 	t.Helper()
 	there := map[string]int{}

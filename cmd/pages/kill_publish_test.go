@@ -85,9 +85,9 @@ func soakRounds(ordinary, soak int) int {
 
 // TestPublishKilled kills the service at random while pages are uploaded, imported,
 // published, rolled back and visited, and in every other round also `pages deploy` and
-// `pages confirm`, of which one is killed before. What was acknowledged
-// stands, nothing is there twice, what is served is one revision, whole, and what was cut
-// off succeeds when it is begun again.
+// `pages confirm`, of which one is killed before. Acknowledged changes stand, nothing is
+// there twice, the site serves one revision, whole, and an interrupted request succeeds
+// when the client repeats it.
 func TestPublishKilled(t *testing.T) {
 	rounds := soakRounds(10, 60)
 	data := t.TempDir()
@@ -99,7 +99,7 @@ func TestPublishKilled(t *testing.T) {
 	load := startLedgers(t, p, "Kill one", "Kill two")
 	deploys := &deployer{publisher: publisher{t, "", t.TempDir(), p.URL, p.Keys["member"]}, page: p.newPageLedger(t, "Kill three")}
 	for round := range rounds {
-		deploys.finish(p) // before anybody looks: what it still sends is in a file of its own
+		deploys.finish(p) // before the check of data: an upload under way has a temporary file there
 		load.check(t, p, data)
 		deploys.again(round)
 		load.run(t, p, 2+rand.IntN(16), func() { //nolint:gosec // a choice

@@ -146,7 +146,7 @@ func (l *restoreLedger) restore(p *platformRun) bool {
 	return err == nil && o.OK && l.learn(p)
 }
 
-// learn notes what the restore points hold that were made since: all hold the state before what was done last.
+// learn records the contents of the new restore points: each holds the state before the last request.
 func (l *restoreLedger) learn(p *platformRun) bool {
 	status, text, err := p.call(p.Keys["member"], "page.restore_points", `{"site_id":"`+l.site+`"}`)
 	if err != nil || status != http.StatusOK && l.isPowerless() {
@@ -179,7 +179,7 @@ func (l *restoreLedger) learn(p *platformRun) bool {
 // check holds the page to the ledger: it is as before the request without an answer, or as after it, whole.
 func (l *restoreLedger) check(p *platformRun) {
 	l.Helper()
-	l.learn(p) // before the state is known: what was made holds the state before
+	l.learn(p) // before the ledger knows the new state: new restore points hold the old one
 	live := p.liveOf(l.T, l.site)
 	v := p.request(l.T, http.MethodGet, l.host, "/api/rows", "")
 	mark, rows, _ := strings.Cut(v.body, ": ")
@@ -204,9 +204,9 @@ func (l *restoreLedger) checkPoints(p *platformRun) {
 	}
 }
 
-// TestRestoreKilled kills the service at random while a page is published, written to and restored: after each kill it is as it
-// was before what was not answered, or as it is after it: code and data, whole. A row that was acknowledged is there, or in the
-// restore point of the restore that took it away.
+// TestRestoreKilled kills the service at random while a client publishes a site, writes to it and restores it: after each kill
+// the site is as before the request without a response, or as after it: code and data, whole. An acknowledged row is there, or
+// in the restore point of the restore that removed it.
 func TestRestoreKilled(t *testing.T) {
 	acks := 8 // of publishes and restores
 	if os.Getenv("PAGES_SOAK") != "" {

@@ -162,7 +162,7 @@ func TestKilled(t *testing.T) {
 		})
 		_ = d.cmd.Wait() // killed
 	}
-	l.check(t, startDev(t, dir), filepath.Join(dir, ".pages", "state")) // which brings home what was pending
+	l.check(t, startDev(t, dir), filepath.Join(dir, ".pages", "state")) // its start finishes the pending work
 }
 
 // membership is a post of the form, with a file that holds the name or without one.

@@ -147,7 +147,7 @@ func (c *cli) printLead(lead inbox.Lead) {
 	inbox.WriteLead(c.term.Stdout, lead)
 }
 
-// openInbox finds the site of a command, and what it received.
+// openInbox finds the site of a command, and opens its leads.
 func (c *cli) openInbox(args []string) (inbox.Inbox, error) {
 	dir, err := c.sites().Find(args)
 	if err != nil {

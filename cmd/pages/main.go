@@ -2,11 +2,11 @@
 // commands.
 //
 // This package is the only one that knows all rooms: a file holds one subcommand, or a group of small ones: flags, the
-// call into a room and what is printed. Rules live in the rooms.
+// call into a room and the output. Rules live in the rooms.
 //
 // A new command is a function here, called by newRoot or the command above it; its page of help in help/; its group in
-// cmd/internal/manual/help.go, if no command is above it; what --json prints in documents.go, with its line in json.txtar;
-// a script in testdata/script; what is completed of its arguments in completion.go. The manual and pages schema follow.
+// cmd/internal/manual/help.go, if no command is above it; its --json document in documents.go, with its line in json.txtar;
+// a script in testdata/script; the completion of its arguments in completion.go. The manual and pages schema follow.
 package main
 
 import (

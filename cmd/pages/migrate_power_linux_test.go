@@ -16,8 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// TestMigratePowerLoss: the power of the disk is cut at random while migrations are applied. What a run said
-// it applied is there afterwards, and of each file all or nothing.
+// TestMigratePowerLoss cuts the power of the disk at random while migrations are applied. Each reported migration
+// is there afterwards, and each file is applied whole or not at all.
 func TestMigratePowerLoss(t *testing.T) {
 	needsPower(t)
 	path := program(t)

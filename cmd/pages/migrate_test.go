@@ -33,7 +33,7 @@ func migrationSite(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// pages runs the command and gives what it wrote and its exit code.
+// pages runs the command and returns its output and exit code.
 func pages(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	return pagesReading(t, "", args...)
@@ -111,8 +111,8 @@ func TestMigrateAtOnce(t *testing.T) {
 	}
 }
 
-// TestDevMigrates: pages dev applies what is pending at its start and on change, leaves a file without a statement
-// alone, shows one that fails and goes on with the database as it is, and serves what was undone and reset meanwhile.
+// TestDevMigrates: pages dev applies pending migrations at its start and on change, ignores a file without a statement,
+// shows a failed migration and goes on with the database as it is, and serves the database after an undo or a reset.
 func TestDevMigrates(t *testing.T) {
 	dir := migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE a(x);"})
 	d := startDev(t, dir)

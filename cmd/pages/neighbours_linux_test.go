@@ -27,7 +27,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// bombWorker does what a site must not be felt for by others.
+// bombWorker exhausts its CPU, memory and bindings. Other sites must not notice.
 const bombWorker = `
 import { gunzipSync } from "node:zlib";
 export default { async fetch(request, env) {
@@ -195,7 +195,7 @@ func (n *neighbours) ask() (failed []string) {
 	return failed
 }
 
-// medians are those of what was asked since the last call.
+// medians returns the median response times since the last call.
 func (n *neighbours) medians() map[string]time.Duration {
 	all := map[string]time.Duration{}
 	for who, took := range n.took {
@@ -285,7 +285,7 @@ func startBombing(t *testing.T) (*bombing, *neighbours) {
 		p.ship(t, p.Demo[site], bombManifest, page)
 	}
 	n := &neighbours{p, map[string][]time.Duration{}}
-	for range 10 { // what is started at first use is started
+	for range 10 { // warm up: some parts start at first use
 		n.ask()
 	}
 	n.medians()

@@ -99,7 +99,7 @@ func TestSecretsOfAPipe(t *testing.T) {
 	}
 }
 
-// TestPipesThatAreMeant reads what a shell gives as /dev/stdin, or as <(…).
+// TestPipesThatAreMeant reads the pipes that a shell passes as /dev/stdin, or as <(…).
 func TestPipesThatAreMeant(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, manifest.FileName), `{"bindings": {"database": {}}}`)
@@ -117,7 +117,7 @@ func TestPipesThatAreMeant(t *testing.T) {
 				t.Fatal(err)
 			}
 			go func() {
-				_, _ = io.WriteString(in, c.stdin) // what it fails with, the command says
+				_, _ = io.WriteString(in, c.stdin) // a failure shows in the output of the command
 				_ = in.Close()
 			}()
 			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), c.want) {

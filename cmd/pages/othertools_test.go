@@ -53,7 +53,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestHabits: what the tables of habits name is here, and what they take it for is not.
+// TestHabits: the commands in the tables of habits exist; the words and flags of other tools there do not.
 func TestHabits(t *testing.T) {
 	root := (&cli{}).newRoot()
 	all := allCommands(root)

@@ -13,7 +13,7 @@ import (
 func TestCryptoPackages(t *testing.T) {
 	d := startDev(t, filepath.Join(copyExample(t, "packages"), "crypto"))
 	for topic, want := range map[string]map[string]any{
-		"jose":     nil, // each value tells what went well; see below
+		"jose":     nil, // wentWell checks each value
 		"noble":    nil,
 		"zip":      {"zip": "a.txt,dir/,dir/b.txt b"},
 		"oauth":    {"sub": "them", "proof": 1.0, "claims": "aud,exp,iat,iss,nonce,sub", "refused": "invalid_grant"},
@@ -35,7 +35,7 @@ func TestCryptoPackages(t *testing.T) {
 	}
 }
 
-// wentWell reports whether a value is true, or what a token of jose comes to.
+// wentWell reports whether a value means success: true, 1, or the expected text for a token of jose.
 func wentWell(value any) bool {
 	switch v := value.(type) {
 	case bool:

@@ -10,9 +10,9 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestMorePackages runs what the documentation of some 70 packages shows first, in three Workers: one takes half of the time that
-// a Worker has to load. What workerd answers, at the compatibility date 2026-10-01 with the flag nodejs_compat, is in
-// workerd.json.
+// TestMorePackages runs the first example in the documentation of some 70 packages, in three Workers: one takes half of the time
+// that a Worker has to load. workerd.json has the responses of workerd, at the compatibility date 2026-10-01 with the flag
+// nodejs_compat.
 func TestMorePackages(t *testing.T) {
 	testmachine.Unraced(t)
 	dir := filepath.Join(copyExample(t, "packages"), "more")

@@ -155,8 +155,8 @@ func TestServerPackages(t *testing.T) {
 	testHonoStreams(t, d)
 }
 
-// testHonoStreams: what is compressed comes apart again, and what is sent first
-// comes before what the Worker still waits for.
+// testHonoStreams: a compressed response decompresses, and the first chunk of a stream
+// arrives while the Worker still waits for the next one.
 func testHonoStreams(t *testing.T, d *devServer) {
 	packed := d.get("/hono/large", "Accept-Encoding: gzip")
 	unzip, err := gzip.NewReader(strings.NewReader(packed.body))

@@ -19,9 +19,8 @@ func (d *devServer) expectTopics(want map[string]string, query string) {
 	}
 }
 
-// packageRequest is a request to an application of a package, with lines of its
-// head, and what the answer has: status, lines of the head, and the body or, of
-// an object, its end.
+// packageRequest is a request to an application of a package, with its headers, and
+// the expected response: status, headers, and the body or, of an object, its end.
 type packageRequest struct {
 	method, path, body string
 	header             []string

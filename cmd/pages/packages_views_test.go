@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// viewPackages render components and pictures, and what comes of it. Node 22 gives
-// the same.
+// viewPackages are packages that render components and pictures, with their output. Node 22
+// gives the same.
 var viewPackages = map[string]string{
 	"lit": `{"html":"<!--lit-part CLQLprLepDI=--><h1>Boats <!--lit-part-->&amp; ` +
 		`&lt;oars&gt;<!--/lit-part--></h1><!--lit-part--><!--lit-part rY4GDLmHHkw=--><!--lit-node 0--><article class=\" card big \"  ` +

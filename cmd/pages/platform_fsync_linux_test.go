@@ -15,8 +15,8 @@ import (
 )
 
 // TestFailedSync: an fsync fails, of one kind of file after the other.
-// What was asked for then is not acknowledged, the service ends with an exit code of its
-// own and says why, and the next one begins with everything that was acknowledged before.
+// The service does not acknowledge the request under way, logs the reason and ends with an
+// exit code of its own. The next one starts with all changes acknowledged before.
 func TestFailedSync(t *testing.T) {
 	asks(t)
 	for _, c := range []struct {

@@ -61,7 +61,7 @@ type syncRun struct {
 	failed    atomic.Bool
 	last      atomic.Pointer[string] // the file of the one that failed
 	mu        sync.Mutex
-	files     map[string]int // what the fsyncs were of that failed
+	files     map[string]int // the number of failed fsyncs, by kind of file
 
 	page   *pageLedger
 	writes *ledger
@@ -74,7 +74,7 @@ func (s *syncRun) start() {
 	s.failed.Store(false)
 	s.p = startPlatformAs(s.t, s.data, func(cmd *exec.Cmd) {
 		askFirst(s.t, cmd, func(path string) bool {
-			// SQLite syncs the folder of a new log, and takes no notice of what comes of it.
+			// SQLite syncs the folder of a new log, and ignores the result.
 			if found, _ := filepath.Glob(filepath.Join(path, "*.db")); len(found) > 0 || s.countdown.Load() == 0 ||
 				s.countdown.Add(-1) != 0 {
 				return false

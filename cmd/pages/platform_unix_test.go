@@ -39,7 +39,7 @@ type platformRun struct {
 	client *http.Client
 }
 
-// described holds what a service answers to its description.
+// described checks the responses of a service against its OpenAPI document.
 func described(t *testing.T) *oracle.Oracle {
 	t.Helper()
 	document, err := toolapi.NewContract().OpenAPI()
@@ -301,8 +301,8 @@ func readEffects(t *testing.T, data string) (e platformEffects) {
 }
 
 // TestPlatformLosesNothing: however the service ends under
-// load, what was acknowledged is there, and what is tried again happens once. One that
-// is asked to end finishes what it has begun: each effect has its response.
+// load, acknowledged changes are there, and a retried request takes effect once. A
+// graceful shutdown finishes the requests under way: each effect has its response.
 func TestPlatformLosesNothing(t *testing.T) {
 	rounds := 10
 	switch {

@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// proberWorker tries to reach what it is asked to, by all that workerd has for it. What it reaches is in the answer.
+// proberWorker tries to reach the targets of a request, by every API that workerd has for it. The response lists its successes.
 const proberWorker = `import fs from "node:fs";
 import net from "node:net";
 import http from "node:http";

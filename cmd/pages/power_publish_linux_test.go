@@ -8,9 +8,9 @@ import (
 )
 
 // TestPublishPowerLoss cuts the power of the disk at random while pages are
-// uploaded, imported, published and rolled back. Every revision that was acknowledged is
-// there, with every byte; the pointer is the last acknowledged one or the one under way;
-// and what is served is that revision, whole.
+// uploaded, imported, published and rolled back. Every acknowledged revision is there, with
+// every byte; the pointer is the last acknowledged one or the one under way; and the site
+// serves that revision, whole.
 func TestPublishPowerLoss(t *testing.T) {
 	needsPower(t)
 	power := newDisk(t)

@@ -15,7 +15,7 @@ import (
 
 // TestRestorePowerLoss is TestRestoreKilled with a disk that loses its power: killing the process alone would lose nothing even
 // if nothing was ever synced. After each loss code and data are, whole, as before the request without an answer, or as after it;
-// and each restore point that was listed holds what it held.
+// and each listed restore point keeps its contents.
 func TestRestorePowerLoss(t *testing.T) {
 	testmachine.Long(t)
 	needsDisks(t)

@@ -60,7 +60,7 @@ var register = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprint(input, " ", output) },
 }
 
-// historian is several clients of one page, and what they saw.
+// historian records the observations of several clients of one site.
 type historian struct {
 	*testing.T
 

@@ -98,10 +98,10 @@ func (l *pageLedger) isPowerless() bool {
 	return l.powerless
 }
 
-// mayFail reports whether what is not acknowledged is no fault.
+// mayFail reports whether a request may fail: the power is gone, or the service may refuse.
 func (l *pageLedger) mayFail() bool { return l.isPowerless() || l.refused != nil && l.refused() }
 
-// told notes what an acknowledgement says, unless the power is gone.
+// told records an acknowledgement, unless the power is gone.
 func (l *pageLedger) told(note func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -297,7 +297,7 @@ func (l *pageLedger) checkRevisions(t *testing.T, p *platformRun, data string) {
 	}
 }
 
-// checkServed compares what is served with a mark.
+// checkServed compares the served files with a mark.
 func (l *pageLedger) checkServed(t *testing.T, p *platformRun, mark string) {
 	t.Helper()
 	for path, name := range markedPaths {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestHostileAtTerminal shows what a stranger wrote at a terminal, which obeys none of it; into a pipe go the bytes.
+// TestHostileAtTerminal prints text of a stranger: a terminal gets it escaped, and a pipe gets the bytes.
 func TestHostileAtTerminal(t *testing.T) {
 	const hostile = "\x1b]0;owned\x07\x1b[2J\u009b31m\u202ex"
 	dir := t.TempDir()

@@ -49,8 +49,8 @@ func (r *reader) shell(script string) *exec.Cmd {
 	return cmd
 }
 
-// TestReadmeJourney does what the README tells its reader to do, in that order, with its
-// own words: a block that is added to it is not run by itself, and fails here.
+// TestReadmeJourney follows the instructions of the README in their order, word for word. It
+// does not run a new block by itself: it fails until the test knows the block.
 func TestReadmeJourney(t *testing.T) {
 	r := newReader(t)
 	if len(r.blocks) != 4 {
@@ -62,7 +62,7 @@ func TestReadmeJourney(t *testing.T) {
 	r.publish()
 }
 
-// begin holds `make dev` to what it ends in: this is `make test`.
+// begin checks the recipe of `make dev`, and does not run `make test`: this test is part of it.
 func (r *reader) begin() {
 	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/manual"
 )
 
-// readme is the README as it is tested: what it tells its reader to type.
+// readme holds the commands that the README tells its reader to type.
 type readme struct {
 	blocks map[string][]string // the fenced ones, by language
 	spans  []span
@@ -107,7 +107,7 @@ func (r *readme) commands() (list []span) {
 // such as `pages db query SQL` by its words and flags.
 func TestReadmeCommands(t *testing.T) {
 	r := readReadme(t)
-	var run strings.Builder // what the scripts run, a line each
+	var run strings.Builder // the commands of the scripts, one a line
 	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// What the README has in its text, and is run by TestReadmeJourney and TestWorkflow.
+// Commands in the text of the README, which TestReadmeJourney and TestWorkflow run.
 const (
 	readmeGate = "curl -i http://127.0.0.1:8788/minutes/"
 	readmeMany = "pages validate sites/*"

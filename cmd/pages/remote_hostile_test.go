@@ -230,8 +230,8 @@ func TestUnclearConfirmation(t *testing.T) {
 	}
 }
 
-// TestHostileJSON: what a service says and visitors wrote is printed as JSON that means the same, and that a
-// terminal obeys none of.
+// TestHostileJSON: pages prints the text of a service or a visitor as JSON with the same meaning, and escapes its
+// terminal sequences.
 func TestHostileJSON(t *testing.T) {
 	const evil = "\x7f\u009b31m\u202e\u2066é\u2028"
 	answer := map[string]any{
@@ -262,7 +262,7 @@ func TestHostileJSON(t *testing.T) {
 	}
 }
 
-// TestHostileCompletion: what is completed is one word of a shell, whatever a service calls its tools and workspaces.
+// TestHostileCompletion: a completion is one word of a shell, whatever a service calls its tools and workspaces.
 func TestHostileCompletion(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		said := `{"ok":false,"code":"workspace_ambiguous","message":"Choose.","workspaces":["acme","$(id)"]}`

@@ -63,7 +63,7 @@ func servePlatform(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// zoneIn answers for DNS what a file has: a name and its value in each line.
+// zoneIn resolves names from a file in place of DNS: each line has a name and its value.
 func zoneIn(file string) func(context.Context, string) ([]string, error) {
 	return func(_ context.Context, name string) (found []string, err error) {
 		text, _ := os.ReadFile(file) // none yet, or one that is there
@@ -81,7 +81,7 @@ func zoneIn(file string) func(context.Context, string) ([]string, error) {
 
 var proofRecord = regexp.MustCompile(`(_pages-challenge\.[a-z0-9.-]+)[^=]*(pages-challenge=[a-z2-7]+)`)
 
-// prove sets in DNS what was printed last as the proof of a domain.
+// prove sets the DNS record that the last command printed as the proof of a domain.
 func prove(ts *testscript.TestScript, _ bool, _ []string) {
 	found := proofRecord.FindStringSubmatch(ts.ReadFile("stdout") + ts.ReadFile("stderr"))
 	if found == nil {

@@ -96,7 +96,7 @@ func (e *emptiedPage) whole(t *testing.T, when, shows string) {
 // file is a file of the page's state.
 func (e *emptiedPage) file(name string) string { return filepath.Join(e.data, "sites", e.site, name) }
 
-// propose proposes what a key may, and returns the arguments that confirm it.
+// propose creates a proposal with a key, and returns the arguments that confirm it.
 func (e *emptiedPage) propose(t *testing.T, key, tool string, args map[string]any) (confirm string) {
 	t.Helper()
 	args["site_id"] = e.site
@@ -253,7 +253,7 @@ func TestTwoRestoresAtOnce(t *testing.T) {
 }
 
 // TestRestoreBesidePublish: a restore that is confirmed while a publish with migrations is under way, and the reverse, are one
-// after the other: the second one is refused, since it was proposed for what was live before.
+// after the other: the service refuses the second one, since its proposal is for the revision that was live before.
 func TestRestoreBesidePublish(t *testing.T) {
 	const migrating = "migrations-*"
 	for _, c := range []struct {

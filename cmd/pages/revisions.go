@@ -44,7 +44,7 @@ func (c *cli) newRevisions() *cobra.Command {
 	return cmd
 }
 
-// revisionState says what a revision is used for.
+// revisionState describes the use of a revision.
 func revisionState(v toolapi.RevisionSummary) string {
 	var words []string
 	if v.Live {
@@ -62,7 +62,7 @@ func revisionState(v toolapi.RevisionSummary) string {
 	return strings.Join(words, ", ")
 }
 
-// shortTime writes a time of a response for people; what is no time stays as it is.
+// shortTime formats a time of a response for people; it returns any other text unchanged.
 func shortTime(text string) string {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {

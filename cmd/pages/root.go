@@ -25,7 +25,7 @@ import (
 //go:embed help/*.txt
 var helpPages embed.FS
 
-// helpWords fills in what the pages leave to the code.
+// helpWords replaces the placeholders of the help pages.
 func helpWords() *strings.Replacer {
 	return strings.NewReplacer(
 		"{{exit codes of calls}}", "4 a person is needed,\n5 the key is refused, 6 the tool refused, 7 still rate limited after "+
@@ -109,7 +109,7 @@ func (c *cli) readFlags(flags *pflag.FlagSet) (err error) {
 	return c.chooseStateDir()
 }
 
-// chooseStateDir decides which folder the two names of one flag mean. What is typed counts before the environment.
+// chooseStateDir decides which folder the two names of one flag mean. A typed flag overrides the environment.
 func (c *cli) chooseStateDir() error {
 	inherited := func(flag string) bool { return c.set[flag] != "" }
 	switch {

@@ -108,7 +108,7 @@ func secretLine(s toolapi.Secret) string {
 	return fmt.Sprintf("%-30s %s", wording.Printable(s.Name), wording.Printable(state))
 }
 
-// printSecretChange says what was done, and never the value.
+// printSecretChange prints the change, and never the value.
 func (c *cli) printSecretChange(done toolapi.SecretChange, err error, verb string) error {
 	if err != nil {
 		return remote.CommandError(err)

@@ -60,12 +60,12 @@ func TestSoakLoad(t *testing.T) {
 		if t.Failed() {
 			return
 		}
-		if save == saves/3 { // what is opened at first use, by several at once, is open
+		if save == saves/3 { // by now several clients at once opened the files of first use
 			early, idle = d.status(t, "VmRSS"), d.settledFiles(t, 0)
 		}
 	}
 	d.settledFiles(t, idle)
-	const spare = 64 << 10 // kB: what a garbage collector may be about to collect
+	const spare = 64 << 10 // kB of garbage that is not collected yet
 	if late := d.status(t, "VmRSS"); late > early+early/2+spare {
 		t.Errorf("%d kB of memory after a third of the load, and %d kB after all of it", early, late)
 	}
@@ -91,8 +91,8 @@ func (d *devServer) saveWorker(t *testing.T, dir string, n int) {
 	}
 }
 
-// settledFiles is how many files the server has open when it is left alone. With
-// most it waits until there are no more than that, and a few for what comes and goes.
+// settledFiles returns the number of open files of an idle server. With most it waits
+// until there are no more than that, and a few for short-lived ones.
 func (d *devServer) settledFiles(t *testing.T, most int) int {
 	t.Helper()
 	const few = 8

@@ -92,7 +92,7 @@ func (c *cli) newStateLoad() *cobra.Command {
 				}
 				defer unlock()
 				var agree func() error
-				if why := c.term.Unattended(); !yes && (why == "" || why == terminal.Unseen) { // scripts load what they saved
+				if why := c.term.Unattended(); !yes && (why == "" || why == terminal.Unseen) { // scripts load without a prompt
 					question := fmt.Sprintf("Replace all local data in %s by the snapshot %s?", c.realPath(s.Dir), args[0])
 					agree = func() error { return c.term.Confirm(cmd.Context(), question) }
 				}

@@ -127,7 +127,7 @@ func foreignSite(t *testing.T) (all, site string) {
 	return all, site
 }
 
-// stateCommands are all commands that look at a state folder, each with what it needs to go on.
+// stateCommands are all commands that read a state folder, each with the arguments it needs.
 func stateCommands(all string) [][]string {
 	rows, table := filepath.Join(all, "rows.sql"), filepath.Join(all, "a.csv")
 	var commands [][]string

@@ -98,7 +98,7 @@ func TestStorms(t *testing.T) {
 		t.Fatal(status, body)
 	}
 	before := open()
-	// All connections of a site's databases, the files of a bucket, and some for requests and what they wait for.
+	// All connections of a site's databases, the files of a bucket, and some for requests and their calls.
 	most := before + host.SiteFiles + r2.MaxFiles + 100
 	peak := 0
 	for range rounds {

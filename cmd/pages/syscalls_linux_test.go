@@ -86,7 +86,7 @@ func become(args []string) error {
 		return err
 	}
 	unix.CloseOnExec(listenerSocket)
-	return syscall.Exec(args[0], args, os.Environ()) //nolint:gosec // what the test runs
+	return syscall.Exec(args[0], args, os.Environ()) //nolint:gosec // the test chooses the command
 }
 
 // askFirst makes a command ask before each fsync. fails is asked with the file's path, and

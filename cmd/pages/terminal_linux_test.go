@@ -140,7 +140,7 @@ func TestDeployAtTerminal(t *testing.T) {
 		t.Errorf("published without approval: %d %s", v.status, v.body)
 	}
 
-	// What is typed as a secret or a key is not shown.
+	// The terminal does not echo a secret or a key.
 	p.key = service.Keys["member"]
 	secret := p.atTerminal("secrets", "set", "TOKEN")
 	secret.answer("(not shown): ", canary+"\n")
@@ -189,7 +189,7 @@ func TestNobodyIsAsked(t *testing.T) {
 				t.Errorf("%s 2>file: exit %d, %v: %s", line, code, err, said)
 			}
 			if line == "state load kept" {
-				return // scripts load what they saved
+				return // scripts load without a prompt
 			}
 			if code, shown := at(line, "CI=true").end(); code != failure.ExitPerson ||
 				!strings.Contains(shown, "CI is set, so there are no questions") {

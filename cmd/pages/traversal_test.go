@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestD008Traversal asks the dev server for what no site serves: files beside the
-// assets, hidden ones, sources, and the machine's own.
+// TestD008Traversal requests files from the dev server that no site serves: those beside
+// the assets, hidden ones, sources, and the machine's own.
 func TestD008Traversal(t *testing.T) {
 	dir := copyExample(t, "riverside")
 	const canary = "nobody-may-read-this"

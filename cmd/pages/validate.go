@@ -67,7 +67,7 @@ func (c *cli) checkValidate(f *validateFlags, formatGiven bool, args []string) e
 	case !c.term.JSON:
 	case c.typed["json"] && c.typed["format"] && f.format != "json":
 		return failure.Usage("--json and --format %s ask for two forms", f.format)
-	case c.typed["json"], !formatGiven: // what is typed counts before the environment
+	case c.typed["json"], !formatGiven: // a typed flag overrides the environment
 		f.format = "json"
 	}
 	if c.typed["dir"] && len(args) > 0 {
@@ -89,8 +89,8 @@ func (c *cli) checkValidate(f *validateFlags, formatGiven bool, args []string) e
 	return nil
 }
 
-// validateOnChange checks now and after every change of what was looked at, until
-// a signal ends it. A report that says the same as the last one is not repeated.
+// validateOnChange checks now and after every change of the checked files, until
+// a signal ends it. It skips a report that equals the last one.
 func (c *cli) validateOnChange(ctx context.Context, f validateFlags, args []string) error {
 	if len(args) == 0 {
 		dir, err := c.sites().Find(nil)

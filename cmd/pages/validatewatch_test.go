@@ -16,9 +16,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// TestValidateWatch edits a site under `pages validate --watch` and reads what it
-// says of each state: of the manifest, of the files it names, and of those that
-// were missing.
+// TestValidateWatch edits a site under `pages validate --watch` and reads the report
+// of each state: of the manifest, of the files it names, and of those that were
+// missing.
 func TestValidateWatch(t *testing.T) {
 	dir := copyExample(t, "static")
 	path := program(t)

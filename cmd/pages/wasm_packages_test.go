@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// wasmPackages are packages that bring a WebAssembly module, and what comes of
-// what their documentation shows. The answers are the same under wrangler dev.
+// wasmPackages are packages with a WebAssembly module, and the output of the examples in
+// their documentation. wrangler dev gives the same.
 var wasmPackages = map[string]string{
 	"automerge": `{"doc":"{\"count\":8,\"items\":[{\"done\":true,\"name\":\"milk\"},{\"done\":true,\"name\":\"bread ⛵\"}],` +
 		`\"title\":\"shopping\"}","heads":2,"changes":3,` +

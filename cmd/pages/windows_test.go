@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestSyncForWindows: Windows refuses to sync what is open for reading only, a folder above all. Such code
-// needs a way of its own for Windows.
+// TestSyncForWindows: Windows refuses to sync a file or folder that is open for reading only. Code that syncs one
+// needs a variant for Windows.
 func TestSyncForWindows(t *testing.T) {
 	found := 0
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
