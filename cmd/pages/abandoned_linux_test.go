@@ -81,7 +81,7 @@ func abandon(t *testing.T, client *http.Client, base, host string, n int) {
 }
 
 // TestAbandonedRequests has visitors leave in the midst of endless loops: the next one is
-// answered as if they had never come, and the log says what became of them.
+// answered as if they had never come, and the log records the abandoned requests.
 func TestAbandonedRequests(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "w.js", "routes": [{"pattern": "/*", "access": "public"}]}`)

@@ -85,7 +85,7 @@ func (p page) shot(name string) {
 	}
 }
 
-// accessible has axe look for what keeps people from using a page, in light and in dark.
+// accessible runs axe on a page, in light and in dark: it fails on accessibility violations.
 func (p page) accessible(name string) {
 	p.t.Helper()
 	axe := driverFile(p.t, "axe-core", "axe.min.js")
@@ -157,8 +157,8 @@ func TestBrowser(t *testing.T) {
 	testLivePage(d, p)
 }
 
-// TestBrowserSignedOut: who signed out sees no members page by going back, not even the one
-// that signed out.
+// TestBrowserSignedOut: after signing out, the Back button shows no members page, not even the
+// one with the sign-out.
 func TestBrowserSignedOut(t *testing.T) {
 	d := startDev(t, copyExample(t, "riverside"))
 	p := page{t, testmachine.Browser(t)}

@@ -134,7 +134,7 @@ func tool() string { return "pages " + version }
 // help is the RunE of commands that only group others.
 func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// allowImportFlag gives a command that builds the flag of what may be built in.
+// allowImportFlag adds --allow-import to a command that builds.
 func allowImportFlag(flags *pflag.FlagSet, folders *[]string) {
 	const usage = "`folder` outside of the site's checkout whose files the Worker may import; repeatable"
 	flags.StringArrayVar(folders, "allow-import", nil, usage)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The script for bash completes in a shell that has nothing but it, also behind "=" and before further words.
+// The script for bash completes in a shell that has nothing but it, also after "=" and before further words.
 func TestCompletionOfBashAlone(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink(program(t), filepath.Join(dir, "pages")); err != nil {
@@ -20,7 +20,7 @@ func TestCompletionOfBashAlone(t *testing.T) {
 	shell.answer("$ ", "pages dev --live-reload=fu\t")
 	shell.answer("--live-reload=full ", "\x15pages   rout\t")
 	shell.answer("pages   routes ", "expl\t--as=outs\t")
-	// The cursor stands behind the c.
+	// The cursor is after the c.
 	shell.answer("explain --as=outsider ", "\x15pages build --target c --minify\x02\x02\x02\x02\x02\x02\x02\x02\x02\t")
 	shell.answer("loudflare", "\x15\x0bexit 3\n")
 	if code, shown := shell.end(); code != 3 {

@@ -79,7 +79,7 @@ func TestDataLossAtTerminal(t *testing.T) {
 	}
 }
 
-// TestMigrationsMeetWhatIsLive: what cannot be applied to the rows that are live is refused before anything is sent.
+// TestMigrationsMeetWhatIsLive: the service refuses a migration that the live rows do not allow, before the upload.
 func TestMigrationsMeetWhatIsLive(t *testing.T) {
 	s := startPlatform(t, t.TempDir())
 	p, count, visit := peopleSite(t, s)
@@ -95,8 +95,8 @@ func TestMigrationsMeetWhatIsLive(t *testing.T) {
 	}
 }
 
-// TestDataLossBesideVisitors: rows that come after a person was asked are not lost by their yes, and of two who approve the
-// same, one does it.
+// TestDataLossBesideVisitors: an approval does not discard rows that are newer than its proposal, and of two approvals of one
+// proposal, one takes effect.
 func TestDataLossBesideVisitors(t *testing.T) {
 	s := startPlatform(t, t.TempDir())
 	p, count, visit := peopleSite(t, s)

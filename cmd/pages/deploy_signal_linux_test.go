@@ -98,8 +98,8 @@ func (h *holdingProxy) serve(t *testing.T, to string) string {
 }
 
 // TestDeployStopped sends a signal into each phase of a deploy that calls the service: it
-// says what stands and what to do, its exit code is the signal's, and running it again
-// completes it.
+// reports the state of the site and the next step, its exit code is the signal's, and
+// running it again completes it.
 func TestDeployStopped(t *testing.T) {
 	service := startPlatform(t, t.TempDir(), "--rate-limit", "6000")
 	dir := t.TempDir()

@@ -18,7 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
-// checkFrontend checks what names the dev server of a framework.
+// checkFrontend checks the flags and the command that name the dev server of a framework.
 func (f *devFlags) checkFrontend(cmd *cobra.Command) error {
 	o := f.Frontend
 	switch {

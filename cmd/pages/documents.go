@@ -97,7 +97,7 @@ func documents() []document {
 	return append(all, documentsOfServices(tools)...)
 }
 
-// documentsOfServices are those of commands that run or call a service, and of what follows them by name.
+// documentsOfServices are the documents of commands that run or call a service, and of those later in the alphabet.
 func documentsOfServices(tools *toolapi.Contract) []document {
 	return []document{
 		{"platform", by("platform"), "the first line on stdout", jsonshape.Of[platform.Ready]},

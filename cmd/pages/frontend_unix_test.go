@@ -24,7 +24,7 @@ func viteSite(t *testing.T) string {
 	return dir
 }
 
-// TestFrontend has real Vite behind a site: who gets which of its sources, forms, its end and its return.
+// TestFrontend runs a site with a real Vite upstream: access to its sources, forms, its end and its return.
 func TestFrontend(t *testing.T) {
 	dir := viteSite(t)
 	d := startDev(t, dir, "--", "sh", "-c", "echo $$ > vite.pid; exec vite --clearScreen false")

@@ -174,7 +174,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// TestExitCodes: every code is explained, and what commands say of theirs is so.
+// TestExitCodes: every code is explained, and the help of each command agrees.
 func TestExitCodes(t *testing.T) {
 	known := map[string]bool{}
 	for _, e := range manual.ExitMeanings {

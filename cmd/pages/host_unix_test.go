@@ -107,7 +107,7 @@ func (p *platformRun) twice(tool string, args map[string]any) (o outcome, err er
 	return o, nil
 }
 
-// ship uploads and publishes what must go live.
+// ship uploads and publishes a revision; a failure ends the test.
 func (p *platformRun) ship(t *testing.T, site, manifest string, files map[string]string) (revision string) {
 	t.Helper()
 	revision, err := p.upload(site, manifest, files)

@@ -11,8 +11,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
-// TestTemplatesWork takes each template the way of its workflow: it is in order to the last warning, its types are
-// what its code needs, it builds, its own tests pass, and it is served.
+// TestTemplatesWork takes each template the way of its workflow: it validates without a warning, its types
+// match its code, it builds, its own tests pass, and pages dev serves it.
 func TestTemplatesWork(t *testing.T) {
 	program := program(t)
 	installed, err := filepath.Abs(filepath.Join(sites, "riverside", "node_modules"))

@@ -64,7 +64,7 @@ func exists(path string) func(string) bool {
 	}
 }
 
-// TestInterrupt presses Ctrl-C in the middle of what may take long.
+// TestInterrupt presses Ctrl-C during slow operations.
 func TestInterrupt(t *testing.T) {
 	t.Run("migrate", func(t *testing.T) {
 		dir := copyExample(t, "broken/failing-migration")

@@ -199,8 +199,8 @@ func TestDevHearsOfSeed(t *testing.T) {
 	}
 }
 
-// TestDevHearsOfRows: pages dev that a migration stopped goes on when somebody has written to the database what lets
-// the migration pass.
+// TestDevHearsOfRows: after a failed migration, pages dev goes on as soon as a write to the database lets the
+// migration pass.
 func TestDevHearsOfRows(t *testing.T) {
 	dir := migrationSite(t, map[string]string{"1_a.sql": "CREATE TABLE a(x);"})
 	d := startDev(t, dir)

@@ -35,7 +35,7 @@ type migrationFolder struct {
 	tables  string            // of the manifest, as JSON
 	lay     func(t *testing.T, dir string)
 	verdict string
-	code    string // of what validate, build and deploy say; "" for nothing
+	code    string // of the problem that validate, build and deploy report; "" for none
 	alone   bool   // only a folder on a disk can be so: no upload
 }
 

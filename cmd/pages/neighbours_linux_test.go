@@ -67,7 +67,7 @@ func (b *bombing) send(ctx context.Context, after time.Duration, method, host, p
 		return
 	}
 	r.Host = host
-	if resp, err := http.DefaultClient.Do(r); err == nil { // what becomes of it is not looked at
+	if resp, err := http.DefaultClient.Do(r); err == nil { // the result does not matter
 		_, _ = io.Copy(io.Discard, resp.Body)
 		_ = resp.Body.Close()
 	}
@@ -166,7 +166,7 @@ func (zeroes) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// neighbours are who must not feel the bomb: pages of other sites, and the tool API.
+// neighbours measures the targets that the bomb must not slow down: pages of other sites, and the tool API.
 type neighbours struct {
 	p    *platformRun
 	took map[string][]time.Duration // by who, of the time that is looked at
@@ -174,7 +174,7 @@ type neighbours struct {
 
 var watched = []string{"page", "worker", "tool"}
 
-// ask asks each once, and reports who failed.
+// ask sends each target one request, and returns the failed ones.
 func (n *neighbours) ask() (failed []string) {
 	for _, who := range watched {
 		began := time.Now()

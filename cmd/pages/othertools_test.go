@@ -22,7 +22,7 @@ func allCommands(cmd *cobra.Command) []*cobra.Command {
 
 var (
 	quotedText = regexp.MustCompile(`'[^'\n]*'|"[^"\n]*"`)
-	// pagesCall is a call of pages: on a line of its own, in a pipe, behind another or within $(…).
+	// pagesCall is a call of pages: on a line of its own, in a pipe, after another or within $(…).
 	pagesCall = regexp.MustCompile(`(?m)(?:^ *|[|(;&] *)pages ([^|();&<>\n]*)`)
 )
 

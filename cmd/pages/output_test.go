@@ -57,7 +57,7 @@ func TestOutputThatIsLost(t *testing.T) {
 	}
 }
 
-// What prints lines of JSON prints why it failed as one of them.
+// A command that prints lines of JSON prints its failure as one of them.
 func TestFailuresAmongLines(t *testing.T) {
 	for _, args := range []string{
 		"dev nowhere --json", "--json dev --bogus", "platform --seed other --json", "events tail nowhere --json",

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// clientPackages are packages that talk to a server, and what their
-// documentation's examples come to. Node 22 gives the same answers.
+// clientPackages are packages that talk to a server, and the output of their
+// documentation's examples. Node 22 gives the same.
 var clientPackages = map[string]string{
 	"aiSdk": `{"words":["Hel","lo ","⛵","!"],"finish":"stop","usage":5,"steps":2,"text":"Hello ⛵!","results":["sunny in Kiel"],` +
 		`"typed":{"name":"heron","seats":8},"events":["start","start-step","text-start","text-delta","text-end","finish-step","finish"]}`,
@@ -94,7 +94,7 @@ func answerJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// echo tells what of a request the clients set.
+// echo returns the parts of a request that the clients set.
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	answerJSON(w, http.StatusOK, map[string]any{

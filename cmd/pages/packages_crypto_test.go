@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCryptoPackages runs what packages that lean on crypto.subtle and on the
-// compression streams show in their documentation, in a real Worker.
+// TestCryptoPackages runs the documentation's examples of packages that use crypto.subtle
+// and the compression streams, in a real Worker.
 func TestCryptoPackages(t *testing.T) {
 	d := startDev(t, filepath.Join(copyExample(t, "packages"), "crypto"))
 	for topic, want := range map[string]map[string]any{

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// What applications of servers for Node.js answer, which cloudflare:node brings
-// requests to. wrangler dev gives the same, but for Koa's "Not Found", which says
+// The responses of applications of servers for Node.js, which get their requests from
+// cloudflare:node. wrangler dev gives the same, but for Koa's "Not Found", which says
 // "unknown" there, and Fastify's inject, which fails there.
 var (
 	expressRequests = []packageRequest{
@@ -132,12 +132,12 @@ var (
 	}
 )
 
-// otherInWorkerd are paths whose GET workerd answers otherwise: it sends what node:http writes as a stream, which is compressed
+// otherInWorkerd are paths whose GET workerd answers otherwise: it sends the output of node:http as a stream, which it compresses
 // then, says "unknown" for a missing text of a status, and has a ServerResponse that inject cannot extend.
 var otherInWorkerd = []string{"/express/text", "/koa/etag", "/koa/missing", "/fastify/text", "/fastify/inject"}
 
-// askingPackages are clients of node:http, and what their documentation's
-// examples come to. Node 22 gives the same answers.
+// askingPackages are clients of node:http, and the output of their documentation's
+// examples. Node 22 gives the same.
 var askingPackages = map[string]string{
 	"followRedirects": `{"moved":["/boats/1","{\"id\":\"1\",\"name\":\"\"}\n"],"posted":{"authorization":"Bearer t","body":"one two",` +
 		`"query":"","rainbow":"","type":""},"slow":"ETIMEDOUT","looping":"ERR_FR_TOO_MANY_REDIRECTS"}`,

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestIntlPackages runs what packages of dates and messages show in their
-// documentation, in a real Worker. The expected results are Node 20's.
+// TestIntlPackages runs the documentation's examples of packages for dates and
+// messages, in a real Worker. The expected results are Node 20's.
 func TestIntlPackages(t *testing.T) {
 	d := startDev(t, filepath.Join(copyExample(t, "packages"), "intl"))
 	for topic, want := range map[string]map[string]any{

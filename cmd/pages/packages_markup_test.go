@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// markupPackages are packages of markdown, templates, HTML and mail, and what their
-// documentation's examples come to. Node 22 gives the same, but for
+// markupPackages are packages for markdown, templates, HTML and mail, and the output of
+// their documentation's examples. Node 22 gives the same, but for
 // handlebarsCompile, which makes code of a string: the platform refuses that.
 var markupPackages = map[string]string{
 	"cheerio": `{"html":"<html><head></head><body><h2 class=\"title welcome\">Hello there!</h2><ul id=\"fruits\"><li ` +

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// nodePackages are packages written for Node.js, and what their documentation's
-// examples come to in a Worker with the flag nodejs_compat.
+// nodePackages are packages written for Node.js, and the output of their documentation's
+// examples in a Worker with the flag nodejs_compat.
 var nodePackages = map[string]string{
 	"bcrypt":    `{"right":true,"wrong":false,"known":true}`,
 	"context":   `{"answers":["Hello, a","Hello, b"]}`,

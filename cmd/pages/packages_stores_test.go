@@ -6,7 +6,7 @@ import (
 )
 
 // storePackages are packages that keep things in keys, in storage and in the cache,
-// and what their documentation promises.
+// and the output that their documentation promises.
 var storePackages = map[string]string{
 	"assets": `{"home":[200,"text/html; charset=utf-8","max-age=60","\"index.1a.html\"","MISS",13],"docs":[200,` +
 		`"text/html; charset=utf-8","max-age=60","\"docs.2b.html\"","MISS",13],"logo":[200,"image/png","max-age=60","\"logo.3c.png\"",` +

@@ -9,7 +9,7 @@ import (
 var highWater = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
 
 // peakMemory is the most memory in bytes that the process had at a time; 0 where the
-// system does not say. What getrusage tells counts the program that started this one.
+// system does not say. The value of getrusage includes the program that started this one.
 func peakMemory() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -21,7 +21,7 @@ func TestFailedSync(t *testing.T) {
 	asks(t)
 	for _, c := range []struct {
 		name, file string // file is an expression
-		// do asks for what needs that fsync, and reports whether it was acknowledged.
+		// do sends a request that needs that fsync, and reports whether the service acknowledged it.
 		do func(p *platformRun, site, revision string) bool
 	}{
 		{"a blob", "/blobs/(tmp|1/..)/.", func(p *platformRun, site, _ string) bool {

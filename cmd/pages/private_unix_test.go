@@ -13,8 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// TestOthersReadNoState: what visitors and members left is for its owner to read, also in a
-// folder that somebody made before for everybody to enter.
+// TestOthersReadNoState: only the owner can read the data of visitors and members, also in an
+// existing folder that everybody may enter.
 func TestOthersReadNoState(t *testing.T) {
 	folder := func() string {
 		dir := t.TempDir()

@@ -26,7 +26,7 @@ import (
 )
 
 // pageLedger records the responses to the only publisher of a page. A page's contents are a mark,
-// over and over: in two files and in what its Worker answers.
+// over and over: in two files and in its Worker's response.
 type pageLedger struct {
 	site, host string
 

@@ -65,7 +65,7 @@ func readReadme(t *testing.T) *readme {
 }
 
 // commandIn is the command that begins a text, "pages routes explain" of "pages routes
-// explain GET /path", and what follows it.
+// explain GET /path", and the rest of the text.
 func commandIn(text string) (cmd *cobra.Command, rest string) {
 	cmd = (&cli{}).newRoot()
 	cmd.InitDefaultCompletionCmd() // which cobra makes late
@@ -76,8 +76,8 @@ func commandIn(text string) (cmd *cobra.Command, rest string) {
 	return cmd, strings.Join(words, " ")
 }
 
-// isForm reports whether a command of the README stands for many: it has a word in
-// place of what its reader gives.
+// isForm reports whether a command of the README stands for many: it has a placeholder
+// for the reader's own value.
 func isForm(text string) bool {
 	return regexp.MustCompile(`[[|…]|/path|\b[A-Z]{2,}\b`).MatchString(text)
 }
@@ -240,7 +240,7 @@ func TestReadmeFlags(t *testing.T) {
 func TestWorkflow(t *testing.T) {
 	var commands []string
 	for line := range strings.Lines(strings.Join(readReadme(t).blocks["yaml"], "")) {
-		// Its other steps fetch what this machine has already.
+		// Its other steps fetch tools that this machine has already.
 		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "- run: pages "); ok {
 			commands = append(commands, "pages "+command)
 		}

@@ -81,8 +81,8 @@ func TestHostileService(t *testing.T) {
 	}
 }
 
-// TestHostileLink: a file of the site says to whom a key is sent only if somebody logged in
-// there, wherever the key comes from.
+// TestHostileLink: pages sends a key to the service that a file of the site names only after
+// a sign-in there, wherever the key comes from.
 func TestHostileLink(t *testing.T) {
 	for args, where := range map[string]string{
 		"":                            "PAGES_API_KEY=pgk_x",

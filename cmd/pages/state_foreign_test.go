@@ -47,7 +47,7 @@ func treeOf(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// differing names what differs between two trees.
+// differing returns the names of the files that differ between two trees.
 func differing(before, after map[string]string) (names []string) {
 	for name, was := range before {
 		if now, there := after[name]; !there || now != was {

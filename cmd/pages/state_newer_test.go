@@ -12,8 +12,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// TestStateOfANewerVersion: a state that a newer program has written is left alone, and its owner told what to do;
-// it was to be moved away.
+// TestStateOfANewerVersion: pages does not touch the state of a newer version, and tells its owner what to do. It used
+// to tell the owner to move it away.
 func TestStateOfANewerVersion(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")

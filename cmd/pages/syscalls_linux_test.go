@@ -101,7 +101,7 @@ func askFirst(t *testing.T, cmd *exec.Cmd, fails func(path string) bool) {
 	name, _, _ := strings.Cut(t.Name(), "/")
 	cmd.Args = append([]string{os.Args[0], "-test.run=^" + name + "$", "--", cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = os.Args[0]
-	cmd.Env = append(cmd.Environ(), "TMPDIR="+t.TempDir()) // it leaves its own behind, which the command takes the place of
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+t.TempDir()) // exec skips the removal of its files
 	cmd.ExtraFiles = []*os.File{theirs}
 	answered := make(chan struct{})
 	go func() {

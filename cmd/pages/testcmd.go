@@ -67,7 +67,7 @@ func (c *cli) isSite(arg string) bool {
 	return err == nil && (info.IsDir() || filepath.Base(arg) == manifest.FileName)
 }
 
-// seeder returns what runs seed.sql on a state of the site in dir.
+// seeder returns a function that runs seed.sql on a state of the site in dir.
 func (c *cli) seeder(dir string) func(context.Context, terminal.Terminal, string) error {
 	return func(ctx context.Context, t terminal.Terminal, state string) error {
 		own := *c
