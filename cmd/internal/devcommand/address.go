@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// This file finds where a dev server listens by what it prints.
+// This file finds the address of a dev server in its output.
 
 var (
 	// escapes are those of a terminal: colours, links, the cursor.
@@ -36,7 +36,7 @@ func plain(line string) string {
 // colours are the escapes that change nothing but how a line looks.
 var colours = regexp.MustCompile("^\x1b\\[[0-9;:]*m$")
 
-// Coloured removes from a line what a terminal would do more with than show it in colours.
+// Coloured removes escapes and control characters from a line, except for colours and tabs.
 func Coloured(line string) string {
 	line = escapes.ReplaceAllStringFunc(line, func(escape string) string {
 		if colours.MatchString(escape) {

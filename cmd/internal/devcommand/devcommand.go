@@ -2,7 +2,7 @@
 // group of its own.
 //
 // In go the command, its folder and variables; out come its lines, its state, and the address at which it listens, which is
-// found by what it prints, by the port that it was given, or by the port that the author names. Only addresses of this
+// found in its output, by the port that it was given, or by the port that the author names. Only addresses of this
 // machine count. [Command.Close] ends the command with all that it started; where this process is killed, package
 // processgroup says what ends it.
 //
@@ -73,7 +73,7 @@ type Options struct {
 const (
 	keptLines = 30
 	maxLine   = 8 << 10
-	// endTime is how long a command may take to end once it was asked to, and until then what it started.
+	// endTime is how long a command, and then its child processes, may take to end after a request to do so.
 	endTime = 3 * time.Second
 	// lastLines is how long the last lines of a command that has ended are waited for.
 	lastLines = 200 * time.Millisecond
@@ -210,7 +210,7 @@ func (c *Command) Close() {
 	p.end()
 }
 
-// end ends a process: politely, and after a while by force, with what is left of its group.
+// end terminates a process and its group. After endTime it kills the rest.
 func (p *process) end() {
 	if p == nil {
 		return
@@ -281,7 +281,7 @@ func (c *Command) run() error {
 	readers.Go(func() { c.read(p, stderr, true, found) })
 	go c.find(ctx, p, found)
 	go func() {
-		// The program may have ended while what it started holds its streams open: then it is this, not their end, that counts.
+		// Wait for the program, not for the end of its streams: a child process may hold them open for longer.
 		status, err := p.cmd.Process.Wait()
 		ended()
 		read := make(chan struct{})
@@ -297,7 +297,7 @@ func (c *Command) run() error {
 			how = status.String()
 		}
 		c.set(p, func(s *State) { s.Phase, s.Exit, s.Address = Ended, how, "" })
-		within(endTime, read)    // what it started may end by itself
+		within(endTime, read)    // child processes may end by themselves
 		processgroup.Kill(p.cmd) // or not
 		<-read
 		_ = p.cmd.Wait() // closes the pipes

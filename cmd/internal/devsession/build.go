@@ -48,7 +48,7 @@ type builder struct {
 	site    *sql.DB
 	front   *site.Site
 	until   context.Context    // ends with the dev server
-	running *siteworker.Shared // what the newest revision runs; nil for none
+	running *siteworker.Shared // the Worker of the newest revision; nil for none
 	guests  guestSet
 	live    siteworker.Set
 	private privateSet // secrets that no build may contain, and nothing may show
@@ -360,7 +360,7 @@ func (b *builder) replace(w *siteworker.Shared) {
 	}
 }
 
-// compileNotice says what is done before a Worker with WebAssembly modules starts.
+// compileNotice returns the notice before the start of a Worker with WebAssembly modules.
 func compileNotice(modules []bundler.Module) string {
 	bytes := int64(0)
 	modules = slices.DeleteFunc(slices.Clone(modules), func(m bundler.Module) bool { return m.Kind == bundler.KindScript })

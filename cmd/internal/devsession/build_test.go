@@ -88,9 +88,9 @@ func TestFailuresAreToldOnceForEachBuild(t *testing.T) {
 	isNew(false, "at its report")
 }
 
-// TestWatchedFoldersHoldNoDatabase: where a folder is watched by opening what lies in it,
-// that would end the locks of databases. Also when a migration stopped the build, which
-// goes on when a command has told that the database was mended.
+// TestWatchedFoldersHoldNoDatabase: some systems watch a folder by opening its files, which
+// would end the locks of databases. This holds for a build that a migration stopped, too: it
+// continues when a command reports that it repaired the database.
 func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
 	dir := migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE a (x);\n"})
 	b := newTestBuilder(t, dir)

@@ -51,7 +51,7 @@ func newConsole(t *terminal.Terminal) *console {
 	return k
 }
 
-// wait prints what is being done once it has taken a while.
+// wait prints a notice if an operation takes longer than k.after.
 func (k *console) wait(what string) (done func()) {
 	timer := time.AfterFunc(k.after, func() { k.aside("%s", what) })
 	return func() { timer.Stop() }
@@ -141,7 +141,7 @@ func (k *console) build(b devserver.Build) {
 	}
 }
 
-// problems prints what is wrong; warnings only when they changed since the last build.
+// problems prints the errors of a build; warnings only when they changed since the last one.
 func (k *console) problems(b devserver.Build) {
 	if !b.OK {
 		k.line("%s %s", k.term.Paint("31;1", "error:"), k.text(b.Problems...))

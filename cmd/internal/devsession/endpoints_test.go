@@ -30,7 +30,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// This file holds every endpoint under /__pages/ to what it answers on this machine, and
+// This file checks the response of every endpoint under /__pages/, on this machine and
 // beyond it.
 
 // beyondSite has all that a stranger might want to see, and what could lead there.
@@ -245,8 +245,8 @@ const (
 	jsonType = "Content-Type: application/json"
 )
 
-// endpoint is a row of the table: what is answered on this machine, to a page of another
-// site there, and beyond this machine.
+// endpoint is a row of the table: the status of the response on this machine, to a page of
+// another site there, and beyond this machine.
 type endpoint struct {
 	method, path, body, kind string
 	here, foreign, beyond    int
@@ -393,7 +393,7 @@ func (b *beyond) check(e endpoint, v client, want int, author bool) {
 	}
 }
 
-// sameAsUnknown: what is there on this machine looks from beyond as what is nowhere.
+// sameAsUnknown: beyond this machine, an endpoint looks like an unknown address.
 func (b *beyond) sameAsUnknown(e endpoint, v client, got answer) {
 	b.t.Helper()
 	unknown := b.send(v, e.method, "/__pages/unknown", e.body)

@@ -29,7 +29,7 @@ import (
 type Frontend struct {
 	Command []string // starts it, in the site's folder
 	URL     string   // it runs already; as devcommand.ParseURL takes it
-	Port    int      // where Command listens; 0 to find it by what it prints
+	Port    int      // where Command listens; 0 to find it in the output
 }
 
 // frontend is the dev server of a session's site.
@@ -48,7 +48,7 @@ type frontend struct {
 	checked time.Time        // when fixed was seen to listen
 }
 
-// How long a request waits for a dev server that starts: that of a page shows what is printed meanwhile.
+// How long a request waits for a dev server that starts: after pageWait, a page shows the output of the server.
 const (
 	pageWait  = 1500 * time.Millisecond
 	startWait = 60 * time.Second
@@ -214,8 +214,8 @@ func (f *frontend) close() {
 	f.proxy.Close()
 }
 
-// without returns the manifest of a site without what the framework's dev server has in its place: the public files, and a
-// Worker that the framework's build makes.
+// without returns the manifest of a site without the parts that the framework's dev server serves itself: the public files,
+// and a Worker that the framework's build makes.
 func (f *frontend) without(m *manifest.Manifest) *manifest.Manifest {
 	own := *m
 	own.Assets = ""

@@ -287,8 +287,8 @@ const (
 	startGCPercent = 400
 	// defaultGCPercent is Go's, where the person sets no GOGC.
 	defaultGCPercent = 100
-	// releaseTime is how long after the start the system gets back what the heap has grown by: the first requests come first, and by
-	// itself Go keeps it for minutes.
+	// releaseTime is the delay after the start before free memory goes back to the system: the first requests take precedence, and
+	// Go by itself would keep the memory for minutes.
 	releaseTime = 500 * time.Millisecond
 )
 

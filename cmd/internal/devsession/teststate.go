@@ -142,7 +142,7 @@ var (
 	testInstanceName = regexp.MustCompile("^[0-9]+$")
 )
 
-// isTestFolder reports whether a folder holds only what a run makes in it: the lock, and states.
+// isTestFolder reports whether a folder holds only the files of a test run: the lock, and states.
 func isTestFolder(path string) bool {
 	entries, err := os.ReadDir(path)
 	for _, e := range entries {

@@ -13,8 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
-// What a killed run leaves is gone with the next one; what somebody holds, or is
-// just making, and what only looks like it, stays.
+// The next run removes the folders of a killed run. It keeps a folder that is locked or
+// new, has only a similar name, or holds other files.
 func TestKilledTestsAreSweptUp(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)

@@ -21,7 +21,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
-// Options say what is examined, and with what.
+// Options configure an examination.
 type Options struct {
 	Term        *terminal.Terminal
 	Sites       *project.Sites

@@ -49,7 +49,7 @@ func (d *examination) hasState() bool {
 	return err == nil
 }
 
-// checkState looks at the folder: which process uses it, and what a killed one left.
+// checkState examines the state folder: the process that uses it, and the remains of a killed one.
 func (d *examination) checkState(ctx context.Context) []Finding {
 	folder := d.options.States.Path(d.options.Dir)
 	if _, err := d.state(); err != nil {

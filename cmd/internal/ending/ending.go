@@ -66,7 +66,7 @@ func Code(ctx context.Context, t *terminal.Terminal, err error) int {
 	return failure.ExitRefused
 }
 
-// Print says what went wrong, unless the command's own report has said it.
+// Print prints the error, unless the command's own report has shown it.
 func Print(t *terminal.Terminal, err error) {
 	if errors.Is(err, failure.ErrShown) || errors.As(err, new(failure.StatusError)) {
 		return

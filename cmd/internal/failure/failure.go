@@ -1,7 +1,7 @@
 // Package failure holds the errors that end a command.
 //
-// An Error says what went wrong, what to do about it, and with which code the process exits; DESIGN.md lists the
-// codes. Rooms that run inside a command return one where they know better than their caller what the user can do.
+// An Error has a message, a fix and the exit code of the process; DESIGN.md lists the codes. Packages that run inside a
+// command return one where they know the fix better than their caller.
 // Printing is the command's: nothing here writes anywhere. All of it is safe for concurrent use.
 package failure
 
@@ -34,14 +34,14 @@ const (
 	ExitTerm     = 143
 )
 
-// Error is an error that ends the process: what went wrong, what to do about it, and the exit code.
+// Error is an error that ends the process.
 type Error struct {
 	Exit    int
 	Code    string // stable, for --json
 	Message string
 	Fix     string
 	Err     error
-	Detail  *Detail // what a service said beside that; nil for none
+	Detail  *Detail // further output of a service; nil for none
 }
 
 func (f *Error) Error() string { return f.Message }
@@ -53,12 +53,12 @@ func Usage(format string, args ...any) *Error {
 	return &Error{Exit: ExitUsage, Code: "usage", Message: fmt.Sprintf(format, args...)}
 }
 
-// Refused returns an error about the input: a file, an argument or what they say.
+// Refused returns an error about the input: a file, an argument or their content.
 func Refused(code, message, fix string) *Error {
 	return &Error{Exit: ExitRefused, Code: code, Message: message, Fix: fix}
 }
 
-// Resource returns an error that says that this machine lacks what is needed.
+// Resource returns an error about a resource that this machine lacks.
 func Resource(code, message, fix string, err error) *Error {
 	if err != nil {
 		message += ": " + Reason(err)

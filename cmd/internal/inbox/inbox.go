@@ -1,12 +1,11 @@
-// Package inbox reads what a site received on this machine: the leads of its forms with their files, their events, and
+// Package inbox reads the incoming data of a site on this machine: the leads of its forms with their files, their events, and
 // the log of requests.
 //
 // In go a state folder and filters; out come leads, events and log entries, and lines of text for people, without control
 // characters of a client. An unknown id is a *failure.Error, and so is an unusable state folder. It reads while a dev
 // server runs or not, and waits for one to follow. An Inbox holds nothing open; it is safe for concurrent use.
 //
-// It never delivers an event, and changes only the row and the events that a replay repeats, and what a mark as spam or ham
-// changes.
+// It never delivers an event. It writes only to replay a row and its events, or to mark a lead as spam or ham.
 package inbox
 
 import (

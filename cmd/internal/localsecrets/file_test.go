@@ -42,7 +42,7 @@ func showsSecret(err error) bool {
 	return ok && strings.Contains(f.Message+f.Fix, "s3cret")
 }
 
-// TestFormat: what is written is read as it was, and has no escapes where it needs none, which dotenv of npm leaves in the value.
+// TestFormat: a value survives writing and reading, and has no needless escapes, which dotenv of npm would leave in the value.
 func TestFormat(t *testing.T) {
 	for _, c := range []struct{ value, want string }{
 		{"plain", `A="plain"`},

@@ -2,7 +2,7 @@
 // in the site's folder, and from .dev.vars.pages.
 //
 // In go the site's folder and a look-up of variables; out come values by name, warnings in sentences, and sets to scan built
-// files for. A file that is no file of secrets is a *failure.Error, which never shows what the file holds. Reading a named pipe
+// files for. A file that is no file of secrets is a *failure.Error, which never shows the content. Reading a named pipe
 // waits for its writer, for ten seconds at most.
 //
 // It is safe for concurrent use. It never writes, prints, or calls a service.
@@ -27,7 +27,7 @@ import (
 // DefaultFile is the file that new secrets are written to.
 const DefaultFile = ".dev.vars"
 
-// OwnFile holds what came from the variables of another tool's configuration. That tool does not read it, so its own values stay as
+// OwnFile holds the variables from another tool's configuration. That tool does not read it, so its own values stay as
 // they are; any other file counts before it.
 const OwnFile = ".dev.vars.pages"
 

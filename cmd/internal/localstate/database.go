@@ -45,7 +45,7 @@ const (
 	ConnIdle = 10 * time.Second
 )
 
-// Bounds limits what a database may take of the machine. The zero value limits its connections alone.
+// Bounds limits the resources of a database. The zero value limits only its connections.
 type Bounds struct {
 	conns     int    // connections at a time; 0 means UsualConns
 	Bytes     int64  // size of its file; 0 for no bound

@@ -112,7 +112,7 @@ func (s *State) DevServer() (r DevServer, ok bool) {
 	return r, ok && lockHeld(filepath.Join(s.Dir, statefolder.DevLock))
 }
 
-// flushPatience is how long a dev server may take to write what it has answered.
+// flushPatience is how long a dev server may take to write its pending log entries.
 const flushPatience = 2 * time.Second
 
 // FlushLog asks the dev server of the state, if one runs, to write its request log now instead of a moment later. A

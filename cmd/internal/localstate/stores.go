@@ -26,10 +26,10 @@ import (
 // state is closed. The bucket and the namespace are safe for concurrent use.
 type Stores struct {
 	o             StoresOptions
-	opening       sync.Mutex // of what is below, and of what the state keeps open
+	opening       sync.Mutex // guards the stores below, and the state's open databases
 	kv            *kv.Namespace
 	bucket        *r2.Bucket
-	uploads       *r2.Bucket // what visitors sent with forms
+	uploads       *r2.Bucket // files of leads
 	roots         []*os.Root // of the two
 	ProjectFolder *sql.DB
 }

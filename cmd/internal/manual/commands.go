@@ -42,8 +42,8 @@ func newHelp(root *cobra.Command, group string) *cobra.Command {
 	}
 }
 
-// describeCompletion gives `pages completion`, which cobra makes, what the other commands have. Without code of its own it
-// prints its help for an unknown shell, and ends with 0.
+// describeCompletion brings cobra's `pages completion` in line with the other commands. Without a RunE, cobra prints the help
+// for an unknown shell, and exits with 0.
 func describeCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	cmd := FindCommand(root, []string{"completion"})

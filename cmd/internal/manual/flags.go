@@ -11,7 +11,7 @@ import (
 
 // This file lists flags as help and the manual pages show them.
 
-// takes is the annotation of a flag that holds what it takes.
+// takes is the annotation of a flag that describes its value.
 const takes = "pages_takes"
 
 // nameValues takes the backquotes out of the texts of all flags: completion shows them as they are.
@@ -41,7 +41,7 @@ func FlagText(f *pflag.Flag) (value, usage string) {
 	return strings.ToUpper(value), usage
 }
 
-// flagUsage is a flag as it is written, with what it takes.
+// flagUsage returns a flag as a person types it, with a placeholder for its value.
 func flagUsage(f *pflag.Flag) string {
 	value, _ := FlagText(f)
 	switch {

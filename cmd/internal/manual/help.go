@@ -20,9 +20,9 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
-// This file gives every command's help one form: what it does, how it is called, examples, commands and flags in groups, exit codes.
+// This file gives every command's help one form: description, usage, examples, commands and flags in groups, exit codes.
 
-// CommandGroups are the commands of `pages` by what they are for.
+// CommandGroups are the commands of `pages` by purpose.
 var CommandGroups = []struct {
 	Title string
 	Names []string

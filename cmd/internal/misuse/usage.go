@@ -1,7 +1,7 @@
-// Package misuse says what is wrong with a command line that reached no command, and what was probably meant.
+// Package misuse explains the error in a command line that reached no command, and suggests the intended command.
 //
-// In go cobra's commands and errors; out come *failure.Error with a fix, also for the words of other tools for what is done
-// here by another name. It keeps no state. It never runs a command.
+// In go cobra's commands and errors; out come *failure.Error with a fix, also for the names that other tools
+// give to our commands. It keeps no state. It never runs a command.
 package misuse
 
 import (

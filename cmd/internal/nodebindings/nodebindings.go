@@ -3,11 +3,11 @@
 //
 // [Start] listens on a socket that only this user may open, and every call must have the token of this run. [Server.Rebind] says
 // which bindings there are, after each build; until the first one calls wait. [Server.Variables] are the environment by which
-// a process finds the server; what a process reads and writes are the formats of package wire. Options.Called gets each call when
+// a process finds the server; processes read and write the formats of package wire. Options.Called gets each call when
 // it is over.
 //
 // Errors of Start are those of a socket that cannot be made. Everything is safe for concurrent use. The package opens no store, and
-// who has the token may do what the site's Worker may.
+// the token gives the permissions of the site's Worker.
 package nodebindings
 
 import (

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Own puts a program that is not started yet, and what it starts, into a group of their own.
+// Own puts a program that is not started yet, and its child processes, into a group of their own.
 func Own(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // Interrupt does to the group what Ctrl-C in a terminal does.
@@ -19,7 +19,7 @@ func Interrupt(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, sysc
 // Terminate asks the group to end.
 func Terminate(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 
-// Kill ends what is left of the group. There may be nothing.
+// Kill ends the remaining processes of the group, if any.
 func Kill(cmd *exec.Cmd) {
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)

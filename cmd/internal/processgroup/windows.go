@@ -17,10 +17,10 @@ var jobs sync.Map // of windows.Handle, by *exec.Cmd
 // Own does nothing: a job object takes the program once it runs.
 func Own(*exec.Cmd) {}
 
-// Interrupt ends the program and what it started, for want of a signal.
+// Interrupt ends the program and its child processes: Windows has no signals.
 func Interrupt(cmd *exec.Cmd) error { return Terminate(cmd) }
 
-// Terminate ends the program and what it started, for want of a signal.
+// Terminate ends the program and its child processes: Windows has no signals.
 func Terminate(cmd *exec.Cmd) error {
 	if job, ok := jobs.Load(cmd); ok {
 		return windows.TerminateJobObject(job.(windows.Handle), 1)
@@ -28,7 +28,7 @@ func Terminate(cmd *exec.Cmd) error {
 	return cmd.Process.Kill()
 }
 
-// Kill ends what is left. It may be gone.
+// Kill ends the remaining processes, if any.
 func Kill(cmd *exec.Cmd) {
 	if cmd.Process != nil {
 		_ = Terminate(cmd)
@@ -38,7 +38,7 @@ func Kill(cmd *exec.Cmd) {
 // Alive reports whether the program is left.
 func Alive(cmd *exec.Cmd) bool { return cmd.ProcessState == nil }
 
-// Tie has a program that was started, and what it starts, end with this process: the system closes the job object then.
+// Tie makes a started program and its child processes end with this process: the system closes the job object then.
 func Tie(cmd *exec.Cmd) (release func(), err error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {

@@ -6,8 +6,8 @@ package processmemory
 
 import "runtime/debug"
 
-// GiveBack gives back what the heap has grown by and does not need, and the parts of the program that have been read until now: those
-// that are needed again are there at once, since the system keeps the file. It takes some milliseconds.
+// GiveBack returns the free part of the heap, and the parts of the program that were read so far: the system keeps the file, so it
+// loads a part again at once. It takes some milliseconds.
 func GiveBack() {
 	debug.FreeOSMemory()
 	giveBackProgram()

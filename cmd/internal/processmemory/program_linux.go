@@ -27,8 +27,7 @@ func giveBackProgram() {
 // mapping is a part of the address space.
 type mapping struct{ from, to uintptr }
 
-// mappings returns those of a file that hold nothing but what the file holds: of a part that was written to, the kernel has no other
-// copy. text is that of smaps.
+// mappings returns the unmodified mappings of a file: of a modified one, the kernel has no other copy. text is the content of smaps.
 func mappings(text, file string) (all []mapping) {
 	const (
 		header    = 6 // "00400000-0040b000 r-xp 00000000 fd:00 1234    /usr/bin/pages"

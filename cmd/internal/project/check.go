@@ -92,7 +92,7 @@ func (k Checker) parse(name string, src []byte) Checked {
 	return Checked{Report: diagnostic.NewReport(name, diags), Diagnostics: diags, Source: src}
 }
 
-// checkArgument checks what an argument names: stdin, the site in a folder, or a manifest of any name.
+// checkArgument checks the target of an argument: stdin, the site in a folder, or a manifest of any name.
 func (k Checker) checkArgument(ctx context.Context, arg string) (Checked, error) {
 	if arg == "-" {
 		return k.stream(ctx, "stdin", func() (io.Reader, error) { return k.Sites.Terminal.Stdin, nil })
@@ -210,9 +210,9 @@ func holdsWasm(dir string) (found bool) {
 	return found
 }
 
-// recorder is a file tree that remembers what was looked at: files by their name, whether they exist or not, and folders that
-// were listed, with all that is in them. What is missing is remembered though its folder was listed: an empty folder that
-// takes its place has no file that would tell of it.
+// recorder is a file tree that records each access: files by their name, whether they exist or not, and listed folders with
+// all their entries. It records a missing name even below a listed folder: an empty folder that takes its place has no file
+// that would reveal it.
 type recorder struct {
 	fs.FS
 	mu      sync.Mutex
@@ -236,7 +236,7 @@ func (r *recorder) Stat(name string) (fs.FileInfo, error) {
 // Lstat implements fs.ReadLinkFS.
 func (r *recorder) Lstat(name string) (fs.FileInfo, error) {
 	info, err := fs.Lstat(r.FS, name)
-	if err != nil || !info.IsDir() { // a folder on the way is not what was looked at
+	if err != nil || !info.IsDir() { // a folder is only a step on the way to a file
 		r.note(name)
 	}
 	if errors.Is(err, fs.ErrNotExist) {

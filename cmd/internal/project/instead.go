@@ -16,17 +16,17 @@ import (
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
-// This file finds what was meant where there is no manifest: a manifest of another name, the configuration of another tool,
+// This file finds the likely site where there is no manifest: a manifest of another name, the configuration of another tool,
 // a site further down or up.
 
-// What is looked through for sites further down: a home folder has much in it.
+// Bounds of the search for sites further down: a home folder has many entries.
 const (
 	mostSitesBelow   = 3
 	mostEntriesBelow = 2000
 	depthBelow       = 2
 )
 
-// otherName matches what a manifest is called by mistake.
+// otherName matches common mistakes in the name of a manifest.
 var otherName = regexp.MustCompile(`(?i)^pages?([._-]?(deploy|config))?\.(jsonc?|json5|json\.txt|ya?ml|toml)$`)
 
 // otherConfigs are the files of other tools, beside wrangler's, whose projects pages init adopts.

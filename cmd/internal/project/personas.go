@@ -41,7 +41,7 @@ type personaEntry struct {
 	Outsider bool   `json:"outsider"`
 }
 
-// ReadPersonas returns the people of a site, or what is wrong with its file. No site, "", has those that every site has.
+// ReadPersonas returns the personas of a site, or the error in its file. Without a site, dir is "" and the personas are the defaults.
 func ReadPersonas(dir string) ([]site.Persona, *diagnostic.Diagnostic) {
 	list := site.DefaultPersonas()
 	if dir == "" {
@@ -92,7 +92,7 @@ func ReadPersonas(dir string) ([]site.Persona, *diagnostic.Diagnostic) {
 	return list, nil
 }
 
-// check says what is wrong with an entry.
+// check describes the error in an entry; "" for none.
 func (e personaEntry) check() string {
 	address, err := mail.ParseAddress(e.Email)
 	switch {

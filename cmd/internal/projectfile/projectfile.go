@@ -52,7 +52,7 @@ func (p *Folder) Exists(name string) bool {
 	return err == nil
 }
 
-// File is a file of the project: what it holds and what it is to hold.
+// File is a file of the project, with its present and its planned content.
 type File struct {
 	Name   string // slash separated, below the folder
 	Exists bool
@@ -63,7 +63,7 @@ type File struct {
 	Reason string // why it is unchanged, if it is
 	Note   string // for people, when it is not
 
-	target string // what the name leads to, without links
+	target string // target of the name, with links resolved
 }
 
 // The actions, as --json names them.
@@ -90,7 +90,7 @@ type Error struct{ Name, Message string }
 // Error implements error.
 func (e *Error) Error() string { return e.Name + " " + e.Message }
 
-// maxSettings bounds what is read: no settings written by people are as long.
+// maxSettings bounds the size of a file: nobody writes settings of this length by hand.
 const maxSettings = 4 << 20
 
 // Read reads a file, which need not be there.
@@ -145,7 +145,7 @@ func (p *Folder) resolve(name string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// Write brings the file to what it is to hold, at once or not at all: a reader
+// Write replaces the content with the planned one, at once or not at all: a reader
 // sees the old text or the new one. The mode of a file that was there stays.
 func (f *File) Write(p *Folder) (err error) {
 	if f.Action() == Unchanged {

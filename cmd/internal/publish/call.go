@@ -75,8 +75,8 @@ func (p *Proposer) Call(ctx context.Context, o CallOptions) error {
 	return nil
 }
 
-// reportCall prints what a confirmed call did. It calls live only what the service says is served now, and scheduled only what the
-// response says is.
+// reportCall prints the result of a confirmed call. It reports a revision as live only if the service says so now, and as scheduled
+// only if the response does.
 func (p *Proposer) reportCall(tool string, resp client.Response) error {
 	s, t := p.Session, p.Session.Term
 	if t.JSON {

@@ -28,7 +28,7 @@ type ConfirmOptions struct {
 	AllowLoss toolapi.TableNames
 }
 
-// Confirm confirms a proposal, and prints what it did.
+// Confirm confirms a proposal, and prints the result.
 func Confirm(ctx context.Context, o ConfirmOptions) error {
 	if !deploy.ValidID(o.ID) {
 		return failure.Usage("the confirmation id is %q; it looks like 123e4567-e89b-42d3-a456-426614174000", o.ID)
@@ -96,8 +96,8 @@ func (p *Proposer) proposalOfWords(ctx context.Context, id string, words []strin
 	return &deploy.Proposal{ID: id, Tool: words[0], Arguments: arguments, BaseURL: s.Client.BaseURL()}, err
 }
 
-// changedSince says in a sentence what has changed since a call was confirmed: a repeated confirmation gets the response of the first
-// one. "" when all is as the response says, or the service could not be asked.
+// changedSince describes in a sentence the changes since a call was confirmed: a repeated confirmation gets the response of the first
+// one. It returns "" if nothing changed or the check failed.
 func (p *Proposer) changedSince(ctx context.Context, tool string, resp client.Response) string {
 	s := p.Session
 	var done struct {
@@ -163,7 +163,7 @@ func scheduleSince(page toolapi.Page, revision, at string) string {
 	return "nothing is scheduled any more"
 }
 
-// reportRepeated prints what a call did that was confirmed before, with what is so now.
+// reportRepeated prints the first result of a call that was confirmed before, and the state now.
 func (p *Proposer) reportRepeated(resp client.Response, now string) error {
 	t := p.Session.Term
 	t.Progress("%s this was confirmed before, and was done once: %s", t.Paint("33", "note:"), wording.Printable(now))

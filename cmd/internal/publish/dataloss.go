@@ -19,7 +19,7 @@ import (
 // This file holds the rule that no row is lost unless a person named its table: on the command line, by typing it, or in a
 // reviewed comment of the migration.
 
-// addMigrated adds what the migrations do to the page's data.
+// addMigrated adds the effects of the migrations on the page's data.
 func (t *planText) addMigrated(p *deploy.Plan) {
 	for _, l := range p.DataLoss {
 		allowed := ""

@@ -140,7 +140,7 @@ func (d *deployment) run(ctx context.Context) error {
 	}
 	d.planned = &plan
 	err = d.to.Rehearse(ctx, live, site.Bundle, d.planned)
-	if _, refused := errors.AsType[*client.RefusalError](err); refused && o.Preview { // what a preview runs on may be other data
+	if _, refused := errors.AsType[*client.RefusalError](err); refused && o.Preview { // a preview may run on other data
 		t.Progress("%s publishing it would be refused: %s", t.Paint("33", "note:"), wording.Printable(failure.Reason(err)))
 		err = nil
 	}
@@ -211,7 +211,7 @@ func (d *deployment) createPage(ctx context.Context) error {
 	})
 }
 
-// send uploads the site and goes on with what was asked for.
+// send uploads the site, and then publishes, schedules or previews the revision.
 func (d *deployment) send(ctx context.Context, site *upload, live deploy.Live) error {
 	t := d.session.Term
 	base := toolapi.Expect(live.Revision)
@@ -260,7 +260,7 @@ func (d *deployment) publish(ctx context.Context, base toolapi.BaseRevision) err
 		return d.alreadyLive(ctx)
 	}
 	resp, err := d.decide(ctx, p)
-	if deploy.Stale(err) { // another deploy was faster; one of the same bundle has done what was asked for
+	if deploy.Stale(err) { // another deploy was faster; if its bundle is the same, nothing remains to do
 		live, err := d.to.Look(ctx)
 		if err != nil {
 			return remote.Error(err)
@@ -282,8 +282,8 @@ func (d *deployment) publish(ctx context.Context, base toolapi.BaseRevision) err
 		Result{State: string(done.State), URL: url, Revision: done.Revision, ServingNow: &done.ServingNow})
 }
 
-// propose makes a proposal. The service may know of losses that the plan could not: then it is made once more with what a
-// person allows.
+// propose creates a proposal. The service may know of data losses that the plan could not: then propose tries once more with
+// the losses that a person allows.
 func (d *deployment) propose(ctx context.Context, call func() (*deploy.Proposal, error)) (*deploy.Proposal, error) {
 	p, err := call()
 	refused, ok := errors.AsType[*client.RefusalError](err)
@@ -299,7 +299,7 @@ func (d *deployment) propose(ctx context.Context, call func() (*deploy.Proposal,
 	return p, err
 }
 
-// adoptRehearsal takes what a proposal knows of its migrations into the plan, and prints what the plan did not say.
+// adoptRehearsal copies the rehearsal of a proposal into the plan, and prints the lines that are new.
 func (d *deployment) adoptRehearsal(of toolapi.Migrated) {
 	t, before := d.session.Term, d.planned.Rehearsal
 	d.planned.DataLoss, d.planned.Rehearsal = of.DataLoss, *of.Rehearsal
@@ -355,7 +355,7 @@ func (d *deployment) schedule(ctx context.Context) error {
 		Result{State: string(done.State), URL: d.session.Client.SiteURL(done.Hostname), Revision: done.Revision, At: done.At})
 }
 
-// alreadyLive reports a page that shows the bundle already. It asks again what the page shows, and whether its address responds.
+// alreadyLive reports a page that shows the bundle already. It fetches the state of the page again, and checks its address.
 func (d *deployment) alreadyLive(ctx context.Context) error {
 	s := d.session
 	list, err := deploy.Pages(ctx, s.Client, s.Contract, s.Workspace)

@@ -8,8 +8,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// lookAhead asks the service which pages there are, and what the site shows, while the site is built. What it finds is as old as
-// the beginning of the build: the service refuses a deploy that began from another revision than the live one.
+// lookAhead requests the list of pages and the live revision while the site is built. The result is as old as the beginning of
+// the build: the service refuses a deploy that began from another revision than the live one.
 type lookAhead struct {
 	cancel  context.CancelFunc
 	release func()        // of the notes of the session
@@ -53,7 +53,7 @@ func (a *lookAhead) look(ctx context.Context, s *remote.Session) {
 	a.found, a.foundErr = to.LookAt(ctx, page)
 }
 
-// end waits for what is asked, or gives it up.
+// end waits for the requests, or cancels them.
 func (a *lookAhead) end(giveUp bool) {
 	if a == nil {
 		return
@@ -75,7 +75,7 @@ func (a *lookAhead) pages(ctx context.Context, s *remote.Session) (toolapi.PageL
 	return a.list, a.listErr
 }
 
-// live returns what a page shows.
+// live returns the live state of a page.
 func (a *lookAhead) live(ctx context.Context, to *deploy.Deployer, page toolapi.Page) (deploy.Live, error) {
 	if a == nil || a.site != page.SiteID || a.list.Workspace != to.Workspace {
 		return to.LookAt(ctx, page)

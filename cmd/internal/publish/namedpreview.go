@@ -111,7 +111,7 @@ func (d *deployment) deployNamed(ctx context.Context) error {
 	return nil
 }
 
-// dataText says what the data of a preview are.
+// dataText describes the data of a preview.
 func dataText(p toolapi.DeployedPreview) string {
 	if p.Because == "" {
 		return "the data that it had"

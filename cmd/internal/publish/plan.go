@@ -21,7 +21,7 @@ func PrintPlan(t *terminal.Terminal, w io.Writer, p *deploy.Plan) {
 	printLines(t, w, planLines(p, t.Verbose))
 }
 
-// printRehearsal prints what the migrations of a plan do.
+// printRehearsal prints the effects of a plan's migrations.
 func printRehearsal(t *terminal.Terminal, w io.Writer, p *deploy.Plan) {
 	text := &planText{}
 	text.addMigrated(p)

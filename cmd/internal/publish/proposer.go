@@ -1,7 +1,7 @@
 // Package publish changes what visitors of a site see: it plans, sends, proposes, and takes proposals to a person who confirms them.
 //
 // In go a session, a built site and options; out come reports, printed on the session's terminal, and a *failure.Error with the line
-// that confirms what is only proposed. A deploy that was cut off resumes when it is run again; a confirmation whose response is lost
+// that confirms a pending proposal. A deploy that was cut off resumes when it is run again; a confirmation whose response is lost
 // can be repeated, and happens once. What stands after a signal is said before the error returns. A Proposer is for one goroutine.
 //
 // It never confirms anything that a person has not agreed to, and never says that something is live unless the service does.
@@ -48,7 +48,7 @@ type Proposer struct {
 	restoreShown []string // lines of the restore that is proposed, as they were printed
 }
 
-// Propose takes a call of a two-call tool to a person, and prints what was done.
+// Propose takes a call of a two-call tool to a person, and prints the result.
 func (p *Proposer) Propose(ctx context.Context, tool string, arguments any) error {
 	s := p.Session
 	body, err := json.Marshal(arguments)
@@ -266,9 +266,9 @@ func PrintOutstanding(t *terminal.Terminal, f *failure.Error) {
 	fmt.Fprintf(t.Stderr, "or on another machine:\n\n  %s\n", f.Detail.Elsewhere)
 }
 
-// printChanges prints what a proposal changes for visitors: the plan of `pages deploy`, of a revision that is uploaded already; with
-// now, its migrations are rehearsed once more. It returns what is lost, by the plan or else by the proposal. An error is only printed:
-// the proposal can be confirmed all the same.
+// printChanges prints the changes of a proposal for visitors: the plan of `pages deploy`, of a revision that is uploaded already; with
+// now, its migrations are rehearsed once more. It returns the data losses of the plan, or else of the proposal. It only prints an
+// error: a person can confirm the proposal all the same.
 func (p *Proposer) printChanges(ctx context.Context, proposal *deploy.Proposal, now bool) []toolapi.DataLoss {
 	t := p.Session.Term
 	if t.JSON || t.Quiet {
@@ -292,14 +292,14 @@ func (p *Proposer) printChanges(ctx context.Context, proposal *deploy.Proposal, 
 	return proposal.DataLoss
 }
 
-// lookTimeout is how long a confirmation waits for a look at what is live, and rehearsalTimeout for a rehearsal.
+// lookTimeout is how long a confirmation waits for the live state, and rehearsalTimeout for a rehearsal.
 const (
 	lookTimeout      = 5 * time.Second
 	rehearsalTimeout = time.Minute
 )
 
-// plan compares the revision of a proposal with what is live; nil when the proposal is about none, has expired, or names what is
-// live already.
+// plan compares the revision of a proposal with the live one. It returns nil if the proposal has no revision, has expired, or names
+// the live revision.
 func (p *Proposer) plan(ctx context.Context, proposal *deploy.Proposal, now bool) (*deploy.Plan, error) {
 	s := p.Session
 	var args struct {
@@ -362,7 +362,7 @@ func allowedIn(arguments json.RawMessage) toolapi.TableNames {
 		Allowed toolapi.TableNames `json:"allow_data_loss"`
 	}
 	if json.Unmarshal(arguments, &args) != nil {
-		return nil // the service says what is wrong with them
+		return nil // the service reports the error
 	}
 	return args.Allowed
 }

@@ -27,7 +27,7 @@ type RestoreOptions struct {
 	Into     string
 	Leads    string
 	Tables   []string
-	KeepCode bool // what is live stays
+	KeepCode bool // the live revision stays
 }
 
 var pointID = regexp.MustCompile(`^p[0-9]+$`)
@@ -157,7 +157,7 @@ func PrintBound(t *terminal.Terminal, list toolapi.RestorePoints) {
 	t.Progress("kept are %s: at most %d points and %s", wording.Printable(list.Rule), list.MaxPoints, wording.Size(list.MaxBytes))
 }
 
-// printRestore prints what a restore takes away and brings back, but what it has printed of the proposal.
+// printRestore prints the effects of a restore on the data, except for lines that it has printed before.
 func (p *Proposer) printRestore(m toolapi.Migrated) {
 	text := restoreText(m)
 	text.lines = slices.DeleteFunc(text.lines, func(l planLine) bool { return slices.Contains(p.restoreShown, l.text) })
@@ -167,7 +167,7 @@ func (p *Proposer) printRestore(m toolapi.Migrated) {
 	}
 }
 
-// restoreText says what a restore takes away and brings back.
+// restoreText describes the effects of a restore on the data.
 func restoreText(m toolapi.Migrated) *planText {
 	t := &planText{}
 	for _, l := range m.DataLoss {
@@ -200,7 +200,7 @@ func restoreText(m toolapi.Migrated) *planText {
 	return t
 }
 
-// reportRestore prints what a confirmed restore did.
+// reportRestore prints the result of a confirmed restore.
 func (p *Proposer) reportRestore(body json.RawMessage) error {
 	s, t := p.Session, p.Session.Term
 	var done toolapi.RestoreData

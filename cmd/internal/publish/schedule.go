@@ -29,7 +29,7 @@ func Unschedule(ctx context.Context, s *remote.Session) error {
 // longTime is the layout of a moment for people, with its offset.
 const longTime = "Monday 2 January 2006, 15:04 (UTC-07:00)"
 
-// momentText writes a time of a response for people; what is no time stays as it is.
+// momentText formats a time of a response for people, and returns any other text unchanged.
 func momentText(at string) string {
 	t, err := time.Parse(time.RFC3339Nano, at)
 	if err != nil {
@@ -38,7 +38,7 @@ func momentText(at string) string {
 	return t.Format(longTime)
 }
 
-// scheduleNote says in a sentence what is scheduled, as the response has it, and how it is called off.
+// scheduleNote describes in a sentence the schedule of the response, and the command that cancels it.
 func (p *Proposer) scheduleNote(done toolapi.SchedulePublish) string {
 	instead := ""
 	if done.Replaced {

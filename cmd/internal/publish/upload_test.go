@@ -84,7 +84,7 @@ func TestSentAfterALink(t *testing.T) {
 	}
 }
 
-// TestPlanOfLeftOut: a plan names what no visitor gets, the first of many only.
+// TestPlanOfLeftOut: a plan names the files that it leaves out, the first of many only.
 func TestPlanOfLeftOut(t *testing.T) {
 	files := map[string]string{
 		"pages.deploy.json": `{"assets": "public"}`, "public/index.html": "", "public/.hidden": "", "public/.well-known/security.txt": "",
@@ -140,7 +140,7 @@ func TestPlanOfSourceMaps(t *testing.T) {
 	}
 }
 
-// TestPlanOfMigrations: what the database may have already is not said to run.
+// TestPlanOfMigrations: a plan does not promise to run a migration that the database may have already.
 func TestPlanOfMigrations(t *testing.T) {
 	for live, want := range map[string]string{
 		"": "migrations that run before it goes live: 0001_a.sql",

@@ -32,7 +32,7 @@ type PullRequest struct {
 	http                   *http.Client
 }
 
-// Bounds of what is read.
+// Bounds of the input.
 const (
 	maxEvent    = 8 << 20 // bytes of the file of the event
 	maxResponse = 16 << 20

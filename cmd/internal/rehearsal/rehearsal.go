@@ -1,9 +1,9 @@
-// Package rehearsal runs the migrations of a site on an empty database in memory, before anything is published: what cannot
-// apply there can apply nowhere, and a table that the manifest names exists afterwards or never.
+// Package rehearsal runs the migrations of a site on an empty database in memory, before anything is published: a migration that
+// fails there fails everywhere, and a table that the manifest names exists afterwards or never.
 //
-// In go a site's folder and its manifest ([Run]); out come diagnostics: an error at the author's own line for what fails, and
-// a warning for what the platform would do otherwise. What could not be rehearsed within the bounds of time, memory and disk
-// has a warning that says so. The SQL is a stranger's as often as not; package migrate holds it to what a migration may do. A
+// In go a site's folder and its manifest ([Run]); out come diagnostics: an error at the author's own line for a failure, and
+// a warning where the platform would behave differently, or where the bounds of time, memory and disk stopped the rehearsal.
+// The SQL is a stranger's as often as not; package migrate refuses statements that a migration must not run. A
 // [Cache] is for a command that looks again and again. All functions are safe for concurrent use. Nothing here touches the
 // local state.
 package rehearsal
@@ -194,7 +194,7 @@ func tables(ctx context.Context, db *sql.DB) (names []string) {
 	return names
 }
 
-// Cache remembers the rehearsals of sites by what they depend on. The zero value is ready.
+// Cache remembers the rehearsals of sites by their input. The zero value is ready.
 type Cache struct {
 	mu    sync.Mutex
 	known map[string]remembered // by folder
@@ -205,7 +205,7 @@ type remembered struct {
 	found diagnostic.List
 }
 
-// Run is [Run], or its last result where neither a migration nor what the manifest says of the database has changed.
+// Run is [Run], or its last result if neither a migration nor the database in the manifest has changed.
 func (c *Cache) Run(ctx context.Context, dir string, m *manifest.Manifest) diagnostic.List {
 	sum, ok := sumOf(dir, m)
 	if !ok {
@@ -230,7 +230,7 @@ func (c *Cache) Run(ctx context.Context, dir string, m *manifest.Manifest) diagn
 	return found
 }
 
-// sumOf hashes what a rehearsal depends on; false when it cannot be read, or there are no migrations.
+// sumOf hashes the input of a rehearsal; false when the input is unreadable, or has no migrations.
 func sumOf(dir string, m *manifest.Manifest) (sum [sha256.Size]byte, ok bool) {
 	d := m.Bindings.Database
 	if d == nil || d.Migrations == "" {

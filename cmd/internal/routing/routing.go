@@ -1,4 +1,4 @@
-// Package routing tells people which routes a site has, and what one request meets.
+// Package routing tells people which routes a site has, and how it handles one request.
 //
 // In go the site's folder, or a question in words; out come a table, an explanation, and the errors of a manifest or of
 // static files that were refused. No code is run and nothing is compiled. A Site is for one goroutine.
@@ -58,7 +58,7 @@ func Load(ctx context.Context, sites *project.Sites, args []string) (*Site, erro
 	return &Site{Routing: site.NewRouting(r), Manifest: m, unsure: unsure}, nil
 }
 
-// Explain says what a request meets, and adds what only a build could tell.
+// Explain describes how the site handles a request, and notes the points that only a build can settle.
 func (s *Site) Explain(q Question, who site.Visitor) site.Explanation {
 	e := s.Routing.Explain(q.Method, q.Target, who)
 	if s.unsure[e.File] {

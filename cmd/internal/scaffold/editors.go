@@ -84,7 +84,7 @@ func planEditors(t *terminal.Terminal, project *projectfile.Folder, chosen []edi
 	return files, nil
 }
 
-// planEditor reads an editor's two files and decides what they become.
+// planEditor reads an editor's two files and plans their new content.
 func planEditor(t *terminal.Terminal, p *projectfile.Folder, e editor.Editor) ([]*projectfile.File, error) {
 	schema, err := p.Read(e.Schema)
 	if err == nil {

@@ -1,4 +1,4 @@
-// Package scaffold begins sites: it makes a folder a site from a template or around what is there, and sets up editors.
+// Package scaffold begins sites: it makes a folder a site from a template or around existing files, and sets up editors.
 //
 // In go a folder, a terminal to ask and to print on, and Options; out come files and a report of them. All that is in the way
 // is found before the first file is written, and no file that exists is written over. An error is a *failure.Error or a
@@ -23,7 +23,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
-// Init begins or adopts a site, and prints what was written. What is in the way is found before the first file is written.
+// Init begins or adopts a site, and reports the written files. It detects all conflicts before it writes the first file.
 func Init(ctx context.Context, t *terminal.Terminal, o Options) error {
 	dir := o.Dir
 	s := &site{Options: o, term: t, dir: dir, name: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
@@ -69,7 +69,7 @@ func specialFolder(dir string) string {
 	return ""
 }
 
-// choose decides what the site is made of.
+// choose decides between a template and the existing files.
 func (s *site) choose(ctx context.Context) error {
 	if err := s.detect(ctx); err != nil {
 		return err

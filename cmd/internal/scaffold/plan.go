@@ -73,7 +73,7 @@ func isContent(name string) bool {
 
 // extras are the files that follow from the manifest.
 func (s *site) extras() []starter.File {
-	files := []starter.File{{Path: ".gitignore"}} // its text depends on what it holds
+	files := []starter.File{{Path: ".gitignore"}} // plan merges its text with the existing file
 	has := func(name string) bool {
 		return slices.ContainsFunc(s.files, func(f starter.File) bool { return f.Path == name })
 	}
@@ -161,7 +161,7 @@ func (s *site) planCheckout(folder, top *projectfile.Folder) ([]*projectfile.Fil
 	return append(editors, workflow), err
 }
 
-// isBuilt reports whether a build made what is adopted.
+// isBuilt reports whether the adopted files are the output of a build.
 func (s *site) isBuilt() bool {
 	if s.template != "" {
 		return false

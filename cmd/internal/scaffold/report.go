@@ -20,14 +20,14 @@ type Document struct {
 	OK       bool            `json:"ok"`
 	Site     string          `json:"site"`     // its folder
 	Template string          `json:"template"` // empty for an adopted site
-	Adopted  string          `json:"adopted"`  // what an adopted site was known by
+	Adopted  string          `json:"adopted"`  // names an adopted site: its manifest, configuration, built folder or framework
 	Files    []WrittenFile   `json:"files"`
-	Notes    []wrangler.Note `json:"notes"`  // of what has no counterpart here
+	Notes    []wrangler.Note `json:"notes"`  // on settings without a counterpart here
 	SetUp    *SetUp          `json:"set_up"` // of a project that its framework is to build; null for others
 	Next     []string        `json:"next"`   // commands
 }
 
-// finish says what was written and what comes next, and checks the site as pages validate would.
+// finish reports the written files and the next steps, and checks the site as pages validate would.
 func (s *site) finish(own, around planned) error {
 	m, report, source := s.Load(s.dir)
 	awaited := s.setup != nil && m == nil && lacksOutput(report) // its build is to come

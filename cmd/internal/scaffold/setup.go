@@ -64,7 +64,7 @@ func editLines(e framework.Edit) []string {
 // makes reports whether an edit is made here.
 func (s *site) makes(e framework.Edit) bool { return s.Configure && e.After != nil }
 
-// findSetup returns what a project needs that its framework or generator is to build; nil where neither is known.
+// findSetup returns the setup for the framework or the generator of a project; nil where neither is known.
 func findSetup(project fs.FS) *framework.Setup {
 	if f, ok := framework.Find(project); ok {
 		setup := f.NewSetup(project)
@@ -143,7 +143,7 @@ func (s *site) scripts() (list []framework.Script) {
 	return list
 }
 
-// printSetUp prints what the author has to do.
+// printSetUp prints the steps that remain for the author.
 func (s *site) printSetUp() {
 	if s.setup == nil {
 		return

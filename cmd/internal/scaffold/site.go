@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Dir   string // absolute
 	Named bool   // the user named Dir: any folder may become a site then
-	// Template is the name of a template; "" to adopt what is there, or to ask.
+	// Template is the name of a template; "" to adopt the existing files, or to ask.
 	Template string
 	Yes      bool // ask nothing
 	// Configure makes the edits of a framework's configuration that it needs to build a Worker.
@@ -41,12 +41,12 @@ type site struct {
 	dir      string
 	name     string
 	template string // of a new site
-	adopted  string // what an existing one is known by, from its folder
+	adopted  string // names an existing one: its manifest, configuration, built folder or framework
 	manifest []byte // nil when it is there already
 	parsed   *manifest.Manifest
 	files    []starter.File
-	secrets  map[string]string // what has no value in secretFile yet
-	stored   map[string]string // what has
+	secrets  map[string]string // without a value in secretFile yet
+	stored   map[string]string // with a value there
 	// secretFile is where secrets of this machine are: .dev.vars, the .env that counts in its place, or the file for variables of
 	// wrangler's configuration.
 	secretFile string

@@ -32,7 +32,7 @@ import (
 // FileName is the file that is looked for beside the manifest.
 const FileName = "seed.sql"
 
-// table records what was seeded.
+// table is the ledger of seeds.
 const table = "_pages_seeds"
 
 // Report is the output of `pages state seed --json`.
@@ -49,7 +49,7 @@ type Options struct {
 	WorkDir userfile.WorkDir
 	File    string // the absolute path of the SQL
 	Force   bool   // run it again
-	Tool    string // what the ledger calls this program
+	Tool    string // name of this program in the ledger
 	Now     func() time.Time
 	// Open opens the site's database, once the file is known to be readable.
 	Open     func(context.Context) (*sqlshell.Database, error)
@@ -63,7 +63,7 @@ type run struct {
 	name, sum string
 }
 
-// Run applies what is pending, and runs the file unless it was run before.
+// Run applies pending migrations, and runs the file unless it ran before.
 func Run(ctx context.Context, o Options) (report Report, err error) {
 	in, sum, err := o.open()
 	if err != nil {

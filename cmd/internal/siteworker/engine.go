@@ -133,7 +133,7 @@ func (e *Engine) startProcess(ctx context.Context, o pagesruntime.WorkerOptions,
 	return e.choice.Program.NewWorker(ctx, o)
 }
 
-// Close frees what the Workers shared.
+// Close frees the resources that the Workers shared.
 func (e *Engine) Close(ctx context.Context) error {
 	if e.opened == nil {
 		if e.pool != nil {

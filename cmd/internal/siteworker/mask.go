@@ -17,7 +17,7 @@ import (
 // shortestSecret is the length in bytes from which a secret is masked: words would lose their letters by shorter ones.
 const shortestSecret = 4
 
-// MaskOf returns a replacer that takes the values of secrets out of what a Worker logs and fails with, also where a text holds
+// MaskOf returns a replacer that takes the values of secrets out of the logs and errors of a Worker, also where a text holds
 // them as JSON, in an address, in base64 or hex, or one line of several. A name stands in their place. Responses are the
 // Worker's own.
 func MaskOf(secrets map[string]string) *strings.Replacer {

@@ -2,7 +2,7 @@
 //
 // In goes a started Worker of an engine with the bindings that it uses; out come answers, with the meter and the failure of
 // each request told to devserver/site. A Shared Worker serves several revisions and is closed after the last of them;
-// what it logs and why it fails is shown without the values of its secrets. All of it is safe for concurrent use.
+// its logs and errors are shown without the values of its secrets. All of it is safe for concurrent use.
 package siteworker
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// DrainTime is how long requests may go on in a Worker that was replaced, and then what the last of them left for waitUntil.
+// DrainTime is how long a replaced Worker may finish its requests, and then the waitUntil tasks of the last of them.
 const DrainTime = 30 * time.Second
 
 // Worker is a Worker that an engine has started: a *runtime.Worker, or one of another engine. All of it is safe for concurrent use.
@@ -106,7 +106,7 @@ func (s *Shared) Release() {
 	}
 }
 
-// Close lets requests and what they left for waitUntil finish, for wait at most, and frees what the Worker held.
+// Close lets requests and their waitUntil tasks finish, for wait at most, and frees the resources of the Worker.
 func (s *Shared) Close(wait time.Duration) {
 	s.closed.Do(func() {
 		if t := s.overdue.Load(); t != nil {
@@ -121,7 +121,7 @@ func (s *Shared) Close(wait time.Duration) {
 	})
 }
 
-// CloseDatabases closes what the databases of a Worker hold.
+// CloseDatabases closes the databases of a Worker.
 func CloseDatabases(set *binding.Set) error {
 	var errs []error
 	for _, d := range set.D1 {
@@ -136,7 +136,7 @@ type Set struct {
 	workers map[*Shared]struct{}
 }
 
-// Add takes in a Worker that has started. until ends what it still does when it is closed.
+// Add takes in a Worker that has started. The end of until cuts its last requests short when it closes.
 func (l *Set) Add(until context.Context, w Worker, set *binding.Set, limits manifest.Limits, mask *strings.Replacer) *Shared {
 	s := &Shared{Worker: w, set: set, limits: limits, mask: mask, until: until, from: l}
 	l.mu.Lock()

@@ -92,7 +92,7 @@ var (
 	noColumn = regexp.MustCompile(`^(?:no such column: (?:.+\.)?|table .+ has no column named )(.+)$`)
 )
 
-// NothingChanged says what a failed command left.
+// NothingChanged tells a person that a failed command had no effect.
 const NothingChanged = "nothing was changed: all of it is one transaction"
 
 // Failure turns an SQL error into one for the user: with a place in a text it becomes a diagnostic; a lock or a full disk is a

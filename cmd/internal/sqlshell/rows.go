@@ -11,13 +11,13 @@ import (
 // RowWriter writes the rows of a query.
 type RowWriter struct {
 	out     *bufio.Writer
-	sent    *counter // what has left the buffer
+	sent    *counter // counts the bytes that left the buffer
 	columns []string // nil before begin
 	format  rowFormat
 	b       []byte
 }
 
-// rowFormat lays rows out: each method appends what is to be written.
+// rowFormat lays rows out: each method appends its output to b.
 type rowFormat interface {
 	head(b []byte, columns []string) []byte
 	row(b []byte, values []any) []byte

@@ -1,9 +1,9 @@
-// Package sqlshell is the SQL shell on a database of a site, and what the commands of `pages db` share with it.
+// Package sqlshell is the SQL shell on a database of a site, and the code that it shares with the commands of `pages db`.
 //
-// A Database is one that is opened for a person who writes SQL; a RowWriter prints what a statement gives, as a table, tsv,
+// A Database is one that is opened for a person who writes SQL; a RowWriter prints the rows of a statement, as a table, tsv,
 // csv, JSON or lines of JSON; a Shell reads statements from a pipe or a terminal, runs each as a transaction and prints its
 // rows. Failures are *failure.Error, or *failure.RefusedError with the place in the text. Each value belongs to one goroutine.
-// What goes to a terminal is escaped, and nothing but the history is written beside the database.
+// Output to a terminal is escaped, and nothing but the history is written beside the database.
 package sqlshell
 
 import (
@@ -30,7 +30,7 @@ const Help = `  .tables         the tables and views
   .quit           the end
 `
 
-// Options are the streams of a shell and what it calls.
+// Options are the streams and the callbacks of a shell.
 type Options struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -99,14 +99,14 @@ func (s *Shell) feed(ctx context.Context, t *typed, line string) error {
 	return s.statements(ctx, t, false)
 }
 
-// take forgets what was run of the text.
+// take drops the first n bytes of the text, and counts their lines.
 func (t *typed) take(n int) {
 	t.line += strings.Count(t.text[:n], "\n")
 	t.text = t.text[n:]
 }
 
-// statements runs each whole statement of what was typed. What is left of it stays, unless it is the end; after an
-// error nothing does.
+// statements runs each complete statement of the input. An incomplete one stays in t for the next line, unless this is
+// the end; after an error nothing stays.
 func (s *Shell) statements(ctx context.Context, t *typed, end bool) error {
 	in := migrate.NewStatements(t.name, strings.NewReader(t.text))
 	in.StartAt(t.line)
@@ -133,7 +133,7 @@ func (s *Shell) statements(ctx context.Context, t *typed, end bool) error {
 	}
 }
 
-// run runs one statement as a transaction and shows what it gives.
+// run runs one statement as a transaction and prints its rows.
 func (s *Shell) run(ctx context.Context, statement migrate.Statement) error {
 	rows, err := NewRowWriter(s.Stdout, s.Terminal, s.Mode)
 	if err != nil {

@@ -95,7 +95,7 @@ func (s *Shell) readLine(terminal *os.File, lines *term.Terminal, t *typed) (str
 	}
 	defer func() { _ = term.Restore(int(terminal.Fd()), was) }()
 	if w, h, err := term.GetSize(int(terminal.Fd())); err == nil && w > 0 {
-		_ = lines.SetSize(w, h) // only the width of what is typed
+		_ = lines.SetSize(w, h) // only the width of the input line
 	}
 	lines.SetPrompt("sql> ")
 	if strings.TrimSpace(t.text) != "" {

@@ -30,7 +30,7 @@ func marks(t client.ToolInfo) string {
 	return all
 }
 
-// Describe writes what a tool does, its arguments and its result, for people.
+// Describe writes the description, the arguments and the result of a tool, for people.
 func Describe(w io.Writer, t client.ToolInfo) {
 	fmt.Fprintf(w, "%s: %s%s\n\n%s\n", wording.Printable(t.Name), wording.Printable(t.Title), marks(t), wording.Printable(t.Description))
 	for i, part := range []json.RawMessage{t.Arguments, t.Result} {

@@ -1,4 +1,4 @@
-// Package toolcall knows the tools of a service by their names, and makes the arguments of calls from what a person types.
+// Package toolcall knows the tools of a service by their names, and builds the arguments of calls from a person's input.
 //
 // In go a session, words such as KEY=VALUE, JSON or a file; out come JSON objects, and a *failure.Error for a name that no tool has
 // or arguments that cannot be read. All of it is safe for concurrent use.

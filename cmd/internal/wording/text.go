@@ -1,5 +1,5 @@
 // Package wording writes values the way all messages of the command do: counts, sizes, times, paths and words of a
-// shell. Nothing here knows what a message is about. All functions are safe for concurrent use.
+// shell. Nothing here depends on the subject of a message. All functions are safe for concurrent use.
 package wording
 
 import (
