@@ -3,8 +3,8 @@
 //
 // In go the command, its folder and variables; out come its lines, its state, and the address at which it listens, which is
 // found in its output, by the port that it was given, or by the port that the author names. Only addresses of this
-// machine count. [Command.Close] ends the command with all that it started; where this process is killed, package
-// processgroup says what ends it.
+// machine count. [Command.Close] ends the command with its child processes. Package processgroup ends them
+// when this process is killed.
 //
 // A Command that ended stays so until [Command.Restart]. Errors are those of starting a program; a command that ends is no
 // error of this package: [State] says how. It is safe for concurrent use.

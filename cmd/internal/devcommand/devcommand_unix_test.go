@@ -162,7 +162,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestClose: a command that ignores the request to end is killed, with all processes that it started.
+// TestClose: a command that ignores the request to end is killed, with its child processes.
 func TestClose(t *testing.T) {
 	c, err := Start(Options{
 		Args: []string{"sh", "-c", `trap "" TERM; "$0"; true`, os.Args[0]}, Env: append(os.Environ(), roleVariable+"=stubborn"),

@@ -360,7 +360,7 @@ func (b *builder) replace(w *siteworker.Shared) {
 	}
 }
 
-// compileNotice returns the notice before the start of a Worker with WebAssembly modules.
+// compileNotice returns the notice that the start of a Worker compiles WebAssembly modules.
 func compileNotice(modules []bundler.Module) string {
 	bytes := int64(0)
 	modules = slices.DeleteFunc(slices.Clone(modules), func(m bundler.Module) bool { return m.Kind == bundler.KindScript })

@@ -57,7 +57,7 @@ func (k *console) wait(what string) (done func()) {
 	return func() { timer.Stop() }
 }
 
-// NewLogger returns a logger that prints what packages report for a person on stderr, as a session does.
+// NewLogger returns a logger that prints the notices of packages on stderr for a person, as a session does.
 func NewLogger(t *terminal.Terminal) *slog.Logger { return newConsole(t).logger() }
 
 func (k *console) logger() *slog.Logger {

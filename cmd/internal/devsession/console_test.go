@@ -55,7 +55,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// TestAdviseSlow: the first slow request says, once, what would be faster.
+// TestAdviseSlow: the first slow request prints advice for a faster one, once.
 func TestAdviseSlow(t *testing.T) {
 	react := []string{"react", "react-dom"}
 	for _, c := range []struct {

@@ -215,7 +215,7 @@ var program = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// runProgram returns what runs a command in a process of its own.
+// runProgram returns a function that runs a command in a process of its own.
 func runProgram(t *testing.T) func(context.Context, []string, terminal.Terminal) int {
 	t.Helper()
 	path, err := program()

@@ -274,7 +274,7 @@ func (r *session) openLog(ctx context.Context, logger *slog.Logger) (*devserver.
 }
 
 // gcPercent is how far the heap may grow after the start. While workerd runs the Worker, it holds the bundler's caches and little else,
-// and what requests leave is small: by half as much as usual it grows in a few seconds of load.
+// and requests leave little garbage: even half the usual percentage lasts for a few seconds of load.
 func (r *session) gcPercent() int {
 	if r.options.Engine.Program != nil && r.usualGC == defaultGCPercent {
 		return defaultGCPercent / 2

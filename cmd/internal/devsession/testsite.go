@@ -212,7 +212,7 @@ func (t *testSite) reset(ctx context.Context) error {
 // killGrace is how long a command may take to end after an interrupt.
 const killGrace = 5 * time.Second
 
-// TestOptions describe the site that a test command runs against.
+// TestOptions configure the state of the site that a test command runs against.
 type TestOptions struct {
 	Options
 	Empty    bool   // begin with an empty state

@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
-// checkObjects compares the rows of the bucket, and of what visitors sent with forms, with the files.
+// checkObjects compares the rows of the bucket, and of the bucket for the files of leads, with the files on disk.
 func (d *examination) checkObjects(ctx context.Context) []Finding {
 	return slices.Concat(d.checkBucket(ctx, "objects", statefolder.StorageFolder), d.checkBucket(ctx, "uploads", statefolder.UploadsFolder))
 }

@@ -1,9 +1,9 @@
-// Package doctor looks for what keeps a site from running on this machine: engine, port, manifest, packages, state,
+// Package doctor finds the faults that keep a site from running on this machine: engine, port, manifest, packages, state,
 // databases, migrations, objects, secrets and the service.
 //
 // Run takes Options and prints a report, a table or a Document; the error is a *failure.Error around failure.ErrShown
-// when something is broken. An examination runs in one goroutine. It never changes anything without Repair, and with
-// it only what cannot lose data.
+// when something is broken. An examination runs in one goroutine. It never changes anything without Repair, and
+// Repair makes only changes that cannot lose data.
 package doctor
 
 import (
@@ -29,7 +29,7 @@ type Options struct {
 	Remote      remote.Options
 	Dir         string // the site's; "" for none
 	Data        string // of a service; "" for the usual folder
-	Repair      bool   // mend what can be mended without losing anything
+	Repair      bool   // make the repairs that cannot lose data
 	Verify      bool   // read every file that was uploaded to the service of Data
 	Tool        string // as ledgers of migrations name this program
 	Version     string
@@ -110,7 +110,7 @@ func (d *examination) examine(ctx context.Context) error {
 	return nil
 }
 
-// repair mends what can be mended, with Options.Repair.
+// repair mends a finding that can be mended, with Options.Repair.
 func (d *examination) repair(ctx context.Context, f Finding) Finding {
 	f.Fixable = f.mend != nil
 	if f.mend == nil || !d.options.Repair {

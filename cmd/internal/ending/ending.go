@@ -38,8 +38,8 @@ func WithSignals(parent context.Context) (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// Code prints what ended a command, and returns the exit code. A command that a signal cut short ends with the signal's code,
-// whatever it then failed with.
+// Code prints the error of a command, and returns the exit code. A command that a signal cut short ends with the signal's code,
+// even if another error followed.
 func Code(ctx context.Context, t *terminal.Terminal, err error) int {
 	stop, signaled := errors.AsType[failure.SignalError](context.Cause(ctx))
 	if !signaled {

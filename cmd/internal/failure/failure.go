@@ -99,7 +99,7 @@ type RefusedError struct {
 
 func (r *RefusedError) Error() string { return r.Report.File + " was refused" }
 
-// StatusError passes on the exit code of another program, which has said what there is to say.
+// StatusError passes on the exit code of another program, which has printed its own error.
 type StatusError int
 
 func (s StatusError) Error() string { return fmt.Sprintf("exit status %d", int(s)) }

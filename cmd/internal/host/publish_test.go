@@ -39,7 +39,7 @@ func prepared(t *testing.T, h *Host, r service.Release) service.Prepared {
 
 const takesOrders = "DELETE FROM orders; CREATE TABLE notes (x)"
 
-// ordersHost is a host whose site s has two orders, and what its publish of a revision without orders is.
+// ordersHost returns a host whose site s has two orders, and the release that publishes a revision without orders.
 func ordersHost(t *testing.T) (h *Host, release func(more ...string) service.Release, publish service.Release) {
 	t.Helper()
 	h, release = peopleHost(t)
@@ -93,7 +93,7 @@ func TestPublishIsOneChange(t *testing.T) {
 }
 
 // TestPublishKilled: a process that is killed between the migrations and the decision leaves the old data, and one that is
-// killed after the decision the new ones, whatever is done first with the site.
+// killed after the decision the new ones, regardless of the first call on the site.
 func TestPublishKilled(t *testing.T) {
 	visit := func(r service.Release) func(*testing.T, *Host) {
 		return func(t *testing.T, h *Host) {

@@ -23,7 +23,7 @@ import (
 
 // This file runs migrations on a copy of a site's database, before a person is asked. Their author is not the operator of
 // the service, and the call waits: a rehearsal that is over one of the bounds below is skipped, and says which. The copy is a
-// temporary file of SQLite, which is gone with its connection, whatever happens to the process.
+// temporary file of SQLite, which is gone with its connection, even if the process is killed.
 
 const (
 	// rehearsalTime is how long a rehearsal may take, with the copy.

@@ -221,7 +221,7 @@ func dumpOf(t *testing.T, h *Host) string {
 	return people.String + "|" + orders.String
 }
 
-// copyFolder copies a data folder as a power cut leaves it: all that was written, and no process.
+// copyFolder copies a data folder as a power cut leaves it: all written bytes, and no process.
 func copyFolder(t *testing.T, from string) string {
 	t.Helper()
 	to := t.TempDir()

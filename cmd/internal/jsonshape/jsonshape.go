@@ -1,4 +1,4 @@
-// Package jsonshape makes JSON Schemas (draft 2020-12) of what commands print with --json.
+// Package jsonshape makes JSON Schemas (draft 2020-12) of the --json output of commands.
 //
 // In go Go types and tools of the contract; out come schemas, and errors of types that have none. All of it is safe for
 // concurrent use.
@@ -40,7 +40,7 @@ func ToolResult(tool *toolapi.Tool) Shape {
 	}
 }
 
-// Confirmed is the schema of what any tool of two calls answers to the second.
+// Confirmed returns the schema of the second response of any two-call tool.
 func Confirmed() (*jsonschema.Schema, error) {
 	either := new(jsonschema.Schema)
 	for _, t := range toolapi.NewContract().Tools() {

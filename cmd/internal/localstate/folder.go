@@ -116,7 +116,7 @@ func (l Locator) checkPlace(dir, folder, flag string) error {
 	return nil
 }
 
-// siteFolders maps the folders that the manifest names to what each holds.
+// siteFolders maps the folders that the manifest names to descriptions of their content.
 func siteFolders(dir string) map[string]string {
 	folders := map[string]string{".git": "the version control", "node_modules": "packages"}
 	src, err := userfile.ReadSource(filepath.Join(dir, manifest.FileName))

@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
-// FormFiles keeps what visitors send with forms in a bucket of its own, which is opened with the first file. It implements
+// FormFiles keeps the files of leads in a bucket of its own, which it opens for the first file. It implements
 // site.Files.
 type FormFiles struct {
 	open func(context.Context) (*r2.Bucket, error)
@@ -21,7 +21,7 @@ func NewFormFiles(open func(context.Context) (*r2.Bucket, error)) FormFiles {
 	return FormFiles{open}
 }
 
-// OpenUploads returns the bucket of what visitors send with forms.
+// OpenUploads returns the bucket for the files of leads.
 func (s *Stores) OpenUploads(ctx context.Context) (*r2.Bucket, error) {
 	return s.openStorage(ctx, statefolder.UploadsFolder, &s.uploads)
 }

@@ -46,7 +46,7 @@ type StoresOptions struct {
 // NewStores returns the stores of a state. Close them before the state.
 func NewStores(o StoresOptions) *Stores { return &Stores{o: o} }
 
-// Bindings returns what env holds for the manifest.
+// Bindings returns the content of env for the manifest.
 func (s *Stores) Bindings(
 	ctx context.Context, m *manifest.Manifest, site *sql.DB, secrets map[string]string, assets http.Handler,
 ) (*binding.Set, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// newHelp makes `pages help`. Cobra's own shows the page of whatever it finds on the way to a mistyped name, and ends
+// newHelp makes `pages help`. Cobra's own shows the page of the nearest parent of a mistyped name, and exits
 // with 0.
 func newHelp(root *cobra.Command, group string) *cobra.Command {
 	return &cobra.Command{

@@ -51,7 +51,7 @@ var flagGroups = []struct {
 type Options struct {
 	Term    *terminal.Terminal
 	Version string
-	// Pages holds what commands do and examples of it: help/db_query.txt is the page of `pages db query`. Words fills it in.
+	// Pages holds the descriptions and examples of commands: help/db_query.txt is the page of `pages db query`. Words fills it in.
 	Pages fs.FS
 	Words *strings.Replacer
 	// Complete gives the commands their completions.
@@ -123,7 +123,7 @@ func describeParents(cmd *cobra.Command) {
 	}
 }
 
-// printUsage prints what follows a command's description.
+// printUsage prints the sections after a command's description.
 func printUsage(cmd *cobra.Command, w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("Usage:\n")

@@ -17,7 +17,7 @@ import (
 // Topic is a page of help that is about no single command.
 type Topic struct{ Name, Short, Text string }
 
-// RoomTopics lists the topics about rooms: what happens in each, by which rules, and the commands that show it.
+// RoomTopics lists the topics about rooms: their purpose and rules, and the commands that show their state.
 func RoomTopics() []Topic {
 	return []Topic{
 		newTopic("manifest", "What pages.deploy.json says"),

@@ -32,7 +32,7 @@ type SchemaOptions struct {
 type SchemaReport struct {
 	OK     bool         `json:"ok"`
 	File   string       `json:"file"`
-	Behind string       `json:"behind"`       // "file", "database" or "migrations": which side lacks what another has; "" for none
+	Behind string       `json:"behind"`       // "file", "database" or "migrations": the side that lacks changes of another; "" for none
 	As     string       `json:"as,omitempty"` // the migration after which the schema was that of a file that is behind
 	Schema []DiffChange `json:"schema"`       // from the database to the file
 }

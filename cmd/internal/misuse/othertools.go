@@ -58,7 +58,7 @@ var OtherCommands = map[string][]string{
 	"versions":        {"revisions"},
 }
 
-// OtherFlags are flags of their commands, by the names of those here, each with what to do instead.
+// OtherFlags are flags of their commands, by the names of those here, each with the advice for its use here.
 var OtherFlags = map[string]map[string]string{
 	"build": {
 		"e":     oneEnvironment,
@@ -141,7 +141,7 @@ func MeantCommand(cmd *cobra.Command, word string) string {
 	return ""
 }
 
-// meantFlag says what to do instead of giving a flag that cmd does not have, "" for nothing.
+// meantFlag returns the advice for a flag that cmd does not have; "" for none.
 func meantFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	name := unknown.GetSpecifiedName()
 	if instead := OtherFlags[cmd.Name()][name]; instead != "" {

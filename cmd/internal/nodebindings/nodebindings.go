@@ -145,7 +145,7 @@ func closeDatabases(set *binding.Set) error {
 	return errors.Join(errs...)
 }
 
-// Describe is a call in a line: `DB.query in 0.3 ms`, with what failed.
+// Describe formats a call as one line: `DB.query in 0.3 ms`, and the error, if any.
 func Describe(c wire.Call) string {
 	name := c.Binding
 	if name == "" {

@@ -61,7 +61,7 @@ func (o Options) sendMail(f Folder) func(context.Context, service.Mail) error {
 	}
 }
 
-// maskedEmail shortens an email to what those who know it recognize.
+// maskedEmail shortens an email, so that only people who know it recognize it.
 func maskedEmail(email string) string {
 	at := strings.LastIndexByte(email, '@')
 	_, first := utf8.DecodeRuneInString(email)

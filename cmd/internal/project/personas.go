@@ -128,7 +128,7 @@ func PersonaOf(dir, key string) (site.Persona, bool) {
 	return site.Persona{}, false
 }
 
-// PersonaKeys returns the keys of a site's personas; of those that every site has where its file is refused.
+// PersonaKeys returns the keys of a site's personas; of the default ones if its file is refused.
 func PersonaKeys(dir string) (keys []string) {
 	for _, p := range personasOrDefault(dir) {
 		keys = append(keys, p.Key)

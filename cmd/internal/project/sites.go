@@ -38,7 +38,7 @@ type Sites struct {
 	Terminal *terminal.Terminal
 	SiteDir  string // of -C, "" for none
 	DirTyped bool   // -C is on the command line itself, and not only in the environment
-	// EdgeRules is EdgeRulesOff to set "_headers" and "_redirects" aside, with all that is wrong with them.
+	// EdgeRules is EdgeRulesOff to set "_headers" and "_redirects" aside, with all their errors.
 	EdgeRules string
 }
 

@@ -1,8 +1,8 @@
-// Package projectfile reads and writes files of a project's folder, and nothing outside of it whatever links the folder holds.
+// Package projectfile reads and writes files of a project's folder. It follows no link out of the folder.
 //
 // A File is a name with its old and new content; Write replaces it atomically, with the mode and the byte
 // order mark that it has. A name that leads to no file of the project is an *Error; all other errors are those of the file
-// system. A Folder is safe for concurrent use, a File is not. It decides nothing about what files hold, and prints nothing.
+// system. A Folder is safe for concurrent use, a File is not. It decides nothing about the content of files, and prints nothing.
 package projectfile
 
 import (

@@ -25,7 +25,7 @@ type CallOptions struct {
 	IdempotencyKey string
 }
 
-// Call calls a tool and prints its response. What needs a person's consent is taken to one.
+// Call calls a tool and prints its response. It takes a call that needs consent to a person.
 func (p *Proposer) Call(ctx context.Context, o CallOptions) error {
 	s, t := p.Session, p.Session.Term
 	info, err := toolcall.Find(ctx, s, o.Tool)

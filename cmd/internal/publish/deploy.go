@@ -44,7 +44,7 @@ type DeployOptions struct {
 	ProposalOut string             // a file for the proposal
 	AllowPublic bool               // let paths become public that were for members
 	AllowLoss   toolapi.TableNames // tables that may lose rows and values by the migrations
-	Force       bool               // publish over what someone else published meanwhile
+	Force       bool               // publish over a revision that someone else published meanwhile
 	SourceMaps  bool
 }
 
@@ -66,7 +66,7 @@ type deployment struct {
 
 // Deploy plans, sends, proposes and confirms, as far as the options say.
 func Deploy(ctx context.Context, o DeployOptions) error {
-	// run opens the session; until then its terminal is enough to print what stands.
+	// run opens the session; until then its terminal is enough to print the state.
 	d := &deployment{options: o, session: &remote.Session{Term: o.Remote.Term}}
 	d.proposer = &Proposer{Session: d.session, NearestDir: o.NearestDir, ProposeOnly: o.ProposeOnly}
 	err := d.run(ctx)
@@ -86,7 +86,7 @@ func Deploy(ctx context.Context, o DeployOptions) error {
 	return err
 }
 
-// stoppedNote says what stands of a deploy that a signal ended before its confirmation.
+// stoppedNote describes the state of a deploy that a signal ended before its confirmation.
 func (d *deployment) stoppedNote() string {
 	switch {
 	case d.options.Plan:

@@ -84,7 +84,7 @@ func (t *planText) files(mark, style, what string, changes []deploy.Change) {
 	}
 }
 
-// access adds who may see what.
+// access adds the visitors' access to paths.
 func (t *planText) access(list []manifest.Audience) {
 	t.add("", "who may see what:")
 	rest := "all else"

@@ -2,7 +2,7 @@
 //
 // In go a session, a built site and options; out come reports, printed on the session's terminal, and a *failure.Error with the line
 // that confirms a pending proposal. A deploy that was cut off resumes when it is run again; a confirmation whose response is lost
-// can be repeated, and happens once. What stands after a signal is said before the error returns. A Proposer is for one goroutine.
+// can be repeated, and happens once. After a signal, it prints the state before it returns the error. A Proposer is for one goroutine.
 //
 // It never confirms anything that a person has not agreed to, and never says that something is live unless the service does.
 package publish
@@ -43,7 +43,7 @@ type Proposer struct {
 	// Command begins the command that proposes the same once more, for a fix; "" where there is none.
 	Command string
 
-	stopPrinted  bool     // what stands after a signal
+	stopPrinted  bool     // the state after a signal was printed
 	unsaved      string   // the id of a proposal that could not be saved
 	restoreShown []string // lines of the restore that is proposed, as they were printed
 }
@@ -138,7 +138,7 @@ func isResponseLost(err error) bool {
 	return ok && refused.Status >= http.StatusInternalServerError
 }
 
-// printStopped prints what stands after a signal, once.
+// printStopped prints the state after a signal, once.
 func (p *Proposer) printStopped(format string, args ...any) {
 	if !p.stopPrinted {
 		fmt.Fprintf(p.Session.Term.Stderr, format+"\n", args...)

@@ -106,8 +106,8 @@ type comment struct {
 	} `json:"user"`
 }
 
-// trusted reports whether the author of a comment is a workflow or one of the repository's people. Another could write the marker
-// first, and change afterwards what stands in the comment.
+// trusted reports whether the author of a comment is a workflow or one of the repository's people. Anybody else could write the
+// marker first, and edit the comment afterwards.
 func (c comment) trusted() bool {
 	return c.User.Type == "Bot" || slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, c.Association)
 }

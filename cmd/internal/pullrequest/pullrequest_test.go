@@ -96,7 +96,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be commented on says why, and never shows the token.
+// TestRefused: the error of an impossible comment gives the reason, and never shows the token.
 func TestRefused(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)

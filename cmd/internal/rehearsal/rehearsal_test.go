@@ -115,7 +115,7 @@ error table-not-created /bindings/submissions: no migration in "m" creates the t
 	}
 }
 
-// TestBounds says which migration was not rehearsed to its end, and why: what takes too long, or too much, is no fault of the site.
+// TestBounds says which migration was not rehearsed to its end, and why: too much time or space is no fault of the site.
 func TestBounds(t *testing.T) {
 	much := "CREATE TABLE b AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 1000) " +
 		"SELECT zeroblob(1000000) AS b FROM c;"

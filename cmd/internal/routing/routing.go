@@ -28,7 +28,7 @@ type Site struct {
 	unsure   map[string]bool // files that are no assets if the Worker imports them
 }
 
-// Load reads what decides the routes of the site that args name: the manifest and the names of the static files.
+// Load reads the inputs of the routes of the site that args name: the manifest and the names of the static files.
 func Load(ctx context.Context, sites *project.Sites, args []string) (*Site, error) {
 	dir, m, err := sites.LoadSite(args)
 	if err != nil {

@@ -132,7 +132,7 @@ func (s *site) serveApp(m *manifest.Manifest, app starter.App) {
 	m.Entry = starter.SinglePageWorker
 }
 
-// appNote says what became of a single-page app, by the file that it was known by.
+// appNote describes the Worker that now serves a single-page app; source is the file that identified the app.
 func appNote(source string) string {
 	const does = starter.SinglePageWorker + " answers a path that no file does with the page, for a router in the browser"
 	if path.Ext(source) == ".html" {

@@ -146,7 +146,7 @@ func TemplateHelp() string {
 	return b.String()
 }
 
-// ask asks what to begin with and for which editors.
+// ask asks a person for the template and the editors.
 func (s *site) ask(ctx context.Context) error {
 	if s.adopted != "" {
 		what := "Adopt " + s.adopted + "?"

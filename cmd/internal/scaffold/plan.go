@@ -73,7 +73,7 @@ func isContent(name string) bool {
 
 // extras are the files that follow from the manifest.
 func (s *site) extras() []starter.File {
-	files := []starter.File{{Path: ".gitignore"}} // plan merges its text with the existing file
+	files := []starter.File{{Path: ".gitignore"}} // planFile merges its text with the existing file
 	has := func(name string) bool {
 		return slices.ContainsFunc(s.files, func(f starter.File) bool { return f.Path == name })
 	}
@@ -238,7 +238,7 @@ func (p planned) print(t *terminal.Terminal) {
 	}
 }
 
-// printNotes prints what editors need besides their files.
+// printNotes prints the further steps for editors besides their files.
 func (p planned) printNotes(t *terminal.Terminal) {
 	for _, f := range p.files {
 		if f.Note != "" && f.Action() != projectfile.Unchanged {

@@ -76,7 +76,7 @@ func findSetup(project fs.FS) *framework.Setup {
 	return nil
 }
 
-// adoptUnbuilt takes for the site what its build will make.
+// adoptUnbuilt adopts the future output of the build as the site.
 func (s *site) adoptUnbuilt(m *manifest.Manifest, setup *framework.Setup, project fs.FS) {
 	s.setup = setup
 	m.Entry, m.Assets = setup.Entry, setup.Assets

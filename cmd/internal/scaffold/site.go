@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
-// Options say what to begin with, and where.
+// Options choose the template and the folder of a site.
 type Options struct {
 	Dir   string // absolute
 	Named bool   // the user named Dir: any folder may become a site then
@@ -28,7 +28,7 @@ type Options struct {
 	Configure bool
 	Editors   []string // names; none for the usual one
 	Version   string   // of pages, for the workflow, if it is a release
-	Commit    string   // what pages was built from, for the workflow; "" where that is unknown
+	Commit    string   // commit that pages was built from, for the workflow; "" if unknown
 	// Load reads and checks the manifest of a site. Its report has the paths as the user would name them.
 	Load func(dir string) (m *manifest.Manifest, report diagnostic.Report, source []byte)
 }
@@ -51,7 +51,7 @@ type site struct {
 	// wrangler's configuration.
 	secretFile string
 	notes      []wrangler.Note
-	unbuilt    bool             // a build makes what there is to adopt
+	unbuilt    bool             // a build makes the files to adopt
 	setup      *framework.Setup // of a project that is not built yet
 	editors    []editor.Editor
 }

@@ -53,7 +53,7 @@ type Engine struct {
 	pool    *workerd.Pool            // of the processes of workerd; nil where one session has them to itself
 	memory  *pagesruntime.HostMemory // of all Workers in workerd
 	opened  chan struct{}            // closed when builtIn and err are set; nil without the built-in engine
-	swept   chan struct{}            // closed when what killed processes left for workerd is removed; nil without it
+	swept   chan struct{}            // closed after the removal of files that killed processes left for workerd; nil without it
 	builtIn *pagesruntime.Runtime
 	err     error
 }

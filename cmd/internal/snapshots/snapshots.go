@@ -1,4 +1,4 @@
-// Package snapshots runs what commands do with the snapshots of a site's local state.
+// Package snapshots runs the operations of commands on the snapshots of a site's local state.
 //
 // In go the state folder and a function; With holds the lock of snapshots around it. Out come the documents that --json prints, and
 // refusals of package snapshot as *failure.Error. It is safe for concurrent use: one process after another.

@@ -81,7 +81,7 @@ func (w *RowWriter) Abort() error {
 	return w.End()
 }
 
-// isDocument reports whether all that is written is one document in JSON.
+// isDocument reports whether the whole output is one document in JSON.
 func (w *RowWriter) isDocument() bool {
 	_, ok := w.format.(*jsonRows)
 	return ok

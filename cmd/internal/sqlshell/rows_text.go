@@ -68,7 +68,7 @@ func appendField(b []byte, text string) []byte {
 	return append(append(append(b, '"'), strings.ReplaceAll(text, `"`, `""`)...), '"')
 }
 
-// separate writes what stands before column i.
+// separate writes the separator before column i.
 func separate(b []byte, i int, separator byte) []byte {
 	if i == 0 {
 		return b

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestSteady: a pipe that another program has made not block takes all that is written to it,
+// TestSteady: a pipe that another program has set to non-blocking takes the whole output,
 // and a reader that goes ends the wait.
 func TestSteady(t *testing.T) {
 	pipe := func() (reader, writer *os.File) {

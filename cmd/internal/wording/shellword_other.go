@@ -10,5 +10,5 @@ const plainWord = "-_./,:@%+="
 // AndThen joins commands, each of which is for when the one before went well.
 const AndThen = " && "
 
-// quoteWord writes a word for those shells, whatever is in it.
+// quoteWord quotes any word for those shells.
 func quoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
