@@ -18,7 +18,7 @@ class Refusal extends Error {
 }
 
 export function thanks() {
-  const body = '<p>What you sent has arrived.</p><p><a href="/">Back to the start</a></p>';
+  const body = '<p>Your message has arrived.</p><p><a href="/">Back to the site</a></p>';
   return page(200, "Thank you", body, { "cross-origin-resource-policy": "cross-origin" });
 }
 

@@ -5,7 +5,7 @@ CREATE TABLE notes (
   created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 ) STRICT;
 
--- What forms send lands here too. Fields without a column of their name are left to the inbox.
+-- Forms write their rows here, too. Answers without a column of their name are in the lead only.
 CREATE TABLE enquiries (
   id         INTEGER PRIMARY KEY,
   lead_id    TEXT UNIQUE,

@@ -19,7 +19,7 @@ app.get("/api/notes", async (c) => {
   return c.body(text, 200, { "content-type": "application/json" });
 });
 
-// What the contact form gathered, for whoever has the key.
+// The answers to the contact form, for clients with the key.
 app.get("/api/enquiries", async (c) => {
   const key = c.env.EXPORT_KEY;
   if (!key || c.req.header("authorization") !== `Bearer ${key}`) return c.json({ error: "a key is needed" }, 401);
@@ -27,7 +27,7 @@ app.get("/api/enquiries", async (c) => {
   return c.json({ enquiries: results });
 });
 
-// Only members come here: the platform asks before any code runs.
+// Only members reach this route: the platform checks before any code runs.
 app.post("/club/notes", async (c) => {
   const { body } = await c.req.parseBody();
   if (typeof body !== "string" || !body.trim() || body.length > 500) return c.text("A note has 1 to 500 characters.", 422);
