@@ -62,9 +62,10 @@ const (
 	// idleLook is how often it is looked at while there is no request.
 	idleLook = time.Second
 	// strayTime is the time of a judgement of code that runs for no request, and strayLooks how many of them, one after the other, may
-	// find that it uses more than half of a processor.
+	// find that it uses more than the strayShare part of a processor. On a busy machine a loop without end gets no more.
 	strayTime  = time.Second
 	strayLooks = 3
+	strayShare = 5
 	// roomMB is the memory of a process above its start: that of V8's heap is bounded by V8 itself, that of buffers is not.
 	roomMB = 512
 )
@@ -221,7 +222,7 @@ func (m *meter) straysLocked(now time.Time) bool {
 	if passed < m.p.w.strayTime {
 		return false
 	}
-	if m.stray > passed/2 {
+	if m.stray > passed/strayShare {
 		m.strayed++
 	} else {
 		m.strayed = 0

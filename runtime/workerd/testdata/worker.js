@@ -135,7 +135,7 @@ const cases = {
     const url = new URL(request.url);
     console.log("held");
     ctx.waitUntil(
-      scheduler.wait(5).then(async () => {
+      scheduler.wait(url.search === "" ? 5 : 500).then(async () => {
         if (url.search === "") for (;;);
         console.log((await fetch(url.searchParams.get("to"))).status, "after the answer");
       }),
