@@ -90,7 +90,7 @@ type Error struct{ Name, Message string }
 // Error implements error.
 func (e *Error) Error() string { return e.Name + " " + e.Message }
 
-// maxSettings bounds the size of a file: nobody writes settings of this length by hand.
+// maxSettings bounds the size of a file: no author writes settings of this length by hand.
 const maxSettings = 4 << 20
 
 // Read reads a file, which need not be there.
