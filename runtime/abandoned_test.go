@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
@@ -59,16 +60,13 @@ func (v *visited) leave(t *testing.T, n int, path string, began <-chan struct{})
 			}
 		})
 	}
-	for v.arrived.Load() < before+int64(n) {
-		time.Sleep(time.Millisecond)
-	}
+	testmachine.Await(t, "all requests arrive", func() bool { return v.arrived.Load() >= before+int64(n) })
 	select {
 	case <-began:
 	case <-time.After(20 * time.Second):
 		t.Errorf("%s: no request began", path)
 	}
-	time.Sleep(50 * time.Millisecond) // time for runnable work
-	leave()
+	time.AfterFunc(50*time.Millisecond, leave) // the patience of the clients: runnable work runs meanwhile
 	clients.Wait()
 }
 

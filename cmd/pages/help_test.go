@@ -36,7 +36,7 @@ func everyCommand(visit func(*cobra.Command)) {
 	walk((&cli{}).newRoot())
 }
 
-// TestHelp: the help of each command is complete, and the placeholder of a flag names its value,
+// TestHelp: the help of each command is complete, and the word after a flag names its value,
 // not its type.
 func TestHelp(t *testing.T) {
 	word := regexp.MustCompile(`^([A-Z]{3,}|N|ID|HOST\[:PORT\])?$`)

@@ -76,8 +76,8 @@ func commandIn(text string) (cmd *cobra.Command, rest string) {
 	return cmd, strings.Join(words, " ")
 }
 
-// isForm reports whether a command of the README stands for many: it has a placeholder
-// for the reader's own value.
+// isForm reports whether a command of the README stands for many: one of its words stands for
+// the reader's own value.
 func isForm(text string) bool {
 	return regexp.MustCompile(`[[|…]|/path|\b[A-Z]{2,}\b`).MatchString(text)
 }

@@ -25,7 +25,7 @@ import (
 //go:embed help/*.txt
 var helpPages embed.FS
 
-// helpWords replaces the placeholders of the help pages.
+// helpWords fills in the figures and lists that help pages name in braces.
 func helpWords() *strings.Replacer {
 	return strings.NewReplacer(
 		"{{exit codes of calls}}", "4 a person is needed,\n5 the key is refused, 6 the tool refused, 7 still rate limited after "+

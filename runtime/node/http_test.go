@@ -14,7 +14,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// serve listens with the Worker behind it; a failure before the head is a 500
+// serve starts a server that answers with the Worker; a failure before the head is a 500
 // with the failure's text.
 func serve(t *testing.T, w *pagesruntime.Worker) *httptest.Server {
 	t.Helper()

@@ -41,7 +41,7 @@ func FlagText(f *pflag.Flag) (value, usage string) {
 	return strings.ToUpper(value), usage
 }
 
-// flagUsage returns a flag as a person types it, with a placeholder for its value.
+// flagUsage returns a flag as a person types it, with a word for its value.
 func flagUsage(f *pflag.Flag) string {
 	value, _ := FlagText(f)
 	switch {
