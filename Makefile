@@ -143,7 +143,7 @@ goldens: build site
 
 # The pages in a real Chromium; `make test` passes without one.
 browser: build site $(DRIVER)/node_modules/.package-lock.json
-	$(GO) test -tags browser -run Browser ./cmd/pages ./devserver
+	$(GO) test -tags browser -run Browser ./cmd/pages ./devserver ./devserver/site
 
 # What others wrote for MCP, against the service: its conformance suite, and the client that agents are made with.
 npm: artifacts $(MCP)/node_modules/.package-lock.json

@@ -39,26 +39,7 @@ func run(ctx context.Context, t *testing.T, what string, steps ...step) {
 
 func script(text string) step { return chromedp.Evaluate[chromedp.Void](text) }
 
-// until waits for a JavaScript expression to be true, across reloads.
-func until(expression string) step {
-	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		bounded, cancel := context.WithTimeout(ctx, waitLimit)
-		defer cancel()
-		pace := time.NewTicker(20 * time.Millisecond)
-		defer pace.Stop()
-		for {
-			is, err := chromedp.Evaluate[bool]("!!("+expression+")")(bounded, target)
-			if err == nil && is {
-				return nil
-			}
-			select {
-			case <-pace.C:
-			case <-bounded.Done():
-				return fmt.Errorf("not true: %s (%w)", expression, err)
-			}
-		}
-	})
-}
+func until(expression string) step { return testmachine.Until(expression, waitLimit) }
 
 const overlayText = `document.querySelector("pages-problems")?.shadowRoot.textContent ?? ""`
 

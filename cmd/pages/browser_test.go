@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -43,20 +42,7 @@ func (p page) text(part string) {
 // holds waits until a JavaScript expression is true.
 func (p page) holds(expression string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	for {
-		// A page that is being replaced has nothing to evaluate in: asked again.
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
-		if err == nil && ok {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			p.t.Fatalf("never true in %v: %s (%v)", patience, expression, err)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	p.do("a condition", testmachine.Until(expression, patience))
 }
 
 // evaluate runs JavaScript for its effect.

@@ -20,25 +20,8 @@ import (
 //
 //	go test -tags browser -run Browser ./devserver/site
 
-// until waits for a JavaScript expression to be true, across pages.
 func until(expression string) chromedp.Action[chromedp.Void] {
-	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		bounded, cancel := context.WithTimeout(ctx, 30*time.Second)
-		defer cancel()
-		pace := time.NewTicker(20 * time.Millisecond)
-		defer pace.Stop()
-		for {
-			is, err := chromedp.Evaluate[bool]("!!("+expression+")")(bounded, target)
-			if err == nil && is {
-				return nil
-			}
-			select {
-			case <-pace.C:
-			case <-bounded.Done():
-				return fmt.Errorf("not true: %s (%w)", expression, err)
-			}
-		}
-	})
+	return testmachine.Until(expression, 30*time.Second)
 }
 
 // savingWorker writes down the last form that it was sent, and shows it.

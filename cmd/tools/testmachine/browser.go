@@ -4,8 +4,10 @@ package testmachine
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -39,4 +41,26 @@ func Browser(t testing.TB) context.Context {
 		}
 		t.Logf("Chromium did not start, trying again: %v", err)
 	}
+}
+
+// Until waits until a JavaScript expression is true, across reloads, and fails after limit. A page that is being replaced has nothing
+// to evaluate in, and is asked again.
+func Until(expression string, limit time.Duration) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		bounded, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		pace := time.NewTicker(20 * time.Millisecond)
+		defer pace.Stop()
+		for {
+			is, err := chromedp.Evaluate[bool]("!!("+expression+")")(bounded, target)
+			if err == nil && is {
+				return nil
+			}
+			select {
+			case <-pace.C:
+			case <-bounded.Done():
+				return fmt.Errorf("not true: %s (%w)", expression, err)
+			}
+		}
+	})
 }
