@@ -111,7 +111,7 @@ func TestMovesCount(t *testing.T) {
 		section(7, 1, 5, 'c', 'o', 'u', 'n', 't', 0, 1),
 		section(10, append([]byte{1, byte(len(body))}, body...)...),
 	)
-	for length, want := range map[uint64]int{0: 0, 64: 0, 1 << 16: 19} {
+	for length, want := range map[uint64]int{0: 0, 64: 0, 1 << 16: 49} {
 		results, n, err := run(t, mover, "count", 0, length)
 		if err != nil || results[0] != 100 || n != want {
 			t.Errorf("moves of %d bytes: result %v, %d interrupts, error %v; want 100 and %d", length, results, n, err, want)
