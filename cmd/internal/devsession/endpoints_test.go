@@ -311,6 +311,7 @@ var endpoints = []endpoint{
 }
 
 func TestBeyondLoopback(t *testing.T) {
+	testmachine.Unraced(t) // its 2,000 requests come one after another
 	b := startBeyond(t)
 	same := "Sec-Fetch-Site: same-origin"
 	here := []client{
