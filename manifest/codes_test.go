@@ -48,6 +48,7 @@ func siteCases() map[string]fstest.MapFS {
 		"form-next":              site(assets, "p/a.html", "<form method=post action=/__pages/forms><input name=_next value=b></form>"),
 		"form-undeclared":        site(assets, "p/a.html", "<form method=post action=/__pages/forms/a></form>"),
 		"form-unused":            site(`{"assets":"p","forms":[{"name":"a","event":"custom.a"}]}`, "p/a.html", ""),
+		"link-broken":            site(assets, "p/a.html", "<!doctype html><a href=b>"),
 		"page-too-large":         site(assets, "p/a.html", "<p title='"+strings.Repeat("x", 1<<20)+"'><form>"),
 
 		"migration-too-large":        site(migrations, "m/1.sql", strings.Repeat("-", 10<<20+1)),

@@ -336,7 +336,7 @@ warning asset-source :1:26 /assets: the assets folder is the site's own, and hol
 				"pages.deploy.json": `{"assets":"p","forms":[{"name":"join","event":"custom.join"}]}`,
 				"p/a.html": "<h1>A</h1>\n  <FORM method=post action='/__pages/forms'>\n<input name=form " +
 					"value=contact>\n</form><form action=/__pages/forms/news?x=1><button formmethod=POST></button></form><form " +
-					"action=/search><input name=q></form>",
+					"action=/a><input name=q></form>",
 				"p/b.html": "<form action=/__pages/forms/news></form> <!-- <form action=/__pages/forms/no> --> <input name=form " +
 					"value=no><form method=get action=/__pages/forms></form>",
 			},

@@ -69,6 +69,7 @@ const (
 	CodeFormUnnamed       = "form-unnamed"
 	CodeFormNext          = "form-next"
 	CodePageCut           = "page-too-large"
+	CodeLinkBroken        = "link-broken"
 	CodeMigrationName     = "migration-name-invalid"
 	CodeMigrationText     = "migration-not-text"
 	CodeMigrationTooLarge = "migration-too-large"
@@ -167,6 +168,7 @@ var rules = [...]Rule{
 	{CodeInvalid, "a value breaks a rule of the schema"},
 	{CodeNotPositive, "a limit is not greater than zero"},
 	{CodeOverCeiling, "a limit is over the platform's ceiling"},
+	{CodeLinkBroken, "a page leads to, or loads, an address of the site at which nothing is"},
 	{CodeMembersPublic, "a public file is a link to a file for members, or has its bytes"},
 	{CodeMigrationDown, "a file that undoes a migration is applied as one"},
 	{CodeMigrationNumber, "two migrations have the same number"},

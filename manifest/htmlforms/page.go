@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/pages-toolchain/pages/manifest/sitepath"
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
@@ -193,7 +194,7 @@ func (s *pageScan) start(tag string, attr map[string]string, start sourcetext.Cu
 	case "base":
 		if href, ok := attr["href"]; ok && !s.based {
 			s.based = true
-			if u, err := url.Parse(browserURL(href)); err == nil {
+			if u, err := url.Parse(sitepath.BrowserURL(href)); err == nil {
 				s.base = s.base.ResolveReference(u)
 			}
 		}
@@ -421,7 +422,7 @@ func (s *pageScan) listTags() []Tag {
 
 // pathOf returns the decoded path on this site that an action means, "" for an address elsewhere.
 func pathOf(base *url.URL, action string) string {
-	u, err := url.Parse(browserURL(action))
+	u, err := url.Parse(sitepath.BrowserURL(action))
 	if err != nil {
 		return ""
 	}
@@ -433,7 +434,7 @@ func pathOf(base *url.URL, action string) string {
 
 // actionName reports whether an action is the platform's, and the form's name in it, if it has one.
 func actionName(base *url.URL, action string) (name string, ours bool) {
-	u, err := url.Parse(browserURL(action))
+	u, err := url.Parse(sitepath.BrowserURL(action))
 	if err != nil || action == "" {
 		return "", false
 	}
@@ -447,17 +448,6 @@ func actionName(base *url.URL, action string) (name string, ours bool) {
 		return "", false
 	}
 	return name, true
-}
-
-// browserURL returns a URL as a browser reads it: without white space around it or line ends in it, and with slashes for
-// backslashes before the query.
-func browserURL(s string) string {
-	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }))
-	i := strings.IndexAny(s, "?#")
-	if i < 0 {
-		i = len(s)
-	}
-	return strings.ReplaceAll(s[:i], `\`, "/") + s[i:]
 }
 
 // mayHoldForm looks for "<form" and "<iframe" in any case.

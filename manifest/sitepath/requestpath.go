@@ -162,3 +162,14 @@ func foldRune(r rune) rune {
 	}
 	return unicode.ToLower(r)
 }
+
+// BrowserURL returns a URL as a browser reads it: without white space around it or line ends in it, and with slashes for
+// backslashes before the query.
+func BrowserURL(s string) string {
+	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }))
+	i := strings.IndexAny(s, "?#")
+	if i < 0 {
+		i = len(s)
+	}
+	return strings.ReplaceAll(s[:i], `\`, "/") + s[i:]
+}

@@ -30,15 +30,23 @@ func (a *answers) Shows(target string) bool {
 	return ok || a.Takes(target) || a.rules.Fallback(edgerules.EscapePath(target)).Line > 0
 }
 
+// answersOf returns what answers on the site; it is complete unless a rule of "_redirects" has an error.
+func (b *bundle) answersOf(a *assets) (site *answers, complete bool) {
+	site = &answers{routes: b.RouteTable(b.Routes()), worker: b.Has("/entry"), files: fileindex.Of(a.files)}
+	if b.NoEdgeRules {
+		return site, true
+	}
+	rules, found := edgerules.Load(b.fsys, a.dir)
+	site.rules = rules
+	return site, !found.HasErrors()
+}
+
 // checkFormTags warns of forms that never arrive, or lose something on their way.
 func (b *bundle) checkFormTags(tags []htmlforms.Tag, a *assets) {
 	if len(tags) == 0 {
 		return
 	}
-	site := &answers{routes: b.RouteTable(b.Routes()), worker: b.Has("/entry"), files: fileindex.Of(a.files)}
-	if !b.NoEdgeRules {
-		site.rules, _ = edgerules.Load(b.fsys, a.dir)
-	}
+	site, _ := b.answersOf(a)
 	for _, tag := range tags {
 		for _, fault := range formcheck.Of(tag, site) {
 			b.warnForm(tag.Form, fault.Code, fault.Message, fault.Fix)

@@ -61,7 +61,8 @@ func TestFormsThatDoNotArrive(t *testing.T) {
 			fsys := fstest.MapFS{
 				manifest.FileName: {Data: []byte(`{"entry":"w.js","assets":"p","routes":[{"pattern":"/api/*"}],` +
 					`"forms":[{"name":"contact","event":"custom.contact"}]}`)},
-				"w.js": {}, "p/thanks.html": {}, "p/danke schön.html": {}, "p/_redirects": {Data: []byte("/old/* /thanks\n")},
+				"w.js": {}, "p/thanks.html": {}, "p/search.html": {}, "p/danke schön.html": {},
+				"p/_redirects":     {Data: []byte("/old/* /thanks\n")},
 				"p/docs/page.html": {Data: []byte(form)}, "p/a.html": {Data: []byte(`<form ` + contact + `></form>`)},
 			}
 			_, found := validate.Load(fsys, manifest.FileName)

@@ -106,6 +106,9 @@ func (b *bundle) checkAssets(dir string) []string {
 	b.checkCopies(a)
 	b.checkLeaks(a)
 	b.checkPageForms(a)
+	if seen <= maxAssetEntries {
+		b.checkLinks(a)
+	}
 	return a.files
 }
 
@@ -131,7 +134,7 @@ func (b *bundle) checkAsset(a *assets, e publicfiles.Entry) {
 		}
 		b.checkSize(a, e)
 		b.checkKey(a, e)
-		if ext := strings.ToLower(path.Ext(e.Path)); ext == ".html" || ext == ".htm" {
+		if isPage(e.Path) {
 			b.searchPage(&a.pages, e)
 		}
 	}
