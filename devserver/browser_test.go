@@ -57,6 +57,7 @@ func TestBrowserReload(t *testing.T) {
 	run(ctx, t, "load", chromedp.Navigate(r.url+"/"), until(colour+` === "rgb(1, 2, 3)"`), until(`window.__pagesReload`))
 
 	run(ctx, t, "mark", script(`window.mark = 1`))
+	r.awaitStream(t)
 	write(t, css, "h1 { color: rgb(4, 5, 6) }")
 	run(
 		ctx, t, "swap the style",
@@ -67,6 +68,7 @@ func TestBrowserReload(t *testing.T) {
 	run(ctx, t, "reload", until(`document.querySelector("h1")?.textContent === "two" && !window.mark`))
 
 	run(ctx, t, "mark", script(`window.mark = 2`))
+	r.awaitStream(t)
 	write(t, css, "broken <img src=x onerror=alert(1)>")
 	run(
 		ctx, t, "overlay", until(`(`+overlayText+`).includes("public/css/site.css:1:3")`),
@@ -83,6 +85,46 @@ func TestBrowserReload(t *testing.T) {
 
 	write(t, css, "h1 { color: rgb(7, 8, 9) }")
 	run(ctx, t, "recover", until(colour+` === "rgb(7, 8, 9)" && !document.querySelector("pages-problems")`))
+}
+
+// TestBrowserShares: the pages that a browser shows have one stream together. All follow a save, and another page takes the
+// stream over when its page goes.
+func TestBrowserShares(t *testing.T) {
+	dir := siteDir(t)
+	page, inner := filepath.Join(dir, "public/index.html"), filepath.Join(dir, "public/inner.html")
+	write(t, page, "<title>t</title>"+strings.Repeat(`<iframe src="/inner"></iframe>`, 12)+`<iframe src="/inner" sandbox="allow-scripts"></iframe>`)
+	write(t, inner, "one")
+	age(t, page)
+	age(t, inner)
+	r := serve(t, &folderBuilder{dir: dir}, Hot)
+	ctx := openTab(t)
+	frames := func(text string) step {
+		return until(`frames.length === 13 && [...Array(12).keys()].every((n) => frames[n].__pagesReload &&
+			frames[n].document.body.textContent.trim() === "` + text + `")`)
+	}
+	run(ctx, t, "load", chromedp.Navigate(r.url+"/"), frames("one"))
+	r.awaitStream(t) // the sandboxed frame, of an origin of its own, gets none
+	write(t, inner, "two")
+	run(ctx, t, "save", frames("two"))
+	write(t, filepath.Join(dir, "public/css/site.css"), "broken")
+	run(ctx, t, "overlay", until(`(`+overlayText+`).includes("unexpected")`))
+	// The page or a frame has the stream: without each of them in turn, another one takes it.
+	for range 12 {
+		run(ctx, t, "remove", script(`document.querySelector("iframe").remove()`))
+		r.awaitStream(t)
+	}
+	write(t, filepath.Join(dir, "public/css/site.css"), "good")
+	run(ctx, t, "recover", until(`!document.querySelector("pages-problems") && frames.length === 13`))
+}
+
+// awaitStream waits until the browser has one reload stream.
+func (r *running) awaitStream(t *testing.T) {
+	t.Helper()
+	testmachine.Await(t, "the browser has one stream", func() bool {
+		r.hub.mu.Lock()
+		defer r.hub.mu.Unlock()
+		return len(r.hub.pages) == 1
+	})
 }
 
 func TestBrowserProblemPageRecovers(t *testing.T) {

@@ -110,7 +110,7 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 		"`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
 	allowImportFlag(flags, &f.AllowImport)
 	flags.StringArrayVar(&f.AllowHosts, "allow-host", nil,
-		"further `HOST` name to answer to, with the site alone: pages help members; repeatable")
+		"further `HOST` name to answer to, or .NAME for NAME and all below it, with the site alone: pages help members; repeatable")
 	flags.StringVar(&f.Webhook, "event-webhook", "", "`URL` to post every event to, as Standard Webhooks has it; the secret is "+
 		"PAGES_EVENT_WEBHOOK_SECRET, or one that is made and shown")
 }
@@ -169,6 +169,9 @@ func (f *devFlags) checkHosts() error {
 		host, port, ok := cutPort(given)
 		if !ok || port != "" {
 			return failure.Usage("--allow-host is %q; it is the name of a host alone, such as site.test", given)
+		}
+		if parent, below := strings.CutPrefix(host, "."); below && !strings.Contains(parent, ".") {
+			return failure.Usage("--allow-host is %q, which anybody can have a name below; give a domain of your own, such as .site.test", given)
 		}
 		f.AllowHosts[i] = strings.ToLower(host)
 	}

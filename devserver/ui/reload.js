@@ -15,6 +15,10 @@
   let before = null; // what had the focus before the overlay
   let source = null;
   let retry = 1000;
+  let channel = null;
+  let leave = null; // ends the wait for the stream's lock, or gives the lock back
+  let latest = null; // the problems that came last
+  const me = Math.random();
 
   connect();
   addEventListener("pagehide", disconnect);
@@ -23,20 +27,54 @@
 
   function disconnect() {
     if (source) source.close();
-    source = null;
+    if (channel) channel.close();
+    if (leave) leave();
+    source = channel = leave = null;
   }
 
   // A browser opens few connections to one host, so a hidden page
   // gives its own back. It learns what it missed when it is looked at again.
+  // For the same reason the pages that are visible share one: the one that
+  // holds the lock has the stream, and passes on what comes.
   function connect() {
     disconnect();
     if (document.hidden) return;
+    if (!navigator.locks) return open(); // not over HTTP from elsewhere
+    const name = `__pages_reload ${TOKEN}`;
+    const waiting = new AbortController();
+    leave = () => waiting.abort();
+    channel = new BroadcastChannel(name);
+    channel.addEventListener("message", (e) => heard(e.data));
+    channel.postMessage({ event: "join", from: me });
+    navigator.locks
+      .request(name, { signal: waiting.signal }, () => {
+        if (waiting.signal.aborted) return;
+        const held = new Promise((release) => {
+          leave = release;
+        });
+        open();
+        pass({ event: "version", data: version });
+        return held;
+      })
+      .catch((error) => error.name === "AbortError" || open()); // a sandboxed page has no locks
+  }
+
+  function open() {
     source = new EventSource(`${STREAM}?token=${encodeURIComponent(TOKEN)}&v=${encodeURIComponent(version)}`);
     source.addEventListener("open", () => {
       retry = 1000;
     });
-    source.addEventListener("update", (e) => update(JSON.parse(e.data)));
-    source.addEventListener("problems", (e) => show(JSON.parse(e.data)));
+    source.addEventListener("update", (e) => {
+      const data = JSON.parse(e.data);
+      pass({ event: "update", data });
+      latest = null;
+      update(data);
+    });
+    source.addEventListener("problems", (e) => {
+      latest = JSON.parse(e.data);
+      pass({ event: "problems", data: latest });
+      show(latest);
+    });
     source.addEventListener("error", (e) => {
       if (e.target !== source || source.readyState !== EventSource.CLOSED) return;
       setTimeout(lookAgain, retry);
@@ -44,12 +82,33 @@
     });
   }
 
+  function pass(message) {
+    if (channel) channel.postMessage(message);
+  }
+
+  // A message of another page. One that joins may have missed an update: it
+  // gets the version, and the problems if there are any.
+  function heard({ event, data, from, to }) {
+    if (event === "join" && source) {
+      pass({ event: "version", data: version, to: from });
+      if (latest) pass({ event: "problems", data: latest, to: from });
+    }
+    if (to !== undefined && to !== me) return;
+    if (event === "version" && Number(data) > Number(version)) reload(`version ${data}`);
+    if (event === "update" && data.version > Number(version)) update(data);
+    if (event === "problems") show(data);
+    if (event === "server") reload("another server");
+  }
+
   // The stream was refused: either another dev server runs there now, whose
   // pages we do not have, or this one has no room at the moment.
   async function lookAgain() {
     try {
       const answer = await fetch(script.src, { cache: "no-store" });
-      if (answer.ok && !(await answer.text()).includes(TOKEN)) return reload("another server");
+      if (answer.ok && !(await answer.text()).includes(TOKEN)) {
+        pass({ event: "server" });
+        return reload("another server");
+      }
     } catch {
       /* not up yet */
     }

@@ -396,7 +396,7 @@ func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]strin
 func (b *builder) isSelf(host string) bool {
 	u := url.URL{Host: host}
 	if u.Port() == "" {
-		return slices.Contains(b.run.options.AllowHosts, u.Hostname())
+		return slices.Contains(b.run.options.AllowHosts, u.Hostname()) // names below one may be of other servers
 	}
 	return u.Port() == strconv.Itoa(b.run.sockets.Port) && b.run.answersTo(u.Hostname())
 }

@@ -60,7 +60,7 @@ type Options struct {
 	LiveReload   string
 	AllowFetch   []string // HOST[:PORT]
 	AllowImport  []string // folders
-	AllowHosts   []string // names
+	AllowHosts   []string // names in lower case; ".NAME" is NAME and the names below it
 	ProjectState string   // folder of the project database; "" for the state folder
 	Webhook      string   // URL
 	SpamFilter   string   // on or off
@@ -242,7 +242,14 @@ func (r *session) newInstance(ctx context.Context, control http.Handler, console
 
 // answersTo reports whether the site is served under a name.
 func (r *session) answersTo(host string) bool {
-	return loopback.Name(host) || slices.Contains(r.options.AllowHosts, host)
+	return loopback.Name(host) || r.options.allowsHost(host)
+}
+
+// allowsHost reports whether a name in lower case is one of AllowHosts.
+func (o *Options) allowsHost(host string) bool {
+	return slices.ContainsFunc(o.AllowHosts, func(allowed string) bool {
+		return host == allowed || strings.HasPrefix(allowed, ".") && strings.HasSuffix("."+host, allowed)
+	})
 }
 
 // startingPersonas returns the personas at the start. The first build reports a malformed file, but --as must name a
