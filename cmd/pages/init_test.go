@@ -47,7 +47,19 @@ func TestTemplatesWork(t *testing.T) {
 					t.Errorf("%s: %v\n%s", command, err, out)
 				}
 			}
+			worker := filepath.Join(dir, "src", "worker.ts")
+			code, err := os.ReadFile(worker)
+			if err == nil {
+				boom := `app.get("/api/boom", (c) => c.text((c.env as any).SESSIONS.get("x")));` + "\n\nexport default"
+				code = []byte(strings.Replace(string(code), "export default", boom, 1))
+				if err := os.WriteFile(worker, code, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 			d := startDev(t, dir)
+			if code != nil { // errors come to the platform, which has a page about them
+				d.expect(d.get("/api/boom"), 500, "src/worker.ts:")
+			}
 			d.expect(d.get("/"), 200, "<title>my-club</title>")
 			d.expect(d.get("/css/site.css"), 200, ":root")
 			d.expect(d.get("/none"), 404, "There is no such page")

@@ -37,6 +37,7 @@ type exchange struct {
 	member   Member
 	meter    atomic.Pointer[Meter]
 	ended    atomic.Pointer[Failure]
+	logged   atomic.Pointer[LogLine] // see SetLogged
 }
 
 type exchangeKey struct{}

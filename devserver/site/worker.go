@@ -27,10 +27,17 @@ func (x *exchange) callWorker() {
 		x.out.slow = x.bodyTooSlow
 		w, done := x.workerWriter()
 		w, tell := x.watchForms(w)
+		held := x.holdErrors(w)
+		if held != nil {
+			w = held
+		}
 		err = worker.Serve(w, r)
 		if broke := x.ended.Load(); broke != nil && err == nil {
 			x.failure = "the answer broke off: " + broke.Message
 			panic(http.ErrAbortHandler) // a partial response must not look complete
+		}
+		if err == nil {
+			err = held.err()
 		}
 		if err == nil {
 			done()

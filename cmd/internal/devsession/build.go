@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
@@ -51,7 +52,8 @@ type builder struct {
 	running *siteworker.Shared // the Worker of the newest revision; nil for none
 	guests  guestSet
 	live    siteworker.Set
-	private privateSet // secrets that no build may contain, and nothing may show
+	private privateSet                     // secrets that no build may contain, and nothing may show
+	hidden  atomic.Pointer[secretscan.Set] // of private, for requests
 
 	warned  struct{ secrets, migrations string } // the last warnings about them
 	advised bool                                 // of builds for development
@@ -174,6 +176,7 @@ func (b *builder) readPrivate(ctx context.Context, m *manifest.Manifest) error {
 	if !slices.Equal(list, b.private.list) || !slices.Equal(next.ordinary, b.private.ordinary) {
 		next.set = secretscan.New(list, secretscan.Options{Ordinary: next.ordinary})
 		b.private = next
+		b.hidden.Store(next.set)
 	}
 	return nil
 }

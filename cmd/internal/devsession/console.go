@@ -258,6 +258,9 @@ func (k *console) called(c wire.Call) {
 // log prints and logs a line of the Worker.
 func (k *console) log(l pagesruntime.Line) {
 	line := logLine(l)
+	if printsError(l) {
+		site.SetLogged(l.Request.Context(), line)
+	}
 	if k.history != nil {
 		k.history.AddLine(line)
 	}

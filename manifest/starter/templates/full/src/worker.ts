@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
 import { photo } from "./photo";
 
 interface Note {
@@ -38,5 +39,12 @@ app.post("/club/notes", async (c) => {
 });
 
 app.route("/", photo);
+
+// A refusal is an answer. Any other error goes on to the platform, which logs it with its place
+// in the source and shows a page about it.
+app.onError((error) => {
+  if (error instanceof HTTPException) return error.getResponse();
+  throw error;
+});
 
 export default app;

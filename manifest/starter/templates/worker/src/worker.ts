@@ -1,7 +1,15 @@
 import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
 
 const app = new Hono<{ Bindings: Env }>();
 
 app.get("/api/hello/:name", (c) => c.json({ message: `Hello ${c.req.param("name")}, it is ${new Date().toISOString()}.` }));
+
+// A refusal is an answer. Any other error goes on to the platform, which logs it with its place
+// in the source and shows a page about it.
+app.onError((error) => {
+  if (error instanceof HTTPException) return error.getResponse();
+  throw error;
+});
 
 export default app;
