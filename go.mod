@@ -41,6 +41,7 @@ require (
 	github.com/pb33f/libopenapi-validator v0.16.2
 	github.com/rs/zerolog v1.28.0
 	github.com/tdewolff/parse/v2 v2.8.20
+	github.com/wneessen/go-mail v0.8.1
 	github.com/zalando/go-keyring v0.2.8
 	go.yaml.in/yaml/v3 v3.0.5
 )

@@ -32,6 +32,9 @@ import "time"
 // rehearsal how they ran on a copy; a loss that neither allow_data_loss nor a comment in the migration names is data_loss_not_allowed.
 // page.rehearse runs the text of migrations in the same way, for a plan before anything is sent.
 //
+// page.settings and page.change_settings hold the switch of the spam filter and who gets a mail on a lead; page.mark_lead
+// and the spam of page.leads are about what is kept apart. All four are assumptions.
+//
 // page.restore_points and page.restore_data are in the spirit of page.revisions and page.rollback.
 //
 // Contracts of page.create, page.list, page.publish, page.unschedule and page.rollback, of

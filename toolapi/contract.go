@@ -33,6 +33,10 @@ type Contract struct {
 	RemoveSecret Typed[RemoveSecretArgs, SecretChange]
 	Leads        Typed[LeadListArgs, LeadList]
 
+	Settings       Typed[SiteArgs, Settings]
+	ChangeSettings Typed[ChangeSettingsArgs, ChangeSettings]
+	MarkLead       Typed[MarkLeadArgs, MarkLead]
+
 	tools []*Tool
 }
 
@@ -44,6 +48,7 @@ func NewContract() *Contract {
 	c := &Contract{}
 	c.defineDocumented()
 	c.defineAssumed()
+	c.defineSettings()
 	return c
 }
 
@@ -186,6 +191,7 @@ func (c *Contract) defineAssumed() {
 	})
 	c.Leads = define[LeadListArgs, LeadList](all, Tool{
 		Name: "page.leads", Title: "List leads",
-		Description: "Lists what the forms of published pages captured, newest first, with the automation events that each lead raised.",
+		Description: "Lists what the forms of published pages captured, newest first, with the automation events that each lead raised. " +
+			"Spam is kept apart: spam lists it in their place.",
 	})
 }

@@ -89,6 +89,9 @@ const (
 const (
 	CodeCursorInvalid       = "cursor_invalid"
 	CodeSiteUnknown         = "site_unknown"
+	CodeLeadUnknown         = "lead_unknown"
+	CodeMemberUnknown       = "member_unknown"
+	CodeSettingsUnchanged   = "settings_unchanged"
 	CodeDomainUnknown       = "domain_unknown"
 	CodeDomainOfPage        = "domain_belongs_to_page"
 	CodeDomainThere         = "domain_already_there"

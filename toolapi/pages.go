@@ -311,6 +311,7 @@ func (c Confirmation) Confirm() string { return string(c.ConfirmationID) }
 type LeadListArgs struct {
 	SiteID UUID     `json:"site_id,omitempty" jsonschema:"only leads of this page; those of every page of the workspace when omitted"`
 	Form   FormName `json:"form,omitempty" jsonschema:"only leads of this form"`
+	Spam   bool     `json:"spam,omitempty" jsonschema:"what was kept apart as spam, in the place of leads"`
 	Limit  PageSize `json:"limit,omitempty" jsonschema:"how many leads to return, newest first"`
 	Cursor Cursor   `json:"cursor,omitempty" jsonschema:"next_cursor of the previous page, with the same filters"`
 	Scope
@@ -333,6 +334,7 @@ type Lead struct {
 	CreatedAt string          `json:"created_at"`
 	Preview   bool            `json:"preview" jsonschema:"it was sent by a preview link, and raised no events"`
 	Events    []LeadEvent     `json:"events" jsonschema:"the automation events that it raised, in order"`
+	Spam      *LeadSpam       `json:"spam,omitempty" jsonschema:"there for spam: why"`
 }
 
 // LeadEvent is an automation event: pages.lead.captured of every lead, and the one that

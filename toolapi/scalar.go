@@ -86,6 +86,8 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 	}
 	key := text(200)
 	key.Pattern = "^[!-~]+$"
+	email, emails := text(maxEmail), maxEmails
+	email.Pattern = emailPattern
 	tried, tables, files := MaxTried, maxTables, maxMigrations
 	host := text(253)
 	host.Format, host.Pattern = "hostname", hostPattern
@@ -115,6 +117,8 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[PageName]():       text(80),
 		reflect.TypeFor[Hostname]():       host,
 		reflect.TypeFor[Tried]():          {Type: "array", Items: &jsonschema.Schema{Type: "string"}, MaxItems: &tried},
+		reflect.TypeFor[SpamFilter]():     {Type: "string", Enum: []any{string(SpamFilterOn), string(SpamFilterOff)}},
+		reflect.TypeFor[Emails]():         {Type: "array", Items: email, MaxItems: &emails},
 		reflect.TypeFor[TableNames]():     {Type: "array", Items: text(maxTableName), MaxItems: &tables},
 		reflect.TypeFor[FileName]():       text(limits.MaxSegmentBytes),
 		reflect.TypeFor[FolderPath]():     text(limits.MaxPathBytes),

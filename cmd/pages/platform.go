@@ -10,6 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/host"
+	"github.com/pages-toolchain/pages/cmd/internal/leadmail"
 	"github.com/pages-toolchain/pages/cmd/internal/platform"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
@@ -27,6 +28,8 @@ type platformFlags struct {
 	seed      string
 	rateLimit int
 	env       bool
+	smtp      string
+	mailFrom  string
 	engine    engineFlag
 }
 
@@ -53,10 +56,32 @@ func (c *cli) newPlatform() *cobra.Command {
 	flags.StringVar(&f.seed, "seed", "", "`seed` to plant in an empty service: demo")
 	flags.IntVar(&f.rateLimit, "rate-limit", platform.DefaultRate, "at most `n` calls a minute of keys without a cap of their own")
 	flags.BoolVar(&f.env, "env", false, "print the variables that deploy to the demo's site, as a shell takes them; with --seed demo")
+	flags.StringVar(&f.smtp, "smtp", "", "`URL` of the mail server that takes mails on leads, smtp://[USER@]HOST[:PORT] or smtps://…; its "+
+		"password is "+smtpPassword+" (default: none, and pages platform mail shows them)")
+	flags.StringVar(&f.mailFrom, "mail-from", "", "`address` that sends mails on leads; with --smtp")
 	f.engine.add(flags)
 	cmd.AddCommand(c.newPlatformKeys(f), c.newPlatformWorkspaces(f), c.newPlatformMembers(f), c.newPlatformOpenAPI(),
 		c.newPlatformBackup(f), c.newPlatformRestore(f), c.newPlatformMail(f))
 	return cmd
+}
+
+// smtpPassword holds the password of the mail server. It is no flag: flags show in the list of processes.
+const smtpPassword = "PAGES_SMTP_PASSWORD"
+
+// mailServer returns the server of --smtp, nil for none.
+func (f *platformFlags) mailServer(c *cli) (*leadmail.Server, error) {
+	switch {
+	case f.smtp == "" && f.mailFrom == "":
+		return nil, nil //nolint:nilnil // none is asked for, and nothing went wrong
+	case f.smtp == "" || f.mailFrom == "":
+		return nil, failure.Usage("--smtp and --mail-from go together: give both")
+	}
+	password, _ := c.term.Lookup(smtpPassword)
+	s, err := leadmail.ParseServer(f.smtp, password, f.mailFrom)
+	if err != nil {
+		return nil, failure.Usage("--smtp: %s", err)
+	}
+	return &s, nil
 }
 
 func (f *platformFlags) check() error {
@@ -100,8 +125,13 @@ func (c *cli) runPlatform(ctx context.Context, f *platformFlags) error {
 	if err != nil {
 		return err
 	}
+	smtp, err := f.mailServer(c)
+	if err != nil {
+		return err
+	}
 	return platform.Serve(ctx, platform.Options{
-		At: f.at(c), PerMinute: f.rateLimit, Seed: f.seed, Now: c.term.Now, Logger: c.platformLogger(),
+		SMTP: smtp,
+		At:   f.at(c), PerMinute: f.rateLimit, Seed: f.seed, Now: c.term.Now, Logger: c.platformLogger(),
 		Progress: c.term.Progress, Warn: c.term.Warn, Ready: func(r platform.Ready) { c.printReady(r, f.env) },
 		Host: host.Options{CompileCache: c.compileCache(), Tool: tool(), Memory: c.memory, Images: c.images, Engine: engine},
 		Listen: func(ctx context.Context) (*devserver.Listeners, error) {

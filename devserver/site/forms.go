@@ -179,6 +179,12 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 	if s.options.OnLead != nil {
 		s.options.OnLead(lead)
 	}
+	s.raise(events)
+	return lead, nil
+}
+
+// raise tells of events that were stored.
+func (s *Site) raise(events []Event) {
 	for _, e := range events {
 		s.events.publish(e)
 		if s.options.OnEvent != nil {
@@ -188,5 +194,4 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 	if s.dispatcher != nil {
 		s.dispatcher.notify()
 	}
-	return lead, nil
 }

@@ -45,6 +45,22 @@ var (
 // SetSpamFilter turns the filter on or off for the posts to come. Spam that is kept apart stays there.
 func (s *Site) SetSpamFilter(on bool) { s.spamOff.Store(!on) }
 
+// MarkLead marks a lead as spam or as ham, as [Store.MarkSpam] and [Store.MarkHam] do, and does what follows from ham.
+func (s *Site) MarkLead(ctx context.Context, id string, spam bool) error {
+	if spam {
+		return s.store.MarkSpam(ctx, id)
+	}
+	raised, err := s.store.MarkHam(ctx, id)
+	if err != nil {
+		return err
+	}
+	s.raise(raised)
+	s.retrier.mu.Lock()
+	defer s.retrier.mu.Unlock()
+	s.retrier.begin(false)
+	return nil
+}
+
 // judgeSpam scores a post.
 func (x *exchange) judgeSpam(f *formReader, p post) spam.Verdict {
 	if x.site.spamOff.Load() {

@@ -23,6 +23,9 @@ func (s *Service) Run(ctx context.Context) {
 			s.log.Error("the data of old previews were not removed", "error", err.Error())
 		}
 		work.Go(func() { s.runInbox(ctx) })
+		if s.sendLeadMail != nil {
+			work.Go(func() { s.runLeadMails(ctx) })
+		}
 	}
 	defer work.Wait()
 	failed := func(err error) {
@@ -63,6 +66,7 @@ func (s *Service) Clean(ctx context.Context) error {
 			t.exec("DELETE FROM changes WHERE at < ?", old),
 			t.exec("DELETE FROM console_sessions WHERE expires_at <= ?", now.UnixMilli()),
 			t.exec("DELETE FROM answers WHERE created_at <= ?", old),
+			t.exec("DELETE FROM lead_mails WHERE next_at IS NULL AND queued_at <= ?", now.Add(-keptLeadMails).UnixMilli()),
 			t.exec("DELETE FROM audit WHERE id IN (SELECT id FROM audit ORDER BY id LIMIT ?) AND at <= ?",
 				cleanedRows, now.Add(-auditLife).UnixMilli()),
 		)

@@ -37,6 +37,10 @@ func (w *fixture) twoCalls() []twoCall {
 		{"page.publish", []any{"site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM publishes"},
 		{"page.rollback", []any{"site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM publishes"},
 		{"domain.connect", []any{"hostname", "new.acme.example", "site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM domains"},
+		{
+			"page.change_settings", []any{"spam_filter", "off", "site_id", w.demo.IDs["site_id"]},
+			"SELECT count(*) FROM site_settings",
+		},
 	}
 }
 
@@ -45,7 +49,9 @@ func (c twoCall) body(more ...any) string { return js(append(append([]any{}, c.a
 // each runs a test for every two-call tool in a fixture of its own.
 func forEachTwoCall(t *testing.T, test func(*fixture, twoCall)) {
 	t.Helper()
-	for i, name := range []string{"domain.point_at_site", "page.schedule_publish", "page.publish", "page.rollback", "domain.connect"} {
+	for i, name := range []string{
+		"domain.point_at_site", "page.schedule_publish", "page.publish", "page.rollback", "domain.connect", "page.change_settings",
+	} {
 		t.Run(name, func(t *testing.T) { w := newFixture(t); test(w, w.twoCalls()[i]) })
 	}
 }

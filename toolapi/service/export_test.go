@@ -41,3 +41,9 @@ func (s *Service) WithFixtures(options func(*mcp.ServerOptions), add func(*mcp.S
 	add(server)
 	s.mcp = serveMCP(server)
 }
+
+// SetLeadMail changes who sends mails on leads.
+func (s *Service) SetLeadMail(send func(context.Context, LeadMail) error) { s.sendLeadMail = send }
+
+// SendLeadMails sends the mails that are due.
+func (s *Service) SendLeadMails(ctx context.Context) error { return s.sendDueLeadMails(ctx) }

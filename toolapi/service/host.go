@@ -40,6 +40,9 @@ type Host interface {
 	// Leads returns the leads of a site's forms after the lead with a number, the oldest first, at most `most`. The host
 	// calls Service.Arrived when there are new ones.
 	Leads(ctx context.Context, site string, after int64, most int) ([]Captured, error)
+	// MarkLead marks a lead of a site as spam or as ham, and calls Service.Arrived. A lead that is so already stays as it is; the
+	// error may be ErrNoLead.
+	MarkLead(ctx context.Context, site, lead string, spam bool) error
 	// Serving reports whether the live release of a site can be served, as far as the host knows.
 	Serving(site string) bool
 }
@@ -63,6 +66,9 @@ func TooManyVisitors() VisitError {
 		"try again in a second",
 	}
 }
+
+// ErrNoLead says that a site has no such lead.
+var ErrNoLead = errors.New("the site has no such lead")
 
 // ErrPreviewEnded says that the link of a preview was revoked or has expired.
 var ErrPreviewEnded = errors.New("the preview has ended")
@@ -97,6 +103,8 @@ type Release struct {
 	Files       *blob.Space
 	// Secrets are the values of the manifest's secrets, by name.
 	Secrets map[string]string
+	// SpamOff keeps no lead apart as spam.
+	SpamOff bool
 	// Preview says that clients come by a preview link.
 	Preview bool
 	// PreviewName is the name of the preview that it is shown in; "" for none.

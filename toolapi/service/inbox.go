@@ -28,6 +28,8 @@ type Captured struct {
 	Preview   bool
 	// Events are those that the lead raised, in order.
 	Events []toolapi.LeadEvent
+	// Spam is why it is spam; nil for a lead.
+	Spam *toolapi.LeadSpam
 }
 
 const leadBatch = 500 // leads taken in one transaction
@@ -125,19 +127,15 @@ func (s *Service) takeLeads(ctx context.Context, site string) error {
 			return err
 		}
 		err = s.db.write(ctx, func(t tx) error {
+			settings, err := t.settings(site)
+			if err != nil {
+				return err
+			}
 			for _, l := range fresh {
-				if l.Events == nil {
-					l.Events = []toolapi.LeadEvent{}
-				}
-				events, err := json.Marshal(l.Events)
-				if err != nil {
+				if err := t.takeLead(site, l); err != nil {
 					return err
 				}
-				// One that exists, as after the service was restored from a backup, stays.
-				err = t.exec(`INSERT INTO leads (id, workspace_id, site_id, form, fields, events, created_at, preview)
-					SELECT ?, workspace_id, id, ?, ?, ?, ?, ? FROM sites WHERE id = ? ON CONFLICT DO NOTHING`,
-					l.ID, l.Form, string(l.Fields), string(events), l.CreatedAt.UnixMilli(), l.Preview, site)
-				if err != nil {
+				if err := t.queueLeadMails(site, l, settings.LeadMail, s.now()); err != nil {
 					return err
 				}
 			}
@@ -147,13 +145,52 @@ func (s *Service) takeLeads(ctx context.Context, site string) error {
 		if err != nil {
 			return err
 		}
+		s.leadMails.notify()
 	}
+}
+
+// takeLead stores a lead. One that exists, as after a mark or after the service was restored from a backup, gets the events
+// and the mark of now.
+func (t tx) takeLead(site string, l Captured) error {
+	if l.Events == nil {
+		l.Events = []toolapi.LeadEvent{}
+	}
+	events, err := json.Marshal(l.Events)
+	if err != nil {
+		return err
+	}
+	var spam []byte
+	if l.Spam != nil {
+		if spam, err = json.Marshal(l.Spam); err != nil {
+			return err
+		}
+	}
+	return t.exec(`INSERT INTO leads (id, workspace_id, site_id, form, fields, events, created_at, preview, spam)
+		SELECT ?, workspace_id, id, ?, ?, ?, ?, ?, ? FROM sites WHERE id = ?
+		ON CONFLICT DO UPDATE SET events = excluded.events, spam = excluded.spam WHERE site_id = excluded.site_id`,
+		l.ID, l.Form, string(l.Fields), string(events), l.CreatedAt.UnixMilli(), l.Preview, nullText(spam), site)
+}
+
+// nullText is a text for the database, NULL for none.
+func nullText(text []byte) sql.NullString {
+	return sql.NullString{String: string(text), Valid: len(text) > 0}
 }
 
 // storedLead is a lead with its position in a list.
 type storedLead struct {
 	toolapi.Lead
 	created int64
+}
+
+const selectStoredLeads = "SELECT id, site_id, form, fields, events, created_at, preview, spam FROM leads WHERE "
+
+func scanStoredLead(rows *sql.Rows, l *storedLead) error {
+	var fields, events, spam []byte
+	if err := rows.Scan(&l.ID, &l.SiteID, &l.Form, &fields, &events, &l.created, &l.Preview, &spam); err != nil {
+		return err
+	}
+	l.Fields, l.CreatedAt = fields, formatTime(l.created)
+	return errors.Join(json.Unmarshal(events, &l.Events), l.SetSpam(spam))
 }
 
 // leads is page.leads.
@@ -171,10 +208,18 @@ func (c *call) leads(args toolapi.LeadListArgs) (toolapi.LeadList, error) {
 	if args.Form != "" {
 		where, filters = where+" AND form = ?", append(filters, string(args.Form))
 	}
+	if args.Spam {
+		where += " AND spam IS NOT NULL"
+	} else {
+		where += " AND spam IS NULL"
+	}
 	if _, err := c.queryOne("SELECT count(*) FROM leads WHERE "+where, filters, &page.Total); err != nil {
 		return page, err
 	}
 	chosen := "leads\x00" + strings.ToLower(string(args.SiteID)) + "\x00" + string(args.Form)
+	if args.Spam {
+		chosen += "\x00spam"
+	}
 	if args.Cursor != "" {
 		at, err := c.decodeCursor(string(args.Cursor), chosen)
 		if err != nil {
@@ -192,14 +237,7 @@ func (c *call) leads(args toolapi.LeadListArgs) (toolapi.LeadList, error) {
 	for bytes := 0; fitting < min(limit, len(sizes)) && bytes < leadBytes; fitting++ {
 		bytes += sizes[fitting]
 	}
-	found, err := list(c.tx, func(rows *sql.Rows, l *storedLead) error {
-		var fields, events []byte
-		if err := rows.Scan(&l.ID, &l.SiteID, &l.Form, &fields, &events, &l.created, &l.Preview); err != nil {
-			return err
-		}
-		l.Fields, l.CreatedAt = fields, formatTime(l.created)
-		return json.Unmarshal(events, &l.Events)
-	}, "SELECT id, site_id, form, fields, events, created_at, preview FROM leads WHERE "+where+newest, append(filters, fitting)...)
+	found, err := list(c.tx, scanStoredLead, selectStoredLeads+where+newest, append(filters, fitting)...)
 	if err != nil {
 		return page, err
 	}

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -155,6 +156,26 @@ func (f *fakeHost) Leads(_ context.Context, site string, after int64, most int) 
 		}
 	}
 	return all, f.refuse
+}
+
+// MarkLead implements service.Host: a lead that is ham raises an event, if it raised none before.
+func (f *fakeHost) MarkLead(_ context.Context, site, lead string, spam bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := f.leads[site]
+	i := slices.IndexFunc(all, func(l service.Captured) bool { return l.ID == lead })
+	if i < 0 {
+		return service.ErrNoLead
+	}
+	l := all[i]
+	l.Number, l.Spam = all[len(all)-1].Number+1, nil
+	if spam {
+		l.Spam = &toolapi.LeadSpam{Score: 10, Reasons: []toolapi.SpamReason{{Code: "person", Points: 10, Message: "a person marked it"}}}
+	} else if len(l.Events) == 0 {
+		l.Events = []toolapi.LeadEvent{{ID: "evt_" + lead, Name: "pages.lead.captured"}}
+	}
+	f.leads[site] = append(slices.Delete(all, i, i+1), l)
+	return nil
 }
 
 // Refuse implements service.Host.

@@ -300,6 +300,11 @@ func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
 	if r.Secrets, err = s.secretValues(t, site, l.bundle.Manifest.Bindings.Secrets); err != nil {
 		return r, err
 	}
+	settings, err := t.settings(site)
+	if err != nil {
+		return r, err
+	}
+	r.SpamOff = settings.SpamFilter == toolapi.SpamFilterOff
 	r.Applied, err = t.appliedMigrations(site)
 	return r, err
 }

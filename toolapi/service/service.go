@@ -42,6 +42,9 @@ type Options struct {
 	Host Host
 	// Mail sends a message. Default none: no mail is sent, and members cannot sign in on pages.
 	Mail func(context.Context, Mail) error
+	// LeadMail sends a mail on a lead. It may be called again for the same mail, also after it succeeded. An error that says it is
+	// permanent ends the attempts, see [PermanentMailError]. Default none: mails wait.
+	LeadMail func(context.Context, LeadMail) error
 	// LookUpTXT returns the TXT records of a DNS name, which ends in a dot, or a *net.DNSError with IsNotFound. Default
 	// the system's resolver.
 	LookUpTXT func(ctx context.Context, name string) ([]string, error)
@@ -70,6 +73,8 @@ type Service struct {
 	sends          *limiter
 	host           Host
 	mail           func(context.Context, Mail) error
+	sendLeadMail   func(context.Context, LeadMail) error
+	leadMails      leadMails
 	lookUp         func(context.Context, string) ([]string, error) // of TXT records
 	locks          siteLocks
 	uploadUses     uploadUses
@@ -122,6 +127,7 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 		limits:  newLimiter(o.Elapsed),
 		metrics: metrics{calls: map[requestLabels]int64{}, took: map[string]*histogram{}}, used: lastUse{keys: map[int64]int64{}},
 		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail,
+		sendLeadMail: o.LeadMail, leadMails: leadMails{wake: make(chan struct{}, 1)},
 		lookUp: o.LookUpTXT, arrivals: arrivals{sites: map[string]bool{}, any: make(chan struct{}, 1)},
 		lists: recentCache[int64, blobList]{most: maxLists}, unpacking: make(chan struct{}, maxUnpacked),
 		looking: make(chan struct{}, leakReaders), comparisons: recentCache[[2]int64, *comparison]{most: maxComparisons},
@@ -158,6 +164,8 @@ func bind(c *toolapi.Contract) map[string]handler {
 	verify.prepare = lookUpDomainProof
 	rehearse := bindTool(c.Rehearse, uploadPages, (*call).rehearseTool)
 	rehearse.prepare = rehearseText
+	mark := bindTool(c.MarkLead, publishPages, (*call).markLead)
+	mark.prepare = markOnSite
 	points, restore := bindTool(c.RestorePoints, read, (*call).restorePoints), bindTwoCall(c.RestoreData, publishPages, (*call).restoreData)
 	points.prepare, restore.prepare = loadPoints, loadPoints
 	all := map[string]handler{}
@@ -167,6 +175,8 @@ func bind(c *toolapi.Contract) map[string]handler {
 		bindTool(c.SetSecret, publishPages, (*call).setSecret),
 		bindTool(c.RemoveSecret, publishPages, (*call).removeSecret),
 		bindTool(c.Leads, read, (*call).leads),
+		bindTool(c.Settings, read, (*call).siteSettings),
+		bindTwoCall(c.ChangeSettings, publishPages, (*call).changeSettings),
 		bindTool(c.BrandProfileStatus, read, (*call).brandProfileStatus),
 		bindTool(c.ContentStatus, read, (*call).contentStatus),
 		bindTool(c.ScheduleRead, read, (*call).scheduleRead),
@@ -185,7 +195,7 @@ func bind(c *toolapi.Contract) map[string]handler {
 		bindTool(c.Unschedule, publishPages, (*call).unschedule),
 		bindTool(c.DomainList, read, (*call).domainList),
 		bindTwoCall(c.Connect, moveDomains, (*call).connect),
-		verify, rehearse, points, restore,
+		verify, rehearse, points, restore, mark,
 	} {
 		all[h.tool.Name] = h
 	}

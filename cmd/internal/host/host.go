@@ -178,6 +178,12 @@ func (h *Host) Leads(ctx context.Context, id string, after int64, most int) (all
 			return nil, err
 		}
 		one := service.Captured{Number: l.Number, ID: l.ID, Form: l.Form, Fields: fields, CreatedAt: l.CreatedAt.Time, Preview: l.Preview}
+		if l.Spam != nil {
+			one.Spam = &toolapi.LeadSpam{Score: l.Spam.Score, Reasons: []toolapi.SpamReason{}}
+			for _, r := range l.Spam.Reasons {
+				one.Spam.Reasons = append(one.Spam.Reasons, toolapi.SpamReason(r))
+			}
+		}
 		for _, e := range l.Raised {
 			one.Events = append(one.Events, toolapi.LeadEvent{ID: e.ID, Name: e.Name})
 		}

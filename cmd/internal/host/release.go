@@ -26,6 +26,7 @@ type preparedRelease struct {
 	restored *service.Restored
 	data     preparedData // nil for none
 	held     bool         // it keeps the site open
+	spamOff  bool
 }
 
 // preparedData is a change of a site's data that waits for the service's decision; no other connection writes meanwhile. One of
@@ -102,6 +103,7 @@ func (p *preparedRelease) show() {
 			p.worker.Release()
 		}
 	}
+	s.front.SetSpamFilter(!p.spamOff)
 	s.front.Swap(p.revision)
 	old := s.running
 	s.running = p.worker
@@ -138,7 +140,7 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release, shown bool)
 			return nil, err
 		}
 	}
-	p := &preparedRelease{site: s, revision: site.Revision{
+	p := &preparedRelease{site: s, spamOff: r.SpamOff, revision: site.Revision{
 		ID: r.Revision, Manifest: r.Bundle.Manifest, AssetsDir: filepath.FromSlash(r.Files.Dir()),
 	}}
 	if r.Preview {

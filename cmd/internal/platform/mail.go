@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/leadmail"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi/service"
 	"github.com/pages-toolchain/pages/toolapi/service/outbox"
@@ -58,6 +60,27 @@ func (o Options) sendMail(f Folder) func(context.Context, service.Mail) error {
 		}
 		o.Progress("mail to %s is in the outbox: pages platform mail --data %s shows it", maskedEmail(m.To), wording.QuotePath(f.Dir))
 		return nil
+	}
+}
+
+// sendLeadMail returns the function that hands mails on leads to the mail server, or puts them into the outbox where there is none.
+func (o Options) sendLeadMail(f Folder) func(context.Context, service.LeadMail) error {
+	put := o.sendMail(f)
+	return func(ctx context.Context, l service.LeadMail) error {
+		m, err := leadmail.Compose(leadmail.Lead{
+			ID: l.LeadID, To: l.To, Site: l.Site, Hostname: l.Hostname, Form: l.Form, Fields: l.Fields, CreatedAt: l.CreatedAt,
+		})
+		if err != nil {
+			return &service.PermanentMailError{Reason: err}
+		}
+		if o.SMTP == nil {
+			return put(ctx, service.Mail{To: m.To, Subject: m.Subject, Text: m.Text})
+		}
+		err = o.SMTP.Send(ctx, m)
+		if _, permanent := errors.AsType[*leadmail.PermanentError](err); permanent {
+			return &service.PermanentMailError{Reason: err}
+		}
+		return err
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/host"
+	"github.com/pages-toolchain/pages/cmd/internal/leadmail"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
@@ -43,7 +44,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return folder.unusable(err)
 	}
-	s, err := folder.Open(ctx, service.Options{Now: o.Now, PerMinute: o.PerMinute, Logger: o.Logger, Host: sites, Mail: o.sendMail(folder)})
+	s, err := folder.Open(ctx, service.Options{Now: o.Now, PerMinute: o.PerMinute, Logger: o.Logger, Host: sites, Mail: o.sendMail(folder), LeadMail: o.sendLeadMail(folder)})
 	if err != nil {
 		return err
 	}
@@ -147,6 +148,8 @@ type Options struct {
 	Host      host.Options
 	PerMinute int    // calls of a key that has no limit of its own
 	Seed      string // "demo" for an empty service; "" for none
+	// SMTP takes the mails on leads. Nil puts them into the outbox.
+	SMTP *leadmail.Server
 	// Listen opens the sockets, once everything else is ready.
 	Listen func(context.Context) (*devserver.Listeners, error)
 	// Ready gets the address of the service, once it answers.

@@ -1,0 +1,145 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// TestSpamOfPages: spam is listed apart, and a mark by a member brings the lead and its event once.
+func TestSpamOfPages(t *testing.T) {
+	w, host := newHostedFixture(t)
+	site := w.demo.IDs["site_id"]
+	leads := captured("ours", 1, 2)
+	leads[0].Spam, leads[0].Events = &toolapi.LeadSpam{Score: 10, Reasons: []toolapi.SpamReason{{Code: "honeypot", Points: 10}}}, nil
+	host.leads = map[string][]service.Captured{site: leads}
+	w.takeLeads(site)
+	ids := func(spam bool) string {
+		t.Helper()
+		var page toolapi.LeadList
+		if err := json.Unmarshal(w.ok("member", "page.leads", js("spam", spam)).body, &page); err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, l := range page.Leads {
+			if (l.Spam != nil) != spam || page.Total != len(page.Leads) {
+				t.Errorf("spam %t lists %+v of %d", spam, l, page.Total)
+			}
+			all = append(all, l.ID)
+		}
+		return strings.Join(all, " ")
+	}
+	if got := ids(true) + "|" + ids(false); got != "lead_ours_000001|lead_ours_000002" {
+		t.Errorf("spam and leads: %s", got)
+	}
+	for range 2 { // the second changes nothing
+		a := w.ok("member", "page.mark_lead", js("lead_id", "lead_ours_000001", "spam", false))
+		if strings.Count(string(a.body), "evt_") != 1 || strings.Contains(string(a.body), `"spam"`) {
+			t.Errorf("ham: %s", a.body)
+		}
+	}
+	w.ok("member", "page.mark_lead", js("lead_id", "lead_ours_000002", "spam", true))
+	if got := ids(true) + "|" + ids(false); got != "lead_ours_000002|lead_ours_000001" {
+		t.Errorf("spam and leads after the marks: %s", got)
+	}
+	w.refused(toolapi.CodeLeadUnknown, "member", "page.mark_lead", js("lead_id", "lead_none", "spam", true))
+}
+
+// mails records what a service hands over.
+type mails struct {
+	mu   sync.Mutex
+	sent []service.LeadMail
+	fail error
+}
+
+func (m *mails) send(_ context.Context, mail service.LeadMail) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sent = append(m.sent, mail)
+	return m.fail
+}
+
+// TestLeadMails: each lead is mailed to the members whom the setting names: again after a crash and after a failure, not after the
+// server took it, and none of spam, of a preview or to who has left.
+func TestLeadMails(t *testing.T) {
+	w, host := newHostedFixture(t)
+	site := w.demo.IDs["site_id"]
+	email := w.value("SELECT h.email FROM holders h JOIN memberships m ON m.holder_id = h.id WHERE NOT h.service AND m.workspace_id = " +
+		"(SELECT workspace_id FROM sites WHERE id = '" + site + "') ORDER BY h.id LIMIT 1")
+	w.refused(toolapi.CodeMemberUnknown, "member", "page.change_settings", js("site_id", site, "lead_mail", []string{"stranger@evil.test"}))
+	w.refused("invalid_arguments", "member", "page.change_settings", js("site_id", site, "lead_mail", []string{"a@b.test\r\nBcc: c@d.test"}))
+	w.refused(toolapi.CodeSettingsUnchanged, "member", "page.change_settings", js("site_id", site, "spam_filter", "on"))
+	args := []any{"site_id", site, "lead_mail", []string{strings.ToUpper(email)}}
+	proposed := w.ok("member", "page.change_settings", js(args...))
+	w.ok("member", "page.change_settings", js(append(args, "confirmation_id", proposed.text("confirmation_id"))...))
+	if a := w.ok("member", "page.settings", js("site_id", site)); !strings.Contains(string(a.body), `"lead_mail":["`+email+`"]`) {
+		t.Errorf("the settings: %s", a.body)
+	}
+	leads := captured("ours", 9, 12) // the second is a preview's
+	leads[2].Spam, leads[2].Events = &toolapi.LeadSpam{Score: 10, Reasons: []toolapi.SpamReason{{Code: "honeypot", Points: 10}}}, nil
+	host.leads = map[string][]service.Captured{site: leads}
+
+	// The server takes a mail, and the service ends before it knows.
+	crash, stop := context.WithCancel(t.Context())
+	first := &mails{}
+	w.service.SetLeadMail(func(ctx context.Context, m service.LeadMail) error {
+		if err := first.send(ctx, m); err != nil {
+			return err
+		}
+		stop()
+		return ctx.Err()
+	})
+	w.takeLeads(site)
+	if err := w.service.SendLeadMails(crash); !errors.Is(err, context.Canceled) {
+		t.Errorf("the end of the service: %v", err)
+	}
+	again := &mails{fail: errors.New("421 try later")}
+	w.service.SetLeadMail(again.send)
+	send := func() {
+		t.Helper()
+		if err := w.service.SendLeadMails(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	send()
+	if len(first.sent) != 1 || len(again.sent) != 2 || again.sent[0].LeadID != first.sent[0].LeadID || again.sent[0].To != email {
+		t.Fatalf("first %+v, then %+v", first.sent, again.sent)
+	}
+	again.fail = nil
+	send()
+	if len(again.sent) != 2 {
+		t.Errorf("a mail that failed is sent again at once: %d", len(again.sent))
+	}
+	w.pass(time.Minute)
+	send()
+	send()
+	if len(again.sent) != 4 {
+		t.Errorf("%d attempts, want one more for each of two mails", len(again.sent))
+	}
+
+	// Ham is mailed, once; who has left gets none.
+	ham := leads[2].ID
+	w.ok("member", "page.mark_lead", js("lead_id", ham, "spam", false))
+	send()
+	if len(again.sent) != 5 || again.sent[4].LeadID != ham {
+		t.Errorf("ham: %+v", again.sent[4:])
+	}
+	w.ok("member", "page.mark_lead", js("lead_id", ham, "spam", true))
+	w.ok("member", "page.mark_lead", js("lead_id", ham, "spam", false))
+	host.leads[site] = append(host.leads[site], captured("ours", 101, 200)...)
+	again.fail = &service.PermanentMailError{Reason: errors.New("550 no such mailbox")}
+	w.takeLeads(site)
+	send()
+	w.pass(3 * time.Hour)
+	send()
+	if n := len(again.sent); n != 5+60-3 {
+		t.Errorf("%d mails: at most 60 an hour, and a mail that was refused is not sent again", n)
+	}
+}

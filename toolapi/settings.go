@@ -1,0 +1,114 @@
+package toolapi
+
+import "encoding/json"
+
+// This file holds the settings of a site about its leads, and marks of spam. The platform document has neither: the tools are
+// assumptions.
+
+// SpamFilter is whether spam is kept apart from leads.
+type SpamFilter string
+
+// States of the filter.
+const (
+	SpamFilterOn  SpamFilter = "on"
+	SpamFilterOff SpamFilter = "off"
+)
+
+// Emails are addresses of members in an argument.
+type Emails []string
+
+const (
+	maxEmails = 5
+	maxEmail  = 254 // bytes, of RFC 5321
+	// emailPattern takes the addresses that people have: no quotes, comments or control characters.
+	emailPattern = `^[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`
+)
+
+// Settings are the settings of a page.
+type Settings struct {
+	Success
+	SiteSettings
+}
+
+// SiteSettings are what page.settings answers and page.change_settings sets.
+type SiteSettings struct {
+	SiteID     string     `json:"site_id"`
+	SiteName   string     `json:"site_name"`
+	SpamFilter SpamFilter `json:"spam_filter" jsonschema:"on: posts that look like a program's are kept apart from leads"`
+	LeadMail   []string   `json:"lead_mail" jsonschema:"the members who get a mail on each lead"`
+}
+
+// ChangeSettingsArgs are the arguments of page.change_settings.
+type ChangeSettingsArgs struct {
+	SiteID     UUID       `json:"site_id" jsonschema:"the site"`
+	SpamFilter SpamFilter `json:"spam_filter,omitempty" jsonschema:"on keeps spam apart from leads; as it is when omitted"`
+	LeadMail   *Emails    `json:"lead_mail,omitempty" jsonschema:"the emails of members who get a mail on each lead; none for an empty list; as it is when omitted"`
+	Confirmation
+	Scope
+}
+
+// ChangeSettings are settings that will hold, or hold.
+type ChangeSettings struct {
+	Success
+	Proposal
+	SiteSettings
+}
+
+// MarkLeadArgs are the arguments of page.mark_lead.
+type MarkLeadArgs struct {
+	LeadID Name `json:"lead_id" jsonschema:"the lead"`
+	Spam   bool `json:"spam" jsonschema:"true keeps it apart; false makes a lead of spam, which raises what was withheld, once"`
+	Scope
+}
+
+// MarkLead is a lead that was marked.
+type MarkLead struct {
+	Success
+	Lead Lead `json:"lead"`
+}
+
+// LeadSpam is why a lead is spam.
+type LeadSpam struct {
+	Score   int          `json:"score"`
+	Reasons []SpamReason `json:"reasons"`
+}
+
+// SpamReason is one sign that a program sent a lead.
+type SpamReason struct {
+	Code    string `json:"code"`
+	Points  int    `json:"points"`
+	Message string `json:"message"`
+}
+
+// defineSettings defines the tools of this file.
+func (c *Contract) defineSettings() {
+	all := &c.tools
+	c.Settings = define[SiteArgs, Settings](all, Tool{
+		Name: "page.settings", Title: "Read a page's settings",
+		Description: "Returns the settings of a page: whether spam is kept apart from leads, and which members get a mail on each lead.",
+	})
+	c.ChangeSettings = define[ChangeSettingsArgs, ChangeSettings](all, Tool{
+		Name: "page.change_settings", Title: "Change a page's settings", Effect: Proposes,
+		Description: "Turns the page's spam filter on or off, and says which members of the workspace get a mail on each lead. The " +
+			"first call proposes; the same arguments with confirmation_id perform it.",
+	})
+	c.MarkLead = define[MarkLeadArgs, MarkLead](all, Tool{
+		Name: "page.mark_lead", Title: "Mark a lead as spam, or spam as a lead", Effect: Writes,
+		Description: "Keeps a lead apart as spam, or makes a lead of spam: its events are raised and its row is written, once. " +
+			"page.leads with spam lists what is kept apart.",
+	})
+}
+
+// spamOf reads a stored mark.
+func spamOf(text []byte) (s *LeadSpam, err error) {
+	if len(text) == 0 {
+		return nil, nil //nolint:nilnil // no spam is no error
+	}
+	return s, json.Unmarshal(text, &s)
+}
+
+// SetSpam sets the mark of a lead from its JSON; none for nil.
+func (l *Lead) SetSpam(text []byte) (err error) {
+	l.Spam, err = spamOf(text)
+	return err
+}
