@@ -1,7 +1,5 @@
 package toolapi
 
-import "encoding/json"
-
 // This file holds the settings of a site about its leads, and marks of spam. The platform document has neither: the tools are
 // assumptions.
 
@@ -97,18 +95,4 @@ func (c *Contract) defineSettings() {
 		Description: "Keeps a lead apart as spam, or makes a lead of spam: its events are raised and its row is written, once. " +
 			"page.leads with spam lists what is kept apart.",
 	})
-}
-
-// spamOf reads a stored mark.
-func spamOf(text []byte) (s *LeadSpam, err error) {
-	if len(text) == 0 {
-		return nil, nil //nolint:nilnil // no spam is no error
-	}
-	return s, json.Unmarshal(text, &s)
-}
-
-// SetSpam sets the mark of a lead from its JSON; none for nil.
-func (l *Lead) SetSpam(text []byte) (err error) {
-	l.Spam, err = spamOf(text)
-	return err
 }

@@ -149,7 +149,7 @@ var mayImport = map[string][]string{
 	"toolapi/service/archive": {"toolapi", "toolapi/bundle"},
 	"toolapi/service/backup":  {"migrate/dbfile"},
 	"toolapi/service/blob":    nil,
-	"toolapi/service/outbox":  nil,
+	"toolapi/service/outbox":  {"migrate/dbfile"},
 	"cmd/internal/failure":    {"cmd/internal/userfile", "manifest", "manifest/diagnostic", "toolapi"},
 	"cmd/internal/wording":    {"manifest/diagnostic"},
 	"cmd/internal/project": {
@@ -204,8 +204,8 @@ var mayImport = map[string][]string{
 	"cmd/pages": {
 		"bundler", "bundler/cloudflare", "bundler/hashfile", "cmd/internal/devcommand", "cmd/internal/devsession",
 		"cmd/internal/doctor", "cmd/internal/ending",
-		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/jsonshape", "cmd/internal/leadmail", "cmd/internal/localstate",
-		"cmd/internal/manual",
+		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/jsonshape", "cmd/internal/leadmail",
+		"cmd/internal/localstate", "cmd/internal/manual",
 		"cmd/internal/migration", "cmd/internal/misuse", "cmd/internal/platform", "cmd/internal/project", "cmd/internal/publish",
 		"cmd/internal/pullrequest", "cmd/internal/rehearsal", "cmd/internal/remote", "cmd/internal/routing", "cmd/internal/scaffold",
 		"cmd/internal/seed", "cmd/internal/siteworker", "cmd/internal/snapshots",
@@ -220,7 +220,8 @@ var mayImport = map[string][]string{
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/sqlshell", "cmd/internal/userfile", "cmd/internal/wording",
 		"devserver", "devserver/site", "migrate/statefolder", "runtime/binding/r2",
 	},
-	"cmd/internal/leadmail": nil,
+	"cmd/internal/leadmail":          nil,
+	"cmd/internal/leadmail/smtptest": nil,
 	"cmd/internal/platform": {
 		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/leadmail", "cmd/internal/localstate", "cmd/internal/siteworker",
 		"cmd/internal/userfile", "cmd/internal/wording", "devserver", "migrate/dbfile", "migrate/statefolder", "toolapi", "toolapi/service",

@@ -137,6 +137,8 @@ func TestConfirmIsBound(t *testing.T) {
 				changed[i+1] = w.now().Add(time.Hour + time.Second).Format(time.RFC3339)
 			case "hostname":
 				changed[i+1] = "other.acme.example"
+			case "spam_filter":
+				changed[i+1] = "on"
 			}
 			w.refused(toolapi.CodeConfirmationMismatch, "member", c.tool, js(append(changed, "confirmation_id", id)...))
 		}

@@ -190,7 +190,12 @@ func scanStoredLead(rows *sql.Rows, l *storedLead) error {
 		return err
 	}
 	l.Fields, l.CreatedAt = fields, formatTime(l.created)
-	return errors.Join(json.Unmarshal(events, &l.Events), l.SetSpam(spam))
+	if len(spam) > 0 {
+		if err := json.Unmarshal(spam, &l.Spam); err != nil {
+			return err
+		}
+	}
+	return json.Unmarshal(events, &l.Events)
 }
 
 // leads is page.leads.

@@ -20,6 +20,7 @@ type LeadMail struct {
 	Form      string
 	Fields    json.RawMessage // a JSON object
 	CreatedAt time.Time
+	QueuedAt  time.Time // when the lead was taken, or became one
 }
 
 // PermanentMailError is the error of a mail that will never be taken.
@@ -91,7 +92,7 @@ type dueLeadMail struct {
 	LeadMail
 	id       int64
 	attempts int
-	member   bool // the recipient still is one, and the lead is no spam now
+	wanted   bool // the recipient is a member, and the lead is no spam
 }
 
 func (s *Service) sendDueLeadMails(ctx context.Context) error {
@@ -99,11 +100,12 @@ func (s *Service) sendDueLeadMails(ctx context.Context) error {
 		due, err := readTx(ctx, s.db, func(t tx) ([]dueLeadMail, error) {
 			return list(t, func(rows *sql.Rows, m *dueLeadMail) error {
 				var fields []byte
-				var created int64
-				err := rows.Scan(&m.id, &m.attempts, &m.To, &m.Site, &m.Hostname, &m.LeadID, &m.Form, &fields, &created, &m.member)
-				m.Fields, m.CreatedAt = fields, time.UnixMilli(created).UTC()
+				var created, queued int64
+				err := rows.Scan(&m.id, &m.attempts, &m.To, &m.Site, &m.Hostname, &m.LeadID, &m.Form, &fields, &created, &queued, &m.wanted)
+				m.Fields, m.CreatedAt, m.QueuedAt = fields, time.UnixMilli(created).UTC(), time.UnixMilli(queued).UTC()
 				return err
 			}, `SELECT q.id, q.attempts, q.recipient, s.name, coalesce(d.hostname, ''), l.id, l.form, l.fields, l.created_at,
+				q.queued_at,
 				l.spam IS NULL AND EXISTS (SELECT 1 FROM holders h JOIN memberships m ON m.holder_id = h.id
 					WHERE m.workspace_id = l.workspace_id AND h.email = q.recipient COLLATE NOCASE AND NOT h.service)
 				FROM lead_mails q JOIN leads l ON l.id = q.lead_id JOIN sites s ON s.id = q.site_id
@@ -123,7 +125,7 @@ func (s *Service) sendDueLeadMails(ctx context.Context) error {
 
 // sendOneLeadMail tries once, and stores the outcome. What the end of the service cuts off does not count.
 func (s *Service) sendOneLeadMail(ctx context.Context, m dueLeadMail) error {
-	if !m.member {
+	if !m.wanted {
 		return s.db.write(ctx, func(t tx) error { return t.exec("DELETE FROM lead_mails WHERE id = ?", m.id) })
 	}
 	trying, cancel := context.WithTimeout(ctx, leadMailTime)

@@ -82,7 +82,9 @@ func (c *call) changeSettings(args toolapi.ChangeSettingsArgs) (none plan[toolap
 		summary: fmt.Sprintf("Of site %s, %s.", quoteName(s.name), strings.Join(words, " and ")),
 		result:  toolapi.ChangeSettings{SiteSettings: after},
 		apply: func() error {
-			c.restartSite(s)
+			if after.SpamFilter != before.SpamFilter {
+				c.restartSite(s)
+			}
 			return errors.Join(
 				c.exec("INSERT INTO site_settings (site_id, spam_off, lead_mail) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "+
 					"spam_off = excluded.spam_off, lead_mail = excluded.lead_mail",

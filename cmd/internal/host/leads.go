@@ -25,6 +25,8 @@ func (h *Host) MarkLead(ctx context.Context, id, lead string, spam bool) (err er
 			err = service.ErrNoLead
 		case errors.Is(err, site.ErrMarked):
 			err = nil
+		case err != nil:
+			h.notice(err)
 		}
 		h.arrived(id)
 	}()

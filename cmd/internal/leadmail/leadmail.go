@@ -37,11 +37,13 @@ type Lead struct {
 	Form      string
 	Fields    json.RawMessage // a JSON object
 	CreatedAt time.Time
+	QueuedAt  time.Time // the date of the mail
 }
 
 // Mail is a mail on a lead.
 type Mail struct {
 	Lead      string    `json:"lead"` // its id
+	ID        string    `json:"id"`   // of the mail, in hexadecimal: one for each lead and member
 	MessageID string    `json:"message_id"`
 	To        string    `json:"to"`
 	ReplyTo   string    `json:"reply_to,omitempty"` // the visitor's address, where the lead has one
@@ -55,7 +57,7 @@ const (
 	maxAnswers = 100
 	maxAnswer  = 2000 // characters
 	maxName    = 100
-	maxText    = 64 << 10 // bytes
+	maxText    = 24 << 10 // bytes
 	maxAddress = 254
 )
 
@@ -66,9 +68,10 @@ func Compose(l Lead) (Mail, error) {
 		return Mail{}, err
 	}
 	hash := sha256.Sum256([]byte(l.ID + "\x00" + strings.ToLower(l.To)))
+	id := hex.EncodeToString(hash[:16])
 	m := Mail{
-		Lead: l.ID, MessageID: hex.EncodeToString(hash[:16]) + "@" + hostOf(l.Hostname), To: l.To, ReplyTo: replyTo(answers),
-		Subject: cut(line("New lead from "+l.Site+": "+l.Form), 2*maxName), At: l.CreatedAt,
+		Lead: l.ID, ID: id, MessageID: id + "@" + hostOf(l.Hostname), To: l.To, ReplyTo: replyTo(answers),
+		Subject: subject("New lead from " + l.Site + ": " + l.Form), At: l.QueuedAt,
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "A visitor of %s sent the form %q.\n\n", cut(line(l.Site), maxName), l.Form)
@@ -132,12 +135,20 @@ func replyTo(answers []answer) string {
 	return ""
 }
 
+var hostPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+
 // hostOf is the host of a Message-ID.
 func hostOf(name string) string {
-	if !regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`).MatchString(name) {
+	if !hostPattern.MatchString(name) {
 		return "pages.localhost"
 	}
 	return name
+}
+
+// subject is a text for a header: on one line, within bounds, and without the beginning of an encoded word, which mail programs
+// would decode (RFC 2047).
+func subject(text string) string {
+	return strings.ReplaceAll(cut(line(text), 2*maxName), "=?", "= ?")
 }
 
 // line is a text on one line.
@@ -255,10 +266,18 @@ func (s Server) Send(ctx context.Context, m Mail) error {
 		return err
 	}
 	err = client.DialAndSendWithContext(ctx, msg)
-	if refused, ok := errors.AsType[*gomail.SendError](err); ok && refused.ErrorCode() >= 500 {
+	if msg.IsDelivered() {
+		return nil // what failed is the end of the connection
+	}
+	if refused, ok := errors.AsType[*gomail.SendError](err); ok && refused.ErrorCode() >= 500 && ofMail(refused.Reason) {
 		return &PermanentError{err}
 	}
 	return err
+}
+
+// ofMail reports whether a refusal is about the mail. Other refusals are about the sender or the connection, which an operator mends.
+func ofMail(reason gomail.SendErrReason) bool {
+	return reason == gomail.ErrSMTPRcptTo || reason == gomail.ErrSMTPData || reason == gomail.ErrSMTPDataClose
 }
 
 // local reports whether the server is on this machine, where TLS protects nothing and certificates are rare.

@@ -1,93 +1,28 @@
 package leadmail_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"io"
+	"maps"
+	"mime"
+	"mime/quotedprintable"
 	"net/mail"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/leadmail"
+	"github.com/pages-toolchain/pages/cmd/internal/leadmail/smtptest"
 )
-
-// smtpServer takes mails on this machine. answers are what it says to the end of each mail; then 250.
-type smtpServer struct {
-	net.Listener
-
-	mu      sync.Mutex
-	answers []string
-	mails   []string
-}
-
-func newSMTPServer(t *testing.T, answers ...string) *smtpServer {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &smtpServer{Listener: l, answers: answers}
-	var served sync.WaitGroup
-	served.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			served.Go(func() { s.serve(conn) })
-		}
-	})
-	t.Cleanup(func() { l.Close(); served.Wait() })
-	return s
-}
-
-// serve speaks RFC 5321 as far as a client needs it to hand over a mail.
-func (s *smtpServer) serve(conn net.Conn) {
-	defer conn.Close()
-	lines := bufio.NewScanner(conn)
-	fmt.Fprint(conn, "220 test\r\n")
-	for lines.Scan() {
-		switch verb, _, _ := strings.Cut(strings.ToUpper(lines.Text()), " "); verb {
-		case "EHLO":
-			fmt.Fprint(conn, "250-test\r\n250 8BITMIME\r\n")
-		case "DATA":
-			fmt.Fprint(conn, "354 go on\r\n")
-			var text strings.Builder
-			for lines.Scan() && lines.Text() != "." {
-				text.WriteString(strings.TrimPrefix(lines.Text(), ".") + "\r\n")
-			}
-			fmt.Fprintf(conn, "%s\r\n", s.take(text.String()))
-		case "QUIT":
-			fmt.Fprint(conn, "221 bye\r\n")
-			return
-		default:
-			fmt.Fprint(conn, "250 ok\r\n")
-		}
-	}
-}
-
-func (s *smtpServer) take(text string) (answer string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mails = append(s.mails, text)
-	if len(s.answers) == 0 {
-		return "250 taken"
-	}
-	answer, s.answers = s.answers[0], s.answers[1:]
-	return answer
-}
-
-func (s *smtpServer) address() string { return "smtp://" + s.Addr().String() }
 
 func lead(fields string) leadmail.Lead {
 	return leadmail.Lead{
 		ID: "lead_x", To: "owner@acme.test", Site: "Shop", Hostname: "shop.localhost", Form: "contact", Fields: json.RawMessage(fields),
-		CreatedAt: time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC),
+		CreatedAt: time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC), QueuedAt: time.Date(2026, 11, 30, 9, 0, 1, 0, time.UTC),
 	}
 }
 
@@ -100,17 +35,21 @@ func compose(t *testing.T, l leadmail.Lead) leadmail.Mail {
 	return m
 }
 
-// TestSend hands mails to a real server: it reads what was meant, a second attempt has the same Message-ID, and a refusal for good
-// is told from one for now.
-func TestSend(t *testing.T) {
-	hostile := lead(`{"email":"kim@example.test","na\nme\r\nBcc: x@evil.test":"a\r\n.\r\nQUIT\r\nBcc: y@evil.test\u0000","é":["1","2"]}`)
-	hostile.Site = "Café\r\nBcc: z@evil.test"
-	smtp := newSMTPServer(t, "451 busy", "250 taken", "550 no such mailbox")
-	server, err := leadmail.ParseServer(smtp.address(), "", "Pages <pages@acme.test>")
+func parse(t *testing.T, address string) leadmail.Server {
+	t.Helper()
+	server, err := leadmail.ParseServer(address, "", "Pages <pages@acme.test>")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := compose(t, hostile)
+	return server
+}
+
+// TestSend hands mails to a real server: it reads what was meant, a second attempt has the same Message-ID, and a refusal for good
+// is told from one for now.
+func TestSend(t *testing.T) {
+	smtp := smtptest.New(t, smtptest.Options{Data: []string{"451 busy", "250 taken", "550 no such mailbox"}})
+	server := parse(t, smtp.URL())
+	m := compose(t, lead(`{"email":"kim@example.test","message":"Hello.\n.\nBye","é":["1","2"]}`))
 	for i, permanent := range []bool{false, false, true} {
 		err := server.Send(t.Context(), m)
 		_, ok := errors.AsType[*leadmail.PermanentError](err)
@@ -118,18 +57,19 @@ func TestSend(t *testing.T) {
 			t.Errorf("attempt %d: %v", i, err)
 		}
 	}
-	if len(smtp.mails) != 3 {
-		t.Fatalf("%d mails", len(smtp.mails))
+	mails := smtp.Mails()
+	if len(mails) != 3 {
+		t.Fatalf("%d mails", len(mails))
 	}
-	for _, text := range smtp.mails {
-		read, err := mail.ReadMessage(strings.NewReader(text))
-		if err != nil {
-			t.Fatalf("%v in %s", err, text)
-		}
-		h := read.Header
-		if h.Get("Bcc") != "" || h.Get("Message-Id") != "<"+m.MessageID+">" || h.Get("To") != "<owner@acme.test>" ||
-			h.Get("Reply-To") != "<kim@example.test>" || !strings.Contains(h.Get("From"), "<pages@acme.test>") {
+	for _, text := range mails {
+		h, body := read(t, text)
+		if h.Get("Message-Id") != "<"+m.MessageID+">" || h.Get("To") != "<owner@acme.test>" || h.Get("Reply-To") != "<kim@example.test>" ||
+			h.Get("From") != `"Pages" <pages@acme.test>` || h.Get("Date") != "Mon, 30 Nov 2026 09:00:01 +0000" ||
+			h.Get("Auto-Submitted") != "auto-generated" || h.Get("Subject") != "New lead from Shop: contact" {
 			t.Errorf("headers: %v", h)
+		}
+		if body != m.Text || !strings.Contains(body, "message: Hello.\n  .\n  Bye\né: [\"1\",\"2\"]\n") {
+			t.Errorf("text: %s", body)
 		}
 	}
 	smtp.Close()
@@ -140,6 +80,104 @@ func TestSend(t *testing.T) {
 	cancel()
 	if err := server.Send(gone, m); err == nil {
 		t.Error("a mail is sent after the end")
+	}
+}
+
+// read reads a mail as a mail program does.
+func read(t *testing.T, text string) (mail.Header, string) {
+	t.Helper()
+	m, err := mail.ReadMessage(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
+	if err != nil || m.Header.Get("Content-Transfer-Encoding") != "quoted-printable" {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return m.Header, strings.ReplaceAll(string(body), "\r\n", "\n")
+}
+
+// TestHeaders: neither the names of a site or a form, nor what a visitor wrote, make a header, end the mail, or are decoded.
+func TestHeaders(t *testing.T) {
+	want := []string{
+		"Auto-Submitted", "Content-Transfer-Encoding", "Content-Type", "Date", "From", "Message-Id", "Mime-Version", "Subject", "To",
+	}
+	smtp := smtptest.New(t, smtptest.Options{})
+	server := parse(t, smtp.URL())
+	hostile := []string{
+		"a\r\nBcc: x@evil.test", "a\nBcc: x@evil.test\n\nbody", "a\rBcc: x@evil.test", "a\r\n.\r\nMAIL FROM:<x@evil.test>\r\n",
+		"a\u0000b\u001b[1m",
+		"=?utf-8?q?=0D=0ABcc:_x@evil.test?=", "=?utf-8?b?RGFuZ2VyDQpCY2M6IHhAZXZpbC50ZXN0?=", "a\u2028Bcc: x@evil.test", "a\u202e\u200bb",
+		"Café\r\nBcc: x@evil.test", "\xff\xfe", strings.Repeat("a\r\nBcc: x@evil.test", 50), strings.Repeat("日本語 ", 100),
+		"<x@evil.test>", "a, b: c; \"d\" (e)",
+	}
+	for i, text := range hostile {
+		field, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := lead(fmt.Sprintf(`{"email":%s,%s:%s,"_replyto":%[1]s}`, field, field, field))
+		l.Site, l.Form, l.Hostname = text, text, text
+		m := compose(t, l)
+		if err := server.Send(t.Context(), m); err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		got := smtp.Mails()
+		if len(got) != i+1 {
+			t.Fatalf("%q: %d mails", text, len(got))
+		}
+		h, _ := read(t, got[i])
+		if names := slices.Sorted(maps.Keys(h)); !slices.Equal(names, want) {
+			t.Errorf("%q makes the headers %q", text, names)
+		}
+		subject, err := new(mime.WordDecoder).DecodeHeader(h.Get("Subject"))
+		if err != nil || subject != m.Subject || strings.ContainsAny(subject, "\r\n\u0000\u001b\u202e") {
+			t.Errorf("%q makes the subject %q: %v", text, subject, err)
+		}
+		if id := h.Get("Message-Id"); id != "<"+m.ID+"@pages.localhost>" {
+			t.Errorf("%q makes the id %q", text, id)
+		}
+		for name, values := range h {
+			if len(values) != 1 {
+				t.Errorf("%q: %s: %q", text, name, values)
+			}
+		}
+	}
+	for _, to := range []string{"a@b.test\r\nBcc: c@d.test", "a@b.test, c@d.test", "a", "", "a@b.test>\r\nRCPT TO:<c@d.test"} {
+		l := lead(`{}`)
+		l.To = to
+		if err := server.Send(t.Context(), compose(t, l)); err == nil {
+			t.Errorf("a mail goes to %q", to)
+		}
+	}
+	if n := len(smtp.Mails()); n != len(hostile) {
+		t.Errorf("%d mails, want %d", n, len(hostile))
+	}
+}
+
+// TestServers: what a server says to a mail counts, and not how the connection ends after; a refusal of the sender is not for good.
+func TestServers(t *testing.T) {
+	for name, c := range map[string]struct {
+		options         smtptest.Options
+		sent, permanent bool
+	}{
+		"hangs up after the mail": {smtptest.Options{HangUp: true}, true, false},
+		"refuses RSET":            {smtptest.Options{Answers: map[string]string{"RSET": "502 not here"}}, true, false},
+		"refuses QUIT":            {smtptest.Options{Answers: map[string]string{"QUIT": "500 no"}}, true, false},
+		"hangs up on a refusal":   {smtptest.Options{HangUp: true, Data: []string{"554 no"}}, false, true},
+		"refuses the member":      {smtptest.Options{Answers: map[string]string{"RCPT": "550 no such user"}}, false, true},
+		"has a full mailbox":      {smtptest.Options{Answers: map[string]string{"RCPT": "452 full"}}, false, false},
+		"refuses the sender":      {smtptest.Options{Answers: map[string]string{"MAIL": "550 not you"}}, false, false},
+		"greets no one":           {smtptest.Options{Answers: map[string]string{"EHLO": "550 no", "HELO": "550 no"}}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := parse(t, smtptest.New(t, c.options).URL()).Send(t.Context(), compose(t, lead(`{}`)))
+			_, permanent := errors.AsType[*leadmail.PermanentError](err)
+			if (err == nil) != c.sent || permanent != c.permanent {
+				t.Errorf("permanent %t: %v", permanent, err)
+			}
+		})
 	}
 }
 

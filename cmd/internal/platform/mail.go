@@ -51,30 +51,35 @@ func Mails(dir, to string) (MailList, error) {
 // text, which may hold a link that signs someone in.
 func (o Options) sendMail(f Folder) func(context.Context, service.Mail) error {
 	return func(_ context.Context, m service.Mail) error {
-		failed, err := outbox.Put(outboxDir(f.Dir), outbox.Message{At: o.Now(), To: m.To, Subject: m.Subject, Text: m.Text})
-		if err != nil {
-			return err
-		}
-		if failed != nil {
-			o.Warn("the outbox could not be cleared: %v", failed)
-		}
-		o.Progress("mail to %s is in the outbox: pages platform mail --data %s shows it", maskedEmail(m.To), wording.QuotePath(f.Dir))
-		return nil
+		return o.putMail(f, "", outbox.Message{At: o.Now(), To: m.To, Subject: m.Subject, Text: m.Text})
 	}
+}
+
+// putMail puts a message into the outbox: once, where it has an id.
+func (o Options) putMail(f Folder, id string, m outbox.Message) error {
+	failed, err := outbox.PutOnce(outboxDir(f.Dir), id, m)
+	if err != nil {
+		return err
+	}
+	if failed != nil {
+		o.Warn("the outbox could not be cleared: %v", failed)
+	}
+	o.Progress("mail to %s is in the outbox: pages platform mail --data %s shows it", maskedEmail(m.To), wording.QuotePath(f.Dir))
+	return nil
 }
 
 // sendLeadMail returns the function that hands mails on leads to the mail server, or puts them into the outbox where there is none.
 func (o Options) sendLeadMail(f Folder) func(context.Context, service.LeadMail) error {
-	put := o.sendMail(f)
 	return func(ctx context.Context, l service.LeadMail) error {
 		m, err := leadmail.Compose(leadmail.Lead{
 			ID: l.LeadID, To: l.To, Site: l.Site, Hostname: l.Hostname, Form: l.Form, Fields: l.Fields, CreatedAt: l.CreatedAt,
+			QueuedAt: l.QueuedAt,
 		})
 		if err != nil {
 			return &service.PermanentMailError{Reason: err}
 		}
 		if o.SMTP == nil {
-			return put(ctx, service.Mail{To: m.To, Subject: m.Subject, Text: m.Text})
+			return o.putMail(f, m.ID, outbox.Message{At: m.At, To: m.To, Subject: m.Subject, Text: m.Text})
 		}
 		err = o.SMTP.Send(ctx, m)
 		if _, permanent := errors.AsType[*leadmail.PermanentError](err); permanent {

@@ -39,12 +39,14 @@ func Serve(ctx context.Context, o Options) (err error) {
 	}
 	defer unlock()
 	o.Host.Dir, o.Host.Now, o.Host.Logger = folder.Dir, o.Now, o.Logger
-	o.Host.MailNote = "This service sends no mail: pages platform mail shows the link, run where pages platform was."
+	o.Host.MailNote = "This service sends no mail to sign in: pages platform mail shows the link, run where pages platform was."
 	sites, err := host.New(ctx, o.Host)
 	if err != nil {
 		return folder.unusable(err)
 	}
-	s, err := folder.Open(ctx, service.Options{Now: o.Now, PerMinute: o.PerMinute, Logger: o.Logger, Host: sites, Mail: o.sendMail(folder), LeadMail: o.sendLeadMail(folder)})
+	s, err := folder.Open(ctx, service.Options{
+		Now: o.Now, PerMinute: o.PerMinute, Logger: o.Logger, Host: sites, Mail: o.sendMail(folder), LeadMail: o.sendLeadMail(folder),
+	})
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // Life is how long a message stays. Its link is valid for minutes; a mail program that polls once a day finds it all the
@@ -33,11 +35,17 @@ const (
 	extension = ".eml"
 	fileName  = "20060102T150405.000000000Z" // the time of the message
 	maxBytes  = 64 << 10                     // that are read of a file: others may write to the folder
+
+	idSeparator = "-"
 )
 
 // Put writes a message, and then removes those that are older than Life. It makes the folder when it is missing. cleared is
-// the error of the removal.
-func Put(dir string, m Message) (cleared, err error) {
+// the error of the removal. The message is on disk when there is no other error.
+func Put(dir string, m Message) (cleared, err error) { return PutOnce(dir, "", m) }
+
+// PutOnce is Put for a message with an id, of letters and digits: the folder holds one message of a time and an id, however often it
+// is put.
+func PutOnce(dir, id string, m Message) (cleared, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -47,7 +55,11 @@ func Put(dir string, m Message) (cleared, err error) {
 	text := fmt.Sprintf("Date: %s\r\nTo: %s\r\n%s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n"+
 		"Content-Transfer-Encoding: 8bit\r\n\r\n%s",
 		at.Format(time.RFC1123Z), (&mail.Address{Address: m.To}).String(), subject, strings.ReplaceAll(m.Text, "\n", "\r\n"))
-	if err := os.WriteFile(filepath.Join(dir, at.Format(fileName)+extension), []byte(text), 0o600); err != nil {
+	name := at.Format(fileName)
+	if id != "" {
+		name += idSeparator + id
+	}
+	if err := write(filepath.Join(dir, name+extension), text); err != nil {
 		return nil, err
 	}
 	all, cleared := messages(dir)
@@ -61,13 +73,35 @@ func Put(dir string, m Message) (cleared, err error) {
 	return cleared, nil
 }
 
+// write writes a file to disk, whole or not at all.
+func write(name, text string) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".mail-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	return dbfile.SyncFolder(os.Open, filepath.Dir(name))
+}
+
 // messages returns the files of messages, and when each was written.
 func messages(dir string) (map[string]time.Time, error) {
 	all := map[string]time.Time{}
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		name, ours := strings.CutSuffix(e.Name(), extension)
-		if at, parsed := time.Parse(fileName, name); ours && parsed == nil && e.Type().IsRegular() {
+		stamp, _, _ := strings.Cut(name, idSeparator)
+		if at, parsed := time.Parse(fileName, stamp); ours && parsed == nil && e.Type().IsRegular() {
 			all[e.Name()] = at
 		}
 	}
