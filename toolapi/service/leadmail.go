@@ -149,6 +149,7 @@ func (s *Service) sendOneLeadMail(ctx context.Context, m dueLeadMail) error {
 		s.log.Warn("a mail on a lead was not sent", "lead", m.LeadID, "again", next.Valid, "error", reason)
 	}
 	return s.db.write(context.WithoutCancel(ctx), func(t tx) error {
-		return t.exec("UPDATE lead_mails SET attempts = ?, next_at = ?, sent_at = ?, error = ? WHERE id = ?", attempts, next, sent, reason, m.id)
+		const note = "UPDATE lead_mails SET attempts = ?, next_at = ?, sent_at = ?, error = ? WHERE id = ?"
+		return t.exec(note, attempts, next, sent, reason, m.id)
 	})
 }

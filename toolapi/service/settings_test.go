@@ -73,7 +73,8 @@ func TestLeadMails(t *testing.T) {
 	site := w.demo.IDs["site_id"]
 	email := w.value("SELECT h.email FROM holders h JOIN memberships m ON m.holder_id = h.id WHERE NOT h.service AND m.workspace_id = " +
 		"(SELECT workspace_id FROM sites WHERE id = '" + site + "') ORDER BY h.id LIMIT 1")
-	w.refused(toolapi.CodeMemberUnknown, "member", "page.change_settings", js("site_id", site, "lead_mail", []string{"stranger@evil.test"}))
+	stranger := js("site_id", site, "lead_mail", []string{"stranger@evil.test"})
+	w.refused(toolapi.CodeMemberUnknown, "member", "page.change_settings", stranger)
 	w.refused("invalid_arguments", "member", "page.change_settings", js("site_id", site, "lead_mail", []string{"a@b.test\r\nBcc: c@d.test"}))
 	w.refused(toolapi.CodeSettingsUnchanged, "member", "page.change_settings", js("site_id", site, "spam_filter", "on"))
 	args := []any{"site_id", site, "lead_mail", []string{strings.ToUpper(email)}}

@@ -199,10 +199,10 @@ var errServer = errors.New("a mail server is smtp://[USER@]HOST[:PORT] or smtps:
 // ParseServer reads the address of a mail server: smtp://[USER@]HOST[:PORT], or smtps, and of its sender.
 func ParseServer(text, password, from string) (Server, error) {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" {
 		return Server{}, errServer
 	}
-	if _, given := u.User.Password(); given {
+	if _, given := u.User.Password(); given || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
 		return Server{}, errServer
 	}
 	s := Server{Host: u.Hostname(), TLS: u.Scheme == "smtps", User: u.User.Username(), Password: password, From: from}
@@ -212,7 +212,8 @@ func ParseServer(text, password, from string) (Server, error) {
 			return Server{}, errServer
 		}
 	}
-	if parsed, err := mail.ParseAddress(from); err != nil || strings.ContainsAny(from, "\r\n") || !addressPattern.MatchString(parsed.Address) {
+	parsed, err := mail.ParseAddress(from)
+	if err != nil || strings.ContainsAny(from, "\r\n") || !addressPattern.MatchString(parsed.Address) {
 		return Server{}, fmt.Errorf("the sender %q is no email address", from)
 	}
 	return s, nil
@@ -259,7 +260,8 @@ func (s Server) Send(ctx context.Context, m Mail) error {
 		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
 	}
 	if s.User != "" {
-		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(s.User), gomail.WithPassword(s.Password))
+		options = append(options,
+			gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(s.User), gomail.WithPassword(s.Password))
 	}
 	client, err := gomail.NewClient(s.Host, options...)
 	if err != nil {
