@@ -217,7 +217,7 @@ func TestBounds(t *testing.T) {
 func TestParseServer(t *testing.T) {
 	for text, good := range map[string]bool{
 		"smtp://mail.acme.test": true, "smtps://user@mail.acme.test": true, "smtp://127.0.0.1:2525": true, "http://a": false,
-		"smtp://": false,
+		"smtp://":      false,
 		"smtp://u:p@a": false, "smtp://a:0": false, "smtp://a/path": false, "smtp://a?x=1": false, "mail.acme.test": false, "": false,
 	} {
 		t.Run(text, func(t *testing.T) {
