@@ -80,8 +80,9 @@ func RequestedHost(r *http.Request) string {
 func (s *Site) foreignOrigin(r *http.Request) bool { return s.foreign(r, "") != nil }
 
 // foreign returns the refusal of a request that a page of another origin made, nil for any other. Programs that are no
-// browsers send neither header. Where a browser itself says that the page is of the origin that it asks, which no page can
-// forge, a proxy in front may have changed the Host: then the page's host need only be one that the site answers to.
+// browsers send neither header. Where a browser itself says that the page is of the origin that it asks, or a proxy that the
+// host asked for is the page's, a proxy in front may have changed the Host: then the page's host need only be one that the site
+// answers to. A page can forge neither: Chromium sends no Sec-Fetch-Site with a WebSocket, and lets none add a header to one.
 func (s *Site) foreign(r *http.Request, what string) *RefusalError {
 	origin, fetched := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 	u, err := url.Parse(origin)
@@ -91,7 +92,7 @@ func (s *Site) foreign(r *http.Request, what string) *RefusalError {
 		return refuse(http.StatusForbidden, "foreign_origin", what+": a page of another site asked")
 	case origin == "" || named && strings.EqualFold(u.Host, RequestedHost(r)):
 		return nil
-	case fetched == "same-origin" && named && s.options.AllowHost != nil:
+	case named && s.options.AllowHost != nil && (fetched == "same-origin" || strings.EqualFold(u.Host, r.Header.Get("X-Forwarded-Host"))):
 		if host, ok := loopback.BareHost(u.Host); ok && s.options.AllowHost(host) {
 			return nil
 		}
