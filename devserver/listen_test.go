@@ -3,6 +3,7 @@ package devserver
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,7 +11,7 @@ import (
 
 func listenFree(t *testing.T) *Listeners {
 	t.Helper()
-	l, err := Listen(t.Context(), 0, false)
+	l, err := Listen(t.Context(), 0, false, netip.Addr{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func TestListenOpensLoopbackOnly(t *testing.T) {
 
 func TestListenTakenPort(t *testing.T) {
 	taken := listenFree(t)
-	next, err := Listen(t.Context(), taken.Port, false)
+	next, err := Listen(t.Context(), taken.Port, false, netip.Addr{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func TestListenTakenPort(t *testing.T) {
 	if next.Port <= taken.Port {
 		t.Errorf("port %d after %d was taken", next.Port, taken.Port)
 	}
-	_, err = Listen(t.Context(), taken.Port, true)
+	_, err = Listen(t.Context(), taken.Port, true, netip.Addr{})
 	var portErr *PortError
 	if !errors.As(err, &portErr) || portErr.Port != taken.Port || !strings.Contains(portErr.Fix, "--strict-port") {
 		t.Errorf("strict: %v", err)
@@ -65,7 +66,7 @@ func TestListenPortTakenElsewhere(t *testing.T) {
 			t.Fatalf("no TCP address: %v", other.Addr())
 		}
 		port := addr.Port
-		if l, err := Listen(t.Context(), port, true); err == nil {
+		if l, err := Listen(t.Context(), port, true, netip.Addr{}); err == nil {
 			t.Errorf("%s is taken, and yet Listen opened %v", address, l.All())
 			l.Close()
 		}
@@ -76,7 +77,7 @@ func TestListenPortTakenElsewhere(t *testing.T) {
 func TestListenNoSuchPort(t *testing.T) {
 	for _, port := range []int{-1, 65536} {
 		var portErr *PortError
-		if _, err := Listen(t.Context(), port, false); !errors.As(err, &portErr) || portErr.Fix == "" {
+		if _, err := Listen(t.Context(), port, false, netip.Addr{}); !errors.As(err, &portErr) || portErr.Fix == "" {
 			t.Errorf("port %d: %v", port, err)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -29,6 +30,7 @@ type devFlags struct {
 
 	engine    engineFlag
 	edgeRules string
+	host      string // --host
 }
 
 // isolationRequest is the value of --isolation for an isolate of each request.
@@ -69,6 +71,8 @@ func (c *cli) newDev() *cobra.Command {
 	flags := cmd.Flags()
 	flags.IntVar(&f.Port, "port", defaultPort, "`port` to listen on; the next free one if it is taken; 0 for any")
 	flags.BoolVar(&f.StrictPort, "strict-port", false, "fail when the port is taken")
+	flags.StringVar(&f.host, "host", "", "`ADDRESS` of this machine to listen on for others, with the site alone, or 0.0.0.0 for each one: "+
+		"pages help network")
 	addPoll(flags, &f.Poll)
 	flags.StringVar(&f.LiveReload, "live-reload", "hot", "`mode` in which open pages follow a save: hot, full, off")
 	const stateUsage = "`folder` of the project database, to share it between sites (default: the state folder)"
@@ -110,7 +114,7 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 		"`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
 	allowImportFlag(flags, &f.AllowImport)
 	flags.StringArrayVar(&f.AllowHosts, "allow-host", nil,
-		"further `HOST` name to answer to, or .NAME for NAME and all below it, with the site alone: pages help members; repeatable")
+		"further `HOST` name to answer to, or .NAME for NAME and all below it, with the site alone: pages help network; repeatable")
 	flags.StringVar(&f.Webhook, "event-webhook", "", "`URL` to post every event to, as Standard Webhooks has it; the secret is "+
 		"PAGES_EVENT_WEBHOOK_SECRET, or one that is made and shown")
 }
@@ -151,11 +155,29 @@ func (f *devFlags) check() error {
 	if err := f.checkHosts(); err != nil {
 		return err
 	}
+	if err := f.readHost(); err != nil {
+		return err
+	}
 	const maxCPUScale = 1_000_000 // times the platform's ceiling, it is still a time
 	if f.CPUScale > 0 && f.CPUScale <= maxCPUScale {
 		return nil
 	}
 	return failure.Usage("--cpu-scale is %v; it is more than 0, and at most %d", f.CPUScale, maxCPUScale)
+}
+
+// readHost reads --host. The server listens on loopback in any case.
+func (f *devFlags) readHost() error {
+	if f.host == "" || f.host == "localhost" {
+		return nil
+	}
+	address, err := netip.ParseAddr(f.host)
+	if err != nil || address.Zone() != "" {
+		return failure.Usage("--host is %q; it is an address of this machine, such as 192.168.1.5, or 0.0.0.0 for each one", f.host)
+	}
+	if !address.IsLoopback() {
+		f.Host = address.Unmap()
+	}
+	return nil
 }
 
 // checkHosts refuses hosts that no request can have: to allow them would allow nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/netip"
 
 	"github.com/spf13/cobra"
 
@@ -135,7 +136,7 @@ func (c *cli) runPlatform(ctx context.Context, f *platformFlags) error {
 		Progress: c.term.Progress, Warn: c.term.Warn, Ready: func(r platform.Ready) { c.printReady(r, f.env) },
 		Host: host.Options{CompileCache: c.compileCache(), Tool: tool(), Memory: c.memory, Images: c.images, Engine: engine},
 		Listen: func(ctx context.Context) (*devserver.Listeners, error) {
-			sockets, err := devserver.Listen(ctx, f.port, c.typed["port"])
+			sockets, err := devserver.Listen(ctx, f.port, c.typed["port"], netip.Addr{})
 			return sockets, devsession.PortError(err)
 		},
 	})

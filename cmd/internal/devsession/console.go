@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mdp/qrterminal/v3"
+
 	"github.com/pages-toolchain/pages/cmd/internal/devcommand"
 	"github.com/pages-toolchain/pages/cmd/internal/nodebindings"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
@@ -88,7 +90,7 @@ func (k *console) line(format string, args ...any) {
 // ready prints the first line on stdout: the contract with scripts.
 func (k *console) ready(r *session) {
 	if k.term.JSON {
-		k.event(ReadyEvent{"ready", r.sockets.URL, r.options.Engine.Report()})
+		k.event(ReadyEvent{"ready", r.sockets.URL, r.sockets.Beyond, r.options.Engine.Report()})
 		return
 	}
 	k.mu.Lock()
@@ -105,12 +107,38 @@ func (k *console) ready(r *session) {
 		k.line("  engine       %s", k.engine(r.options.Engine))
 	}
 	k.line("  dashboard    %s/__pages/%s", r.sockets.URL, taken)
-	if hosts := r.options.AllowHosts; len(hosts) > 0 {
+	if hosts := slices.Concat(r.sockets.Beyond, r.options.AllowHosts); len(hosts) > 0 {
 		k.line(
-			"  beyond       %s: the site alone; who signs in there types a code that is shown here",
+			"  beyond       %s: the site alone; to sign in there, type a code that is shown here",
 			wording.Printable(strings.Join(hosts, ", ")),
 		)
 	}
+	if len(r.sockets.Beyond) > 0 {
+		k.qrCode(r.sockets.Beyond[0])
+	}
+}
+
+// qrCode shows a URL to the camera of a phone. A program that reads the terminal's output gets none.
+func (k *console) qrCode(url string) {
+	if k.term.Quiet || !terminal.IsTerminal(k.term.Stderr) {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	const (
+		margin  = 2             // modules; a camera needs no more on a dark terminal
+		inverse = "\x1b[97;40m" // white on black, whatever the terminal's own colours
+	)
+	code := qrterminal.Config{
+		Level: qrterminal.L, Writer: k.term.Stderr, HalfBlocks: true, QuietZone: margin,
+		BlackChar: " ", BlackWhiteChar: "▄", WhiteChar: "█", WhiteBlackChar: "▀",
+	}
+	if k.term.Colored(k.term.Stderr) {
+		for _, char := range []*string{&code.BlackChar, &code.BlackWhiteChar, &code.WhiteChar, &code.WhiteBlackChar} {
+			*char = inverse + *char + "\x1b[0m"
+		}
+	}
+	qrterminal.GenerateWithConfig(url, code)
 }
 
 // engine names an engine, and where its program is.
@@ -362,6 +390,8 @@ type FrontendEvent struct {
 type ReadyEvent struct {
 	Type string `json:"type"`
 	URL  string `json:"url"`
+	// Beyond holds the URLs for other machines, with --host.
+	Beyond []string `json:"beyond,omitempty"`
 
 	Engine siteworker.EngineReport `json:"engine"` // of the Worker
 }

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -102,7 +103,7 @@ func startBeyond(t *testing.T) *beyond {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sockets, err := devserver.Listen(t.Context(), 0, false)
+	sockets, err := devserver.Listen(t.Context(), 0, false, netip.Addr{})
 	if err != nil {
 		t.Fatal(err)
 	}

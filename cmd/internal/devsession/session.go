@@ -14,6 +14,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -52,8 +53,9 @@ type Process struct {
 
 // Options configure how a session serves its site.
 type Options struct {
-	Port         int  // 0 for any
-	StrictPort   bool // fail when the port is taken, instead of taking the next free one
+	Port         int        // 0 for any
+	StrictPort   bool       // fail when the port is taken, instead of taking the next free one
+	Host         netip.Addr // to listen on beside loopback; see [devserver.Listen]
 	Limits       string
 	CPUScale     float64 // multiplies limits.cpuMs
 	Isolation    string
@@ -112,7 +114,7 @@ func Serve(ctx context.Context, p Process, dir string, m *manifest.Manifest, o O
 		return err
 	}
 	defer unlock()
-	sockets, err := devserver.Listen(ctx, o.Port, o.StrictPort)
+	sockets, err := devserver.Listen(ctx, o.Port, o.StrictPort, o.Host)
 	if err != nil {
 		return PortError(err)
 	}
@@ -242,7 +244,12 @@ func (r *session) newInstance(ctx context.Context, control http.Handler, console
 
 // answersTo reports whether the site is served under a name.
 func (r *session) answersTo(host string) bool {
-	return loopback.Name(host) || r.options.allowsHost(host)
+	if loopback.Name(host) || r.options.allowsHost(host) {
+		return true
+	}
+	// No other site can make a browser name an address that is not its own server's.
+	_, err := netip.ParseAddr(host)
+	return err == nil && r.options.Host.IsValid()
 }
 
 // allowsHost reports whether a name in lower case is one of AllowHosts.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,7 +80,7 @@ func newTestSite(ctx context.Context, p Process, dir string, m *manifest.Manifes
 		return nil, err
 	}
 	t.current.Store(first)
-	if t.run.sockets, err = devserver.Listen(ctx, o.Port, true); err != nil {
+	if t.run.sockets, err = devserver.Listen(ctx, o.Port, true, netip.Addr{}); err != nil {
 		return nil, PortError(err)
 	}
 	t.server, err = devserver.New(devserver.Options{

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -134,7 +135,7 @@ func (a *answered) Write(b []byte) (int, error) {
 }
 
 func (d *examination) checkPort(ctx context.Context) []Finding {
-	sockets, err := devserver.Listen(ctx, d.options.Port, true)
+	sockets, err := devserver.Listen(ctx, d.options.Port, true, netip.Addr{})
 	if err == nil {
 		err = sockets.Close()
 	}

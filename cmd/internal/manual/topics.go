@@ -38,6 +38,7 @@ func topics() []Topic {
 	return append(RoomTopics(),
 		Topic{"exit-codes", "What the exit codes mean", exitCodesTopic()},
 		newTopic("environment", "The environment variables that count"),
+		newTopic("network", "Phones, tunnels and containers"),
 		newTopic("node", "The bindings in a framework's own process"),
 		newTopic("state", "What is kept in .pages, and how it is moved"),
 		newTopic("assumptions", "What the platform's document leaves open, and is assumed here"),

@@ -80,12 +80,11 @@ var OtherFlags = map[string]map[string]string{
 		"yes":             neverAsk,
 	},
 	"dev": {
-		"H":        ownMachine,
+		"H":        "did you mean --host?",
 		"e":        oneEnvironment,
 		"env":      oneEnvironment,
-		"host":     ownMachine,
-		"hostname": ownMachine,
-		"ip":       ownMachine,
+		"hostname": "did you mean --host?",
+		"ip":       "did you mean --host?",
 		"local":    isLocalOnly,
 		"open":     "leave it out: o opens the site once it runs",
 		"p":        "did you mean --port?",
@@ -115,8 +114,6 @@ const (
 	neverAsk       = "nothing is published unasked: --propose-only prints the line that confirms, pages confirm ID"
 	onSave         = "pages dev builds at every save, and pages validate --watch checks at every save"
 	planned        = "pages migrate plan runs what is pending on a copy, and says what it would change"
-	ownMachine     = "the server listens on this machine only; pass --allow-host NAME to serve the site under another name, " +
-		"such as a tunnel's: pages help members"
 )
 
 // MeantCommand is the command line that a word below cmd, which is no command, was most likely meant to begin; "" for none.
