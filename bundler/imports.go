@@ -341,34 +341,44 @@ func onlyPrefixed(name string) bool {
 // sourceMap removes from a source map the text of files outside of the checkout: esbuild reads a file that the map of a
 // package names by a file URL, without a plugin (0.28).
 func (i *imports) sourceMap(text []byte, dir string) ([]byte, error) {
-	var m map[string]json.RawMessage
-	var sources []string
-	var contents []json.RawMessage
+	var m struct {
+		Sources  []string          `json:"sources"`
+		Contents []json.RawMessage `json:"sourcesContent"`
+	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(json.Unmarshal(m["sources"], &sources), json.Unmarshal(m["sourcesContent"], &contents)); err != nil {
-		return nil, err
-	}
 	changed := false
-	for n, source := range sources {
-		var content string
-		if n >= len(contents) || json.Unmarshal(contents[n], &content) != nil {
-			continue
-		}
-		path := sourcePath(source, dir) // most sources of packages do not exist
-		if exists(path) && (!i.checkout.Holds(path) || !isScript(path) && i.checkout.Credentials(path, []byte(content))) {
-			contents[n], changed = json.RawMessage("null"), true
+	for n := range m.Sources[:min(len(m.Sources), len(m.Contents))] {
+		if path := sourcePath(m.Sources[n], dir); exists(path) && !i.mayShow(path, m.Contents[n]) { // most sources of packages do not exist
+			m.Contents[n], changed = json.RawMessage("null"), true
 		}
 	}
 	if !changed {
 		return text, nil
 	}
-	var err error
-	if m["sourcesContent"], err = json.Marshal(contents); err != nil {
+	contents, err := json.Marshal(m.Contents)
+	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(m)
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	all["sourcesContent"] = contents
+	return json.Marshal(all)
+}
+
+// mayShow reports whether the text of a file, a JSON string, may stand in a source map.
+func (i *imports) mayShow(path string, text json.RawMessage) bool {
+	switch {
+	case !i.checkout.Holds(path):
+		return false
+	case isScript(path):
+		return true
+	}
+	var content string
+	return json.Unmarshal(text, &content) != nil || !i.checkout.Credentials(path, []byte(content))
 }
 
 // sourcePath returns the path of a source in a map, where it is relative to dir or a URL.
