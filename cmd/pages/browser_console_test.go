@@ -116,6 +116,33 @@ func TestBrowserConsole(t *testing.T) {
 	p.text("API key")
 }
 
+// TestBrowserConsoleSpam: a person sees what a published site kept apart, and moves it.
+func TestBrowserConsoleSpam(t *testing.T) {
+	s := newMailedSite(t, "")
+	s.post("buy our pills at https://a.test https://b.test https://c.test", "_gotcha", "x")
+	s.post("a boat for two")
+	s.leadsOf(t, s.site, 1)
+	p := page{t, testmachine.Browser(t)}
+	p.do("the console", chromedp.Navigate(s.URL+"/"), chromedp.SendKeys(`#key`, s.Keys["member"]), chromedp.Click(`main button`))
+	p.text("Acme Studio")
+	p.do("the leads", chromedp.Navigate(s.URL+"/console/w/acme/leads"))
+	p.text("a boat for two")
+	p.holds(`!document.body.innerText.includes("pills")`)
+	p.do("the spam", chromedp.Click(`main > p a`))
+	p.text("buy our pills")
+	p.text(`the hidden field "_gotcha" has a value`)
+	p.shot("console-spam")
+	p.do("a phone", chromedp.EmulateViewport(390, 844))
+	p.holds(`innerWidth === 390 && document.documentElement.scrollWidth <= innerWidth`)
+	p.shot("console-spam-phone")
+	p.do("no spam", chromedp.Click(`tbody form button`))
+	p.text("No spam.")
+	p.do("the leads", chromedp.Click(`main > p a`))
+	p.text("buy our pills")
+	p.text("custom.contact")
+	p.shot("console-leads-phone")
+}
+
 // onPhone looks at every view of the console on a phone, with names as people may choose
 // them: nothing is wider than the screen. It ends with the proposals, where it began.
 func (p page) onPhone(s *platformRun) {

@@ -115,6 +115,13 @@ func TestBrowserTools(t *testing.T) {
 	)
 	p.holds(`document.querySelector("#events-list .tag.pending")`)
 
+	// The mail that a member gets on it.
+	p.holds(`document.querySelectorAll("#mails-list details").length === 1`)
+	p.do("look at the mail", p.evaluate(`document.querySelector("#mails-list details").open = true; ""`))
+	p.holds(`document.querySelector("#mails-list").innerText.includes("owner@example.test") && ` +
+		`document.querySelector("#mails-list pre").textContent.includes("name: Ada")`)
+	p.shot("dashboard-mail")
+
 	// Spam is kept apart, with its reasons, and comes back.
 	d.do("POST", "/__pages/forms/membership", "name=Bot&_gotcha=x", "Content-Type: application/x-www-form-urlencoded")
 	p.holds(`document.querySelector("#spam-count").textContent === "1" && document.querySelector("#leads-count").textContent === "1"`)

@@ -158,8 +158,9 @@ var mayImport = map[string][]string{
 		"manifest/packager", "manifest/publicfiles", "manifest/secretscan", "manifest/validate", "manifest/wrangler", "runtime/node",
 	},
 	"cmd/internal/devsession": {
-		"bundler", "cmd/internal/devcommand", "cmd/internal/failure", "cmd/internal/localsecrets", "cmd/internal/localstate",
-		"cmd/internal/migration", "cmd/internal/nodebindings", "cmd/internal/processmemory", "cmd/internal/project",
+		"bundler", "cmd/internal/devcommand", "cmd/internal/failure", "cmd/internal/leadmail", "cmd/internal/localsecrets",
+		"cmd/internal/localstate", "cmd/internal/migration",
+		"cmd/internal/nodebindings", "cmd/internal/processmemory", "cmd/internal/project",
 		"cmd/internal/singlekeys", "cmd/internal/siteworker",
 		"cmd/internal/snapshots", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "devserver",
 		"devserver/filewatch", "devserver/loopback", "devserver/pairing", "devserver/site", "devserver/upstream", "manifest",

@@ -260,16 +260,26 @@ function eventContents(e) {
   return [summary, list, actionButtons(replay({ event: e.id }))];
 }
 
+function mailContents(m) {
+  const list = el("dl", "", el("dt", "", "to"), el("dd", "", m.to));
+  if (m.reply_to) list.append(el("dt", "", "reply to"), el("dd", "", m.reply_to));
+  list.append(el("dt", "", "id"), el("dd", "", m.message_id));
+  const summary = el("summary", "", el("strong", "", m.subject), el("span", "time", clock(m.at)));
+  return [summary, list, el("pre", "", m.text)];
+}
+
 const refreshInbox = oneAtATime(async () => {
-  const [leads, spam, events, state] = await Promise.all([
+  const [leads, spam, mails, events, state] = await Promise.all([
     read(`/__pages/api/leads?limit=${MOST_ITEMS}`),
     read(`/__pages/api/leads?spam=1&limit=${MOST_ITEMS}`),
+    read("/__pages/api/mails"),
     read(`/__pages/api/events?limit=${MOST_ITEMS}`),
     read("/__pages/api/state"),
   ]);
   drawList("leads", leads.leads, state.leads, leadContents);
   drawList("spam", spam.leads, state.spam, leadContents);
   $("spam").hidden = !state.spam;
+  drawList("mails", mails.mails, mails.mails.length, mailContents);
   drawList("events", events.events, state.events, eventContents);
 });
 

@@ -49,7 +49,7 @@ func formatSize(bytes int64) string {
 }
 
 // consolePath matches the paths of the console as they are sent, with nothing to decode in them.
-var consolePath = regexp.MustCompile(`^/console(?:/[a-zA-Z0-9][a-zA-Z0-9.-]*)+$`)
+var consolePath = regexp.MustCompile(`^/console(?:/[a-zA-Z0-9][a-zA-Z0-9._-]*)+$`)
 
 func isConsole(path string) bool { return path == "/" || consolePath.MatchString(path) }
 
@@ -172,6 +172,9 @@ func (v *consoleRequest) post(steps []string) error {
 		case "lapse":
 			return v.endProposal(steps[3])
 		}
+	}
+	if len(steps) == 5 && steps[2] == "leads" && steps[4] == "mark" {
+		return v.markLead(steps[3])
 	}
 	if len(steps) == 5 && steps[2] == "sites" && steps[4] == "restore" {
 		return v.proposeRestore(steps[3])

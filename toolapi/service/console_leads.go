@@ -19,6 +19,7 @@ type leadView struct {
 	At      clockView
 	Page    string
 	Answers []answerView
+	Mark    template.URL // the address of its button
 }
 
 // answerView shows a field of a form: files, text, or JSON for anything else.
@@ -78,10 +79,23 @@ func leadAnswers(fields json.RawMessage, lead string) (all []answerView, err err
 	return all, nil
 }
 
-// leadsPage shows the leads of the workspace's pages, newest first.
+// leadFilters are those of a query that say which leads a page shows: of a site, of a form, and spam in their place.
+func leadFilters(q url.Values) url.Values {
+	filters := url.Values{}
+	for _, name := range []string{"site_id", "form", "spam"} {
+		if value := q.Get(name); value != "" {
+			filters.Set(name, value)
+		}
+	}
+	return filters
+}
+
+// leadsPage shows the leads of the workspace's pages, newest first, or what is kept apart as spam.
 func (v *consoleRequest) leadsPage() error {
 	q := v.x.r.URL.Query()
-	arguments := map[string]any{"limit": listCards}
+	filters := leadFilters(q)
+	spam := filters.Has("spam")
+	arguments := map[string]any{"limit": listCards, "spam": spam}
 	for _, name := range []string{"site_id", "form", "cursor"} {
 		if value := q.Get(name); value != "" {
 			arguments[name] = value
@@ -99,11 +113,20 @@ func (v *consoleRequest) leadsPage() error {
 	for _, p := range pages.Pages {
 		bySite[p.SiteID] = p
 	}
+	with := func(name, value string) template.URL {
+		changed := leadFilters(filters)
+		changed.Del(name)
+		if value != "" {
+			changed.Set(name, value)
+		}
+		return query(changed)
+	}
 	data := struct {
-		Total int
-		Leads []leadView
-		Older template.URL
-	}{Total: found.Total}
+		Total                  int
+		Spam                   bool
+		Leads                  []leadView
+		Older, AsLeads, AsSpam template.URL
+	}{Total: found.Total, Spam: spam, AsLeads: with("spam", ""), AsSpam: with("spam", "1")}
 	for _, l := range found.Leads {
 		at, err := time.Parse(time.RFC3339Nano, l.CreatedAt)
 		if err != nil {
@@ -114,16 +137,25 @@ func (v *consoleRequest) leadsPage() error {
 		if err != nil {
 			return err
 		}
-		data.Leads = append(data.Leads, leadView{l, v.clock(at.UnixMilli()), page.Name, answers})
+		data.Leads = append(data.Leads, leadView{
+			Lead: l, At: v.clock(at.UnixMilli()), Page: page.Name, Answers: answers, Mark: query(filters),
+		})
 	}
 	if found.NextCursor != "" {
-		older := url.Values{"cursor": {found.NextCursor}}
-		for _, name := range []string{"site_id", "form"} {
-			if value := q.Get(name); value != "" {
-				older.Set(name, value)
-			}
-		}
-		data.Older = query(older)
+		data.Older = with("cursor", found.NextCursor)
 	}
-	return v.render(http.StatusOK, "leads", "Leads", data)
+	title := "Leads"
+	if spam {
+		title = "Spam"
+	}
+	return v.render(http.StatusOK, "leads", title, data)
+}
+
+// markLead marks a lead as spam or as ham, and shows the list that it left.
+func (v *consoleRequest) markLead(lead string) error {
+	spam := v.x.r.PostForm.Get("spam") == "true"
+	if _, err := callTool[toolapi.MarkLead](v, "page.mark_lead", map[string]any{"lead_id": lead, "spam": spam}); err != nil {
+		return err
+	}
+	return v.redirect("/console/w/" + v.in.slug + "/leads?" + leadFilters(v.x.r.URL.Query()).Encode())
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -75,7 +77,8 @@ func TestLeadMails(t *testing.T) {
 		"(SELECT workspace_id FROM sites WHERE id = '" + site + "') ORDER BY h.id LIMIT 1")
 	stranger := js("site_id", site, "lead_mail", []string{"stranger@evil.test"})
 	w.refused(toolapi.CodeMemberUnknown, "member", "page.change_settings", stranger)
-	w.refused("invalid_arguments", "member", "page.change_settings", js("site_id", site, "lead_mail", []string{"a@b.test\r\nBcc: c@d.test"}))
+	injected := js("site_id", site, "lead_mail", []string{"a@b.test\r\nBcc: c@d.test"})
+	w.refused("invalid_arguments", "member", "page.change_settings", injected)
 	w.refused(toolapi.CodeSettingsUnchanged, "member", "page.change_settings", js("site_id", site, "spam_filter", "on"))
 	args := []any{"site_id", site, "lead_mail", []string{strings.ToUpper(email)}}
 	proposed := w.ok("member", "page.change_settings", js(args...))
@@ -143,4 +146,49 @@ func TestLeadMails(t *testing.T) {
 	if n := len(again.sent); n != 5+60-3 {
 		t.Errorf("%d mails: at most 60 an hour, and a mail that was refused is not sent again", n)
 	}
+}
+
+// TestConsoleSpam: the console shows spam apart, with its reasons, and moves a lead by the signed-in person's own call.
+func TestConsoleSpam(t *testing.T) {
+	w, host := newHostedFixture(t)
+	site := w.demo.IDs["site_id"]
+	leads := captured("ours", 1, 2)
+	leads[0].Spam, leads[0].Events = &toolapi.LeadSpam{
+		Score: 10, Reasons: []toolapi.SpamReason{{Code: "honeypot", Points: 10, Message: `the hidden field "<b>" has a value`}},
+	}, nil
+	host.leads = map[string][]service.Captured{site: leads}
+	w.takeLeads(site)
+	ana := w.signIn("member")
+	const path = "/console/w/acme/leads"
+	mark := func(p *person, lead, query, spam, token string) page {
+		t.Helper()
+		return p.send(http.MethodPost, path+"/"+lead+"/mark"+query, url.Values{"token": {token}, "spam": {spam}}.Encode())
+	}
+	first := ana.see(path, "1 in all", "lead_ours_000002/mark", ">Spam")
+	if strings.Contains(first.text, "lead_ours_000001") {
+		t.Error("spam is among the leads")
+	}
+	kept := ana.see(path+"?spam=1&site_id="+site, "1 in all", `+10</span> the hidden field "<b>" has a value`, "Not spam")
+	if !strings.Contains(kept.text, `action="/console/w/acme/leads/lead_ours_000001/mark?site_id=`+site+`&amp;spam=1"`) ||
+		strings.Contains(kept.text, "lead_ours_000002") || strings.Contains(kept.text, "<b>") {
+		t.Errorf("spam: %s", kept.text)
+	}
+	if a := mark(ana, "lead_ours_000001", "?spam=1", "false", "forged"); a.status != http.StatusForbidden {
+		t.Errorf("a form without the token: %d", a.status)
+	}
+	if a := mark(ana, "lead_ours_000001", "?spam=1&next=//evil.test", "false", ana.token()); a.status != http.StatusSeeOther ||
+		a.header.Get("Location") != path+"?spam=1" {
+		t.Errorf("a mark: %d %s", a.status, a.header.Get("Location"))
+	}
+	ana.see(path+"?spam=1", "No spam.")
+	ana.see(path, "2 in all", "pages.lead.captured")
+	if n := w.value("SELECT count(*) FROM audit WHERE tool = 'page.mark_lead' AND outcome = 'done'"); n != "1" {
+		t.Errorf("%s calls are in the audit trail", n)
+	}
+	w.sql("UPDATE memberships SET role = 'editor' WHERE holder_id = (SELECT id FROM holders WHERE name = 'Cy')")
+	cy := w.signIn("stored")
+	if a := mark(cy, "lead_ours_000002", "", "true", cy.token()); !strings.Contains(a.text, "That did not work") {
+		t.Errorf("an editor moves a lead: %d %s", a.status, a.text)
+	}
+	ana.see(path, "2 in all")
 }

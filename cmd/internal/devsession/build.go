@@ -146,7 +146,7 @@ func (b *builder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	}
 	b.front.SetPersonas(personas)
 	info := devserver.Describe(m)
-	info.Name, info.Dir = filepath.Base(b.run.dir), b.run.dir
+	info.Name, info.Dir = siteName(b.run.dir), b.run.dir
 	if m.Entry != "" {
 		info.Engine = b.run.options.Engine.String()
 	}
@@ -403,3 +403,6 @@ func (b *builder) isSelf(host string) bool {
 	}
 	return u.Port() == strconv.Itoa(b.run.sockets.Port) && b.run.answersTo(u.Hostname())
 }
+
+// siteName is usually the name of the folder.
+func siteName(dir string) string { return filepath.Base(dir) }

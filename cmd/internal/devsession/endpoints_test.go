@@ -288,6 +288,7 @@ var endpoints = []endpoint{
 	{"GET", "/__pages/api/leads", "", "", 200, 403, 404},
 	{"GET", "/__pages/api/leads/lead_1", "", "", 404, 403, 404},
 	{"POST", "/__pages/api/mark", `{"lead":"lead_1","spam":true}`, jsonType, 422, 403, 404},
+	{"GET", "/__pages/api/mails", "", "", 200, 403, 404},
 	{"GET", "/__pages/api/events", "", "", 200, 403, 404},
 	{"GET", "/__pages/api/events/stream", "", "", 200, 403, 404},
 	{"GET", "/__pages/api/requests", "", "", 200, 403, 404},

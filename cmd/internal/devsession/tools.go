@@ -54,6 +54,7 @@ func newTools(r *session) *tools {
 	})
 	t.mux.HandleFunc("POST /__pages/api/replay", t.serveReplay)
 	t.mux.HandleFunc("POST /__pages/api/mark", t.serveMark)
+	t.mux.HandleFunc("GET /__pages/api/mails", t.serveMails)
 	t.mux.HandleFunc("GET /__pages/api/kv", withStore(t.openKV, listKeys))
 	t.mux.HandleFunc("GET /__pages/api/kv/value", withStore(t.openKV, serveValue))
 	t.mux.HandleFunc("PUT /__pages/api/kv/value", withStore(t.openKV, putValue))

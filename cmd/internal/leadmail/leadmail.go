@@ -105,13 +105,33 @@ func read(fields json.RawMessage) (all []answer, err error) {
 		if err := d.Decode(&value); err != nil {
 			return nil, err
 		}
-		var text string
-		if json.Unmarshal(value, &text) != nil {
-			text = string(value)
-		}
-		all = append(all, answer{fmt.Sprint(name), text})
+		all = append(all, answer{fmt.Sprint(name), textOf(value)})
 	}
 	return all, nil
+}
+
+// textOf returns an answer as text: the names and sizes of files, and lists with commas.
+func textOf(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(value, &list) == nil {
+		var parts []string
+		for _, one := range list {
+			parts = append(parts, textOf(one))
+		}
+		return strings.Join(parts, ", ")
+	}
+	var file struct {
+		Name *string `json:"filename"`
+		Size int64   `json:"size"`
+	}
+	if json.Unmarshal(value, &file) == nil && file.Name != nil {
+		return fmt.Sprintf("%s (a file of %d bytes, in the lead)", *file.Name, file.Size)
+	}
+	return string(value)
 }
 
 // replyFields are the usual names of fields for a visitor's address, in lower case.

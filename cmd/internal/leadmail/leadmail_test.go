@@ -49,7 +49,8 @@ func parse(t *testing.T, address string) leadmail.Server {
 func TestSend(t *testing.T) {
 	smtp := smtptest.New(t, smtptest.Options{Data: []string{"451 busy", "250 taken", "550 no such mailbox"}})
 	server := parse(t, smtp.URL())
-	m := compose(t, lead(`{"email":"kim@example.test","message":"Hello.\n.\nBye","é":["1","2"]}`))
+	m := compose(t, lead(`{"email":"kim@example.test","message":"Hello.\n.\nBye","é":["1","2"],`+
+		`"cv":{"filename":"cv.pdf","size":12,"sha256":"0a"},"n":null}`))
 	for i, permanent := range []bool{false, false, true} {
 		err := server.Send(t.Context(), m)
 		_, ok := errors.AsType[*leadmail.PermanentError](err)
@@ -68,7 +69,8 @@ func TestSend(t *testing.T) {
 			h.Get("Auto-Submitted") != "auto-generated" || h.Get("Subject") != "New lead from Shop: contact" {
 			t.Errorf("headers: %v", h)
 		}
-		if body != m.Text || !strings.Contains(body, "message: Hello.\n  .\n  Bye\né: [\"1\",\"2\"]\n") {
+		if body != m.Text || !strings.Contains(body,
+			"message: Hello.\n  .\n  Bye\né: 1, 2\ncv: cv.pdf (a file of 12 bytes, in the lead)\nn: \n") {
 			t.Errorf("text: %s", body)
 		}
 	}
