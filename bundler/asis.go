@@ -46,8 +46,8 @@ func (c *compiler) asIs(explain explainer, meta metafile, out *compiled) {
 	}
 	if reason != "" {
 		out.diagnostics = append(out.diagnostics, warning("worker-bundled", c.target.entry,
-			"have the tool that built it write one file, or modules that import each other by their paths",
-			"the Worker is bundled again, although its wrangler configuration says no_bundle: %s", reason))
+			"set the tool that built it to write one file, or modules that import each other by path",
+			"the Worker is bundled, although its wrangler configuration sets no_bundle: %s", reason))
 		return
 	}
 	slices.SortFunc(worker.Modules, func(a, b Module) int { return cmp.Compare(a.Specifier, b.Specifier) })
@@ -77,13 +77,13 @@ func specifierIn(folder, file string) string {
 func notAsIs(folder, name string, meta metafile) string {
 	in := meta.Inputs[name]
 	if ext := path.Ext(name); ext != ".js" && ext != ".mjs" {
-		return fmt.Sprintf("it imports %q, which is no JavaScript", name)
+		return fmt.Sprintf("it imports %q, which is not JavaScript", name)
 	}
 	if in.Format == "cjs" {
 		return fmt.Sprintf("%q is CommonJS", name)
 	}
 	if strings.HasPrefix(specifierIn(folder, name), "./../") {
-		return fmt.Sprintf("%q lies outside of the entry's folder", name)
+		return fmt.Sprintf("%q is outside the entry's folder", name)
 	}
 	for _, to := range in.Imports {
 		relative := strings.HasPrefix(to.Original, "./") || strings.HasPrefix(to.Original, "../")
@@ -92,7 +92,7 @@ func notAsIs(folder, name string, meta metafile) string {
 			return fmt.Sprintf("%q calls require", name)
 		case to.External:
 		case !relative || path.Join(path.Dir(name), to.Original) != to.Path:
-			return fmt.Sprintf("%q imports %q by another name than its path", name, cmp.Or(to.Original, to.Path))
+			return fmt.Sprintf("%q imports %q by a name other than its path", name, cmp.Or(to.Original, to.Path))
 		case len(to.With) > 0:
 			return fmt.Sprintf("%q imports %q as another type", name, to.Original)
 		}

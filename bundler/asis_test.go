@@ -36,20 +36,20 @@ func TestAsIs(t *testing.T) {
 			"node_modules/lib/package.json":   `{"name":"lib","main":"lib.js"}`,
 			"node_modules/lib/lib.js":         "export const x = 1;\n",
 			"build/server/assets/unused.json": "{}",
-		}, `"build/server/assets/late.mjs" imports "lib" by another name than its path`},
+		}, `"build/server/assets/late.mjs" imports "lib" by a name other than its path`},
 		{"a path without its ending", map[string]string{
 			"build/server/assets/page.js": "export { x as page } from './late';\n",
 			"build/server/assets/late.js": late,
-		}, `imports "./late" by another name than its path`},
+		}, `imports "./late" by a name other than its path`},
 		{"JSON", map[string]string{
 			"build/server/assets/page.js": "import x from './x.json'; export const page = x;\n",
 			"build/server/assets/x.json":  "{}",
-		}, `imports "build/server/assets/x.json", which is no JavaScript`},
+		}, `imports "build/server/assets/x.json", which is not JavaScript`},
 		{"CommonJS", map[string]string{"build/server/assets/page.js": "exports.page = 1;\n"}, `"build/server/assets/page.js" is CommonJS`},
 		{"a module above the entry", map[string]string{
 			"build/server/assets/page.js": "export { x as page } from '../../x.js';\n",
 			"build/x.js":                  late,
-		}, `"build/x.js" lies outside of the entry's folder`},
+		}, `"build/x.js" is outside the entry's folder`},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

@@ -59,7 +59,7 @@ func walkAssets(
 		return w
 	}
 	if info, err := root.Stat(m.Assets); err != nil || !info.IsDir() {
-		d := problem("assets-missing", "", "make the folder, or leave assets out", "the assets folder %q does not exist", m.Assets)
+		d := problem("assets-missing", "", "create the folder, or remove assets", "the assets folder %q does not exist", m.Assets)
 		d.Path = "/assets"
 		reads.add(filepath.FromSlash(m.Assets))
 		w.diagnostics = append(w.diagnostics, d)
@@ -187,10 +187,10 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 		private.warn("asset-left-out", moveOut, "%s in the assets folder, but never served"),
 		decomposed.warn(diagnostic.CodeAssetRenamed, "rename it to form NFC", "%s in decomposed Unicode and served by the composed name"))
 	const storage = "serve it from storage"
-	ceilings := large.warn("asset-too-large", storage, "%s over the "+megabytes(limits.MaxFileBytes)+" that an upload takes")
+	ceilings := large.warn("asset-too-large", storage, "%s over the "+megabytes(limits.MaxFileBytes)+" in an upload")
 	if len(assets) > limits.MaxFiles || total > limits.MaxBundleBytes {
-		ceilings = append(ceilings, warning("assets-too-many", m.Assets, "serve large collections from storage",
-			"the assets are %d files of %s together, over the %d files or %s that an upload takes",
+		ceilings = append(ceilings, warning("assets-too-many", m.Assets, "move large collections to storage",
+			"the assets are %d files of %s together, over the limit of %d files or %s in an upload",
 			len(assets), megabytes(total), limits.MaxFiles, megabytes(limits.MaxBundleBytes)))
 	}
 	for i := range ceilings {

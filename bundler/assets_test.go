@@ -94,7 +94,7 @@ func TestLinks(t *testing.T) {
 		{"inside", "../shared/logo.svg", ""},
 		{"outside", "../../outside.txt", "leads out of the site's folder"},
 		{"absolute", "/etc/hostname", "leads out of the site's folder"},
-		{"dangling", "../none", "leads nowhere"},
+		{"dangling", "../none", "is a link to nothing"},
 		{"loop", "link", "leads to itself"},
 		{"folder", "../shared", "a link to a folder"},
 		{"secret", "../.dev.vars", "never served"},

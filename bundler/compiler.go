@@ -181,7 +181,7 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 		case ".css":
 			out.diagnostics = append(out.diagnostics, warning("worker-css", c.target.entry,
 				"link it from a page of the assets folder, or import it with { type: \"text\" }",
-				"the Worker imports CSS, which nothing serves"))
+				"the Worker imports CSS, which is never served"))
 		}
 	}
 	if c.target.asIs {
@@ -226,11 +226,11 @@ func (c *compiler) lackingFeatures(modules []Module) (found diagnostic.List) {
 		case lack == nil:
 		case lack.Draft():
 			found = append(found, warning(WasmFeature, m.file, "compile it without that feature",
-				"the module uses WebAssembly's %s, which neither pages nor production can run", lack.Feature))
+				"the module uses WebAssembly's %s, which neither pages nor production supports", lack.Feature))
 		default:
 			found = append(found, warning(WasmFeature, m.file,
 				"compile it without that feature, or try it with `pages build --target cloudflare` and wrangler",
-				"the module uses WebAssembly's %s, which production can run and pages cannot: dev, test and hosted sites refuse it",
+				"the module uses WebAssembly's %s, which production supports and pages does not: dev, test and hosted sites refuse it",
 				lack.Feature))
 		}
 	}
@@ -252,7 +252,7 @@ func (c *compiler) rebuild(ctx context.Context, explain explainer) (result api.B
 		still := func(other api.Message) bool { return other.Location != nil && *other.Location == *m.Location }
 		if call, ok := unresolvedImport(explain.dir, m); ok && external[call] && !slices.ContainsFunc(result.Errors, still) {
 			d := explain.message(m, "error")
-			d.Severity, d.Message = "warning", d.Message+": the import is rejected when it is reached"
+			d.Severity, d.Message = "warning", d.Message+": the import fails when the code reaches it"
 			warnings = append(warnings, d)
 		}
 	}
@@ -288,14 +288,14 @@ func (e explainer) module(w *Worker, meta metafile) (found diagnostic.List) {
 			"the Worker has no default export")
 		if !namedHandlers(&d, out.Exports) && listensForFetch.Match(w.Code) {
 			d.Message = `the Worker is written in service-worker syntax (addEventListener("fetch", …)), which the platform does not run`
-			d.Fix = `make a handler of the listener: "export default { fetch(request, env, ctx) { return …; } }"`
+			d.Fix = `turn the listener into a handler: "export default { fetch(request, env, ctx) { return …; } }"`
 		}
 		d.Line, d.Column, d.EndLine, d.EndColumn = 1, 1, 1, 1
 		found = append(found, d)
 	}
 	if len(w.Code) > maxWorkerBytes {
 		found = append(found, warning("worker-too-large", e.entry, "import less, or build with --minify",
-			"the Worker is %s, over the %s that an upload takes", megabytes(int64(len(w.Code))), megabytes(maxWorkerBytes)))
+			"the Worker is %s, over the limit of %s in an upload", megabytes(int64(len(w.Code))), megabytes(maxWorkerBytes)))
 	}
 	return found
 }
@@ -311,7 +311,7 @@ func (e explainer) irregularSettings() (found diagnostic.List) {
 			if info, err := os.Stat(file); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 				e.reads.add(file)
 				found = append(found, problem("settings-wrong-kind", filepath.ToSlash(e.reads.relative(file)),
-					"put a file in its place, or remove it", "%q, which says how the Worker is compiled, cannot be read: %v", name,
+					"replace it with a file, or remove it", "%q, which configures the compiler, cannot be read: %v", name,
 					errNotRegular))
 			}
 		}

@@ -47,7 +47,7 @@ func (c *compiler) decorators(explain explainer, code []byte) diagnostic.List {
 		}
 		start, end := matches[first][2], matches[first][3]
 		d := warning("worker-decorator-metadata", filepath.ToSlash(explain.reads.relative(source)),
-			`name the types in the decorators, such as @Type(() => Date), @Column("text") or @Inject(Service); or have tsc compile the `+
+			`name the types in the decorators, such as @Type(() => Date), @Column("text") or @Inject(Service); or compile with tsc the `+
 				`Worker, and make its output the entry`,
 			`"emitDecoratorMetadata" in %s has no effect: decorators get no types, and libraries that read them fail`,
 			filepath.ToSlash(explain.reads.relative(asking)))

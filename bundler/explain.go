@@ -114,8 +114,8 @@ func (e explainer) refine(d *diagnostic.Diagnostic, m api.Message) {
 			`" cannot be imported: a Worker imports code, JSON, .txt, .html, .sql, .bin and .wasm files`
 		d.Fix = `serve it from the assets folder, or import it with { type: "bytes" } or { type: "text" }`
 		if hit[1] == ".node" {
-			d.Message = `"` + filepath.ToSlash(hit[2]) + `" cannot be imported: it is machine code for Node.js, which no Worker runs`
-			d.Fix = "use a package that does the same in JavaScript or WebAssembly, or a binding of the platform"
+			d.Message = `"` + filepath.ToSlash(hit[2]) + `" cannot be imported: it is machine code for Node.js, which Workers cannot run`
+			d.Fix = "use a package in JavaScript or WebAssembly, or a binding of the platform"
 		}
 		return
 	}
@@ -148,7 +148,7 @@ func (e explainer) explainUnresolved(d *diagnostic.Diagnostic, specifier string,
 	case needsNodeJS(specifier) && !e.nodeJS:
 		e.nodeModule(d, specifier)
 	case hasScheme && scheme == "cloudflare":
-		d.Code, d.Message, d.Fix = "import-platform", `"`+specifier+`" is of a product that the platform does not have`,
+		d.Code, d.Message, d.Fix = "import-platform", `"`+specifier+`" belongs to a product that the platform does not have`,
 			absentProducts[specifier]
 		if d.Fix == "" {
 			d.Message, d.Fix = `"`+specifier+`" is not provided by this version of pages`, "what is: "+e.providedBy("cloudflare:")
@@ -165,7 +165,7 @@ var relativeImport = regexp.MustCompile(`^(/|\.\.?(/|$))`)
 
 // absentProducts are the modules of products that the platform does not have, with their fixes.
 var absentProducts = map[string]string{
-	"cloudflare:email":     "call a service for mail with fetch",
+	"cloudflare:email":     "call a mail service with fetch",
 	"cloudflare:pipelines": "keep the records in the database, or send them with fetch",
 	"cloudflare:workflows": "do the work in ctx.waitUntil, and keep its state in the database",
 }
@@ -173,7 +173,7 @@ var absentProducts = map[string]string{
 func (e explainer) nodeModule(d *diagnostic.Diagnostic, specifier string) {
 	d.Code = "import-node"
 	if !e.nodeJS {
-		d.Message = `"` + specifier + `" is a module of Node.js, which a Worker has only under the flag "` + manifest.FlagNodeJS + `"`
+		d.Message = `"` + specifier + `" is a module of Node.js, which a Worker has only with the flag "` + manifest.FlagNodeJS + `"`
 		d.Fix = `use a web API instead, or add "` + manifest.FlagNodeJS + `" to runtime.compatibilityFlags in ` + manifest.FileName
 		return
 	}
@@ -222,9 +222,9 @@ func gather(found diagnostic.List) diagnostic.List {
 		kept = append(kept, d)
 	}
 	for i, places := range others {
-		text := "; one more import asks for it, at " + places[0]
+		text := "; one more import of it is at " + places[0]
 		if len(places) > 1 {
-			text = fmt.Sprintf("; %d more imports ask for it, at %s", len(places), strings.Join(places[:min(named, len(places))], ", "))
+			text = fmt.Sprintf("; %d more imports of it are at %s", len(places), strings.Join(places[:min(named, len(places))], ", "))
 		}
 		switch more := len(places) - named; {
 		case more == 1:

@@ -25,21 +25,21 @@ var (
 // otherTools explains an import that only other tools resolve.
 func (e explainer) otherTools(d *diagnostic.Diagnostic, specifier string) (known bool) {
 	if madeByBuild.MatchString(specifier) {
-		d.Message = `"` + specifier + `" is made by a framework's own build`
+		d.Message = `"` + specifier + `" comes from a framework's own build`
 		d.Fix = `run that build, and name the Worker that it writes in "entry"`
 		return true
 	}
 	if specifier == "__STATIC_CONTENT_MANIFEST" { // which wrangler makes for the folder of "site"
-		d.Message = `"` + specifier + `" is of Workers Sites, which are not here`
-		d.Fix = `name the folder of the files under "assets" in pages.deploy.json: they are served before the Worker is asked, and ` +
-			`env.ASSETS.fetch(request) gives one`
+		d.Message = `"` + specifier + `" belongs to Workers Sites, which the platform does not have`
+		d.Fix = `name the folder of the files under "assets" in pages.deploy.json: they are served before the Worker runs, and ` +
+			`env.ASSETS.fetch(request) returns one`
 		return true
 	}
 	m := ofRegistry.FindStringSubmatch(specifier)
 	if m == nil {
 		return false
 	}
-	d.Message = `"` + specifier + `" cannot be imported: a Worker has the packages of node_modules`
+	d.Message = `"` + specifier + `" cannot be imported: a Worker only has the packages of node_modules`
 	install := packager.Of(e.dir).Add(m[2])
 	if m[1] == "jsr" {
 		install = "npx jsr add " + m[2]

@@ -240,9 +240,9 @@ func (i *imports) read(path string, code bool) (data []byte, refused []api.Messa
 			target = path
 		}
 		return nil, []api.Message{{
-			Text: fmt.Sprintf("%q cannot be imported: it lies in %q, outside of the site's checkout, %q",
+			Text: fmt.Sprintf("%q cannot be imported: it is in %q, outside the site's checkout, %q",
 				name, filepath.ToSlash(filepath.Dir(target)), filepath.ToSlash(i.checkout.Root())),
-			Detail: refusal{"import-outside", "move it into the checkout; if you trust the site, name its folder with --allow-import"},
+			Detail: refusal{"import-outside", "move it into the checkout; if you trust the site, pass its folder with --allow-import"},
 		}}, nil
 	}
 	data, err = readRegular(path)
@@ -250,12 +250,12 @@ func (i *imports) read(path string, code bool) (data []byte, refused []api.Messa
 	case errors.Is(err, errNotRegular):
 		return nil, []api.Message{{
 			Text:   `"` + name + `" cannot be imported: ` + errNotRegular.Error(),
-			Detail: refusal{"import-kind", "put a file in its place"},
+			Detail: refusal{"import-kind", "replace it with a file"},
 		}}, nil
 	case err == nil && !code && i.checkout.Credentials(path, data):
 		return nil, []api.Message{{
-			Text: `"` + name + `" cannot be imported: it is a file for keys and passwords, which would be in the Worker for everyone who ` +
-				`reads it`,
+			Text: `"` + name + `" cannot be imported: it is a file for keys and passwords, and everyone who reads the Worker would ` +
+				`have them`,
 			Detail: refusal{"import-credentials", `declare the value that the Worker needs in "secrets", and read env.NAME`},
 		}}, nil
 	}
@@ -307,7 +307,7 @@ func (i *imports) resolveWasm(build api.PluginBuild, args api.OnResolveArgs) (ap
 		at := specifierIn(path.Dir(i.entry), m.file)
 		importer := path.Dir(specifierIn(path.Dir(i.entry), filepath.ToSlash(i.reads.relative(args.Importer))))
 		if strings.HasPrefix(at, "./../") || "./"+path.Join(importer, args.Path) != at {
-			i.rename("it imports %q by another name than its path", args.Path)
+			i.rename("it imports %q by a name other than its path", args.Path)
 		} else {
 			m.Specifier = at
 		}

@@ -61,13 +61,13 @@ func (l *leaks) all(m *manifest.Manifest, code compiled, files assetWalk, migrat
 		switch {
 		case len(c.leaked.found) == 0:
 		case c.leaked.packed:
-			l.report(c.file, nil, c.leaked.found, "this packed public file")
+			l.report(c.file, nil, c.leaked.found, "this compressed public file")
 		default:
 			l.report(c.file, l.readBeginning(c.file, c.leaked.found), c.leaked.found, "this public file")
 		}
 	}
-	return append(l.found, cut.warn("secret-unsearched", "publish it as it is: answers are compressed on their way",
-		"%s longer, unpacked, than is looked through for secrets")...)
+	return append(l.found, cut.warn("secret-unsearched", "publish it uncompressed: the platform compresses responses",
+		"%s too long, decompressed, to search all of it for secrets")...)
 }
 
 // worker searches the author's sources, which the source map has, then the compiled code.
@@ -184,13 +184,13 @@ func (l *leaks) diagnostic(file string, f secretFindings, what string) diagnosti
 	}
 	if f.first.Weak {
 		d.Severity = diagnostic.Warning
-		d.Message += ", maybe by chance: the value is short or usual"
-		d.Fix = "give " + name + " a long random value; if it is no secret, take it out of bindings.secrets"
+		d.Message += ", maybe by chance: the value is short or common"
+		d.Fix = "give " + name + " a long random value; if it is not a secret, remove it from bindings.secrets"
 		return d
 	}
-	d.Fix = "take it out, and read env." + name +
+	d.Fix = "remove it, and read env." + name +
 		" in the Worker; a build tool may have put it here, for import.meta.env or process.env; " +
-		"make a new secret if this one was published; if it is none, take " + name + " out of bindings.secrets"
+		"create a new secret if this one was published; if it is not a secret, remove " + name + " from bindings.secrets"
 	return d
 }
 

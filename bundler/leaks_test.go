@@ -79,7 +79,7 @@ func TestLeaks(t *testing.T) {
 		},
 		"a packed page": {
 			[]string{"public/a.js.gz", packed.String()},
-			"public/a.js.gz:0:0: this packed public file holds the secret KEY",
+			"public/a.js.gz:0:0: this compressed public file holds the secret KEY",
 		},
 		"far from the start": {
 			[]string{"public/a.txt", strings.Repeat("line\n", 40_000) + leakedKey},

@@ -44,7 +44,7 @@ func openNonBlocking(root *os.Root, name string) (*os.File, error) {
 	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-var errReplaced = errors.New("another file takes its place while it is opened")
+var errReplaced = errors.New("another file replaced it while it was opened")
 
 // Opener opens the assets of a Bundle for reading. It is safe for concurrent use. Close it.
 type Opener struct {

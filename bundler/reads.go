@@ -98,7 +98,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-var errNotRegular = errors.New("it is no regular file")
+var errNotRegular = errors.New("it is not a regular file")
 
 // readRegular reads a regular file only: opening a pipe waits for a writer, and a device never ends.
 func readRegular(path string) ([]byte, error) {

@@ -56,7 +56,7 @@ func TestIrregular(t *testing.T) {
 						t.Fatal(err)
 					}
 					if _, found := b.Build(t.Context(), &m); len(found) != 1 ||
-						!strings.Contains(render(found), "it is no regular file [put a file in its place") {
+						!strings.Contains(render(found), "it is not a regular file [replace it with a file") {
 						t.Errorf("%s:\n%s", file, render(found))
 					}
 				})

@@ -189,7 +189,7 @@ func TestWasmFeatures(t *testing.T) {
 	for range 2 {
 		_, found := b.Build(t.Context(), &manifest.Manifest{Entry: "index.js"})
 		if len(found) != 1 || found[0].Code != WasmFeature || found[0].File != "lib/gc.wasm" || found[0].Severity != "warning" ||
-			!strings.Contains(found[0].Message, "WebAssembly's garbage collection (GC), which production can run and pages cannot") {
+			!strings.Contains(found[0].Message, "WebAssembly's garbage collection (GC), which production supports and pages does not") {
 			t.Errorf("found %+v", found)
 		}
 	}

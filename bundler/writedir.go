@@ -114,7 +114,7 @@ func replaceable(dir string) (beside []string, err error) {
 		case d.IsDir() && name == migrationsFolder, d.Type().IsRegular() && ours[name]:
 			return nil
 		}
-		return fmt.Errorf("%q holds files that are no earlier output, such as %q: choose an empty folder", dir, name)
+		return fmt.Errorf("%q has files in it that pages did not write, such as %q: choose an empty folder", dir, name)
 	})
 	return beside, err
 }

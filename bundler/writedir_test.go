@@ -83,7 +83,7 @@ func TestWriteDirAgain(t *testing.T) {
 	for _, own := range []string{"thesis.docx", "migrations/2.sql", "photos/a.jpg", ".env"} {
 		write(own)
 		err := WriteDir(bundle, out)
-		if err == nil || !strings.Contains(err.Error(), "no earlier output, such as") {
+		if err == nil || !strings.Contains(err.Error(), "that pages did not write, such as") {
 			t.Errorf("%s: %v", own, err)
 		}
 		if text, err := os.ReadFile(filepath.Join(out, own)); err != nil || string(text) != "mine" {

@@ -142,7 +142,7 @@ func (a Audience) Extent() string {
 	case a.Worker:
 		return "the Worker answers"
 	}
-	return "no file lies under it"
+	return "there is no file under it"
 }
 
 // ServedFile is a file that a site serves.
@@ -197,21 +197,21 @@ func MembersCopies(routes []Route, files []ServedFile) (found diagnostic.List) {
 	found.Sort()
 	if more > 0 {
 		last := &found[len(found)-1]
-		last.Message += fmt.Sprintf("; and so for %s", diagnostic.Plural(more, "more public file"))
+		last.Message += fmt.Sprintf("; the same is true of %s", diagnostic.Plural(more, "more public file"))
 	}
 	return found
 }
 
 // copied warns of a public file with the bytes of a file for members.
 func (f ServedFile) copied(public ServedFile) diagnostic.Diagnostic {
-	has := "has the very bytes of"
+	has := "has the same bytes as"
 	if public.Link == f.File {
 		has = "is a link to"
 	}
 	return diagnostic.Diagnostic{
 		Severity: diagnostic.Warning, Code: diagnostic.CodeMembersPublic, File: public.File,
 		Line: 1, Column: 1, EndLine: 1, EndColumn: 1,
-		Message: fmt.Sprintf("everyone may see %s, which %s %s, a file for members",
+		Message: fmt.Sprintf("the public file %s %s %s, a members file",
 			sourcetext.Quote(public.File), has, sourcetext.Quote(f.File)),
 		Fix: "remove it, or guard it with a members route as well",
 	}

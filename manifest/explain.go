@@ -24,7 +24,7 @@ func (d *Document) checkDuplicateKeys(p jsontree.Pointer, n *jsontree.Node) {
 	for i, m := range n.Members {
 		if at, _ := n.Find(m.Key); at.First < i {
 			line, _ := d.lines.At(n.Members[at.First].At.Start)
-			msg := fmt.Sprintf("the key %s stands here a second time, after line %d", sourcetext.Quote(m.Key), line)
+			msg := fmt.Sprintf("the key %s is here a second time, after line %d", sourcetext.Quote(m.Key), line)
 			d.Add(diagnostic.Error, diagnostic.CodeDuplicateKey, p, m.At, msg, "keep one of them")
 		}
 		if m.Value.Holds() {
@@ -117,14 +117,14 @@ func typeFix(p jsontree.Pointer, n *jsontree.Node, want string) string {
 	case n.Kind == jsontree.NullNode && strings.HasSuffix(p.Kind(), "/*"):
 		return "remove it"
 	case n.Kind == jsontree.NullNode && p != "" && !isRequired(p):
-		return "remove it: what is left out has its default"
+		return "remove it: the default applies then"
 	case n.Kind == jsontree.StringNode && isLiteral(n.Text, want):
 		return "remove the quotes"
 	case want == "object" && p.Kind() == "/routes/*" && n.Kind == jsontree.StringNode && !sourcetext.LooksLikeSecret(n.Text):
 		return "write " + routeOf(n.Text)
 	case want == "object" && n.Kind == jsontree.BoolNode && strings.HasPrefix(string(p), "/bindings/"):
 		if n.Text == "false" {
-			return "remove it: what is not declared is not there"
+			return "remove it: without the declaration there is no binding"
 		}
 		return "set it to {} to declare the binding"
 	case want == "object" && n.Kind != jsontree.NumberNode && soleName(n) != "" && (p == "/bindings/kv" || p == "/bindings/storage"):
@@ -235,7 +235,7 @@ func (d *Document) explainEnum(p jsontree.Pointer, n *jsontree.Node) {
 			fix = `did you mean "public"?`
 		}
 	}
-	msg := fmt.Sprintf("%s is %s, which is none of %s", p.Label(), quoted, strings.Join(sourcetext.QuoteAll(allowed), ", "))
+	msg := fmt.Sprintf("%s is %s, not one of %s", p.Label(), quoted, strings.Join(sourcetext.QuoteAll(allowed), ", "))
 	d.Refuse(diagnostic.CodeUnknownValue, p, msg, fix)
 }
 
@@ -246,7 +246,7 @@ func (d *Document) explainString(p jsontree.Pointer, n *jsontree.Node, kind stri
 	case "/routes/*/pattern":
 		d.explainPattern(p, n.Text)
 	case "/forms/*/name":
-		msg := fmt.Sprintf("the form name %s has other characters than lowercase letters, digits, - and _", quoted)
+		msg := fmt.Sprintf("the form name %s has characters other than lowercase letters, digits, - and _", quoted)
 		d.Refuse(diagnostic.CodeFormName, p, msg, cmp.Or(NameFix(n.Text), "use lowercase letters, digits, - and _"))
 	case "/forms/*/event":
 		msg := fmt.Sprintf(`the event %s is not "custom." and a lowercase name of letters, digits and underscores`, quoted)

@@ -60,7 +60,7 @@ func TestLoad(t *testing.T) {
 		},
 		"no manifest": {
 			files: map[string]string{"x": ""},
-			want:  `error file-missing :1:1 : there is no "pages.deploy.json" here; create one ({} is enough), or name the site's folder`,
+			want:  `error file-missing :1:1 : there is no "pages.deploy.json" here; create one ({} is enough), or pass the site's folder`,
 		},
 		"nothing it names exists": {
 			files: map[string]string{"pages.deploy.json": `{"entry":"w.js","assets":"pubic",` +
@@ -79,23 +79,25 @@ error path-wrong-kind :1:25 /assets: assets names "w.ts", which is not a directo
 		"patterns in place of paths": {
 			files: map[string]string{"pages.deploy.json": `{"entry":"src/*.ts","assets":"./public/**",` +
 				`"bindings":{"database":{"migrations":"*.sql"}}}`, "src/w.ts": "", "public/a": ""},
-			want: `error path-not-found :1:10 /entry: entry names "src/*.ts", which does not exist; name one, without a pattern
-error path-not-found :1:30 /assets: assets names "./public/**", which does not exist; write "public": it stands for all that is in it
-error path-not-found :1:81 /bindings/database/migrations: migrations names "*.sql", which does not exist; name one, without a pattern`,
+			want: `error path-not-found :1:10 /entry: entry names "src/*.ts", which does not exist; name one file or folder, without
+	a pattern
+error path-not-found :1:30 /assets: assets names "./public/**", which does not exist; write "public": it includes everything in it
+error path-not-found :1:81 /bindings/database/migrations: migrations names "*.sql", which does not exist; name one file or
+	folder, without a pattern`,
 		},
 		"a page as the entry": {
 			files: map[string]string{"pages.deploy.json": `{"entry":"public/index.html","assets":"public"}`, "public/index.html": ""},
-			want: `error path-wrong-kind :1:10 /entry: entry names "public/index.html", which is no JavaScript or TypeScript;
+			want: `error path-wrong-kind :1:10 /entry: entry names "public/index.html", which is not JavaScript or TypeScript;
 	remove it: pages need no Worker, and are served from the folder that "assets" names`,
 		},
 		"another file as the entry": {
 			files: map[string]string{"pages.deploy.json": `{"entry":"package.json"}`, "package.json": ""},
-			want: `error path-wrong-kind :1:10 /entry: entry names "package.json", which is no JavaScript or TypeScript;
+			want: `error path-wrong-kind :1:10 /entry: entry names "package.json", which is not JavaScript or TypeScript;
 	name the Worker's module, such as src/index.js`,
 		},
 		"a file named as a directory is": {
 			files: map[string]string{"pages.deploy.json": `{"entry":"src/w.ts/","assets":"public/"}`, "src/w.ts": "", "public/a": ""},
-			want:  `error path-wrong-kind :1:10 /entry: entry names "src/w.ts/", as one names a directory; write "src/w.ts"`,
+			want:  `error path-wrong-kind :1:10 /entry: entry names "src/w.ts/", with a slash at the end, as a directory; write "src/w.ts"`,
 		},
 		"secrets in the assets": {
 			files: map[string]string{
@@ -103,17 +105,17 @@ error path-not-found :1:81 /bindings/database/migrations: migrations names "*.sq
 				"public/id_rsa": "", "public/id_rsa.pub": "", "public/.git/config": "", "public/.well-known/x": "",
 				"public/environment.html": "", "public/site.db": "",
 			},
-			want: `error path_secret :1:11 /assets: the public file "public/.ENV.local" is refused by its name: files called so usually
-	hold secrets; rename it if it holds none, or move it out of "public"
-error path_secret :1:11 /assets: the public file "public/.env" is refused by its name: files called so usually hold secrets;
+			want: `error path_secret :1:11 /assets: the public file "public/.ENV.local" is refused by its name: files of that name
+	usually hold secrets; rename it if it holds none, or move it out of "public"
+error path_secret :1:11 /assets: the public file "public/.env" is refused by its name: files of that name usually hold secrets;
 	rename it if it holds none, or move it out of "public"
-error path_secret :1:11 /assets: the public file "public/id_rsa" is refused by its name: files called so usually hold secrets;
+error path_secret :1:11 /assets: the public file "public/id_rsa" is refused by its name: files of that name usually hold secrets;
 	rename it if it holds none, or move it out of "public"
-error path_secret :1:11 /assets: the public file "public/keys/server.pem" is refused by its name: files called so usually hold secrets;
+error path_secret :1:11 /assets: the public file "public/keys/server.pem" is refused by its name: files of that name usually hold secrets;
 	rename it if it holds none, or move it out of "public"
-error path_secret :1:11 /assets: the public file "public/site.db" is refused by its name: files called so usually hold secrets;
+error path_secret :1:11 /assets: the public file "public/site.db" is refused by its name: files of that name usually hold secrets;
 	rename it if it holds none, or move it out of "public"
-error path_secret :1:11 /assets: the public folder "public/.git" is refused by its name: folders called so usually hold secrets;
+error path_secret :1:11 /assets: the public folder "public/.git" is refused by its name: folders of that name usually hold secrets;
 	rename it if it holds none, or move it out of "public"`,
 		},
 		"secrets at the root": {
@@ -121,7 +123,7 @@ error path_secret :1:11 /assets: the public folder "public/.git" is refused by i
 				"pages.deploy.json": `{"assets":"."}`, ".git/config": "", ".pages/state/site.db": "", ".env": "", "index.html": "",
 				"node_modules/p/test.pem": "",
 			},
-			want: `error path_secret :1:11 /assets: the public file ".env" is refused by its name: files called so usually hold secrets;
+			want: `error path_secret :1:11 /assets: the public file ".env" is refused by its name: files of that name usually hold secrets;
 	rename it if it holds none, or keep the public files in a folder of their own, such as "public"`,
 		},
 		"more secrets": {
@@ -132,21 +134,21 @@ error path_secret :1:11 /assets: the public folder "public/.git" is refused by i
 				"p/.env.example": "", "p/Thumbs.db": "", "p/id_ed25519.pub": "", "p/key.html": "", "p/keys/a.txt": "",
 				"p/.well-known/x.json": "",
 			},
-			want: `error path_secret :1:11 /assets: the public file "p/.dev.vars.prod" is refused by its name: files called so usually
+			want: `error path_secret :1:11 /assets: the public file "p/.dev.vars.prod" is refused by its name: files of that name
+	usually hold secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/.htpasswd" is refused by its name: files of that name usually hold secrets;
+	rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/.npmrc" is refused by its name: files of that name usually hold secrets;
+	rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/a/credentials.json" is refused by its name: files of that name usually hold secrets;
+	rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/client_secret_1.json" is refused by its name: files of that name usually hold secrets;
+	rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/my-service-account.json" is refused by its name: files of that name usually
 	hold secrets; rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/.htpasswd" is refused by its name: files called so usually hold secrets;
-	rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/.npmrc" is refused by its name: files called so usually hold secrets;
-	rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/a/credentials.json" is refused by its name: files called so usually hold secrets;
-	rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/client_secret_1.json" is refused by its name: files called so usually hold secrets;
-	rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/my-service-account.json" is refused by its name: files called so usually hold
-	secrets; rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/service-account-prod.json" is refused by its name: files called so usually hold
-	secrets; rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/x.sqlite3-wal" is refused by its name: files called so usually hold secrets;
+error path_secret :1:11 /assets: the public file "p/service-account-prod.json" is refused by its name: files of that name usually
+	hold secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/x.sqlite3-wal" is refused by its name: files of that name usually hold secrets;
 	rename it if it holds none, or move it out of "p"`,
 		},
 		"a name in the assets": {
@@ -160,8 +162,8 @@ error path_secret :1:11 /assets: the public file "p/x.sqlite3-wal" is refused by
 				"p/a.html": "<form method=post action=/__pages/forms/c></form><p title='" + strings.Repeat("x", 1<<20) +
 					"'><form action=/__pages/forms/a>",
 			},
-			want: `warning page-too-large :1:11 /assets: the public page "p/a.html" has more in it than is looked through for forms;
-	keep scripts and data in files of their own
+			want: `warning page-too-large :1:11 /assets: the public page "p/a.html" is too large to search all of it for forms;
+	move scripts and data to separate files
 warning form-undeclared p/a.html:1:1 /forms: the form "c" is not declared: its leads raise pages.lead.captured only;
 	add {"name": "c", "event": "custom.c"} to "forms", if it should raise an event of its own`,
 		},
@@ -177,7 +179,7 @@ error migration-name-invalid m/3 .sql:1:1 : "3 .sql" cannot be a migration: its 
 		"a runtime config that is too large": {
 			files: map[string]string{"pages.deploy.json": `{}`, "wrangler.json": strings.Repeat(" ", 256<<10) + "{}"},
 			want: `warning runtime-config-invalid wrangler.json:1:1 : the file cannot be read: it is longer than 262144 bytes;
-	put a smaller file in its place, or remove it`,
+	make the file smaller, or remove it`,
 		},
 		"what the upload refuses, in the assets": {
 			files: map[string]string{
@@ -185,24 +187,24 @@ error migration-name-invalid m/3 .sql:1:1 : "3 .sql" cannot be a migration: its 
 				"p/w.ts":            "", "p/db/1.sql": "", "p/db/pages.deploy.json": "", "p/a/Pages.deploy.json": "", "p/__preview/x": "",
 			},
 			want: `error path_reserved p/__preview/x:1:1 : "p/__preview/x" cannot be served: its path lies under "__preview", which the
-	platform keeps for itself; rename it
+	platform reserves; rename it
 error path_reserved p/a/Pages.deploy.json:1:1 : "p/a/Pages.deploy.json" cannot be served: a manifest is never public;
 	remove it, or move it out of the assets folder
 error path_reserved p/db:1:1 : "p/db" cannot be served: it holds the migrations;
-	move it to a folder of its own, such as "migrations", and name that in "migrations"
+	move it to another folder, such as "migrations", and name that in "migrations"
 error path_reserved p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's entry;
-	move it to a folder of its own, such as "src", and name it there in "entry";
-	where a framework builds it here, list it in a file ".assetsignore" in the assets folder`,
+	move it to another folder, such as "src", and name it there in "entry";
+	if a framework builds it here, list it in a file ".assetsignore" in the assets folder`,
 		},
 		"a Worker of Cloudflare Pages that nothing runs": {
 			files: map[string]string{"pages.deploy.json": `{"assets":"p"}`, "p/_worker.js": "", "p/a/_worker.js": ""},
 			want: `error path_reserved p/_worker.js:1:1 : "p/_worker.js" cannot be served: it is a Worker's code;
-	list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`,
+	list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module imports it`,
 		},
 		"the same in a folder at the root": {
 			files: map[string]string{"pages.deploy.json": `{"assets":"."}`, "_worker.js/index.js": ""},
 			want: `error path_reserved _worker.js:1:1 : "_worker.js" cannot be served: it is a Worker's code;
-	list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`,
+	list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module imports it`,
 		},
 		"the same at the root, run": {
 			files: map[string]string{
@@ -210,7 +212,7 @@ error path_reserved p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's e
 				"_worker.js":        "",
 			},
 			want: `warning asset-source :1:11 /assets: the assets folder is the site's own, and holds "_worker.js", the site's entry;
-	keep public files in a folder of their own`,
+	move the public files to a separate folder`,
 		},
 		"assets among the migrations": {
 			files: map[string]string{
@@ -218,7 +220,7 @@ error path_reserved p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's e
 				"db/p/index.html":   "", "db/1.sql": "",
 			},
 			want: `error path_reserved db/p:1:1 : "db/p" cannot be served: it lies among the migrations;
-	give the assets a folder outside of it`,
+	move the assets to a folder outside of it`,
 		},
 		"migrations beside everything": {
 			files: map[string]string{
@@ -226,7 +228,7 @@ error path_reserved p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's e
 				"a/2.sql": "", "index.html": "",
 			},
 			want: `warning asset-source :1:11 /assets: the assets folder is the site's own, and holds ".", the site's migrations;
-	keep public files in a folder of their own`,
+	move the public files to a separate folder`,
 		},
 		"source in the assets": {
 			files: map[string]string{
@@ -234,9 +236,9 @@ error path_reserved p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's e
 				"w.ts":              "", "m/1.sql": "",
 			},
 			want: `warning asset-source :1:26 /assets: the assets folder is the site's own, and holds "m", the site's migrations;
-	keep public files in a folder of their own
+	move the public files to a separate folder
 warning asset-source :1:26 /assets: the assets folder is the site's own, and holds "w.ts", the site's entry;
-	keep public files in a folder of their own`,
+	move the public files to a separate folder`,
 		},
 		"a members route that covers one path": {
 			files: map[string]string{
@@ -282,14 +284,14 @@ warning asset-source :1:26 /assets: the assets folder is the site's own, and hol
 				"pages.deploy.json":        fmt.Sprintf(members, "/price/*"),
 				"public/prices/index.html": "", "public/index.html": "",
 			},
-			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/price/*" guards nothing: no file
-	lies under it, and the site has no Worker;
+			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/price/*" guards nothing: there is
+	no file under it, and the site has no Worker;
 	did you mean "/prices/*"?`,
 		},
 		"a members route with the folder of the assets": {
 			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/public/club/*"), "public/club/a.html": ""},
-			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/public/club/*" guards nothing: no
-	file lies under it, and the site has no Worker;
+			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/public/club/*" guards nothing: there
+	is no file under it, and the site has no Worker;
 	did you mean "/club/*"?`,
 		},
 		"a members route to a page that is not there": {
@@ -297,14 +299,14 @@ warning asset-source :1:26 /assets: the assets folder is the site's own, and hol
 				"pages.deploy.json":  fmt.Sprintf(members, "/reports"),
 				"public/report.html": "", "public/x/reports.html": "",
 			},
-			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/reports" guards nothing: there is
-	no file at it, and the site has no Worker;
+			want: `warning route-guards-nothing :1:41 /routes/0/pattern: the members route "/reports" guards nothing: it has
+	no file, and the site has no Worker;
 	did you mean "/report"?`,
 		},
 		"a members route of a site without files": {
 			files: map[string]string{"pages.deploy.json": `{"routes":[{"pattern":"/club/*","access":"members"}]}`},
-			want: `warning route-guards-nothing :1:23 /routes/0/pattern: the members route "/club/*" guards nothing: no file
-	lies under it, and the site has no Worker;
+			want: `warning route-guards-nothing :1:23 /routes/0/pattern: the members route "/club/*" guards nothing: there is
+	no file under it, and the site has no Worker;
 	correct it, or remove it`,
 		},
 		"a members route that the Worker may answer": {
@@ -327,9 +329,8 @@ warning asset-source :1:26 /assets: the assets folder is the site's own, and hol
 				"pages.deploy.json": fmt.Sprintf(members, "/club/*"), "public/club/prices.csv": "1,2", "public/old.csv": "1,2",
 				"public/other.csv": "1,3", "public/club/empty": "", "public/empty": "", "public/club/a.csv": "x", "public/club/b.csv": "x",
 			},
-			want: `warning members-file-public public/old.csv:1:1 : everyone may see "public/old.csv", which has the very bytes
-	of "public/club/prices.csv",
-	a file for members; remove it, or guard it with a members route as well`,
+			want: `warning members-file-public public/old.csv:1:1 : the public file "public/old.csv" has the same bytes as
+	"public/club/prices.csv", a members file; remove it, or guard it with a members route as well`,
 		},
 		"forms": {
 			files: map[string]string{
@@ -341,7 +342,7 @@ warning asset-source :1:26 /assets: the assets folder is the site's own, and hol
 					"value=no><form method=get action=/__pages/forms></form>",
 			},
 			want: `warning form-unused :1:32 /forms/0/name: no page has the declared form "join"; correct the name or remove it;
-	forms that a script or the Worker renders are not seen here
+	this check does not see forms that a script or the Worker renders
 warning form-undeclared p/a.html:2:3 /forms: the form "contact" is not declared: its leads raise pages.lead.captured only;
 	add {"name": "contact", "event": "custom.contact"} to "forms", if it should raise an event of its own
 warning form-undeclared p/a.html:4:8 /forms: the form "news" is not declared: its leads raise pages.lead.captured only;
@@ -363,11 +364,11 @@ error asset-secret :1:11 /assets: the public file "p/deploy" holds a private key
 	replace the key if it was ever published, and move it out of "p"
 error asset-secret :1:11 /assets: the public file "p/old.txt" holds a private key;
 	replace the key if it was ever published, and move it out of "p"
-error path_secret :1:11 /assets: the public file "p/environment.env" is refused by its name: files called so usually hold secrets;
+error path_secret :1:11 /assets: the public file "p/environment.env" is refused by its name: files of that name usually hold secrets;
 	rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/keynote.key" is refused by its name: files called so usually hold secrets;
+error path_secret :1:11 /assets: the public file "p/keynote.key" is refused by its name: files of that name usually hold secrets;
 	rename it if it holds none, or move it out of "p"
-error path_secret :1:11 /assets: the public file "p/prod.env" is refused by its name: files called so usually hold secrets;
+error path_secret :1:11 /assets: the public file "p/prod.env" is refused by its name: files of that name usually hold secrets;
 	rename it if it holds none, or move it out of "p"`,
 		},
 		"files that are no migrations": {
@@ -376,16 +377,16 @@ error path_secret :1:11 /assets: the public file "p/prod.env" is refused by its 
 				"m/0006.SQL":        "", "m/old/0001.sql": "", "m/old/0002.sql": "", "m/docs/a.md": "", "m/.x.SQL": "", "m/.git/1.sql": "",
 				"m/0007.sql": "",
 			},
-			want: `warning migration-ignored :1:39 /bindings/database/migrations: "old/0001.sql" is no migration: those in
-	folders below "m" are not
+			want: `warning migration-ignored :1:39 /bindings/database/migrations: "old/0001.sql" is not a migration: files
+	in folders below "m" are not
 	applied; move it up to "m"
 error migration-name-invalid m/0006.SQL:1:1 : "0006.SQL" cannot be a migration: its name must end in ".sql", in lower case;
 	rename it to "0006.sql"`,
 		},
 		"a folder of migrations that is not named": {
 			files: map[string]string{"pages.deploy.json": `{"bindings":{"database":{}}}`, "migrations/0001_init.sql": "CREATE TABLE a(b);"},
-			want: `warning migration-ignored :1:25 /bindings/database: "migrations/0001_init.sql" is no migration: the database names no
-	folder of them; add "migrations": "migrations" to "bindings.database"`,
+			want: `warning migration-ignored :1:25 /bindings/database: "migrations/0001_init.sql" is not applied: the database names
+	no folder of migrations; add "migrations": "migrations" to "bindings.database"`,
 		},
 		"a folder that only is called so": {
 			files: map[string]string{
@@ -399,8 +400,8 @@ error migration-name-invalid m/0006.SQL:1:1 : "0006.SQL" cannot be a migration: 
 				"m/20240101_a.sql": "",
 			},
 			want: `warning migration-order :1:39 /bindings/database/migrations: "20230101120000_b.sql" is applied before
-	"20240101_a.sql": migrations run in the order of their names; number them in one way, and with one width;
-	only a migration that is not applied anywhere yet may be renamed`,
+	"20240101_a.sql": migrations run in the order of their names; number them in the same way, with the same width;
+	rename a migration only while it is applied nowhere`,
 		},
 		"tables without migrations": {
 			files: map[string]string{"pages.deploy.json": `{"bindings":{"submissions":"leads","database":{"tables":["boats"]}}}`},
@@ -415,17 +416,17 @@ error table-not-created :1:58 /bindings/database/tables/0: the site has no migra
 				"m/10_b.sql":        "", "m/9_a.sql": "", "m/9_c.sql": "create table (", "m/readme.txt": "CREATE TABLE leads",
 			},
 			want: `warning migration-duplicate-number :1:61 /bindings/database/migrations: "9_a.sql" and "9_c.sql" have the same number;
-	give each its own number, by renaming one that is not applied anywhere yet: an applied one keeps its name
+	rename one that is applied nowhere yet: an applied migration keeps its name
 warning migration-order :1:61 /bindings/database/migrations: "10_b.sql" is applied before "9_a.sql": migrations run in the order of their
-	names; give the numbers one width: "09_a.sql"; only a migration that is not applied anywhere yet may be renamed`,
+	names; give the numbers one width: "09_a.sql"; rename a migration only while it is applied nowhere`,
 		},
 		"flags in two files": {
 			files: map[string]string{
 				"pages.deploy.json": `{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
 				"wrangler.jsonc":    "{ // why\n \"compatibility_flags\": [\"nodejs_compat\",],\n}",
 			},
-			want: `error flags-declared-twice :1:34 /runtime/compatibilityFlags: compatibility flags are declared in "wrangler.jsonc"
-	already; declare them in one of the two files only`,
+			want: `error flags-declared-twice :1:34 /runtime/compatibilityFlags: compatibility flags are already declared in
+	"wrangler.jsonc"; declare them in one of the two files only`,
 		},
 		"flags the platform does not accept": {
 			files: map[string]string{
@@ -573,8 +574,8 @@ func TestMembersLink(t *testing.T) {
 		"p/club/prices.html": "<h1>Prices</h1>",
 	})
 	site["p/prices.html"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("club/prices.html")}
-	const want = "warning members-file-public p/prices.html:1:1 : everyone may see \"p/prices.html\", which is a link to " +
-		"\"p/club/prices.html\", a file for members; remove it, or guard it with a members route as well\n"
+	const want = "warning members-file-public p/prices.html:1:1 : the public file \"p/prices.html\" is a link to " +
+		"\"p/club/prices.html\", a members file; remove it, or guard it with a members route as well\n"
 	_, diags := validate.Load(site, manifest.FileName)
 	if got := found(diags); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -592,8 +593,8 @@ func TestMigrationVanishes(t *testing.T) {
 	}
 	site["m/2.sql"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("none.sql")}
 	_, diags := validate.Load(site, manifest.FileName)
-	const want = "error path-symlink m/2.sql:1:1 : \"2.sql\" cannot be a migration: it is a link, which not every system keeps; put " +
-		"the file itself in its place\n"
+	const want = "error path-symlink m/2.sql:1:1 : \"2.sql\" cannot be a migration: it is a link, and some systems lose links; replace " +
+		"the link with the file\n"
 	if got := found(diags); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

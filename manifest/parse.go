@@ -37,7 +37,7 @@ func ParseDocument(name string, src []byte) *Document {
 		d := NewDocument("")
 		d.Add(diagnostic.Error, diagnostic.CodeFileTooLarge, "", sourcetext.Span{},
 			fmt.Sprintf("%s is longer than the limit of %d bytes", sourcetext.Quote(name), limits.MaxManifestBytes),
-			"a manifest holds names and paths only; move other data out of it")
+			"keep only names and paths in it, and move other data out")
 		return d
 	}
 	d := NewDocument(string(src))

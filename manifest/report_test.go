@@ -161,12 +161,12 @@ func TestGitHubNotice(t *testing.T) {
 		{
 			false,
 			[]diagnostic.Report{report(11)},
-			"1 problem more than GitHub shows of one step: run pages validate where the site is to see them",
+			"1 problem more than GitHub shows for one step: run pages validate in the site's folder to see them",
 		},
 		{
 			false,
 			[]diagnostic.Report{report(101)},
-			"91 problems more than GitHub shows of one step: run pages validate where the site is to see them",
+			"91 problems more than GitHub shows for one step: run pages validate in the site's folder to see them",
 		},
 	} {
 		t.Run(fmt.Sprint(c.summarized, " ", c.want), func(t *testing.T) {

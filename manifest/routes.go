@@ -68,7 +68,7 @@ func patternFault(s string) (code, why, fix string) {
 	case slices.ContainsFunc(strings.Split(s, "/"), func(segment string) bool { return segment == "." || segment == ".." }):
 		return diagnostic.CodeRouteInvalid, `has a "." or ".." segment`, writePattern("write ", path.Clean(s))
 	case strings.Contains(strings.TrimSuffix(s, "/*"), "*"):
-		return diagnostic.CodeRouteWildcard, `has a "*" elsewhere than as a trailing "/*"`, wildcardFix(s)
+		return diagnostic.CodeRouteWildcard, `has a "*" that is not in a trailing "/*"`, wildcardFix(s)
 	}
 	first, _, _ := strings.Cut(s[1:], "/")
 	for _, reserved := range [...]string{sitepath.ReservedPages, sitepath.ReservedPreview} {
@@ -77,7 +77,7 @@ func patternFault(s string) (code, why, fix string) {
 		}
 	}
 	if reserved := sitepath.ReservedPath(s); reserved != "" {
-		why = "could be taken for a path under " + sourcetext.Quote("/"+reserved) + ", which is reserved"
+		why = "can be mistaken for a path under " + sourcetext.Quote("/"+reserved) + ", which is reserved"
 		return diagnostic.CodeRouteReservedLike, why, "choose another path"
 	}
 	return "", "", ""
@@ -168,7 +168,8 @@ func (d *Document) checkStaticRoutes() {
 		if parent, _ := at.Parent(); d.Has(parent.Key("access")) {
 			at = parent.Key("access")
 		}
-		msg := fmt.Sprintf("the route %s is public, but a site without entry may declare only members routes", sourcetext.Quote(r.Pattern))
+		msg := fmt.Sprintf("the route %s is public, but only members routes are allowed on a site without "+
+			"entry", sourcetext.Quote(r.Pattern))
 		d.Refuse(diagnostic.CodeRouteStatic, at, msg,
 			`set its access to "members", declare "entry", or remove it: static files need no route`)
 	}
@@ -187,7 +188,7 @@ func (d *Document) checkRoutes() {
 		}
 		line, _ := d.lines.At(d.at(before.At).Start)
 		if before.Access == r.Access {
-			msg := fmt.Sprintf("the route %s is declared on line %d already", sourcetext.Quote(r.Pattern), line)
+			msg := fmt.Sprintf("the route %s is already declared on line %d", sourcetext.Quote(r.Pattern), line)
 			d.Warn(diagnostic.CodeRouteDuplicate, r.At, msg, "remove one of them")
 			continue
 		}
@@ -228,9 +229,9 @@ func (d *Document) checkReach(r DeclaredRoute, table *RouteTable, all map[string
 		d.Warn(diagnostic.CodeRouteUnreached, r.At, msg, "choose another path, or remove it")
 	case reach.Guard == r.Pattern: // the other one has an error
 	case reach.Guard != "":
-		msg := fmt.Sprintf("the public route %s is for members all the same: %s on line %d guards every path of it",
+		msg := fmt.Sprintf("the public route %s admits only members: %s on line %d guards all of its paths",
 			quoted(), sourcetext.Quote(reach.Guard), line(reach.Guard))
-		fix := `remove it, or choose a path that differs in more than case, a slash at the end or ".html"`
+		fix := `remove it, or choose a path that differs by more than case, a slash at the end or ".html"`
 		d.Warn(diagnostic.CodeRouteGuarded, r.At, msg, fix)
 	default:
 		if wider := table.widerThan(r.Pattern); wider != "" {
@@ -248,7 +249,7 @@ func (d *Document) checkParameter(r DeclaredRoute) {
 		if bracketed || len(seg) > 1 && seg[0] == ':' {
 			msg := fmt.Sprintf("the segment %s of the pattern is matched literally, not as a parameter", sourcetext.Quote(seg))
 			d.Warn(diagnostic.CodeRouteParameter, r.At, msg, "write "+sourcetext.Literal(r.Pattern[:before]+"/*")+
-				" and let the Worker read the rest")
+				" and read the rest of the path in the Worker")
 			return
 		}
 		before += len("/") + len(seg)

@@ -104,12 +104,12 @@ func (d *Document) checkEnvironment() {
 		case parent == secrets:
 			fix = "remove one of them"
 		}
-		d.Warn(diagnostic.CodeEnvClash, b.At, fmt.Sprintf("%s is the environment name of %s already", sourcetext.Quote(b.Text), label), fix)
+		d.Warn(diagnostic.CodeEnvClash, b.At, fmt.Sprintf("%s is already the environment name of %s", sourcetext.Quote(b.Text), label), fix)
 	}
 	for i, n := range d.Root.Resolve(secrets).List() {
 		if at := secrets.Index(i); sourcetext.LooksLikeSecret(n.Str()) {
 			d.Warn(diagnostic.CodeSecretPasted, at, at.Label()+" looks like a secret's value, not its name",
-				"write the name the Worker reads, set the value on the site, and replace the value: it was in a file")
+				"write the name the Worker reads, set the value on the site, and replace the value, since it was in a file")
 		}
 	}
 	const submissions = jsontree.Pointer("/bindings/submissions")
@@ -157,7 +157,7 @@ func (d *Document) checkForms() {
 		}
 		if before, twice := first[name]; twice {
 			line, _ := d.lines.At(d.at(before).Start)
-			msg := fmt.Sprintf("the form %s is declared on line %d already, and its event there is the one raised",
+			msg := fmt.Sprintf("the form %s is already declared on line %d, and raises the event there",
 				sourcetext.Quote(name), line)
 			d.Warn(diagnostic.CodeFormDuplicate, at, msg, "remove one of them")
 			continue
@@ -179,7 +179,7 @@ func EventFix(s string) string {
 	name := respell(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "custom"), "_", "- .:", '_')
 	name = strings.TrimLeft(name, "0123456789_")
 	if name == "" || len("custom.")+len(name) > maxEvent {
-		return `start it with "custom.", and go on with a name that starts with a letter`
+		return `start it with "custom.", followed by a name that starts with a letter`
 	}
 	return "write " + sourcetext.Literal("custom."+name)
 }

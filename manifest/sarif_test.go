@@ -213,7 +213,7 @@ func TestSARIFOmitted(t *testing.T) {
 	}
 	log := sarifLog(t, diagnostic.NewReport("m.json", diags))
 	text := dig(t, log, "runs", 0, "invocations", 0, "toolExecutionNotifications", 0, "message", "text")
-	if text != `50 problems more of "m.json" are not in this log` {
+	if text != `this log leaves out 50 problems more of "m.json"` {
 		t.Errorf("the notification is %v", text)
 	}
 }

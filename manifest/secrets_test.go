@@ -82,7 +82,7 @@ func TestNamesAreShown(t *testing.T) {
 		`{"turnkey":"banana","hockey":1}`:                                 `"turnkey":"banana"`,
 		`{"tokens":true}`:                                                 `"tokens":true`,
 		`{"vars":{"A":"entry"},"main":"w.js"}`:                            `did you mean "entry"?`,
-		`{"bindings":{"kv":{},"secrets":["KV"]}}`:                         `"KV" is the environment name of kv already`,
+		`{"bindings":{"kv":{},"secrets":["KV"]}}`:                         `"KV" is already the environment name of kv`,
 		`{"assets":"public","routes":[{"pattern":"/a"}]}`:                 `the route "/a" is public`,
 	} {
 		t.Run(source, func(t *testing.T) {

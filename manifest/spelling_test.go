@@ -38,12 +38,12 @@ func TestFoldersThatAreNotUploaded(t *testing.T) {
 		"a b/(old)": "", "dist.d": "", "é": "", "x/.pages": "", "keys.db": "",
 		"pub#x":     `has "#" in it, which ends a path in a URL`,
 		"pub%20x":   "looks percent-encoded",
-		"x/con":     "has a name in it that Windows keeps for devices",
+		"x/con":     "has a name in it that Windows reserves for a device",
 		"a*b":       "has a character in it that Windows refuses in names",
 		"dist.":     "has a segment that starts or ends in a space, or ends in a dot",
-		"__Pages/x": `lies under "__pages", which the platform keeps for itself`,
-		".Pages/x":  "is where the local state lies",
-		"x/.git":    "has a name in it of files that hold secrets",
+		"__Pages/x": `lies under "__pages", which the platform reserves`,
+		".Pages/x":  "is the folder of the local state",
+		"x/.git":    "has a name in it that is usual for secrets",
 		"e\u0301":   "is not in Unicode form C",
 	} {
 		t.Run(dir, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestFoldersThatAreNotUploaded(t *testing.T) {
 // not name.
 func TestLoadSpelling(t *testing.T) {
 	disk := lenient{tree(map[string]string{"public/src/worker.js": "", "public/sql/0001.sql": "", "public/index.html": "", "src/w.js": ""})}
-	const elsewhere = "which does not exist: this disk has it in another spelling"
+	const elsewhere = "which does not exist: on this disk it is spelled differently"
 	for text, want := range map[string]string{
 		`{"entry":"src/w.js","assets":"public"}`:      "",
 		`{"entry":"./src/w.js","assets":"./public/"}`: "",

@@ -25,7 +25,7 @@ func (d *Document) explainUnknownKey(p jsontree.Pointer, n *jsontree.Node, key s
 		if p == "/bindings/database" { // its own place: it is known there, and forbidden
 			p = p.Key(key)
 		}
-		d.Add(diagnostic.Error, diagnostic.CodeStagedPrefix, p, at, `"stagedMigrationsPrefix" is written by the platform only`, "remove it")
+		d.Add(diagnostic.Error, diagnostic.CodeStagedPrefix, p, at, `only the platform writes "stagedMigrationsPrefix"`, "remove it")
 	default:
 		msg := fmt.Sprintf("%s has no key %s", objectName(p), sourcetext.Quote(key))
 		d.Add(diagnostic.Error, diagnostic.CodeUnknownKey, p, at, msg, unknownKeyFix(p, n, key))
@@ -58,7 +58,7 @@ func unknownKeyFix(p jsontree.Pointer, n *jsontree.Node, key string) string {
 	if fix := foreignFix(p, key); fix != "" {
 		for _, known := range n.Members {
 			if fix == "did you mean "+strconv.Quote(known.Key)+"?" {
-				return "remove it: " + strconv.Quote(known.Key) + " is there already"
+				return "remove it: " + strconv.Quote(known.Key) + " is already there"
 			}
 		}
 		return fix
@@ -134,7 +134,7 @@ func accessFix(n *jsontree.Node, key string) string {
 		return ""
 	}
 	if n.Get("access") != nil {
-		return `remove it: "access" is there already, and says who may see the route`
+		return `remove it: "access" already says who may see the route`
 	}
 	switch v := n.Get(key); {
 	case v == nil:
@@ -185,19 +185,19 @@ func foreignTopLevelFix(key string) string {
 	case "members", "auth", "protected", "private":
 		return `list the paths in "routes", such as {"pattern": "/members/*", "access": "members"}`
 	case "name", "account_id", "workers_dev":
-		return "remove it: the site is chosen when it is deployed"
+		return "remove it: you choose the site when you deploy"
 	case "hosting":
 		return `remove it: "assets" names the folder of the public files`
 	case "redirects", "rewrites":
-		return `remove it: redirects are lines of a file "_redirects" in the assets folder`
+		return `remove it: write redirects into a file "_redirects" in the assets folder`
 	case "headers":
-		return `remove it: headers are in a file "_headers" in the assets folder`
+		return `remove it: write headers into a file "_headers" in the assets folder`
 	case "functions":
 		return `remove it: one Worker answers all routes, and "entry" names its file`
 	case "build", "buildCommand", "command", "framework", "installCommand":
-		return `remove it: what a framework writes is built before, and named in "assets" and "entry"`
+		return `remove it: build with your framework first, and name its output in "assets" and "entry"`
 	case "crons", "triggers":
-		return "remove it: nothing calls a Worker at a time of day"
+		return "remove it: the platform has no cron triggers"
 	default:
 		return ""
 	}

@@ -278,7 +278,7 @@ func (a *account) noteCounted(o *object, s *step) {
 	}
 	a.counted = append(a.counted, Notice{
 		Name: s.file.Name, Pos: position(s.file.path(), s.file.SQL, s.span.start), Code: CodeLossCounted,
-		Msg: fmt.Sprintf("the rows of %q are counted, and not matched one by one: it may lose others than the number shown", o.origin),
+		Msg: fmt.Sprintf("the rows of %q are only counted, not compared one by one: it may lose more than the number shown", o.origin),
 	})
 }
 

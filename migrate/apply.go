@@ -160,7 +160,7 @@ func (r *run) checkTexts() error {
 			r.status.Pending = r.status.Pending[:i]
 			r.result.Warnings = append(r.result.Warnings, Notice{
 				Name: f.Name, Code: CodeHeld, Pos: token.Position{Filename: r.set.path(f.Name)},
-				Msg: "the migration has no statement yet, and waits for one",
+				Msg: "the migration has no statement yet, and is not applied until it has",
 			})
 			break
 		}

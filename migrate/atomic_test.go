@@ -161,7 +161,7 @@ func TestKeyUnchecked(t *testing.T) {
 			t.Fatalf("%v, %+v", err, result.Warnings)
 		}
 		const want = `1.sql migration_foreign_key_unchecked the foreign key of "c" to "p" (a) is not checked: no unique index has these ` +
-			"columns yet; until one has, SQLite refuses to write rows with that key"
+			"columns yet; until one does, SQLite refuses to write rows with that key"
 		if n := result.Warnings[0]; n.Pos.String()+" "+n.Code+" "+n.Msg != want {
 			t.Errorf("%s %s %s", n.Pos, n.Code, n.Msg)
 		}

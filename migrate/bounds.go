@@ -37,8 +37,8 @@ var scratchFiles = &dbfile.Temporary{PerFile: scratchTemporary, Together: scratc
 var boundScratch = sync.OnceValue(func() error { return scratchFiles.Register(scratchFS) })
 
 const (
-	endlessFix = "give it an end, such as a LIMIT in its recursion; rows of a table are loaded by pages db import"
-	bulkFix    = "leave the rows out of the file, and load them by pages db import"
+	endlessFix = "make it end, for example with a LIMIT in its recursion; load rows with pages db import"
+	bulkFix    = "remove the rows from the file, and load them with pages db import"
 )
 
 // boundedScratch opens an empty private database within the bounds.
@@ -69,7 +69,7 @@ func (m *Migrator) boundedReplay(ctx context.Context, db *sql.DB, set fileSet, l
 		case scratchFiles.Failed() > failed:
 			return "", ""
 		}
-		return fmt.Sprintf("with this statement a database of these files alone grows over %s", bytesText(scratchBytes)), bulkFix
+		return fmt.Sprintf("with this statement, an empty database grows over %s", bytesText(scratchBytes)), bulkFix
 	}
 	bounded, stop := context.WithTimeout(ctx, *left)
 	defer stop()

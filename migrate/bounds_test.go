@@ -45,7 +45,7 @@ func TestMaxSteps(t *testing.T) {
 				return
 			}
 			if e, _ := errors.AsType[*migrate.Error](err); e.Msg != "the statement has not ended after 1 million steps of SQLite" ||
-				!strings.HasPrefix(e.Fix, "give it an end") {
+				!strings.HasPrefix(e.Fix, "make it end") {
 				t.Errorf("%s; %s", e.Msg, e.Fix)
 			}
 			ending := strings.ReplaceAll(endlessRows, "FROM c)", "FROM c LIMIT 200000)")
@@ -65,7 +65,7 @@ func TestScratchBounds(t *testing.T) {
 	// On a busy machine the bound of time is the first.
 	const tooLong = "1.sql:2:1: the statement was stopped: the files take longer than 1m0s on an empty database"
 	for _, c := range []struct{ name, sql, want string }{
-		{"rows", large, "1.sql:2:1: with this statement a database of these files alone grows over 268.4 MB"},
+		{"rows", large, "1.sql:2:1: with this statement, an empty database grows over 268.4 MB"},
 		{"sorting", sorted, "1.sql:2:1: the statement sorts more than 536.9 MB on an empty database"},
 		{
 			"steps", "SELECT count(*) FROM (" + endlessRows + "SELECT x FROM c);",

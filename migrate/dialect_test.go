@@ -16,23 +16,23 @@ func TestOtherDatabases(t *testing.T) {
 	const is = "the database is SQLite: "
 	for text, fix := range map[string]string{
 		"CREATE TABLE a (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, at DATETIME DEFAULT NOW()) ENGINE=InnoDB;": is +
-			"write INTEGER PRIMARY KEY, which numbers rows by itself",
-		"CREATE TABLE a (id SERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now());": is + "write CURRENT_TIMESTAMP in place of NOW()",
-		"CREATE TABLE a (at TEXT); INSERT INTO a VALUES (NOW());":               is + "write CURRENT_TIMESTAMP in place of NOW()",
+			"write INTEGER PRIMARY KEY, which numbers rows automatically",
+		"CREATE TABLE a (id SERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now());": is + "write CURRENT_TIMESTAMP instead of NOW()",
+		"CREATE TABLE a (at TEXT); INSERT INTO a VALUES (NOW());":               is + "write CURRENT_TIMESTAMP instead of NOW()",
 		"CREATE TABLE a (id UUID PRIMARY KEY DEFAULT gen_random_uuid());":       is + "write (lower(hex(randomblob(16)))) for a random id",
 		"CREATE TABLE a (id INT) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;":        is + "remove the options after the columns",
-		"CREATE TABLE a (x); DROP TABLE IF EXISTS a CASCADE;":                   is + "leave out the last word",
+		"CREATE TABLE a (x); DROP TABLE IF EXISTS a CASCADE;":                   is + "remove the last word",
 		"CREATE TYPE mood AS ENUM ('sad', 'ok');": is +
-			"leave the statement out, and write TEXT CHECK (column IN ('a', 'b')) for a column of that type",
+			"remove the statement, and write TEXT CHECK (column IN ('a', 'b')) for a column of that type",
 		"CREATE SEQUENCE a_id_seq START WITH 1;": is +
-			"leave the statement out: INTEGER PRIMARY KEY numbers rows by itself",
-		"LOCK TABLES `a` WRITE;":                     is + "leave the statement out: it is about a session",
-		"SET statement_timeout = 0;":                 is + "leave the statement out: it is about a session",
-		"COPY public.a (id) FROM stdin;":             is + "have the dump write INSERT statements: pg_dump --inserts",
-		"CREATE TABLE public.a (id integer);":        is + "leave out the schema before the name: public",
-		`CREATE EXTENSION IF NOT EXISTS "pgcrypto";`: is + "leave the statement out: there are no extensions",
+			"remove the statement: INTEGER PRIMARY KEY numbers rows automatically",
+		"LOCK TABLES `a` WRITE;":                     is + "remove the statement: it sets an option of a session",
+		"SET statement_timeout = 0;":                 is + "remove the statement: it sets an option of a session",
+		"COPY public.a (id) FROM stdin;":             is + "dump INSERT statements: pg_dump --inserts",
+		"CREATE TABLE public.a (id integer);":        is + "remove the schema before the name: public",
+		`CREATE EXTENSION IF NOT EXISTS "pgcrypto";`: is + "remove the statement: there are no extensions",
 		"CREATE TABLE a (x JSONB DEFAULT '{}'::jsonb);": is +
-			"write CAST(… AS jsonb), or nothing where the value has the type already",
+			"write CAST(… AS jsonb), or nothing if the value already has the type",
 		"CREATE TABLE a (x, -- NOW()\n y 'AUTO_INCREMENT' z z,);": "",
 		"CREATE TABLE a (x); INSERT INTO a VALUES (:id);":         "write the value itself, or put the text in quotes",
 	} {

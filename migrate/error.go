@@ -153,9 +153,9 @@ func databaseError(what string, err error) *Error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		e.Msg = what + ": it was interrupted"
 		if errors.Is(err, context.DeadlineExceeded) {
-			e.Msg = what + ": its time was over"
+			e.Msg = what + ": it ran out of time"
 		}
-		e.Code, e.Fix = CodeCancelled, "run it again: the file that was running is rolled back"
+		e.Code, e.Fix = CodeCancelled, "run it again: the file that was running was rolled back"
 		return e
 	}
 	se, ok := errors.AsType[sqliteError](err)
@@ -212,23 +212,23 @@ var foreignForms = []struct {
 	form *regexp.Regexp
 	fix  string
 }{
-	{regexp.MustCompile(`(?i)\bAUTO_INCREMENT\b`), "write INTEGER PRIMARY KEY, which numbers rows by itself"},
-	{regexp.MustCompile(`(?i)\bNOW \( \)`), "write CURRENT_TIMESTAMP in place of NOW()"},
+	{regexp.MustCompile(`(?i)\bAUTO_INCREMENT\b`), "write INTEGER PRIMARY KEY, which numbers rows automatically"},
+	{regexp.MustCompile(`(?i)\bNOW \( \)`), "write CURRENT_TIMESTAMP instead of NOW()"},
 	{regexp.MustCompile(`(?i)\b(gen_random_uuid|uuid_generate_v4|uuid) \( \)`), "write (lower(hex(randomblob(16)))) for a random id"},
 	{
 		regexp.MustCompile(`(?i)\) (ENGINE|AUTO_INCREMENT|(DEFAULT )?(CHARSET|CHARACTER SET|COLLATE))\b`),
 		"remove the options after the columns",
 	},
-	{regexp.MustCompile(`(?i)^DROP .* (CASCADE|RESTRICT)$`), "leave out the last word"},
+	{regexp.MustCompile(`(?i)^DROP .* (CASCADE|RESTRICT)$`), "remove the last word"},
 	{
 		regexp.MustCompile(`(?i)^CREATE TYPE\b`),
-		"leave the statement out, and write TEXT CHECK (column IN ('a', 'b')) for a column of that type",
+		"remove the statement, and write TEXT CHECK (column IN ('a', 'b')) for a column of that type",
 	},
-	{regexp.MustCompile(`(?i)^CREATE EXTENSION\b`), "leave the statement out: there are no extensions"},
-	{regexp.MustCompile(`(?i)^(CREATE|ALTER) SEQUENCE\b`), "leave the statement out: INTEGER PRIMARY KEY numbers rows by itself"},
-	{regexp.MustCompile(`(?i)^((UN)?LOCK TABLES|SET)\b`), "leave the statement out: it is about a session"},
-	{regexp.MustCompile(`(?i)^COPY .* FROM stdin$`), "have the dump write INSERT statements: pg_dump --inserts"},
-	{regexp.MustCompile(`(?i)\bpublic \. `), "leave out the schema before the name: public"},
+	{regexp.MustCompile(`(?i)^CREATE EXTENSION\b`), "remove the statement: there are no extensions"},
+	{regexp.MustCompile(`(?i)^(CREATE|ALTER) SEQUENCE\b`), "remove the statement: INTEGER PRIMARY KEY numbers rows automatically"},
+	{regexp.MustCompile(`(?i)^((UN)?LOCK TABLES|SET)\b`), "remove the statement: it sets an option of a session"},
+	{regexp.MustCompile(`(?i)^COPY .* FROM stdin$`), "dump INSERT statements: pg_dump --inserts"},
+	{regexp.MustCompile(`(?i)\bpublic \. `), "remove the schema before the name: public"},
 }
 
 // ForeignFix returns the fix for the first form of another database in a statement that SQLite refused with a message; "" for none.

@@ -47,5 +47,5 @@ func Example() {
 	// 0002_seed.sql was rolled back; 0001_posts.sql stays applied
 	// migrations/0002_seed.sql:2:1: a migration must not begin or end a transaction
 	// code: migration_statement_forbidden
-	// fix: remove the statement: each file already runs in one transaction, which a failure rolls back
+	// fix: remove the statement: each file already runs in one transaction, and a failure rolls it back
 }

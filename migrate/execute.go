@@ -41,10 +41,10 @@ func (r *run) execute(ctx context.Context, c connection, f File) error {
 	if r.orphaned.IsValid() {
 		return &Error{
 			Pos: r.orphaned, Code: CodeForeignKeys,
-			Msg: "this leaves rows without their parent, and a table that is given its name is no parent to them: " +
+			Msg: "this leaves rows without their parent, and a new table with its name does not become their parent: " +
 				"SQLite would refuse to commit",
 			Fix: "begin the file with PRAGMA defer_foreign_keys = ON and end it with = OFF: SQLite then forgets them, " +
-				"and the keys are checked all the same",
+				"and pages still checks the keys",
 		}
 	}
 	return r.noticeSevered(ctx, f)
@@ -69,7 +69,7 @@ func (r *run) statements(ctx context.Context, c connection, f File, g *guard) er
 		}
 		if err != nil {
 			if relaxed && err.Code == CodeForeignKeys {
-				err.Fix = "write PRAGMA defer_foreign_keys = ON where the file has PRAGMA foreign_keys = OFF, which has no effect, " +
+				err.Fix = "write PRAGMA defer_foreign_keys = ON in place of PRAGMA foreign_keys = OFF, which has no effect, " +
 					"and = OFF at its end"
 			}
 			return err
@@ -96,8 +96,8 @@ func (r *run) noticeKeys(f File, s span, g *guard, relaxed bool) bool {
 	if !(on && relaxed) {
 		msg := "PRAGMA foreign_keys = ON changes nothing: foreign keys are always enforced"
 		if !on {
-			msg = "PRAGMA foreign_keys = OFF has no effect in a migration: foreign keys stay enforced, and what ON DELETE says " +
-				"happens when a table is dropped"
+			msg = "PRAGMA foreign_keys = OFF has no effect in a migration: foreign keys stay enforced, and ON DELETE " +
+				"runs when a table is dropped"
 		}
 		noticed := func(n Notice) bool { return n.Name == f.Name && n.Msg == msg }
 		if !slices.ContainsFunc(r.result.Warnings, noticed) {
@@ -221,7 +221,7 @@ func (r *run) explain(f File, s span, err error) *Error {
 	if sqltext.FirstWord(text) == "VACUUM" {
 		return &Error{
 			Pos: begin, Code: CodeVacuum, Msg: "a migration must not vacuum: it cannot be part of a transaction",
-			Fix: "remove the statement; space of deleted rows is used again by itself", cause: err,
+			Fix: "remove the statement; SQLite reuses the space of deleted rows", cause: err,
 		}
 	}
 	e := databaseError("the statement fails", err)
@@ -248,7 +248,7 @@ func (r *run) explain(f File, s span, err error) *Error {
 func keyFix(text string) string {
 	switch sqltext.FirstWord(text) {
 	case "DROP":
-		return "drop the tables that refer to it first, or delete their rows; where it is made anew, begin the file with PRAGMA " +
+		return "drop the tables that refer to it first, or delete their rows; to rebuild the table, begin the file with PRAGMA " +
 			"defer_foreign_keys = ON and end it with OFF: pages migrate diff writes such a file"
 	case "DELETE", "UPDATE":
 		return "delete or change the rows that refer to it first, or begin the file with PRAGMA defer_foreign_keys = ON"

@@ -153,7 +153,7 @@ func NextName(fsys fs.FS, dir, what string, now time.Time) (string, error) {
 		}
 	}
 	if last == "" && lastName != "" && !migrationfiles.IsDated(lastName) {
-		return "", refuse(CodeNumbering, fmt.Sprintf("the migrations, such as %q, have no numbers to go on with", lastName),
+		return "", refuse(CodeNumbering, fmt.Sprintf("the migrations, such as %q, have no numbers to continue", lastName),
 			"give the file a name that sorts after them")
 	}
 	number, between := "0001", "_"
@@ -175,8 +175,8 @@ func NextName(fsys fs.FS, dir, what string, now time.Time) (string, error) {
 	}
 	if name <= lastName {
 		return "", refuse(CodeNumbering,
-			fmt.Sprintf("the next name would be %q, which sorts before %q, and no number sorts after it", name, lastName),
-			"pad the numbers of all files to one width; where they are applied, say so with pages migrate "+
+			fmt.Sprintf("the next name would be %q, which sorts before %q; no number sorts after that", name, lastName),
+			"pad the numbers of all files to one width; in databases that have them, update the names with pages migrate "+
 				"repair --forget OLD --record NEW")
 	}
 	return name, nil
@@ -202,8 +202,8 @@ func slugOf(what string) (string, error) {
 	}
 	slug := strings.TrimSuffix(out.String(), "_")
 	if slug == "" {
-		return "", refuse(CodeNameInvalid, fmt.Sprintf("%q has no letter or digit to make a name of", what),
-			"say in a word or two what it does, such as add_tags")
+		return "", refuse(CodeNameInvalid, fmt.Sprintf("%q has no letter or digit for a name", what),
+			"describe it in a word or two, such as add_tags")
 	}
 	return slug, nil
 }

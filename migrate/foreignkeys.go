@@ -143,7 +143,7 @@ func (r *run) noticeUnchecked(ctx context.Context, f File, table, says string) e
 	r.unchecked[says] = true
 	r.result.Warnings = append(r.result.Warnings, Notice{
 		Name: f.Name, Pos: token.Position{Filename: f.path()}, Code: CodeKeyUnchecked,
-		Msg: fmt.Sprintf("the foreign key of %q to %s is not checked: no unique index has these columns yet; until one has, "+
+		Msg: fmt.Sprintf("the foreign key of %q to %s is not checked: no unique index has these columns yet; until one does, "+
 			"SQLite refuses to write rows with that key", table, to),
 	})
 	return nil

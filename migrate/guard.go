@@ -70,7 +70,7 @@ func judgeAction(action sqlite.AuthorizerActionCode, arg1, arg2, database string
 	if hiddenTables[strings.ToLower(arg1)] {
 		return refusal{
 			CodeModule, `the table "` + arg1 + `" is not available`,
-			"remove the statement: a migration reaches tables, and not the pages they are kept in",
+			"remove the statement: a migration works on tables, not on the pages of the file",
 		}
 	}
 	switch action {
@@ -79,7 +79,7 @@ func judgeAction(action sqlite.AuthorizerActionCode, arg1, arg2, database string
 	case sqlite.AuthTransaction, sqlite.AuthSavepoint:
 		return refusal{
 			CodeStatementForbidden, "a migration must not begin or end a transaction",
-			"remove the statement: each file already runs in one transaction, which a failure rolls back",
+			"remove the statement: each file already runs in one transaction, and a failure rolls it back",
 		}
 	case sqlite.AuthAttach, sqlite.AuthDetach:
 		return refusal{
@@ -92,7 +92,7 @@ func judgeAction(action sqlite.AuthorizerActionCode, arg1, arg2, database string
 		if forbiddenFunctions[strings.ToLower(arg2)] {
 			return refusal{
 				CodeFunction, `a migration must not use the function "` + arg2 + `"`,
-				"remove the call: a migration reaches the database alone, and no files",
+				"remove the call: a migration works on the database only, not on files",
 			}
 		}
 		return refusal{}
@@ -146,7 +146,7 @@ func judgePragma(name, value string) refusal {
 	default:
 		return refusal{
 			CodePragma, `PRAGMA "` + name + `" is not allowed in a migration`,
-			"remove the statement: the platform sets up its databases itself",
+			"remove the statement: the platform configures its databases itself",
 		}
 	}
 }

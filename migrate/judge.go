@@ -8,7 +8,7 @@ import (
 // This file lets the caller of Apply judge the losses of a run, on exactly the rows that the run meets.
 
 // errWrittenSince says that another connection has written since the plan that was judged.
-var errWrittenSince = errors.New("the database was written since it was judged")
+var errWrittenSince = errors.New("the database was written to after it was checked")
 
 // judged applies the pending files of a run once [Options.Judge] agrees to their plan. Others may write while a copy is made
 // and the files run on it; where they did, the plan is made again with other writers locked out. The copy is read by another

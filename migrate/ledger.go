@@ -191,24 +191,24 @@ func (s fileSet) checkRepair(stated Repair, status Status) error {
 	}
 	for _, name := range stated.Accept {
 		if !slices.ContainsFunc(status.Edited, func(f File) bool { return f.Name == name }) {
-			refuse(name, "is no edited migration", "pages migrate status says which are")
+			refuse(name, "is not an edited migration", "pages migrate status shows them")
 		}
 	}
 	for _, name := range stated.Forget {
 		if !applied(name) {
-			refuse(name, "is not in the ledger", "pages migrate status says which are applied")
+			refuse(name, "is not in the ledger", "pages migrate status shows the applied ones")
 		}
 		if slices.Contains(stated.Accept, name) {
-			refuse(name, "cannot be accepted and forgotten", "state one of them")
+			refuse(name, "cannot be both accepted and forgotten", "pass one of them")
 		}
 	}
 	for i, name := range stated.Record {
 		_, present := s.sums[name]
 		switch {
 		case !present:
-			refuse(name, "is no file of the migrations directory", "write its base name, such as 0001_posts.sql")
+			refuse(name, "is not a file of the migrations directory", "write its base name, such as 0001_posts.sql")
 		case applied(name) && !slices.Contains(stated.Forget, name):
-			refuse(name, "is applied already", "an edited one can be accepted")
+			refuse(name, "is already applied", "only only only an edited one can be accepted")
 		case slices.Contains(stated.Record[:i], name):
 			refuse(name, "is named twice", "name it once")
 		}

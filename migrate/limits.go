@@ -26,7 +26,7 @@ var platformLimits = []limit{
 	{sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 5, "too many terms in compound SELECT", "a compound SELECT has at most 5 terms"},
 	{sqlite3.SQLITE_LIMIT_FUNCTION_ARG, 32, "too many arguments on function", "a function takes at most 32 arguments"},
 	{sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50, "LIKE or GLOB pattern too complex", "a LIKE or GLOB pattern has at most 50 bytes"},
-	{sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 10, "too many levels of trigger recursion", "triggers set off each other at most 10 levels deep"},
+	{sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 10, "too many levels of trigger recursion", "triggers fire each other at most 10 levels deep"},
 	{sqlite3.SQLITE_LIMIT_VDBE_OP, 25_000, "out of memory", "a statement compiles to at most 25,000 steps"},
 }
 
@@ -79,13 +79,13 @@ func (l limit) passes(err error) bool {
 func (l limit) fix() string {
 	switch l.id {
 	case sqlite3.SQLITE_LIMIT_SQL_LENGTH:
-		return "write several statements; pages db import brings in rows that are no part of the schema"
+		return "write several statements; load rows that are not part of the schema with pages db import"
 	case sqlite3.SQLITE_LIMIT_LENGTH:
 		return "keep large values in storage, and their keys in the database"
 	case sqlite3.SQLITE_LIMIT_COLUMN:
-		return "divide the table in two, or keep what belongs together as JSON in one column"
+		return "split the table in two, or store related values as JSON in one column"
 	default:
-		return "do it in smaller ones"
+		return "split it into smaller ones"
 	}
 }
 

@@ -198,7 +198,7 @@ func (f File) misplaced(spans []span) (notices []Notice) {
 			at = advance(at, string(f.SQL[at.Offset:t.Start]))
 			notices = append(notices, Notice{
 				Name: f.Name, Pos: at, Code: CodeLossUnfounded,
-				Msg: fmt.Sprintf(`the comment %q allows nothing: write "-- pages: loses TABLE" in a line of its own above the statement`,
+				Msg: fmt.Sprintf(`the comment %q allows nothing: write "-- pages: loses TABLE" on its own line above the statement`,
 					oneLine([]byte(text))),
 			})
 		}
@@ -256,7 +256,7 @@ func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (no
 					at = advance(at, string(f.SQL[at.Offset:p.offset]))
 					notices = append(notices, Notice{
 						Name: f.Name, Pos: at, Code: CodeLossUnfounded,
-						Msg: fmt.Sprintf("the comment allows a loss of %q, and the statement below takes nothing away from it", name),
+						Msg: fmt.Sprintf("the comment allows a loss of %q, and the statement below removes nothing from it", name),
 					})
 				}
 			}

@@ -392,8 +392,8 @@ func TestLossUnfounded(t *testing.T) {
 		got = append(got, n.Pos.String()+" "+n.Code+" "+n.Msg)
 	}
 	want := []string{
-		`2.sql:1:1 migration_loss_unfounded the comment allows a loss of "a", and the statement below takes nothing away from it`,
-		`2.sql:5:1 migration_loss_unfounded the comment allows a loss of "bb", and the statement below takes nothing away from it`,
+		`2.sql:1:1 migration_loss_unfounded the comment allows a loss of "a", and the statement below removes nothing from it`,
+		`2.sql:5:1 migration_loss_unfounded the comment allows a loss of "bb", and the statement below removes nothing from it`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -429,7 +429,7 @@ func TestLossCommentMisplaced(t *testing.T) {
 				got += n.Pos.String() + " " + n.Msg
 			}
 			at, comment, _ := strings.Cut(c.want, " ")
-			want := fmt.Sprintf(`%s the comment %q allows nothing: write "-- pages: loses TABLE" in a line of its own above the statement`,
+			want := fmt.Sprintf(`%s the comment %q allows nothing: write "-- pages: loses TABLE" on its own line above the statement`,
 				at, comment)
 			if c.want == "" {
 				want = ""

@@ -30,7 +30,7 @@ func (f File) downSection() (Notice, bool) {
 			line, _, _ := strings.Cut(string(f.SQL[marker:]), "\n")
 			return Notice{
 				Name: f.Name, Pos: at, Code: CodeDownSection,
-				Msg: fmt.Sprintf("the statements below %q run as any other, and take back those above: remove them, and go back "+
+				Msg: fmt.Sprintf("the statements below %q run like any other, and undo those above: remove them, and go back "+
 					"with pages migrate undo", strings.TrimSpace(line)),
 			}, true
 		case marker < 0 && f.SQL[t.Start] == '-' && isDownMarker(string(f.SQL[t.Start:t.End])):

@@ -190,9 +190,9 @@ func TestRenamed(t *testing.T) {
 	db := open(t)
 	apply(t, db, list("1.sql", a, "3.sql", b))
 	for renamed, want := range map[string]string{
-		"2.sql": `the migration is applied, and its file is called "2.sql" now; ` + again + "\n" +
-			`the new migration sorts before "3.sql", which is already applied; rename it to "1.sql" again, under which it is applied`,
-		"4.sql": `the migration is applied, and its file is called "4.sql" now; ` + again,
+		"2.sql": `the migration is applied, and its file now has the name "2.sql"; ` + again + "\n" +
+			`the new migration sorts before "3.sql", which is already applied; rename it to "1.sql", the name under which it was applied`,
+		"4.sql": `the migration is applied, and its file now has the name "4.sql"; ` + again,
 	} {
 		_, err := migrator(db, list(renamed, a, "3.sql", b), options).Apply(t.Context())
 		all, ok := errors.AsType[migrate.Errors](err)
@@ -379,8 +379,8 @@ func TestDefensive(t *testing.T) {
 // has no effect and gets one warning for each file.
 func TestSettings(t *testing.T) {
 	const rebuild = "CREATE TABLE p2(id INTEGER PRIMARY KEY);\nDROP TABLE p;\nALTER TABLE p2 RENAME TO p;\n"
-	const off = "PRAGMA foreign_keys = OFF has no effect in a migration: foreign keys stay enforced, and what ON DELETE says " +
-		"happens when a table is dropped"
+	const off = "PRAGMA foreign_keys = OFF has no effect in a migration: foreign keys stay enforced, and ON DELETE " +
+		"runs when a table is dropped"
 	db := open(t)
 	files := list(
 		"1.sql", "PRAGMA foreign_keys = ON;\nCREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p ON DELETE CASCADE);"+
@@ -419,8 +419,8 @@ func TestKeysFix(t *testing.T) {
 	_, err := migrator(open(t), list("1.sql", "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p); "+
 		"INSERT INTO p VALUES (1); INSERT INTO c VALUES (1); PRAGMA foreign_keys=OFF;\nDROP TABLE p;"), options).Apply(t.Context())
 	var e *migrate.Error
-	if !errors.As(err, &e) || e.Code != migrate.CodeForeignKeys || !strings.Contains(e.Fix, "PRAGMA defer_foreign_keys = ON where "+
-		"the file has") {
+	if !errors.As(err, &e) || e.Code != migrate.CodeForeignKeys || !strings.Contains(e.Fix, "PRAGMA defer_foreign_keys = ON in "+
+		"place of PRAGMA foreign_keys = OFF") {
 		t.Errorf("%v", err)
 	}
 }

@@ -24,11 +24,12 @@ func TestPlanBounds(t *testing.T) {
 	}{
 		{"in memory", remove, "", migrate.PlanOptions{}},
 		{"on disk", remove, "", migrate.PlanOptions{MaxMemory: 1}},
-		{"over the bound", remove, "the database has 348.2 kB, and at most 100.0 kB are copied", migrate.PlanOptions{MaxBytes: 100_000}},
-		{"grows over the bound", endless, "with these files the database grows over 1.0 MB", migrate.PlanOptions{MaxBytes: 1_000_000}},
-		{"grows over the bound on disk", endless, "with these files the database grows over 1.0 " +
+		{"over the bound", remove, "the database has 348.2 kB, and the limit for a copy is 100.0 " +
+			"kB", migrate.PlanOptions{MaxBytes: 100_000}},
+		{"grows over the bound", endless, "with these files, the database grows over 1.0 MB", migrate.PlanOptions{MaxBytes: 1_000_000}},
+		{"grows over the bound on disk", endless, "with these files, the database grows over 1.0 " +
 			"MB", migrate.PlanOptions{MaxBytes: 1_000_000, MaxMemory: 1}},
-		{"grows over memory", endless, "with these files the database grows over 9.0 " +
+		{"grows over memory", endless, "with these files, the database grows over 9.0 " +
 			"MB", migrate.PlanOptions{MaxBytes: 9_000_000, MaxMemory: 500_000}},
 		{
 			"too slow", strings.Replace(endless, "INSERT INTO t(x) ", "CREATE TABLE n AS ", 1) + ";",

@@ -52,8 +52,8 @@ func (f File) refuseToken(t sqltext.Span) *Error {
 	text := f.SQL[t.Start:t.End]
 	switch {
 	case t.Kind == sqltext.Variable && text[0] == ':' && t.Start > 0 && f.SQL[t.Start-1] == ':':
-		return f.errorAt(t.Start-1, CodeFailed, `":`+string(text)+`" is a cast of PostgreSQL's`,
-			isSQLite+"write CAST(… AS "+string(text[1:])+"), or nothing where the value has the type already")
+		return f.errorAt(t.Start-1, CodeFailed, `":`+string(text)+`" is a PostgreSQL cast`,
+			isSQLite+"write CAST(… AS "+string(text[1:])+"), or nothing if the value already has the type")
 	case t.Kind == sqltext.Variable:
 		return f.errorAt(t.Start, CodeParameter, `the parameter "`+string(text)+`" has no value in a migration`,
 			"write the value itself, or put the text in quotes")

@@ -58,7 +58,7 @@ func scratchCopy(ctx context.Context, db *sql.DB) (*sql.DB, error) {
 // onlyConn connects a database to one open connection.
 type onlyConn struct{ conn driver.Conn }
 
-var errScratchGone = errors.New("the copy of the database is gone")
+var errScratchGone = errors.New("the copy of the database was deleted")
 
 // Connect implements driver.Connector.
 func (o *onlyConn) Connect(context.Context) (driver.Conn, error) {
@@ -113,7 +113,8 @@ func (m *Migrator) copyForPlan(ctx context.Context, mayBeInMemory bool) (c *plan
 	}
 	size, most := pages*pageSize, m.o.Plan.MaxBytes
 	if most > 0 && size > most {
-		return nil, &tooLargeError{says: fmt.Sprintf("the database has %s, and at most %s are copied", bytesText(size), bytesText(most))}
+		return nil, &tooLargeError{says: fmt.Sprintf("the database has %s, and the limit for a copy is "+
+			"%s", bytesText(size), bytesText(most))}
 	}
 	c = &planCopy{limit: most}
 	defer func() {
@@ -227,7 +228,7 @@ func copyTo(ctx context.Context, conn *sql.Conn, uri string) (*sql.DB, error) {
 func (c *planCopy) full(err error, size int64) error {
 	switch {
 	case c.dir == "" && isFull(err):
-		return &tooLargeError{says: fmt.Sprintf("the database has %s, too much for memory", bytesText(size)), inMemory: true}
+		return &tooLargeError{says: fmt.Sprintf("the database has %s, too much for a copy in memory", bytesText(size)), inMemory: true}
 	case c.dir != "" && (isFull(err) || dbfile.FullDisk(c.dir, err)):
 		return &tooLargeError{says: fmt.Sprintf("the disk has no room for two copies of a database of %s", bytesText(size))}
 	default:
@@ -241,7 +242,7 @@ func (c *planCopy) bounded(err error) error {
 	case !isFull(err):
 		return err
 	case c.limit > 0:
-		return &tooLargeError{says: "with these files the database grows over " + bytesText(c.limit), inMemory: c.dir == ""}
+		return &tooLargeError{says: "with these files, the database grows over " + bytesText(c.limit), inMemory: c.dir == ""}
 	default:
 		return &tooLargeError{says: "the disk has no room for a copy that grows with these files"}
 	}

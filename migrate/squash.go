@@ -96,9 +96,9 @@ func (c *comparison) squash(f File) {
 			c.squashed[name] = true
 		}
 		c.refusals = append(c.refusals, f.errorWhole(CodeSquash,
-			fmt.Sprintf("the file stands for %d migrations, and this database has applied %s of them, or other versions",
+			fmt.Sprintf("the file replaces %d migrations, and this database has applied %s of them, or other versions",
 				len(members), strings.Join(applied, ", ")),
-			"apply the others first, from the version of the folder before the squash; or begin anew with pages migrate reset"))
+			"apply the others first, with the folder as it was before the squash; or start over with pages migrate reset"))
 	default:
 		c.passOver(f, members)
 		c.squashed[f.Name] = true
@@ -138,7 +138,7 @@ func (c *comparison) passOver(f File, members []squashedFile) {
 		if sum, present := c.sums[m.name]; present && sum == m.sum {
 			c.squashed[m.name] = true
 			c.Warnings = append(c.Warnings, notice(File{Name: m.name, Path: c.path(m.name)}, CodeSquashed,
-				fmt.Sprintf("%q stands for this migration, which can be removed", f.Name)))
+				fmt.Sprintf("%q replaces this migration, which you can remove", f.Name)))
 		}
 	}
 }
@@ -193,7 +193,7 @@ func (m *Migrator) Squash(ctx context.Context, upTo string, dump func(ctx contex
 		return Squash{}, fmt.Errorf("try the squash: %w", err)
 	}
 	if !bytes.Equal(before, after) {
-		return Squash{}, refuse(CodeSquash, "what these migrations leave cannot be written as one file that leaves the same",
+		return Squash{}, refuse(CodeSquash, "no single file can produce the same database as these migrations",
 			"squash fewer of them")
 	}
 	return out, nil
@@ -202,10 +202,11 @@ func (m *Migrator) Squash(ctx context.Context, upTo string, dump func(ctx contex
 // squashHead names the new file and the files that it replaces, and refuses files that cannot be squashed.
 func (m *Migrator) squashHead(set, head fileSet, status Status, upTo string) (Squash, error) {
 	if _, there := set.sums[upTo]; !there {
-		return Squash{}, refuse(CodeSquash, fmt.Sprintf("there is no migration %q", upTo), "name a file of the migrations directory")
+		return Squash{}, refuse(CodeSquash, fmt.Sprintf("there is no migration %q", upTo), "pass the name of a file in the migrations "+
+			"directory")
 	}
 	if len(head.files) < 2 {
-		return Squash{}, refuse(CodeSquash, fmt.Sprintf("%q is the first migration: there is nothing to squash", upTo), "name a later one")
+		return Squash{}, refuse(CodeSquash, fmt.Sprintf("%q is the first migration: there is nothing to squash", upTo), "pass a later one")
 	}
 	pending := slices.ContainsFunc(status.Pending, func(f File) bool { return f.Name <= upTo })
 	if pending && len(status.Applied) > 0 {
@@ -224,7 +225,7 @@ func (m *Migrator) squashHead(set, head fileSet, status Status, upTo string) (Sq
 	next := slices.IndexFunc(set.files, func(f File) bool { return f.Name > upTo })
 	if taken || next >= 0 && name >= set.files[next].Name {
 		return Squash{}, refuse(CodeSquash,
-			fmt.Sprintf("the squash would be called %q, which does not sort between %q and the next migration", name, last.Name),
+			fmt.Sprintf("the name of the squash would be %q, which does not sort between %q and the next migration", name, last.Name),
 			"squash up to another migration",
 		)
 	}

@@ -169,7 +169,7 @@ func (s *Statements) token(at int) (sqltext.Span, error) {
 func (s *Statements) read() error {
 	old := len(s.buf)
 	if old > maxStatement {
-		return s.errorAt(0, CodeTooLarge, fmt.Sprintf("the statement that begins here is over %d bytes", maxStatement), "")
+		return s.errorAt(0, CodeTooLarge, fmt.Sprintf("the statement that begins here has more than %d bytes", maxStatement), "")
 	}
 	size := max(64<<10, old)
 	grown := make([]byte, old+size)

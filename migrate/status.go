@@ -72,8 +72,8 @@ func (s fileSet) compare(ledger []Entry, o Options) Status {
 			c.Edited = append(c.Edited, f)
 			c.refusals = append(c.refusals, f.errorWhole(CodeChecksumMismatch,
 				fmt.Sprintf("the migration changed after it was applied on %s", e.AppliedAt.Format("2006-01-02 15:04:05 UTC")),
-				"restore the file as it was and put the change into a new migration; or take it back with pages migrate undo, "+
-					"or begin anew with pages migrate reset; if the database is already as the file says, pages migrate repair --accept "+
+				"restore the file and put the change into a new migration; or undo it with pages migrate undo, "+
+					"or start over with pages migrate reset; if the database already matches the file, pages migrate repair --accept "+
 					c.o.Word(f.Name)))
 		case done:
 		case f.Name < c.last:
@@ -89,10 +89,10 @@ func (s fileSet) compare(ledger []Entry, o Options) Status {
 func (c *comparison) addOutOfOrder(f File) {
 	c.OutOfOrder = append(c.OutOfOrder, f)
 	if !c.o.AllowOutOfOrder {
-		fix := "rename it so that it sorts last; on this machine alone, pages migrate --allow-out-of-order applies it as it is"
+		fix := "rename it so that it sorts last; on this machine only, you can apply it now with pages migrate --allow-out-of-order"
 		for _, gone := range c.Missing {
 			if gone.SHA256 == c.sums[f.Name] {
-				fix = fmt.Sprintf("rename it to %q again, under which it is applied", gone.Name)
+				fix = fmt.Sprintf("rename it to %q, the name under which it was applied", gone.Name)
 			}
 		}
 		c.refusals = append(
@@ -104,7 +104,7 @@ func (c *comparison) addOutOfOrder(f File) {
 	c.Pending = append(c.Pending, f)
 	c.Warnings = append(c.Warnings, Notice{
 		Name: f.Name, Code: CodeOutOfOrder, Pos: token.Position{Filename: f.path()},
-		Msg: fmt.Sprintf("%q is applied after %q, which sorts after it: a new database gets them in the other order", f.Name, c.last),
+		Msg: fmt.Sprintf("%q was applied after %q, which sorts after it: a new database applies them in the reverse order", f.Name, c.last),
 	})
 }
 
@@ -113,13 +113,13 @@ func (c *comparison) addMissing(e Entry) {
 	c.Missing = append(c.Missing, e)
 	gone := &Error{
 		Pos: token.Position{Filename: c.path(e.Name)}, Code: CodeMissing,
-		Msg: "the migration is applied but its file is gone",
-		Fix: "restore the file under its old name, or begin anew with pages migrate reset; if its effects are no longer wanted or " +
-			"another file stands for it, pages migrate repair --forget " + c.o.Word(e.Name),
+		Msg: "the migration is applied, but its file is missing",
+		Fix: "restore the file under its old name, or start over with pages migrate reset; if you no longer want its effects, or " +
+			"another file replaces it, pages migrate repair --forget " + c.o.Word(e.Name),
 	}
 	for _, f := range c.files {
 		if _, applied := c.known[f.Name]; !applied && c.sums[f.Name] == e.SHA256 {
-			gone.Msg = fmt.Sprintf("the migration is applied, and its file is called %q now", f.Name)
+			gone.Msg = fmt.Sprintf("the migration is applied, and its file now has the name %q", f.Name)
 			gone.Fix = fmt.Sprintf("rename it to %q again: an applied migration keeps its name", e.Name)
 			break
 		}

@@ -71,7 +71,7 @@ func undoError(what string, err error) *Error {
 	e := databaseError(what, err)
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		e.Code, e.Msg = CodeDatabaseUnavailable, what+": "+pe.Err.Error()
-		e.Fix = "free some disk, or make the folder one that you may write to"
+		e.Fix = "free some disk space, or give yourself permission to write to the folder"
 	}
 	return e
 }
@@ -96,7 +96,7 @@ func (m *Migrator) copyForUndo(ctx context.Context, conn *sql.Conn) (keep, drop 
 		random := strings.TrimPrefix(filepath.Base(file), savingPrefix)
 		name := fmt.Sprintf("%06d_%s_%s.db", number, m.o.Now().UTC().Format(undoTime), random)
 		if err := errors.Join(os.Rename(file, filepath.Join(m.o.UndoDir, name)), dbfile.SyncFolder(os.Open, m.o.UndoDir)); err != nil {
-			return undoError("the copy of the database cannot be kept", err)
+			return undoError("the copy of the database cannot be saved", err)
 		}
 		for i, c := range older {
 			if i >= Kept-1 {
@@ -152,7 +152,7 @@ func (m *Migrator) Undo(ctx context.Context) (Copy, error) {
 	}
 	if len(list) == 0 {
 		return Copy{}, refuse(CodeNoUndo, "there is no copy of the database from before a run",
-			"pages migrate reset makes the database anew; pages state list shows saved states")
+			"rebuild the database with pages migrate reset, or list saved states with pages state list")
 	}
 	conn, err := m.db.Conn(ctx)
 	if err != nil {
@@ -164,14 +164,14 @@ func (m *Migrator) Undo(ctx context.Context) (Copy, error) {
 		return Copy{}, err
 	}
 	if err := restoreFile(ctx, conn, list[0].Path); err != nil {
-		return Copy{}, errors.Join(databaseError("the copy cannot be put back", err), os.Remove(undone))
+		return Copy{}, errors.Join(databaseError("the copy cannot be restored", err), os.Remove(undone))
 	}
 	err = errors.Join(
 		os.Rename(undone, filepath.Join(m.o.UndoDir, undoneFile)), os.Remove(list[0].Path),
 		dbfile.SyncFolder(os.Open, m.o.UndoDir),
 	)
 	if err != nil {
-		return list[0], undoError("the database is put back, but its copies cannot be put in order", err)
+		return list[0], undoError("the database is restored, but its list of copies cannot be updated", err)
 	}
 	return list[0], nil
 }
@@ -180,7 +180,7 @@ func (m *Migrator) Undo(ctx context.Context) (Copy, error) {
 func (m *Migrator) Redo(ctx context.Context) error {
 	undone := filepath.Join(m.o.UndoDir, undoneFile)
 	if _, err := os.Stat(undone); m.o.UndoDir == "" || errors.Is(err, fs.ErrNotExist) {
-		return refuse(CodeNoUndo, "nothing was undone", "pages migrate undo comes first")
+		return refuse(CodeNoUndo, "nothing was undone", "run pages migrate undo first")
 	}
 	conn, err := m.db.Conn(ctx)
 	if err != nil {
@@ -192,7 +192,7 @@ func (m *Migrator) Redo(ctx context.Context) error {
 		return err
 	}
 	if err := restoreFile(ctx, conn, undone); err != nil {
-		return errors.Join(databaseError("the copy cannot be put back", err), drop())
+		return errors.Join(databaseError("the copy cannot be restored", err), drop())
 	}
 	return errors.Join(keep(), os.Remove(undone))
 }
@@ -212,13 +212,13 @@ func (m *Migrator) Reset(ctx context.Context) (result Result, err error) {
 		}
 	}
 	if err != nil {
-		return Result{}, undoError("a new database cannot be made", err)
+		return Result{}, undoError("a new database cannot be created", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, "new.db")
 	db, err := sql.Open("sqlite", dbfile.URI(file, "_pragma=foreign_keys(1)&_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)"))
 	if err != nil {
-		return Result{}, databaseError("a new database cannot be made", err)
+		return Result{}, databaseError("a new database cannot be created", err)
 	}
 	r, err := m.replay(ctx, db, set, nil)
 	if r != nil {
@@ -245,7 +245,7 @@ func (m *Migrator) replace(ctx context.Context, file string, set fileSet) error 
 		}
 	}
 	if err := restoreFile(ctx, conn, file); err != nil {
-		return errors.Join(databaseError("the new database cannot take the place of the old one", err), drop())
+		return errors.Join(databaseError("the new database cannot replace the old one", err), drop())
 	}
 	if err := keep(); err != nil {
 		return err

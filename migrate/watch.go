@@ -115,8 +115,8 @@ const (
 )
 
 var (
-	errTooManyRows  = errors.New("the files change more rows, in no order, than can be followed")
-	errTooManySteps = errors.New("the files have more statements that change rows than can be followed")
+	errTooManyRows  = errors.New("the files change too many rows, in no order, to track")
+	errTooManySteps = errors.New("the files have too many statements that change rows to track")
 )
 
 // newWatcher reads the tables of a database that is going to change.

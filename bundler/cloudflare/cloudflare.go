@@ -64,9 +64,9 @@ type NotOursError struct {
 
 func (e NotOursError) Error() string {
 	if e.File != "" {
-		return fmt.Sprintf("%q holds %q, which is of no earlier output: move it away, or choose an empty folder", e.Dir, e.File)
+		return fmt.Sprintf("%q has %q in it, which pages did not write: move it away, or choose an empty folder", e.Dir, e.File)
 	}
-	return fmt.Sprintf("%q holds files that are no earlier output: choose an empty folder", e.Dir)
+	return fmt.Sprintf("%q has files in it that pages did not write: choose an empty folder", e.Dir)
 }
 
 // Write writes the project to dir, and makes a missing folder; one that is neither empty nor an earlier output is a
@@ -145,7 +145,7 @@ func keepRedirects(text string, followed map[int]bool) (kept string, left []stri
 			out.WriteString(line)
 			continue
 		}
-		left = append(left, fmt.Sprintf("the rule %q of %s is left out: only redirects are taken along",
+		left = append(left, fmt.Sprintf("the rule %q of %s is left out: only redirects are copied",
 			strings.TrimSpace(rule), sitepath.RedirectsFile))
 	}
 	return out.String(), left
@@ -206,8 +206,8 @@ func texts(b *bundler.Bundle, m *manifest.Manifest, o Options, before config) (m
 		return nil, err
 	}
 	files["src/config.js"] = fmt.Appendf(nil,
-		"// What the front door knows of the site, from %s.\nexport default %s;\n", manifest.FileName, front)
-	vars := fmt.Appendf(nil, "# For wrangler dev alone: sign in as one of the people in src/config.js.\n"+
+		"// The site's routes and forms for the front, from %s.\nexport default %s;\n", manifest.FileName, front)
+	vars := fmt.Appendf(nil, "# For wrangler dev only: sign in as one of the people in src/config.js.\n"+
 		"PAGES_SIGN_IN=personas\nPAGES_SESSION_KEY=%s\n", o.SessionKey)
 	if len(m.Bindings.Secrets) > 0 {
 		vars = append(vars, "# The site's secrets; in production: wrangler secret put NAME\n"...)

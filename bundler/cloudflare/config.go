@@ -149,7 +149,7 @@ func (c config) text() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fmt.Appendf(nil, "%s from %s. Names, ids and routes that are written in here stay\n// when it is generated again.\n%s\n",
+	return fmt.Appendf(nil, "%s from %s. Names, ids and routes that you add here stay\n// when pages writes it again.\n%s\n",
 		generated, manifest.FileName, text), nil
 }
 
@@ -172,7 +172,7 @@ func readConfig(dir string) (config, error) {
 		err = json.Unmarshal(standard, &c)
 	}
 	if err != nil {
-		return c, errors.Join(errors.New(configFile+" cannot be read, so that its ids would be lost"), err)
+		return c, errors.Join(errors.New(configFile+" cannot be read, and writing it again would lose its ids"), err)
 	}
 	return c, nil
 }

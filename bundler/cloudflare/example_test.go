@@ -19,7 +19,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// left out: [the rule "/club /index.html 200" of _redirects is left out: only redirects are taken along]
+	// left out: [the rule "/club /index.html 200" of _redirects is left out: only redirects are copied]
 	// .dev.vars
 	// .gitignore
 	// .pages-output

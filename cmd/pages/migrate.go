@@ -175,7 +175,7 @@ func (c *cli) newMigrateRepair() *cobra.Command {
 	}
 	cmd.Flags().StringArrayVar(&stated.Accept, "accept", nil, "the database is as the edited `FILE` now says")
 	cmd.Flags().StringArrayVar(&stated.Forget, "forget", nil, "what the applied `FILE` did is gone, or another file stands for it")
-	cmd.Flags().StringArrayVar(&stated.Record, "record", nil, "what the new `FILE` does is there already")
+	cmd.Flags().StringArrayVar(&stated.Record, "record", nil, "what the new `FILE` does is already there")
 	return cmd
 }
 

@@ -33,15 +33,15 @@ func pipeAt(t *testing.T, file string) {
 // TestPipesForFiles puts pipes where a site has files: they are refused, and not waited for.
 func TestPipesForFiles(t *testing.T) {
 	for _, c := range []struct{ file, command, want string }{
-		{manifest.FileName, "validate", "it is no regular file"},
-		{manifest.FileName, "migrate", "it is no regular file"},
-		{".pages/members.json", "test -- true", "members.json:1:1: it is no regular file"},
-		{".pages/link.json", "whoami", "link.json cannot be read: it is no regular file"},
-		{"seed.sql", "state seed", `"seed.sql" cannot be read: it is no regular file`},
-		{"pages-env.d.ts", "types", "cannot be read: it is no regular file"},
-		{"package.json", "doctor", "package.json cannot be read: it is no regular file"},
+		{manifest.FileName, "validate", "it is not a regular file"},
+		{manifest.FileName, "migrate", "it is not a regular file"},
+		{".pages/members.json", "test -- true", "members.json:1:1: it is not a regular file"},
+		{".pages/link.json", "whoami", "link.json cannot be read: it is not a regular file"},
+		{"seed.sql", "state seed", `"seed.sql" cannot be read: it is not a regular file`},
+		{"pages-env.d.ts", "types", "cannot be read: it is not a regular file"},
+		{"package.json", "doctor", "package.json cannot be read: it is not a regular file"},
 		{"package.json", "init --yes", "package.json is no file"},
-		{"wrangler.json", "validate", "fix: put a file in its place, or remove it"},
+		{"wrangler.json", "validate", "fix: replace it with a file, or remove it"},
 	} {
 		t.Run(c.command+" "+c.file, func(t *testing.T) {
 			dir := t.TempDir()

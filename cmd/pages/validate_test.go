@@ -18,7 +18,7 @@ func TestValidateSaysWhatNoUploadTakes(t *testing.T) {
 	if err := os.Truncate(filepath.Join(dir, "public", "film.mp4"), limits.MaxFileBytes+1); err != nil {
 		t.Fatal(err)
 	}
-	const said = `error: "public/film.mp4" has 26214401 bytes, over the 25.0 MiB that an upload takes [asset-too-large]`
+	const said = `error: "public/film.mp4" has 26214401 bytes, over the limit of 25.0 MiB in an upload [asset-too-large]`
 	if stdout, _, code := pages(t, "-C", dir, "validate"); code != 1 || !strings.Contains(stdout, said) {
 		t.Errorf("validate ends with %d and says %s", code, stdout)
 	}

@@ -164,7 +164,7 @@ func runWorkflow(ts *testscript.TestScript, neg bool, args []string) {
 		for part := range strings.SplitSeq(condition, " && ") {
 			is, known := holds[part]
 			if !known {
-				ts.Fatalf("the condition %q is not known here", part)
+				ts.Fatalf("the condition %q is unknown here", part)
 			}
 			if !is {
 				return false
@@ -189,7 +189,7 @@ func runWorkflow(ts *testscript.TestScript, neg bool, args []string) {
 				value = expression.ReplaceAllStringFunc(value, func(text string) string {
 					inner, known := values[expression.FindStringSubmatch(text)[1]]
 					if !known {
-						ts.Fatalf("%s is not known here", text)
+						ts.Fatalf("%s is unknown here", text)
 					}
 					return inner
 				})

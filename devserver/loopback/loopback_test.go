@@ -51,7 +51,7 @@ func TestJudge(t *testing.T) {
 		{"what is asked is elsewhere", "localhost", there, "192.168.1.5:8788", nil, false},
 		{"link-local", "localhost", "[fe80::1%eth0]:50000", "[fe80::2]:8788", nil, false},
 		{"addresses that are not known", "localhost", "", here, nil, false},
-		{"a socket that is not known", "localhost", there, "", nil, false},
+		{"a socket that is unknown", "localhost", there, "", nil, false},
 		{"a pipe", "localhost", "@", here, nil, false},
 
 		{"a tunnel", "localhost:8788", there, here, []string{"X-Forwarded-For: 203.0.113.9"}, false},

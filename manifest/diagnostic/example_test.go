@@ -43,7 +43,7 @@ func ExampleWriteJSON() {
 	//       "column": 14,
 	//       "end_line": 1,
 	//       "end_column": 21,
-	//       "message": "the key \"entry\" stands here a second time, after line 1",
+	//       "message": "the key \"entry\" is here a second time, after line 1",
 	//       "fix": "keep one of them"
 	//     }
 	//   ]
@@ -56,7 +56,8 @@ func ExampleWriteGitHub() {
 		fmt.Println(err)
 	}
 	// Output:
-	// ::error file=pages.deploy.json,line=1,col=22,endColumn=27,title=limits-over-ceiling::cpuMs is 40000, over the platform ceiling of 30000%0Afix: set it to 30000 or less
+	// ::error file=pages.deploy.json,line=1,col=22,endColumn=27,title=limits-over-ceiling::cpuMs is 40000, over the platform ceiling of
+	// 30000%0Afix: set it to 30000 or less
 }
 
 func ExampleWriteSARIF() {

@@ -29,7 +29,7 @@ func WriteGitHub(w io.Writer, summarized bool, reports ...Report) error {
 		where := fmt.Sprintf(": the first %d are listed in the summary of this job", maxReported)
 		switch {
 		case !summarized:
-			where = " than GitHub shows of one step: run pages validate where the site is to see them"
+			where = " than GitHub shows for one step: run pages validate in the site's folder to see them"
 		case omitted == 0:
 			where = ", listed in the summary of this job"
 		case len(reports) > 1:

@@ -103,7 +103,7 @@ func WriteSARIF(w io.Writer, reports ...Report) error {
 		if r.Omitted > 0 {
 			omitted = append(omitted, sarifNotification{
 				Level: "warning",
-				Message: sarifMessage{fmt.Sprintf("%s more of %s are not in this log", Plural(r.Omitted, "problem"),
+				Message: sarifMessage{fmt.Sprintf("this log leaves out %s more of %s", Plural(r.Omitted, "problem"),
 					sourcetext.Quote(r.File))},
 				Locations: []sarifLocation{{Physical: sarifPhysical{Artifact: sarifArtifact{fileURI(r.File)}}}},
 			})

@@ -70,7 +70,7 @@ func load(fsys fs.FS, assets string, files fileindex.Index[string]) (*Rules, dia
 				diagnostic.FileError(diagnostic.CodeEdgeTooMany, name, `join rules with "*" or ":name"`, "%q is longer than 8 MiB", name))
 			text = nil
 		case !utf8.Valid(text):
-			found = append(found, diagnostic.FileError(diagnostic.CodeEdgeLine, name, "save it as UTF-8", "%q is no UTF-8", name))
+			found = append(found, diagnostic.FileError(diagnostic.CodeEdgeLine, name, "save it as UTF-8", "%q is not UTF-8", name))
 			text = nil
 		}
 		return edgeFile{name: name, lines: sourcetext.NewLines(string(text))}

@@ -180,10 +180,10 @@ func (t *tour) refuse(f *edgeFile, chain []hop, from int, rule redirectRule) {
 	fix := "give it another destination"
 	switch {
 	case pages:
-		fix = `remove the rule: the site leads to the address of each page by itself, "/about" for about.html and ` +
+		fix = `remove the rule: the site redirects to the address of each page by itself, "/about" for about.html and ` +
 			`"/docs/" for docs/index.html`
 	case !repeats:
-		fix = "lead to a path that the rule does not cover"
+		fix = "redirect to a path that the rule does not cover"
 	case len(chain)-from > 1:
 		fix = "give one of its rules another destination"
 	}
@@ -227,12 +227,12 @@ func (r *Rules) checkPages(f *edgeFile, files fileindex.Index[string], looped ma
 		}
 		if name := hidden[rule.line]; name != "" {
 			f.warn(diagnostic.CodeEdgeHides, rule.at,
-				fmt.Sprintf("the rule hides files of the site, such as %s: it counts before them", sourcetext.Quote(name[1:])),
+				fmt.Sprintf("the rule hides files of the site, such as %s: rules apply before files", sourcetext.Quote(name[1:])),
 				rule.hidesFix(files))
 		}
 		if better := rule.otherName(files); better != "" {
 			f.warn(diagnostic.CodeEdgeAlias, rule.at,
-				fmt.Sprintf("%s is another name of the page %s: visitors are sent there with 307",
+				fmt.Sprintf("%s is another name of the page %s, to which it redirects with 307",
 					sourcetext.Quote(rule.to), sourcetext.Quote(better)),
 				"write "+sourcetext.Literal(better))
 		}
@@ -243,7 +243,7 @@ func (r *Rules) checkPages(f *edgeFile, files fileindex.Index[string], looped ma
 func (r *redirectRule) hidesFix(files fileindex.Index[string]) string {
 	if strings.HasSuffix(r.from.text, "/*") && !r.varies() {
 		if file, _, ok := files.Resolve(r.target(r.to).Path); ok && path.Base(file) == "index.html" {
-			return fmt.Sprintf(`write "/%s 200": with that name of the page the rule answers only what nothing else does`, file)
+			return fmt.Sprintf(`write "/%s 200": by that name, the rule applies only where nothing else answers`, file)
 		}
 	}
 	return "narrow the path of the rule, or remove the files"
@@ -292,9 +292,9 @@ func (r *Rules) warnChains(f *edgeFile, long map[int][]int) {
 				continue
 			}
 			f.warn(diagnostic.CodeEdgeChain, rule.at,
-				fmt.Sprintf("browsers follow %d redirects in a row and then give up: the rule begins more, by way of line %d",
+				fmt.Sprintf("browsers give up after %d redirects in a row, and the rule starts a longer chain, through line %d",
 					maxHops, lines[maxHops]),
-				"lead it straight to where the last of them leads")
+				"redirect straight to the last address of the chain")
 			for rest := []int{rule.line}; len(rest) > 0; rest = rest[1:] { // the chain, and those that continue it
 				if line := rest[0]; !reported[line] {
 					reported[line] = true

@@ -11,7 +11,7 @@ import (
 
 // TestFollowedRules: with the files of a site known, its redirects are followed through the addresses of its pages.
 func TestFollowedRules(t *testing.T) {
-	const sentOn = ": visitors are sent there with 307"
+	const sentOn = ", to which it redirects with 307"
 	const files = "index.html about.html docs/index.html docs/guide.html app/index.html assets/main.css 200.html 404.html _redirects"
 	for rules, want := range map[string]string{
 		// Loops through the index, each with the request that loops.
@@ -47,10 +47,11 @@ func TestFollowedRules(t *testing.T) {
 		"/* /200.html 200":           "",
 
 		// A rule that hides files.
-		"/* / 200": `1 edge-rule-hides: the rule hides files of the site, such as "200.html": it counts before them`,
+		"/* / 200": `1 edge-rule-hides: the rule hides files of the site, such as "200.html": rules apply before files`,
 		"/assets/* / 200": `1 edge-rule-hides: the rule hides files of the site, such as "assets/main.css": ` +
-			`it counts before them`,
-		"/about /app/ 200":            `1 edge-rule-hides: the rule hides files of the site, such as "about.html": it counts before them`,
+			`rules apply before files`,
+		"/about /app/ 200": `1 edge-rule-hides: the rule hides files of the site, such as "about.html": rules apply before ` +
+			`files`,
 		"/app/* /app/ 200":            "", // its only page
 		"/docs/:page /docs/:page 200": "",
 

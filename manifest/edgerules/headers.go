@@ -87,7 +87,7 @@ func (f *edgeFile) headerRules() []headerRule {
 			if open >= 0 {
 				f.headerLine(line, block.text, &rules[open])
 			} else if block.number == 0 { // else its path was refused
-				f.refuse(diagnostic.CodeEdgeLine, line.span(), "the header stands under no path",
+				f.refuse(diagnostic.CodeEdgeLine, line.span(), "the header has no path above it",
 					`put a line with a path above it, such as "/*"`)
 			}
 			continue
@@ -124,10 +124,10 @@ func (f *edgeFile) headerLine(line edgeLine, path string, rule *headerRule) {
 		f.refuse(diagnostic.CodeEdgeLine, line.span(), "the line is neither a path nor a header",
 			`write "Name: value", or "! Name" to leave a header out`)
 	case !headerName.MatchString(name):
-		f.refuse(diagnostic.CodeEdgeLine, line.span(), sourcetext.Quote(name)+" is no name of a header",
+		f.refuse(diagnostic.CodeEdgeLine, line.span(), sourcetext.Quote(name)+" is not a header name",
 			`write a name of letters, digits and -, then a colon and the value`)
 	case ownedHeader(canonical):
-		f.refuse(diagnostic.CodeEdgeHeader, line.span(), sourcetext.Quote(name)+" is for the server alone to set", "remove the line")
+		f.refuse(diagnostic.CodeEdgeHeader, line.span(), sourcetext.Quote(name)+" is reserved for the server", "remove the line")
 	case HeaderSecret(name, value) != "":
 		f.refuse(diagnostic.CodeEdgeSecret, line.span(), HeaderSecret(name, value), HeaderSecretFix(path))
 		last := &f.found[len(f.found)-1]

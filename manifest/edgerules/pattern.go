@@ -105,8 +105,8 @@ func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePa
 		p.host, host, path = true, strings.ToLower(rest[:slash]), rest[slash:]
 		plain := strings.Trim(placeholder.ReplaceAllString(host, "x"), "abcdefghijklmnopqrstuvwxyz0123456789-._*") == ""
 		if host == "" || !plain {
-			f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" names no host, or one with a port",
-				"write it as https://example.com/path; rules look neither at scheme nor port")
+			f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" has no host, or a host with a port",
+				"write it as https://example.com/path; rules ignore the scheme and the port")
 			return nil, false
 		}
 	}
@@ -115,7 +115,7 @@ func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePa
 		if hosts {
 			fix += ` or with https://`
 		}
-		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" is no path of the site", fix)
+		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" is not a path of the site", fix)
 		return nil, false
 	}
 	if end := strings.IndexAny(path, "?#"); end >= 0 {
@@ -125,7 +125,7 @@ func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePa
 	}
 	if fault := repeatedPlaceholder(append(edgeTokens(host), edgeTokens(path)...)); fault != "" {
 		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(text)+" "+fault,
-			"let one of them stand, and split the rule if it needs more")
+			"keep one of them, and split the rule if it needs more")
 		return nil, false
 	}
 	decoded, fault := edgeSample(path)
@@ -136,7 +136,7 @@ func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePa
 	}
 	if sitepath.ReservedPath(decoded) != "" {
 		f.warn(diagnostic.CodeEdgeReserved, at,
-			sourcetext.Quote(text)+" lies under a path that the platform keeps for itself, where no rule counts", "remove the rule")
+			sourcetext.Quote(text)+" is under a path that the platform reserves, where no rule applies", "remove the rule")
 	}
 	p.compile(host, path)
 	return p, true

@@ -195,7 +195,7 @@ func (f *edgeFile) redirectRules() []redirectRule {
 		}
 		if before, twice := seen[key]; twice {
 			f.warn(diagnostic.CodeEdgeDuplicate, from,
-				fmt.Sprintf("the rule never counts: line %d is for the same paths", before), "remove one of them")
+				fmt.Sprintf("the rule never applies: line %d has the same path", before), "remove one of them")
 			continue
 		}
 		seen[key] = line.number
@@ -219,10 +219,10 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcete
 			return ok && name != "" && !strings.ContainsAny(name, "/?#:")
 		})
 		if conditional {
-			fix = "leave the conditions out: a rule goes by the path alone, and a Worker can go by the query, the " +
+			fix = "remove the conditions: a rule matches the path alone; a Worker can look at the query, the " +
 				"country, the language or a cookie"
 		}
-		f.refuse(diagnostic.CodeEdgeLine, line.span(), "the line is no redirect", fix)
+		f.refuse(diagnostic.CodeEdgeLine, line.span(), "the line is not a redirect", fix)
 		return rule, from, false
 	}
 	rule.line, rule.status, rule.at = line.number, 302, at[1]
@@ -232,11 +232,11 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcete
 			fix := "use 301, 302, 303, 307, 308, or 200 to answer with another file"
 			switch plain, forced := strings.CutSuffix(words[2], "!"); { // as Netlify has it
 			case forced:
-				fix = "write " + sourcetext.Quote(plain) + ": a rule always counts before the files"
+				fix = "write " + sourcetext.Quote(plain) + ": a rule always applies before the files"
 			case words[2] == "404":
-				fix = "remove the line, and write a 404.html: it answers what nothing else does, in any folder"
+				fix = "remove the line, and write a 404.html, in any folder: it is the response where nothing else answers"
 			}
-			f.refuse(diagnostic.CodeEdgeLine, at[2], sourcetext.Quote(words[2])+" is no status of a redirect", fix)
+			f.refuse(diagnostic.CodeEdgeLine, at[2], sourcetext.Quote(words[2])+" is not the status of a redirect", fix)
 			return rule, from, false
 		}
 		rule.status = status
@@ -250,8 +250,8 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcete
 	for _, name := range placeholder.FindAllString(rule.to, -1) {
 		if !slices.Contains(rule.from.names, name[1:]) {
 			f.warn(diagnostic.CodeEdgePath, at[1],
-				sourcetext.Quote(name)+" stands for nothing in the path of the rule, and is kept as it is",
-				"put it into the path of the rule, or correct its name")
+				sourcetext.Quote(name)+" is not in the path of the rule, and stays as it is",
+				"add it to the path of the rule, or correct its name")
 		}
 	}
 	rule.fallback = rule.isFallback(words[0])
@@ -281,7 +281,7 @@ func (r *redirectRule) varies() bool { return placeholder.MatchString(r.to) }
 func (f *edgeFile) destination(text string, at sourcetext.Span, rule redirectRule) (to string, ok bool) {
 	to, fault := escapeTarget(text)
 	if fault != "" {
-		f.refuse(diagnostic.CodeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", sourcetext.Quote(text), fault), edgePathFix)
+		f.refuse(diagnostic.CodeEdgePath, at, fmt.Sprintf("no rule can redirect to %s: %s", sourcetext.Quote(text), fault), edgePathFix)
 		return "", false
 	}
 	if rest, absolute := strings.CutPrefix(to, "https://"); absolute {
@@ -299,11 +299,11 @@ func (f *edgeFile) destination(text string, at sourcetext.Span, rule redirectRul
 	decoded, fault := edgeSample(to[:end])
 	switch {
 	case fault != "":
-		f.refuse(diagnostic.CodeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", sourcetext.Quote(text), fault), edgePathFix)
+		f.refuse(diagnostic.CodeEdgePath, at, fmt.Sprintf("no rule can redirect to %s: %s", sourcetext.Quote(text), fault), edgePathFix)
 	case sitepath.ReservedPath(decoded) != "":
 		f.refuse(diagnostic.CodeEdgeReserved, at,
-			sourcetext.Quote(text)+" lies under a path that the platform keeps for itself, where no rule may lead",
-			"lead to a page of the site, or remove the rule")
+			sourcetext.Quote(text)+" is under a path that the platform reserves, to which no rule may redirect",
+			"redirect to a page of the site, or remove the rule")
 	default:
 		return to, true
 	}
@@ -321,8 +321,8 @@ func (f *edgeFile) otherSite(to, rest string, at sourcetext.Span, rule redirectR
 		return "", false
 	}
 	if rule.status == 200 {
-		f.refuse(diagnostic.CodeEdgeLine, at, "only a file of this site can answer in the place of a path",
-			"use 302 to lead to another site, or fetch it in the Worker")
+		f.refuse(diagnostic.CodeEdgeLine, at, "only a file of this site can answer with status 200",
+			"use 302 to redirect to another site, or fetch it in the Worker")
 		return "", false
 	}
 	for _, name := range placeholder.FindAllString(host, -1) {

@@ -18,7 +18,7 @@ func HeaderSecret(name, value string) string {
 	value = strings.TrimSpace(value)
 	switch folded {
 	case "basic-auth", "authorization", "proxy-authorization":
-		return sourcetext.Quote(name) + " protects nothing here: every visitor is sent it, password and all"
+		return sourcetext.Quote(name) + " protects nothing here: every visitor gets it, with the password"
 	case "set-cookie":
 		if cookieSecret(value) {
 			return sourcetext.Quote(name) + " gives every visitor the same session"
@@ -33,7 +33,7 @@ func HeaderSecret(name, value string) string {
 	at := sourcetext.KeysIn(plain)
 	marked := len(at) > 0 && at[0].Start == 0 && at[0].End == len(plain) // by the service whose key it is
 	if named && keyLike(value) || marked {
-		return sourcetext.Quote(name) + " holds what looks like a key, and every visitor is sent it"
+		return sourcetext.Quote(name) + " looks like a key, and every visitor gets it"
 	}
 	return ""
 }
@@ -80,7 +80,7 @@ func cookieSecret(cookie string) bool {
 
 // HeaderSecretFix returns the fix for a header that holds a secret, for the path of its rule.
 func HeaderSecretFix(path string) string {
-	return fmt.Sprintf(`remove the line, and make a new secret if it was published; to let members alone in, `+
+	return fmt.Sprintf(`remove the line, and create a new secret if it was published; to let only members in, `+
 		`guard the path in "routes": {"pattern": %s, "access": "members"}`, sourcetext.Quote(membersPattern(path)))
 }
 

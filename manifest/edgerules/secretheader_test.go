@@ -13,18 +13,18 @@ import (
 func TestHeaderSecret(t *testing.T) {
 	const key = "sk_" + "live_51HqLyjWDarjtT1zdp7dcXk2m"
 	for line, want := range map[string]string{
-		"Basic-Auth: anna:hunter2":                   `"Basic-Auth" protects nothing here: every visitor is sent it, password and all`,
+		"Basic-Auth: anna:hunter2":                   `"Basic-Auth" protects nothing here: every visitor gets it, with the password`,
 		"basic-auth: anna:hunter2 otto:hunter3":      `"basic-auth" protects nothing here`,
 		"Authorization: Bearer x":                    `"Authorization" protects nothing here`,
 		"Proxy-Authorization: Basic YTpi":            `"Proxy-Authorization" protects nothing here`,
 		"Set-Cookie: session=abc; Path=/; HttpOnly":  `"Set-Cookie" gives every visitor the same session`,
 		"Set-Cookie: id=9f86d081884c7d659a2feaa0c55": `"Set-Cookie" gives every visitor the same session`,
 		"Set-Cookie: connect.sid=s%3A1":              `"Set-Cookie" gives every visitor the same session`,
-		"X-Api-Key: " + key:                          `"X-Api-Key" holds what looks like a key, and every visitor is sent it`,
-		"X-Auth-Token: 9f86d081884c7d659a2feaa0c55":  `"X-Auth-Token" holds what looks like a key`,
-		"X-Client-Secret: Zk3nQ8rT1vW7":              `"X-Client-Secret" holds what looks like a key`,
-		"X-Anything: " + key:                         `"X-Anything" holds what looks like a key`,
-		"X-Anything: Bearer " + key:                  `"X-Anything" holds what looks like a key`,
+		"X-Api-Key: " + key:                          `"X-Api-Key" looks like a key, and every visitor gets it`,
+		"X-Auth-Token: 9f86d081884c7d659a2feaa0c55":  `"X-Auth-Token" looks like a key`,
+		"X-Client-Secret: Zk3nQ8rT1vW7":              `"X-Client-Secret" looks like a key`,
+		"X-Anything: " + key:                         `"X-Anything" looks like a key`,
+		"X-Anything: Bearer " + key:                  `"X-Anything" looks like a key`,
 
 		"Set-Cookie: lang=de; Path=/":                  "",
 		"Set-Cookie: session=; Max-Age=0":              "",

@@ -67,7 +67,7 @@ func takenError(offset int, have, want string) error {
 	}
 	return &SettingsError{
 		Offset: offset, Code: CodeTaken, Msg: fmt.Sprintf("%s is mapped to %s here", manifest.FileName, other),
-		Fix: fmt.Sprintf("remove this mapping, or make it name %q, then run this again; nothing was written", want),
+		Fix: fmt.Sprintf("remove this mapping, or map it to %q, then run this again; nothing was written", want),
 	}
 }
 

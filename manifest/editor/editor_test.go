@@ -263,11 +263,11 @@ var refusedSettings = []struct{ editor, src, want string }{
 	},
 	{
 		"neovim", "a = 1\n" + neovimBegin + "\n",
-		`2:1: settings-syntax: the marks of the block are not one begin and one end: 1 and 0 are here`,
+		`2:1: settings-syntax: the block needs one begin mark and one end mark, and has 1 and 0`,
 	},
 	{
 		"neovim", neovimEnd + "\n" + neovimBegin + "\n",
-		`2:1: settings-syntax: the marks of the block are not one begin and one end: 1 and 1 are here`,
+		`2:1: settings-syntax: the block needs one begin mark and one end mark, and has 1 and 1`,
 	},
 }
 

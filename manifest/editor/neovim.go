@@ -9,7 +9,7 @@ import (
 const (
 	neovimSchema = ".nvim/pages.schema.json"
 
-	neovimBegin = `-- >>> pages init --editor neovim (run it again rather than edit up to the end mark)`
+	neovimBegin = `-- >>> pages init --editor neovim (do not edit up to the end mark: run it again)`
 	neovimEnd   = `-- <<< pages init --editor neovim`
 )
 
@@ -38,7 +38,7 @@ func editNeovim(src []byte) ([]byte, error) {
 	}
 	return nil, &SettingsError{
 		Offset: append(begins, ends...)[0], Code: CodeSyntax,
-		Msg: fmt.Sprintf("the marks of the block are not one begin and one end: %d and %d are here", len(begins), len(ends)),
+		Msg: fmt.Sprintf("the block needs one begin mark and one end mark, and has %d and %d", len(begins), len(ends)),
 		Fix: "remove the block with its marks, then run this again; nothing was written",
 	}
 }

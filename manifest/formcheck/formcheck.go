@@ -67,7 +67,8 @@ func (c *check) target(tag htmlforms.Tag) {
 	case ours && at == "" && (below == "sign-in" || below == "sign-out"):
 	case ours && at == "":
 		c.add(diagnostic.CodeFormUnreachable,
-			fmt.Sprintf("the form is sent to %s, where nothing is: the platform refuses it with 404", sourcetext.Quote(tag.Action)), fix)
+			fmt.Sprintf("the form is sent to %s, which does not exist: the platform refuses it with "+
+				"404", sourcetext.Quote(tag.Action)), fix)
 	case ours:
 		c.add(diagnostic.CodeFormUnreachable,
 			fmt.Sprintf("the form is sent to %s: its action is relative to the page", sourcetext.Quote(tag.Action)),
@@ -75,7 +76,7 @@ func (c *check) target(tag htmlforms.Tag) {
 	case c.site.Takes(tag.Action):
 	case tag.Host != "":
 		c.add(diagnostic.CodeFormUnreachable,
-			fmt.Sprintf("%s collects nothing here: the form is sent to %s, which takes no posts",
+			fmt.Sprintf("%s does not collect forms here: the form is sent to %s, which takes no posts",
 				sourcetext.Quote(tag.Host), sourcetext.Quote(tag.Action)), fix)
 	case tag.Sent && tag.Written && tag.Action != "/"+tag.File:
 		c.add(diagnostic.CodeFormUnreachable,
@@ -92,12 +93,12 @@ func (c *check) sent(tag htmlforms.Tag) {
 			`the form is sent as text/plain, which the platform refuses with 415`, "remove the enctype")
 	case tag.Files && tag.Encoding != "multipart/form-data":
 		c.add(diagnostic.CodeFormEncoding,
-			"the form has a field for files and sends their names alone", `add enctype="multipart/form-data"`)
+			"the form has a file field, and sends only the names of the files", `add enctype="multipart/form-data"`)
 	}
 	if tag.Unnamed > 0 {
-		msg := diagnostic.Plural(tag.Unnamed, "field") + " of the form have no name: what visitors enter there is not sent"
+		msg := diagnostic.Plural(tag.Unnamed, "field") + " of the form have no name: browsers do not send them"
 		if tag.Unnamed == 1 {
-			msg = "a field of the form has no name: what visitors enter there is not sent"
+			msg = "a field of the form has no name: browsers do not send it"
 		}
 		c.add(diagnostic.CodeFormUnnamed, msg, "add name=\"…\" to each")
 	}
@@ -114,9 +115,9 @@ func (c *check) nextFault(next string) (msg, fix string) {
 	case next == "":
 		return "", ""
 	case err != nil:
-		return fmt.Sprintf("the field \"_next\" is %s, which is no address: it is ignored", sourcetext.Quote(next)), example
+		return fmt.Sprintf("the field \"_next\" is %s, which is not an address: it is ignored", sourcetext.Quote(next)), example
 	case u.Host != "" || u.Scheme != "":
-		return fmt.Sprintf("the field \"_next\" leads to %s: it counts only where that is this site's own address",
+		return fmt.Sprintf("the field \"_next\" leads to %s: it works only if that is this site's own address",
 			sourcetext.Quote(next)), "write " + sourcetext.Literal(cmp.Or(u.EscapedPath(), "/"))
 	case !strings.HasPrefix(next, "/"):
 		return fmt.Sprintf("the field \"_next\" is %s, which is relative: it is ignored", sourcetext.Quote(next)),
@@ -126,5 +127,5 @@ func (c *check) nextFault(next string) (msg, fix string) {
 	if fault != "" || sitepath.ReservedPath(target) != "" || c.site.Shows(target) {
 		return "", "" // a Worker, or the platform, may answer
 	}
-	return fmt.Sprintf("the field \"_next\" leads to %s, where no page is", sourcetext.Quote(next)), example
+	return fmt.Sprintf("the field \"_next\" leads to %s, which is not a page of the site", sourcetext.Quote(next)), example
 }

@@ -164,7 +164,7 @@ func next(p *project) Setup {
 	s := Setup{
 		Entry: ".open-next/worker.js", Assets: ".open-next/assets", Node: true, Packages: names("@opennextjs/cloudflare", "wrangler"),
 		Build: "npx opennextjs-cloudflare build",
-		Note:  `for a site of files alone, set output: "export" in next.config in place of this, and "assets": "out" in pages.deploy.json`,
+		Note:  `for a static site, set output: "export" in next.config instead, and "assets": "out" in pages.deploy.json`,
 	}
 	if p.config("open-next.config") == "" {
 		s.Edits = append(s.Edits, newEdit("open-next.config.ts", "",
@@ -194,7 +194,7 @@ func reactRouter(p *project) Setup {
 		case own == "": // the framework's own has streams of Node.js, which react-dom lacks for Workers
 			s.Edits = append(s.Edits, newEdit(app+"/entry.server.tsx", "", routerServer))
 		case strings.Contains(p.text(own), "renderToPipeableStream"):
-			s.Edits = append(s.Edits, byHand(own, "use renderToReadableStream in the place of renderToPipeableStream"))
+			s.Edits = append(s.Edits, byHand(own, "use renderToReadableStream in place of renderToPipeableStream"))
 		}
 	}
 	return s
@@ -316,7 +316,7 @@ func angular(p *project) Setup {
 		s.Assets = path.Join(out, "browser")
 		s.App = build.Options.SSR == nil || build.Options.SSR == false
 		if build.Options.OutputMode == "server" {
-			s.Note = "Angular's server needs Node.js: its build writes all pages as files in place of it"
+			s.Note = "Angular's server needs Node.js: its build writes all pages as files instead"
 			after := regexp.MustCompile(`("outputMode"\s*:\s*)"server"`).ReplaceAllString(text, `${1}"static"`)
 			s.Edits = append(s.Edits, newEdit("angular.json", text, after))
 			if routes := p.text("src/app/app.routes.server.ts"); strings.Contains(routes, "RenderMode.Server") {
@@ -400,7 +400,7 @@ func vite(p *project) Setup {
 	for _, script := range p.scripts {
 		if strings.Contains(script, "vite build --ssr") || strings.Contains(script, "vite build") && strings.Contains(script, "--ssr ") {
 			s.Assets = "dist/client"
-			s.Note = "the server of this project is a program of its own: write a Worker that calls what its build puts into " +
+			s.Note = "the server of this project is a program of its own: write a Worker that calls the output of its build in " +
 				"dist/server, and name it in \"entry\", with its \"routes\""
 			return s
 		}

@@ -384,7 +384,7 @@ func (p *parser) unescape(body string, offset int) string {
 		if r < 0 {
 			_, width := utf8.DecodeRuneInString(body[i+1:])
 			n = max(n, 1+width)
-			what := fmt.Sprintf("%s is no escape that stands for a character", sourcetext.Quote(body[i:i+n]))
+			what := fmt.Sprintf("%s is not an escape of a character", sourcetext.Quote(body[i:i+n]))
 			p.fault(sourcetext.Span{Start: offset + i, End: offset + i + n}, what,
 				`JSON knows \" \\ \/ \b \f \n \r \t and \u with four hex digits`)
 			r = utf8.RuneError

@@ -37,8 +37,9 @@ type Limit struct {
 var (
 	CPUMs = Limit{
 		Key: "cpuMs", Title: "CPU time", Default: 10_000, Ceiling: 30_000, Unit: " ms",
-		Schema:   "CPU time in milliseconds.",
-		Help:     [2]string{"time that code runs, not that it waits", "Over it a request ends with 503 and the line that was running"},
+		Schema: "CPU time in milliseconds.",
+		Help: [2]string{"time in which code runs, without waiting", "A request over it ends with 503, and the log names the line " +
+			"that was running"},
 		Wrangler: "cpu_ms",
 		field:    func(r *Requests) *int { return &r.CPUMs },
 	}

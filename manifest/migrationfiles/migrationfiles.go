@@ -110,7 +110,7 @@ func Read(fsys fs.FS, dir string) (Folder, error) {
 		case err != nil:
 			found = append(found, refuse(f.Path, diagnostic.CodePathUnreadable,
 				fmt.Sprintf("the migration %s cannot be read: %s", sourcetext.Quote(name), sitepath.Reason(err)),
-				"put a file there that the user who runs this can read"))
+				"replace it with a file that you can read"))
 		case fault != nil:
 			found = append(found, *fault)
 		default:
@@ -121,7 +121,8 @@ func Read(fsys fs.FS, dir string) (Folder, error) {
 	if len(folder.Files) == 0 && len(found) == 0 {
 		found = append(found, Finding{
 			Severity: diagnostic.Warning, Code: diagnostic.CodeMigrationNone, Path: dir,
-			Msg: fmt.Sprintf("the folder %s holds no migration", sourcetext.Quote(dir)), Fix: "pages migrate new NAME writes the first",
+			Msg: fmt.Sprintf("the folder %s holds no migration", sourcetext.Quote(dir)), Fix: "create the first with pages migrate " +
+				"new NAME",
 		})
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.Name, b.Name) })
@@ -159,8 +160,8 @@ func (f *File) load(fsys fs.FS, name string, left int64) (*Finding, error) {
 		return new(tooLarge(f.Path, size)), nil
 	case size > left:
 		return new(refuse(f.Path, diagnostic.CodeMigrationTooLarge,
-			fmt.Sprintf("the migrations up to %s have over %d bytes together", sourcetext.Quote(f.Name), int64(maxTotalBytes)),
-			"move data out of the migrations; pages db import brings it in")), nil
+			fmt.Sprintf("the migrations up to %s have more than %d bytes together", sourcetext.Quote(f.Name), int64(maxTotalBytes)),
+			"move data out of the migrations, and load it with pages db import")), nil
 	}
 	f.Text = make([]byte, info.Size())
 	n, err := io.ReadFull(in, f.Text)
@@ -189,7 +190,7 @@ func tooLarge(file string, size int64) Finding {
 }
 
 func notRegular(file string, mode fs.FileMode) Finding {
-	what := "no regular file"
+	what := "not a regular file"
 	if mode.IsDir() {
 		what = "a folder"
 	}
@@ -213,7 +214,7 @@ func Judge(dir string, entries []Entry) (names []string, found []Finding) {
 		if !resembles(e.Name) {
 			if txt, ok := strings.CutSuffix(strings.ToLower(e.Name), ".txt"); ok && !e.Type.IsDir() && resembles(txt) {
 				found = append(found, warn(file, diagnostic.CodeMigrationIgnored,
-					fmt.Sprintf(`%s is no migration: its name does not end in ".sql"`, sourcetext.Quote(e.Name)),
+					fmt.Sprintf(`%s is not a migration: its name does not end in ".sql"`, sourcetext.Quote(e.Name)),
 					"rename it to "+sourcetext.Literal(e.Name[:len(txt)])))
 			}
 			continue
@@ -226,7 +227,8 @@ func Judge(dir string, entries []Entry) (names []string, found []Finding) {
 		if other, taken := kept[folded]; taken {
 			first, second := sourcetext.QuoteBoth(other, e.Name)
 			found = append(found, refuse(file, diagnostic.CodeNameCollision,
-				fmt.Sprintf("%s and %s differ only in case or accents' encoding, which many file systems take for one", first, second),
+				fmt.Sprintf("%s and %s differ only in case or in the encoding of accents, and are the same file on many "+
+					"systems", first, second),
 				"rename one of them"))
 			continue
 		}
@@ -234,8 +236,8 @@ func Judge(dir string, entries []Entry) (names []string, found []Finding) {
 		names = append(names, e.Name)
 		if strings.HasSuffix(strings.ToLower(e.Name), ".down.sql") { // other tools undo a migration with it
 			found = append(found, warn(file, diagnostic.CodeMigrationDown,
-				sourcetext.Quote(e.Name)+" is applied as any other migration, in the order of its name",
-				"move it out of "+sourcetext.Quote(dir)+"; pages migrate undo is the way back"))
+				sourcetext.Quote(e.Name)+" is applied like any other migration, in the order of its name",
+				"move it out of "+sourcetext.Quote(dir)+"; pages migrate undo goes back"))
 		}
 	}
 	if fault := publicfiles.FolderFault(dir); fault != "" {
@@ -248,9 +250,9 @@ func Judge(dir string, entries []Entry) (names []string, found []Finding) {
 	if len(names) > limits.MaxFiles {
 		found = append(found, Finding{
 			Severity: diagnostic.Error, Code: diagnostic.CodeMigrationTooLarge, Path: dir,
-			Msg: fmt.Sprintf("the folder %s has %d migrations, over the %d files that an upload takes",
+			Msg: fmt.Sprintf("the folder %s has %d migrations, over the limit of %d files in an upload",
 				sourcetext.Quote(dir), len(names), limits.MaxFiles),
-			Fix: "pages migrate squash makes one of many",
+			Fix: "merge them with pages migrate squash",
 		})
 		names = nil
 	}
@@ -264,8 +266,8 @@ func judgeEntry(file string, e Entry) (Finding, bool) {
 	code, reason := publicfiles.UploadFault(file)
 	switch {
 	case e.Type&fs.ModeSymlink != 0:
-		return refuse(file, diagnostic.CodePathSymlink, cannot("it is a link, which not every system keeps"),
-			"put the file itself in its place"), true
+		return refuse(file, diagnostic.CodePathSymlink, cannot("it is a link, and some systems lose links"),
+			"replace the link with the file"), true
 	case e.Type != 0:
 		return notRegular(file, e.Type), true
 	case code != "":

@@ -56,40 +56,40 @@ func TestRead(t *testing.T) {
 		files, found string
 	}{
 		{"in order", folder("10_b.sql", "10_a.sql"), "10_a.sql 10_b.sql", `warning migration-duplicate-number m/10_b.sql:
-	"10_a.sql" and "10_b.sql" have the same number; give each its own number, by renaming one that is not applied anywhere yet:
-	an applied one keeps its name`},
+	"10_a.sql" and "10_b.sql" have the same number; rename one that is applied nowhere yet: an applied migration keeps its
+	name`},
 		{
 			"counted beyond their width", folder("9_a.sql", "10_b.sql", "11_c.sql", "2_d.sql"), "10_b.sql 11_c.sql 2_d.sql 9_a.sql",
 			`warning migration-order m/2_d.sql: "11_c.sql" is applied before "2_d.sql": migrations run in the order of their
-	names; give the numbers one width: "02_d.sql"; only a migration that is not applied anywhere yet may be renamed`,
+	names; give the numbers one width: "02_d.sql"; rename a migration only while it is applied nowhere`,
 		},
 		{"two widths in order", folder("0001_a.sql", "20240101_b.sql"), "0001_a.sql 20240101_b.sql", ""},
 		{"days", folder("2018-01-14-1_a.sql", "2018-02-17-20_b.sql"), "2018-01-14-1_a.sql 2018-02-17-20_b.sql", ""},
-		{"none", folder(), "", `warning migration-folder-empty m: the folder "m" holds no migration; pages migrate new NAME
-	writes the first`},
+		{"none", folder(), "", `warning migration-folder-empty m: the folder "m" holds no migration; create the first with
+	pages migrate new NAME`},
 		{"no folder", fstest.MapFS{}, "", "lstat m: file does not exist"},
 		{"other files", folder("1.sql", "README.md", ".hidden.sql", ".gitkeep", "meta/_journal.json"), "1.sql", ""},
-		{"a folder of scripts", folder("1.sql", "old/2.sql"), "1.sql", `warning migration-ignored m/old: "old/2.sql" is no
-	migration: those in folders below "m" are not applied; move it up to "m"`},
+		{"a folder of scripts", folder("1.sql", "old/2.sql"), "1.sql", `warning migration-ignored m/old: "old/2.sql" is not
+	a migration: files in folders below "m" are not applied; move it up to "m"`},
 		{
 			"Prisma's folders", folder("2_b/migration.sql", "2_b/a.sql", "1_a/migration.sql", "migration_lock.toml"), "",
-			`error migration-ignored m: "1_a/migration.sql" and 1 more like it are not applied: the platform applies the .sql files
-	of "m" itself, and of no folder below; copy each there under the name of its folder, after each new one again:
-	for f in m/*/migration.sql; do cp "$f" "${f%/*}.sql"; done`,
+			`error migration-ignored m: "1_a/migration.sql" and 1 more like it are not applied: the platform applies only the .sql
+	files directly in "m"; copy each there under the name of its folder, and repeat that for each
+	new one: for f in m/*/migration.sql; do cp "$f" "${f%/*}.sql"; done`,
 		},
 		{"Prisma's folders, copied", folder("1_a/migration.sql", "2_b/migration.sql", "1_a.sql", "2_b.sql"), "1_a.sql 2_b.sql", ""},
 		{
 			"Prisma's folders, a new one", folder("1_a/migration.sql", "2_b/migration.sql", "1_a.sql"), "1_a.sql",
-			`warning migration-ignored m: "2_b/migration.sql" is not applied: the platform applies the .sql files
-	of "m" itself, and of no folder below; copy each there under the name of its folder, after each new one again:
-	for f in m/*/migration.sql; do cp "$f" "${f%/*}.sql"; done`,
+			`warning migration-ignored m: "2_b/migration.sql" is not applied: the platform applies only the .sql
+	files directly in "m"; copy each there under the name of its folder, and repeat that for each
+	new one: for f in m/*/migration.sql; do cp "$f" "${f%/*}.sql"; done`,
 		},
-		{"an editor's extension", folder("1.sql.txt"), "", `warning migration-ignored m/1.sql.txt: "1.sql.txt" is no migration:
-	its name does not end in ".sql"; rename it to "1.sql"`},
+		{"an editor's extension", folder("1.sql.txt"), "", `warning migration-ignored m/1.sql.txt: "1.sql.txt" is not a
+	migration: its name does not end in ".sql"; rename it to "1.sql"`},
 		{"one that undoes", folder("1.up.sql", "1.down.sql"), "1.down.sql 1.up.sql", `warning migration-down-file m/1.down.sql:
-	"1.down.sql" is applied as any other migration, in the order of its name; move it out of "m"; pages migrate undo is the way back
-warning migration-duplicate-number m/1.up.sql: "1.down.sql" and "1.up.sql" have the same number; give each its own number, by
-	renaming one that is not applied anywhere yet: an applied one keeps its name`},
+	"1.down.sql" is applied like any other migration, in the order of its name; move it out of "m"; pages migrate undo goes back
+warning migration-duplicate-number m/1.up.sql: "1.down.sql" and "1.up.sql" have the same number; rename one that is applied nowhere
+	yet: an applied migration keeps its name`},
 		{"upper case", folder("1.SQL"), "", `error migration-name-invalid m/1.SQL: "1.SQL" cannot be a migration: its name must
 	end in ".sql", in lower case; rename it to "1.sql"`},
 		{"a space before the end", folder("1 .sql"), "", `error migration-name-invalid m/1 .sql: "1 .sql" cannot be a
@@ -97,9 +97,9 @@ warning migration-duplicate-number m/1.up.sql: "1.down.sql" and "1.up.sql" have 
 		{"a folder", folder("1.sql/a.txt"), "", `error path_not_regular m/1.sql: "1.sql" cannot be a migration: it is a folder;
 	rename it, or move it away`},
 		{"a link inside", link("m/1.sql", "../a.sql"), "", `error path-symlink m/1.sql: "1.sql" cannot be a migration: it is a
-	link, which not every system keeps; put the file itself in its place`},
+	link, and some systems lose links; replace the link with the file`},
 		{"a link outside", link("m/1.sql", "/etc/passwd"), "", `error path-symlink m/1.sql: "1.sql" cannot be a migration: it
-	is a link, which not every system keeps; put the file itself in its place`},
+	is a link, and some systems lose links; replace the link with the file`},
 		{
 			"the folder a link inside", merge(fstest.MapFS{"m": {Data: []byte("n"), Mode: fs.ModeSymlink}}, fstest.MapFS{"n/1.sql": {}}),
 			"1.sql", "",
@@ -110,21 +110,21 @@ warning migration-duplicate-number m/1.up.sql: "1.down.sql" and "1.up.sql" have 
 			"", "a symbolic link leads out of the bundle",
 		},
 		{"a pipe", fstest.MapFS{"m/1.sql": {Mode: fs.ModeNamedPipe}}, "", `error path_not_regular m/1.sql: "1.sql" cannot be a
-	migration: it is no regular file; rename it, or move it away`},
+	migration: it is not a regular file; rename it, or move it away`},
 		{"a device of Windows", folder("CON.sql"), "", `error path_windows_name m/CON.sql: "CON.sql" cannot be a migration: its
-	name has a name in it that Windows keeps for devices; rename it`},
+	name has a name in it that Windows reserves for a device; rename it`},
 		{"percent-encoded", folder("1%20#a.sql"), "", `error path_encoded m/1%20#a.sql: "1%20#a.sql" cannot be a migration: its
 	name looks percent-encoded; rename it`},
 		{"a name of secrets", folder("id_rsa.sql"), "", `error path_secret m/id_rsa.sql: "id_rsa.sql" cannot be a migration:
-	its name is one of files that hold secrets; rename it`},
+	its name is a usual name of a file with secrets; rename it`},
 		{
 			"decomposed", folder("e\u0301.sql"), "",
 			"error path_not_nfc m/e\u0301.sql: \"e\u0301.sql\" cannot be a migration: its name is not in Unicode form C; rename it",
 		},
-		{"two in case", folder("1_A.sql", "1_a.sql"), "1_A.sql", `error path_collision m/1_a.sql: "1_A.sql" and "1_a.sql"
-	differ only in case or accents' encoding, which many file systems take for one; rename one of them`},
+		{"two in case", folder("1_A.sql", "1_a.sql"), "1_A.sql", `error path_collision m/1_a.sql: "1_A.sql" and "1_a.sql" differ only ` +
+			`in case or in the encoding of accents, and are the same file on many systems; rename one of them`},
 		{"two in folded case", folder("1_SS.sql", "1_\u00df.sql"), "1_SS.sql", `error path_collision m/1_ß.sql: "1_SS.sql" and
-	"1_ß.sql" differ only in case or accents' encoding, which many file systems take for one; rename one of them`},
+	"1_ß.sql" differ only in case or in the encoding of accents, and are the same file on many systems; rename one of them`},
 		{"a byte order mark", text("\ufeffSELECT 1;"), "1.sql", ""},
 		{"UTF-16 with a mark", text("\xff\xfeS\x00E\x00"), "", `error migration-not-text m/1.sql: "1.sql" is UTF-16, not UTF-8;
 	save it as UTF-8 text; in PowerShell, pipe to Out-File -Encoding utf8 instead of >`},

@@ -35,7 +35,7 @@ func judgeFolders(fsys fs.FS, dir, folderPath string, below []fs.DirEntry, names
 			}
 		} else if script := FirstScript(fsys, inside); script != "" {
 			found = append(found, warn(path.Join(dir, e.Name()), diagnostic.CodeMigrationIgnored,
-				fmt.Sprintf("%s is no migration: those in folders below %s are not applied",
+				fmt.Sprintf("%s is not a migration: files in folders below %s are not applied",
 					sourcetext.Quote(path.Join(e.Name(), path.Base(script))), sourcetext.Quote(dir)),
 				"move it up to "+sourcetext.Quote(dir)))
 		}
@@ -49,8 +49,8 @@ func judgeFolders(fsys fs.FS, dir, folderPath string, below []fs.DirEntry, names
 	}
 	all := Finding{
 		Severity: diagnostic.Warning, Code: diagnostic.CodeMigrationIgnored, Path: dir,
-		Msg: fmt.Sprintf("%s: the platform applies the .sql files of %s itself, and of no folder below", which, sourcetext.Quote(dir)),
-		Fix: fmt.Sprintf("copy each there under the name of its folder, after each new one again: "+
+		Msg: fmt.Sprintf("%s: the platform applies only the .sql files directly in %s", which, sourcetext.Quote(dir)),
+		Fix: fmt.Sprintf("copy each there under the name of its folder, and repeat that for each new one: "+
 			`for f in %s/*/%s; do cp "$f" "${f%%/*}.sql"; done`, shellWord(dir), nestedName),
 	}
 	if len(names) == 0 {

@@ -46,11 +46,11 @@ func checkOrder(dir string, names []string) (found []Finding) {
 			found = append(found, warn(path.Join(dir, name), diagnostic.CodeMigrationOrder,
 				fmt.Sprintf("%s is applied before %s: migrations run in the order of their names",
 					sourcetext.Quote(before), sourcetext.Quote(name)),
-				orderFix(before, name)+"; only a migration that is not applied anywhere yet may be renamed"))
+				orderFix(before, name)+"; rename a migration only while it is applied nowhere"))
 		case c == 0:
 			found = append(found, warn(path.Join(dir, name), diagnostic.CodeMigrationNumber,
 				fmt.Sprintf("%s and %s have the same number", sourcetext.Quote(before), sourcetext.Quote(name)),
-				"give each its own number, by renaming one that is not applied anywhere yet: an applied one keeps its name"))
+				"rename one that is applied nowhere yet: an applied migration keeps its name"))
 		}
 	}
 	return found
@@ -63,7 +63,7 @@ func orderFix(before, after string) string {
 	if len(first) <= widest && len(second) < date {
 		return "give the numbers one width: " + sourcetext.Literal(strings.Repeat("0", max(len(first)-len(second), 0))+after)
 	}
-	return "number them in one way, and with one width"
+	return "number them in the same way, with the same width"
 }
 
 // compareNumbers compares two texts of digits of any length as numbers.

@@ -46,7 +46,7 @@ func (n *Names) Check(file, path string) (diagnostic.Diagnostic, bool) {
 	if other, ok := n.served[folded]; ok {
 		first, second := sourcetext.QuoteBoth(other, file)
 		return diagnostic.FileError(diagnostic.CodeNameCollision, file, "rename one of them",
-			"%s and %s differ only in case or accents' encoding, which many file systems take for one", first, second), true
+			"%s and %s differ only in case or in the encoding of accents, and are the same file on many systems", first, second), true
 	}
 	if n.served == nil {
 		n.served = map[string]string{}
@@ -65,7 +65,7 @@ func UploadFault(file string) (code, reason string) {
 	case !norm.NFC.IsNormalString(name):
 		return diagnostic.CodeNameNFC, "is not in Unicode form C"
 	case SecretName(name):
-		return diagnostic.CodeNameSecret, "is one of files that hold secrets"
+		return diagnostic.CodeNameSecret, "is a usual name of a file with secrets"
 	case long(file):
 		return diagnostic.CodeNameLong, reasonLong
 	}
@@ -82,9 +82,9 @@ func FolderFault(dir string) string {
 	case !norm.NFC.IsNormalString(dir):
 		return "is not in Unicode form C"
 	case strings.EqualFold(first, ".pages"):
-		return "is where the local state lies"
+		return "is the folder of the local state"
 	case anySegment(dir, SecretName):
-		return "has a name in it of files that hold secrets"
+		return "has a name in it that is usual for secrets"
 	}
 	_, reason := nameFault(dir)
 	return reason
@@ -109,9 +109,9 @@ func slowNameFault(p string) (code, reason string) {
 	case strings.Contains(p, `\`):
 		return diagnostic.CodeNameBackslash, "has a backslash in it"
 	case reservedName(p) != "":
-		return diagnostic.CodeNameReserved, `lies under "` + reservedName(p) + `", which the platform keeps for itself`
+		return diagnostic.CodeNameReserved, `lies under "` + reservedName(p) + `", which the platform reserves`
 	case anySegment(p, WindowsDevice):
-		return diagnostic.CodeNameDevice, "has a name in it that Windows keeps for devices"
+		return diagnostic.CodeNameDevice, "has a name in it that Windows reserves for a device"
 	case strings.ContainsAny(p, `<>:"|?*`):
 		return diagnostic.CodeNameWindows, "has a character in it that Windows refuses in names"
 	case anySegment(p, func(s string) bool { return strings.Trim(s, " ") != s || strings.HasSuffix(s, ".") }):

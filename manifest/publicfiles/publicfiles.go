@@ -84,7 +84,7 @@ func (a Folder) entry(fsys fs.FS, file string, d fs.DirEntry, rules ignoreRules)
 	case d.Type()&fs.ModeSymlink != 0:
 		a.link(fsys, &e)
 	case !d.Type().IsRegular():
-		e.refuse(diagnostic.CodeNotRegular, "move it out of the assets folder", "%q is no regular file")
+		e.refuse(diagnostic.CodeNotRegular, "move it out of the assets folder", "%q is not a regular file")
 	}
 	return e
 }
@@ -103,20 +103,20 @@ func (a Folder) refuseMisplaced(e *Entry) bool {
 	case HiddenPath(a.rel(e.File)):
 		return false
 	case e.File == a.Dir && !atRoot && a.Migration(e.File):
-		fix, format = "give the assets a folder outside of it", "%q cannot be served: it lies among the migrations"
+		fix, format = "move the assets to a folder outside of it", "%q cannot be served: it lies among the migrations"
 	case strings.EqualFold(path.Base(e.File), sitepath.ManifestFile) && e.File != sitepath.ManifestFile:
 		fix, format = "remove it, or move it out of the assets folder", "%q cannot be served: a manifest is never public"
 	case a.rel(e.File) == pagesWorker && !holdsEntry:
-		fix = `list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`
+		fix = `list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module imports it`
 		format = "%q cannot be served: it is a Worker's code"
 	case atRoot:
 		return false
 	case e.File == a.Entry:
-		fix = `move it to a folder of its own, such as "src", and name it there in "entry"; ` +
-			`where a framework builds it here, list it in a file ".assetsignore" in the assets folder`
+		fix = `move it to another folder, such as "src", and name it there in "entry"; ` +
+			`if a framework builds it here, list it in a file ".assetsignore" in the assets folder`
 		format = "%q cannot be served: it is the Worker's entry"
 	case a.Migration(e.File):
-		fix = `move it to a folder of its own, such as "migrations", and name that in "migrations"`
+		fix = `move it to another folder, such as "migrations", and name that in "migrations"`
 		format = "%q cannot be served: it holds the migrations"
 	default:
 		return false
@@ -151,31 +151,31 @@ func (a Folder) Again(fsys fs.FS, file string) (Entry, error) {
 	folder, _, err := sitepath.Follow(fsys, path.Dir(file))
 	switch {
 	case err != nil || folder != path.Join(top, path.Dir(a.rel(file))):
-		e.refuse(diagnostic.CodeLinkEscape, "put the folder itself in its place",
-			"%q lies behind a link to a folder, which is not followed")
+		e.refuse(diagnostic.CodeLinkEscape, "replace the link with the folder",
+			"%q is below a link to a folder, and such links are not followed")
 	case info.Mode()&fs.ModeSymlink != 0:
 		a.link(fsys, &e)
 	case !info.Mode().IsRegular():
-		e.refuse(diagnostic.CodeNotRegular, "move it out of the assets folder", "%q is no regular file")
+		e.refuse(diagnostic.CodeNotRegular, "move it out of the assets folder", "%q is not a regular file")
 	}
 	return e, nil
 }
 
 // link judges a symbolic link by its target.
 func (a Folder) link(fsys fs.FS, e *Entry) {
-	const instead = "put the file itself in its place"
+	const instead = "replace the link with the file"
 	target, info, err := sitepath.Follow(fsys, e.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.refuse(diagnostic.CodeLinkEscape, instead, "%q is a link that leads nowhere")
+		e.refuse(diagnostic.CodeLinkEscape, instead, "%q is a link to nothing")
 	case errors.Is(err, sitepath.ErrLinkLoop):
 		e.refuse(diagnostic.CodeLinkLoop, instead, "%q is a link that leads to itself, or through too many others")
 	case err != nil:
 		e.refuse(diagnostic.CodeLinkEscape, instead, "%q is a link that leads out of the site's folder")
 	case info.IsDir():
-		e.refuse(diagnostic.CodeLinkEscape, "put the folder itself in its place", "%q is a link to a folder, which is not followed")
+		e.refuse(diagnostic.CodeLinkEscape, "replace the link with the folder", "%q is a link to a folder, and such links are not followed")
 	case !info.Mode().IsRegular():
-		e.refuse(diagnostic.CodeNotRegular, instead, "%q is a link to something that is no regular file")
+		e.refuse(diagnostic.CodeNotRegular, instead, "%q is a link to something other than a regular file")
 	case HoldsSecrets(path.Base(target)):
 		e.refuse(diagnostic.CodeNameSecret, instead, "%q is a link to a file that is never served")
 	case a.private(target) || HiddenPath(a.rel(target)):

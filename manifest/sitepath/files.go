@@ -12,8 +12,8 @@ import (
 // The errors of links, and of files that are not regular.
 var (
 	ErrLinkOut    = errors.New("a symbolic link leads out of the bundle")
-	ErrLinkLoop   = errors.New("symbolic links lead in a circle")
-	errNotRegular = errors.New("it is no regular file")
+	ErrLinkLoop   = errors.New("symbolic links form a loop")
+	errNotRegular = errors.New("it is not a regular file")
 )
 
 const maxLinks = 8 // the most symbolic links of one path: as many as every system (POSIX) and os.Root follow

@@ -61,7 +61,7 @@ func PathFault(decoded string) string {
 	case !strings.HasPrefix(decoded, "/"):
 		return "the path does not start with a slash"
 	case !utf8.ValidString(decoded):
-		return "the path is no UTF-8"
+		return "the path is not UTF-8"
 	}
 	decoded = norm.NFC.String(decoded)
 	for _, r := range decoded {

@@ -174,20 +174,20 @@ func FindServer(project fs.FS) (Server, bool) {
 	for _, s := range []Server{
 		{
 			"Next.js", ".next/BUILD_ID",
-			`set output: "export" in next.config for a site of files alone, or build with @opennextjs/cloudflare`,
+			`set output: "export" in next.config for a static site, or build with @opennextjs/cloudflare`,
 		},
 		{
 			"SvelteKit", ".svelte-kit/output/server/index.js",
-			"set @sveltejs/adapter-cloudflare as the adapter, or @sveltejs/adapter-static for a site of files alone",
+			"set @sveltejs/adapter-cloudflare as the adapter, or @sveltejs/adapter-static for a static site",
 		},
 		{
 			"Qwik", "dist/q-manifest.json",
-			"add an adapter with `npm run qwik add cloudflare-pages`, or `npm run qwik add static` for a site of files alone",
+			"add an adapter with `npm run qwik add cloudflare-pages`, or `npm run qwik add static` for a static site",
 		},
 		{"Astro", "dist/server/entry.mjs", "set @astrojs/cloudflare as the adapter"},
 		{
 			"React Router", "build/server/index.js",
-			"add @cloudflare/vite-plugin to the configuration of Vite, or set ssr: false in react-router.config for a site of files alone",
+			"add @cloudflare/vite-plugin to the configuration of Vite, or set ssr: false in react-router.config for a static site",
 		},
 	} {
 		if regular(project, s.File) {

@@ -33,7 +33,8 @@ func LeftBehind(project fs.FS) (list []Left) {
 		if regexp.MustCompile(config.rules).MatchString(textOf(project, config.file)) {
 			list = append(list, Left{
 				File: config.file,
-				Text: `redirects and headers are not read here: write them into "_redirects" and "_headers" among the public files`,
+				Text: `this file's redirects and headers have no effect here: write them into "_redirects" and "_headers" among the ` +
+					`public files`,
 			})
 		}
 	}
@@ -44,7 +45,7 @@ func LeftBehind(project fs.FS) (list []Left) {
 				remedy = "`npx wrangler pages functions build --outdir worker` makes one module of them; name it, " +
 					"worker/index.js, in \"entry\", with its \"routes\""
 			}
-			text := "functions that are named by their files are not run here: " + remedy
+			text := "functions named after their files do not run here: " + remedy
 			list = append(list, Left{File: dir + "/", Code: true, Text: text})
 		}
 	}

@@ -69,7 +69,7 @@ func FindApp(project fs.FS, dir string) (app App, source string, ok bool) {
 // File returns the Worker of the app, in plain JavaScript.
 func (a App) File() File {
 	if a.Worker == "" {
-		return File{SinglePageWorker, fmt.Appendf(nil, `// What no file answers is a view of the app, whose own router shows it.
+		return File{SinglePageWorker, fmt.Appendf(nil, `// Paths without a file are views of the app, and its own router shows them.
 export default {
   fetch(request, env) {
     const isView = request.headers.get("accept")?.includes("text/html");
@@ -81,7 +81,7 @@ export default {
 	if slices.Contains(a.WorkerFirst, "/*") {
 		return File{SinglePageWorker, fmt.Appendf(nil, `import worker from %q;
 
-// A navigation to what neither a file nor the Worker answers is a view of the app, whose own router shows it.
+// A navigation to a path without a file or a response of the Worker is a view of the app, and its own router shows it.
 export default {
   async fetch(request, env, context) {
     const answer = await worker.fetch(request, env, context);
@@ -99,18 +99,18 @@ export default {
 			first = append(first, expression(pattern)+".test(pathname)")
 		}
 	}
-	what, isView, pathname := "A navigation to what no file answers", `request.headers.get("sec-fetch-mode") === "navigate"`, ""
+	what, isView, pathname := "A navigation to a path without a file", `request.headers.get("sec-fetch-mode") === "navigate"`, ""
 	if len(first) > 0 {
 		covered := "(" + strings.Join(first, " || ") + ")"
 		if len(except) > 0 {
 			covered = "(" + covered + " && !(" + strings.Join(except, " || ") + "))"
 		}
-		what, isView = "What neither a file nor the Worker's own paths answer", "!"+covered
+		what, isView = "A path without a file that is not one of the Worker's", "!"+covered
 		pathname = "    const { pathname } = new URL(request.url);\n"
 	}
 	return File{SinglePageWorker, fmt.Appendf(nil, `import worker from %q;
 
-// %s is a view of the app, whose own router shows it.
+// %s is a view of the app, and its own router shows it.
 export default {
   fetch(request, env, context) {
 %s    const isView = %s;
@@ -124,7 +124,7 @@ export default {
 // own, or one that calls the framework's server. A dev server answers in its place.
 func IsOfBuild(file string) bool {
 	text, err := os.ReadFile(file)
-	return err == nil && (strings.Contains(string(text), "// What no file answers is a view of the app, whose own router shows it.") ||
+	return err == nil && (strings.Contains(string(text), "// Paths without a file are views of the app, and its own router shows them.") ||
 		strings.HasPrefix(string(text), framework.BuiltMark))
 }
 

@@ -29,8 +29,8 @@ type Template struct {
 // Templates returns the templates, the smallest first.
 func Templates() []Template {
 	return []Template{
-		{"static", "pages, a contact form, no code", []string{"shared", "contact", "static"}},
-		{"members", "the same, and pages for members alone", []string{"shared", "contact", "members"}},
+		{"static", "pages and a contact form, without code", []string{"shared", "contact", "static"}},
+		{"members", "the same, with pages for members only", []string{"shared", "contact", "members"}},
 		{"worker", "pages and a Worker in TypeScript with Hono", []string{"shared", "worker"}},
 		{"full", "Worker, database, members, forms, storage, images, key-value and a secret", []string{"shared", "contact", "full"}},
 	}

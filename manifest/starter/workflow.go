@@ -38,7 +38,7 @@ func (w Workflow) Text() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `name: %s
 on:
-  # never pull_request_target: it would run the code of a fork beside the secrets of this repository
+  # never pull_request_target: it would run the code of a fork with access to the secrets of this repository
   pull_request:
     types: [opened, synchronize, reopened, closed]
   push:
@@ -67,7 +67,7 @@ jobs:
 		}
 	}
 	fmt.Fprintf(&b, `      - name: Plan
-        # a fork gets no key: its plan is compared with nothing, and is in the summary of the job
+        # a fork gets no key: its plan compares with nothing; it is in the summary of the job
         if: %s
         run: pages deploy --plan --offline
   preview:
@@ -79,7 +79,7 @@ jobs:
       pull-requests: write
 `, forkCondition, openCondition, branchCondition)
 	w.begin(&b)
-	b.WriteString("      # all who read the comment can open the preview: --data seed fills it from seed.sql, --data copy\n" +
+	b.WriteString("      # everyone who can read the comment can open the preview: --data seed fills it from seed.sql, --data copy\n" +
 		"      # with the live rows\n")
 	b.WriteString(serviceStep("Preview", `pages deploy --preview --name "$BRANCH" --data empty --comment`))
 	fmt.Fprintf(&b, `  remove:
@@ -159,9 +159,9 @@ func (w Workflow) install(b *strings.Builder) {
 	if w.Commit == "" {
 		b.WriteString(fetch + "HEAD\n")
 	} else {
-		b.WriteString(indent + "# the version that this file was written by; another commit is another version\n" +
+		b.WriteString(indent + "# the version that wrote this file; name another commit to use another version\n" +
 			fetch + w.Commit + " || {\n" +
-			indent + "  echo \"::warning::pages " + w.Commit + " is not published: the newest is built\"\n" +
+			indent + "  echo \"::warning::pages " + w.Commit + " is not published: building the newest\"\n" +
 			"  " + fetch + "HEAD\n" + indent + "}\n")
 	}
 	b.WriteString(`          git checkout --quiet FETCH_HEAD

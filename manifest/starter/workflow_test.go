@@ -49,7 +49,7 @@ func TestWorkflowGetsPages(t *testing.T) {
 	}{
 		{"the newest", "", "", "second", ""},
 		{"a commit", "", first, "first", ""},
-		{"a commit that is not there", "", nowhere, "second", "::warning::pages " + nowhere + " is not published: the newest is built"},
+		{"a commit that is not there", "", nowhere, "second", "::warning::pages " + nowhere + " is not published: building the newest"},
 		{"a release", "1.2.3", first, "released", ""},
 		{"no such release", "9.9.9", first, "first", "::warning::pages 9.9.9 cannot be fetched: it is built from its source"},
 		{"a release whose bytes are wrong", "6.6.6", first, "", "FAILED"},

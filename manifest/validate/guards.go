@@ -42,9 +42,9 @@ func (b *bundle) checkGuards(a *assets) {
 		if guards(r.Pattern) {
 			continue
 		}
-		where := "there is no file at it"
+		where := "it has no file"
 		if strings.HasSuffix(r.Pattern, "/*") {
-			where = "no file lies under it"
+			where = "there is no file under it"
 		}
 		b.Warn(diagnostic.CodeRouteNothing, r.At,
 			fmt.Sprintf("the members route %s guards nothing: %s, and the site has no Worker", sourcetext.Quote(r.Pattern), where),

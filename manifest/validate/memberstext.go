@@ -200,10 +200,10 @@ func (l *leaks) report(files []string) {
 			text = fmt.Sprintf("text of %d members pages, %s among them", more+1, sourcetext.Quote(of[0]))
 		}
 		l.Warn(diagnostic.CodeAssetLeak, "/routes", fmt.Sprintf("the public file %s holds %s", sourcetext.Quote(path.Join(l.dir, f)), text),
-			"guard it with a members route as well, or have what writes it leave those pages out")
+			"guard it with a members route as well, or exclude those pages in the tool that writes the file")
 	}
 	if more := reported - maxLeaksReported; more > 0 {
 		l.Warn(diagnostic.CodeAssetLeak, "/routes", diagnostic.Plural(more, "more public file")+" with text of members pages",
-			"correct those that are listed first")
+			"correct the listed ones first")
 	}
 }

@@ -19,7 +19,7 @@ func (b *bundle) checkMigrations(p jsontree.Pointer, dir string) {
 	if err != nil {
 		b.Refuse(diagnostic.CodePathUnreadable, p,
 			fmt.Sprintf("the migrations in %s cannot be read: %s", sourcetext.Quote(dir), sitepath.Reason(err)),
-			"let the user who runs this read them")
+			"give yourself permission to read them")
 		return
 	}
 	for _, f := range folder.Findings {
@@ -39,7 +39,7 @@ func (b *bundle) checkUnnamed() {
 	const usual = "migrations"
 	if script := migrationfiles.FirstScript(b.fsys, usual); script != "" {
 		b.Warn(diagnostic.CodeMigrationIgnored, "/bindings/database",
-			sourcetext.Quote(script)+" is no migration: the database names no folder of them",
+			sourcetext.Quote(script)+" is not applied: the database names no folder of migrations",
 			fmt.Sprintf("add \"migrations\": %q to \"bindings.database\"", usual))
 	}
 }

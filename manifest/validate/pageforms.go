@@ -30,7 +30,7 @@ func (b *bundle) searchPage(s *pageSearch, e publicfiles.Entry) {
 	case err != nil && !sitepath.Vanished(b.fsys, e.File):
 		b.Refuse(diagnostic.CodePathUnreadable, "/assets",
 			fmt.Sprintf("the public file %s cannot be read: %s", sourcetext.Quote(e.File), sitepath.Reason(err)),
-			"let the user who runs this read it")
+			"give yourself permission to read it")
 	}
 }
 
@@ -58,7 +58,7 @@ func (b *bundle) checkPageForms(a *assets) {
 				fix = fmt.Sprintf(`add {"name": %q, "event": %s} to "forms", if it should raise an event of its own`, name, event)
 			} else {
 				code = diagnostic.CodeFormName
-				msg = fmt.Sprintf("the form %s has a name that no form has: the platform refuses it with 422", sourcetext.Quote(f.Name))
+				msg = fmt.Sprintf("the form %s has an invalid name: the platform refuses it with 422", sourcetext.Quote(f.Name))
 			}
 			b.warnForm(f, code, msg, fix)
 		}
@@ -66,19 +66,19 @@ func (b *bundle) checkPageForms(a *assets) {
 	}
 	b.checkFormTags(s.Tags, a)
 	if len(s.cut) > 0 {
-		msg := fmt.Sprintf("%s, starting with %s, have more in them than is looked through for forms",
+		msg := fmt.Sprintf("%s, starting with %s, are too large to search all of them for forms",
 			diagnostic.Plural(len(s.cut), "public page"), sourcetext.Quote(s.cut[0]))
 		if len(s.cut) == 1 {
-			msg = fmt.Sprintf("the public page %s has more in it than is looked through for forms", sourcetext.Quote(s.cut[0]))
+			msg = fmt.Sprintf("the public page %s is too large to search all of it for forms", sourcetext.Quote(s.cut[0]))
 		}
-		b.Warn(diagnostic.CodePageCut, "/assets", msg, "keep scripts and data in files of their own")
+		b.Warn(diagnostic.CodePageCut, "/assets", msg, "move scripts and data to separate files")
 		return
 	}
 	for _, p := range b.Objects("/forms") {
 		name, ok := b.Str(p.Key("name"))
 		if ok && s.pages > 0 && !found[name] {
 			b.Warn(diagnostic.CodeFormUnused, p.Key("name"), "no page has the declared form "+sourcetext.Quote(name),
-				"correct the name or remove it; forms that a script or the Worker renders are not seen here")
+				"correct the name or remove it; this check does not see forms that a script or the Worker renders")
 		}
 	}
 }

@@ -51,15 +51,15 @@ func (b *bundle) checkPath(p jsontree.Pointer, wantDir bool) (string, bool) {
 	case errors.Is(err, fs.ErrNotExist):
 		b.Refuse(diagnostic.CodePathMissing, p, names+"which does not exist", b.missingFix(name, wantDir))
 	case err == nil && !b.hasDiskSpelling(name):
-		b.Refuse(diagnostic.CodePathMissing, p, names+"which does not exist: this disk has it in another spelling",
-			cmp.Or(b.nearPath(name), "write the path as the disk does"))
+		b.Refuse(diagnostic.CodePathMissing, p, names+"which does not exist: on this disk it is spelled differently",
+			cmp.Or(b.nearPath(name), "write the path as it is on the disk"))
 	case errors.Is(err, sitepath.ErrLinkOut), errors.Is(err, sitepath.ErrLinkLoop):
-		b.Refuse(diagnostic.CodePathSymlink, p, names+"where "+err.Error(), "put the files themselves into the bundle")
+		b.Refuse(diagnostic.CodePathSymlink, p, names+"where "+err.Error(), "replace the link with the files")
 	case err != nil:
 		b.Refuse(diagnostic.CodePathUnreadable, p, names+"which cannot be read: "+sitepath.Reason(err),
-			"let the user who runs this read it")
+			"give yourself permission to read it")
 	case info.Mode().IsRegular() && !wantDir && (strings.HasSuffix(declared, "/") || strings.HasSuffix(declared, "/.")):
-		b.Refuse(diagnostic.CodePathKind, p, names+"as one names a directory", "write "+sourcetext.Quote(name))
+		b.Refuse(diagnostic.CodePathKind, p, names+"with a slash at the end, as a directory", "write "+sourcetext.Quote(name))
 	case info.IsDir() != wantDir || !wantDir && !info.Mode().IsRegular():
 		b.Refuse(diagnostic.CodePathKind, p, names+"which is not "+want, "name "+want)
 	case !wantDir && slices.Contains(dataExtensions, path.Ext(name)):
@@ -67,7 +67,7 @@ func (b *bundle) checkPath(p jsontree.Pointer, wantDir bool) (string, bool) {
 		if strings.HasPrefix(path.Ext(name), ".htm") {
 			fix = `remove it: pages need no Worker, and are served from the folder that "assets" names`
 		}
-		b.Refuse(diagnostic.CodePathKind, p, names+"which is no JavaScript or TypeScript", fix)
+		b.Refuse(diagnostic.CodePathKind, p, names+"which is not JavaScript or TypeScript", fix)
 	default:
 		if fault := publicfiles.FolderFault(name); p == "/assets" && fault != "" {
 			b.Refuse(diagnostic.CodePathInvalid, p, names+"whose files cannot be uploaded: its path "+fault, "rename the folder")
@@ -85,10 +85,10 @@ func (b *bundle) missingFix(name string, wantDir bool) string {
 	if before, _, isPattern := strings.Cut(name, "*"); isPattern {
 		if dir := path.Dir(before); wantDir && dir != "." {
 			if _, info, err := sitepath.Follow(b.fsys, dir); err == nil && info.IsDir() {
-				return "write " + sourcetext.Literal(dir) + ": it stands for all that is in it"
+				return "write " + sourcetext.Literal(dir) + ": it includes everything in it"
 			}
 		}
-		return "name one, without a pattern"
+		return "name one file or folder, without a pattern"
 	}
 	switch top, _, _ := strings.Cut(name, "/"); top {
 	case "node_modules":

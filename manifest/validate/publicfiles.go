@@ -41,7 +41,7 @@ func (b *bundle) checkAssets(dir string) []string {
 		if name, ok := b.Str(p); ok && dir == "." {
 			b.Warn(diagnostic.CodeAssetSource, "/assets",
 				fmt.Sprintf("the assets folder is the site's own, and holds %s, the site's %s", sourcetext.Quote(name), p.Label()),
-				"keep public files in a folder of their own")
+				"move the public files to a separate folder")
 		}
 	}
 	a := &assets{dir: dir}
@@ -60,7 +60,7 @@ func (b *bundle) checkAssets(dir string) []string {
 		if seen++; seen > maxAssetEntries {
 			b.listing = nil
 			b.Warn(diagnostic.CodeAssetCount, "/assets",
-				fmt.Sprintf("there are more than %d public files and folders; the rest were not looked at", maxAssetEntries),
+				fmt.Sprintf("there are more than %d public files and folders; the rest were not checked", maxAssetEntries),
 				"keep generated files out of "+sourcetext.Quote(dir))
 			break
 		}
@@ -68,7 +68,7 @@ func (b *bundle) checkAssets(dir string) []string {
 			b.listing = nil
 			b.Refuse(diagnostic.CodePathUnreadable, "/assets",
 				fmt.Sprintf("the public file %s cannot be read: %s", sourcetext.Quote(e.File), sitepath.Reason(err)),
-				"let the user who runs this read it, or move it out of "+sourcetext.Quote(dir))
+				"give yourself permission to read it, or move it out of "+sourcetext.Quote(dir))
 			continue
 		}
 		b.checkAsset(a, e)
@@ -81,13 +81,13 @@ func (b *bundle) checkAssets(dir string) []string {
 	}
 	if more := a.refused - maxAssetFaults; more > 0 {
 		b.Refuse(diagnostic.CodeAssetCount, "/assets", diagnostic.Plural(more, "more public file")+" cannot be served",
-			"correct those that are listed first")
+			"correct the listed ones first")
 	}
 	if b.upload && (len(a.files) > limits.MaxFiles || a.bytes > limits.MaxBundleBytes) {
 		b.Refuse(diagnostic.CodeAssetsTooMany, "/assets",
-			fmt.Sprintf("the public files are %d of %s together, over the %d files or %s that an upload takes",
+			fmt.Sprintf("the public files are %d of %s together, over the limit of %d files or %s in an upload",
 				len(a.files), mebibytes(a.bytes), limits.MaxFiles, mebibytes(limits.MaxBundleBytes)),
-			"serve large collections from storage")
+			"move large collections to storage")
 	}
 	if len(a.renamed) > 0 {
 		more := ""
@@ -95,7 +95,7 @@ func (b *bundle) checkAssets(dir string) []string {
 			more = " and " + diagnostic.Plural(n, "other")
 		}
 		b.Warn(diagnostic.CodeAssetRenamed, "/assets",
-			fmt.Sprintf("the public file %s%s is in decomposed Unicode, and served by the composed name",
+			fmt.Sprintf("the public file %s%s has a name in decomposed Unicode, and is served by the composed name",
 				sourcetext.Quote(a.renamed[0]), more),
 			"rename it to form NFC")
 	}
@@ -152,7 +152,7 @@ func (b *bundle) checkSize(a *assets, e publicfiles.Entry) {
 	a.bytes += info.Size()
 	if info.Size() > limits.MaxFileBytes {
 		b.refuseAsset(a, diagnostic.FileError(diagnostic.CodeAssetTooLarge, e.File, "serve it from storage",
-			"%s has %s, over the %s that an upload takes",
+			"%s has %s, over the limit of %s in an upload",
 			sourcetext.Quote(e.File), diagnostic.Plural(int(info.Size()), "byte"), mebibytes(limits.MaxFileBytes)))
 	}
 }
@@ -177,7 +177,7 @@ func (b *bundle) checkSecret(a *assets, e publicfiles.Entry) {
 		what, them = "folder", "folders"
 	}
 	b.refuseSecret(a, diagnostic.CodeNameSecret,
-		fmt.Sprintf("the public %s %s is refused by its name: %s called so usually hold secrets", what, sourcetext.Quote(e.File), them),
+		fmt.Sprintf("the public %s %s is refused by its name: %s of that name usually hold secrets", what, sourcetext.Quote(e.File), them),
 		"rename it if it holds none, or "+publicfiles.Folder{Dir: a.dir}.MoveOut())
 }
 

@@ -24,12 +24,12 @@ func (b *bundle) checkRuntimeConfig() []string {
 			continue
 		}
 		var src []byte
-		fix := "put a file in its place, or remove it"
+		fix := "replace it with a file, or remove it"
 		if err == nil {
 			src, err = sitepath.ReadFile(b.fsys, target, limits.MaxManifestBytes+1)
 		}
 		if err == nil && len(src) > limits.MaxManifestBytes {
-			err, fix = fmt.Errorf("it is longer than %d bytes", limits.MaxManifestBytes), "put a smaller file in its place, or remove it"
+			err, fix = fmt.Errorf("it is longer than %d bytes", limits.MaxManifestBytes), "make the file smaller, or remove it"
 		}
 		if err != nil {
 			c := &runtimeConfig{bundle: b, file: name, where: sourcetext.NewLines("")}
@@ -105,7 +105,7 @@ func (c *runtimeConfig) flags() []string {
 	}
 	const own = jsontree.Pointer("/runtime/compatibilityFlags")
 	if len(list.Items) > 0 && len(c.Root.Resolve(own).List()) > 0 {
-		msg := fmt.Sprintf("compatibility flags are declared in %s already", sourcetext.Quote(path.Base(c.file)))
+		msg := fmt.Sprintf("compatibility flags are already declared in %s", sourcetext.Quote(path.Base(c.file)))
 		c.Refuse(diagnostic.CodeFlagsTwice, own, msg, "declare them in one of the two files only")
 	}
 	return flags

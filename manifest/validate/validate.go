@@ -87,10 +87,10 @@ func load(fsys fs.FS, name string, to *purpose) (*manifest.Manifest, diagnostic.
 	src, err := sitepath.ReadFile(fsys, name, limits.MaxManifestBytes+1)
 	if err != nil {
 		d := manifest.NewDocument("")
-		msg, fix := fmt.Sprintf("there is no %s here", sourcetext.Quote(name)), "create one ({} is enough), or name the site's folder"
+		msg, fix := fmt.Sprintf("there is no %s here", sourcetext.Quote(name)), "create one ({} is enough), or pass the site's folder"
 		if !errors.Is(err, fs.ErrNotExist) {
 			msg, fix = fmt.Sprintf("%s cannot be read: %s", sourcetext.Quote(name), sitepath.Reason(err)),
-				"put a file there that the user who runs this can read"
+				"replace it with a file that you can read"
 		}
 		d.Add(diagnostic.Error, diagnostic.CodeFileMissing, "", sourcetext.Span{}, msg, fix)
 		return d.Finish()

@@ -39,13 +39,13 @@ func Same(a, b []byte) bool {
 func Declare(m *manifest.Manifest) []byte {
 	var b strings.Builder
 	b.WriteString(header + "/* eslint-disable */\n\n")
-	b.WriteString("/** What the manifest binds to the Worker: the second argument of fetch. */\ninterface PagesEnv {\n")
+	b.WriteString("/** The bindings of the Worker: the second argument of fetch. */\ninterface PagesEnv {\n")
 	for _, p := range bindings(m) {
 		fmt.Fprintf(&b, "  /** %s */\n  %s: %s;\n", p.about, key(p.name), p.kind)
 	}
 	b.WriteString("}\n\n")
 	if len(m.Forms) > 0 {
-		b.WriteString("declare namespace Pages {\n  /** The declared forms, and the event that each raises beside " +
+		b.WriteString("declare namespace Pages {\n  /** The declared forms, and the event that each raises in addition to " +
 			"\"pages.lead.captured\". */\n  interface Forms {\n")
 		for _, f := range m.Forms {
 			fmt.Fprintf(&b, "    %s: %s;\n", key(f.Name), quote(f.Event))
@@ -74,7 +74,7 @@ func bindings(m *manifest.Manifest) []property {
 	}
 	switch b.ProjectDatabase {
 	case manifest.ProjectRead:
-		list = append(list, property{manifest.ProjectDatabaseName, "D1Database", "The project's database; writing is refused."})
+		list = append(list, property{manifest.ProjectDatabaseName, "D1Database", "The project's database, read-only."})
 	case manifest.ProjectReadWrite:
 		list = append(list, property{manifest.ProjectDatabaseName, "D1Database", "The project's database."})
 	case manifest.ProjectNone:

@@ -40,7 +40,7 @@ func TestDeclare(t *testing.T) {
 				t.Errorf("%s: want %q and not %q in\n%s", c.manifest, c.want, c.not, text[:min(len(text), 600)])
 			}
 			if !workertypes.Own([]byte(text)) || text != declare(t, c.manifest) {
-				t.Errorf("%s: the text is not known again", c.manifest)
+				t.Errorf("%s: the text is unknown again", c.manifest)
 			}
 		})
 	}

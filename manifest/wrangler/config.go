@@ -145,17 +145,17 @@ func decode(name string, text []byte) (map[string]any, error) {
 	keys := map[string]any{}
 	if format := exampleNames.FindStringSubmatch(path.Base(name)); format != nil && format[1] == "toml" {
 		if _, err := toml.Decode(string(text), &keys); err != nil {
-			return nil, fmt.Errorf("this is no TOML: %w", err)
+			return nil, fmt.Errorf("not valid TOML: %w", err)
 		}
 		plainMap, _ := plain(keys).(map[string]any) // a map stays one
 		return plainMap, nil
 	}
 	standard, err := hujson.Standardize(bytes.TrimPrefix(text, []byte("\uFEFF")))
 	if err != nil {
-		return nil, fmt.Errorf("this is no JSON with comments: %w", err)
+		return nil, fmt.Errorf("not valid JSON with comments: %w", err)
 	}
 	if err := json.Unmarshal(standard, &keys); err != nil || keys == nil {
-		return nil, errors.New("this is no JSON object")
+		return nil, errors.New("not a JSON object")
 	}
 	return keys, nil
 }

@@ -97,7 +97,7 @@ func (r *translator) code() {
 		r.note("package.json: "+key, Unneeded, "the Worker that it names is the \"entry\"")
 	}
 	if info, err := fs.Stat(r.fsys, "functions"); err == nil && info.IsDir() && r.keys["pages_build_output_dir"] != nil {
-		r.note("functions/", Lost, "functions that are named by their files are not run here: `npx wrangler pages functions build "+
+		r.note("functions/", Lost, "functions named after their files do not run here: `npx wrangler pages functions build "+
 			"--outdir worker` makes one module of them; name it, worker/index.js, in \"entry\", with its \"routes\"")
 	}
 }
@@ -114,8 +114,8 @@ func (r *translator) assets() {
 		if dir, _ := site["bucket"].(string); dir != "" && r.Manifest.Assets == "" {
 			delete(r.keys, "site")
 			r.Manifest.Assets = r.file(dir)
-			r.note("site", Changed, "its files are served before the Worker is asked: take what reads them out of the code, or call "+
-				"env.ASSETS.fetch(request) in its place")
+			r.note("site", Changed, "its files are served before the Worker runs: remove the code that reads them, or call "+
+				"env.ASSETS.fetch(request) instead")
 		}
 		return
 	}
@@ -125,7 +125,7 @@ func (r *translator) assets() {
 	r.noteRenamed("assets.binding", settings["binding"], manifest.AssetsName)
 	first := settings["run_worker_first"]
 	if first != nil && first != false {
-		r.note("assets.run_worker_first", Changed, "a file is always served before the Worker is asked: keep what the Worker must "+
+		r.note("assets.run_worker_first", Changed, "a file is always served before the Worker runs: keep paths that the Worker must "+
 			"answer itself out of the assets, or guard it with a members route")
 	}
 	switch handling, _ := settings["not_found_handling"].(string); handling {
@@ -135,12 +135,12 @@ func (r *translator) assets() {
 		if first == true {
 			r.SinglePage.WorkerFirst = []string{"/*"}
 		}
-		r.note("assets.not_found_handling", Changed, "an unknown path is a 404, but for a Worker that answers it with the start page")
+		r.note("assets.not_found_handling", Changed, "an unknown path is a 404, unless a Worker answers it with the start page")
 	default:
-		r.note("assets.not_found_handling", Lost, fmt.Sprintf("%q is not known", handling))
+		r.note("assets.not_found_handling", Lost, fmt.Sprintf("%q is unknown", handling))
 	}
 	if handling, ok := settings["html_handling"].(string); ok && handling != "auto-trailing-slash" {
-		r.note("assets.html_handling", Changed, "pages are served as under \"auto-trailing-slash\"")
+		r.note("assets.html_handling", Changed, "pages are served as with \"auto-trailing-slash\"")
 	}
 }
 
@@ -174,14 +174,15 @@ func (r *translator) databases() {
 		case name == manifest.ProjectDatabaseName && r.Manifest.Bindings.ProjectDatabase == "":
 			r.Manifest.Bindings.ProjectDatabase = manifest.ProjectReadWrite
 			if len(list) == 1 {
-				r.note(key, Changed, fmt.Sprintf("env.%[1]s is the database that all sites of a project share, and has no migrations: for "+
-					"one of the site's own, declare \"database\" under \"bindings\" in its place, and hand on { ...env, %[1]s: env.%[2]s }",
+				r.note(key, Changed, fmt.Sprintf("env.%[1]s is the database that all sites of a project share, without migrations: for "+
+					"a database of the site alone, declare \"database\" under \"bindings\" instead, and pass on {  ...env, %[1]s: "+
+					"env.%[2]s }",
 					name, manifest.DatabaseName))
 			}
 		case r.Manifest.Bindings.Database == nil:
 			r.database(key, name, db)
 		default:
-			r.note(key, Lost, fmt.Sprintf("a site has one database of its own; %q is not bound", name))
+			r.note(key, Lost, fmt.Sprintf("a site has only one database of its own; %q is not bound", name))
 		}
 	}
 }
@@ -204,14 +205,15 @@ func (r *translator) database(key, name string, db map[string]any) {
 			}
 		}
 	} else if declared {
-		text := fmt.Sprintf("there is no folder %q: name it in \"bindings.database.migrations\" once it exists", dir)
+		text := fmt.Sprintf("the folder %q does not exist: name it in \"bindings.database.migrations\" once it does", dir)
 		r.note(key+".migrations_dir", Changed, text)
 	}
 	if db["migrations_table"] != nil || db["migrations_pattern"] != nil {
-		r.note(key+".migrations_table", Changed, "the platform keeps its own ledger of migrations, and takes the .sql files of one folder")
+		r.note(key+".migrations_table", Changed, "the platform has its own table of applied migrations, and applies the .sql files of "+
+			"one folder")
 	}
 	r.note(key+".database_id", Unneeded,
-		"the platform makes the database; rows are brought over with wrangler d1 export and pages db import")
+		"the platform creates the database; copy the rows with wrangler d1 export and pages db import")
 }
 
 // folder finds a folder that begins where the configuration lies or, as some builds leave it, where the project does. It returns
@@ -252,7 +254,7 @@ func (r *translator) stores() {
 // noteRenamed notes a binding that has another name here.
 func (r *translator) noteRenamed(key string, name any, here string) {
 	if text, ok := name.(string); ok && text != here && text != "" {
-		const renamed = "env.%[1]s is called env.%[2]s here: rename it in the code, or hand on { ...env, %[1]s: env.%[2]s }"
+		const renamed = "env.%[1]s is env.%[2]s here: rename it in the code, or pass on { ...env, %[1]s: env.%[2]s }"
 		r.note(key, Changed, fmt.Sprintf(renamed, text, here))
 	}
 }
@@ -268,14 +270,15 @@ func (r *translator) variables() {
 				continue // every value of a configuration can be encoded
 			}
 			text = strings.ReplaceAll(string(encoded), "'", `\u0027`) // it can stand between such quotes in a file of secrets
-			r.note("vars."+name, Changed, fmt.Sprintf("env.%s is a text here: read it with JSON.parse", name))
+			r.note("vars."+name, Changed, fmt.Sprintf("env.%s is a string here: read it with JSON.parse", name))
 		}
 		if r.secret("vars."+name, name) {
 			r.Vars[name] = text
 		}
 	}
 	if len(r.Vars) > 0 {
-		r.note("vars", Changed, "plain variables are secrets here: their values go into .dev.vars.pages, which "+
+		r.note("vars", Changed, "plain variables are secrets here: set their values on the site; locally they are in .dev.vars.pages, "+
+			"which "+
 			"wrangler does not read, and are set on the site")
 	}
 	secrets, _ := r.take("secrets").(map[string]any)
@@ -301,7 +304,7 @@ func (r *translator) secret(key, name string) bool {
 	case slices.Contains(b.Secrets, name):
 		return true
 	case slices.Contains(taken, name), name == "", len([]rune(name)) > limits.MaxName:
-		r.note(key, Lost, fmt.Sprintf("no secret can be called %q", name))
+		r.note(key, Lost, fmt.Sprintf("%q is not a valid name of a secret", name))
 		return false
 	}
 	b.Secrets = append(b.Secrets, name)
@@ -319,15 +322,15 @@ func (r *translator) compatibility() {
 		case manifest.FlagNodeJS, manifest.FlagStrictlyPublic:
 			r.flag(key, flag)
 		case "nodejs_als", "nodejs_compat_v2":
-			text := "the platform does not accept %q: %q has it"
+			text := "the platform does not accept %q: %q includes it"
 			if slices.Contains(r.declared, flag) {
-				text = "the platform does not accept %q, and reads this file: write %q in its place there, which has it"
+				text = "the platform does not accept %q, and reads this file: write %q there instead, which includes it"
 			} else {
 				r.flag(key, manifest.FlagNodeJS)
 			}
 			r.note(key, Changed, fmt.Sprintf(text, flag, manifest.FlagNodeJS))
 		case "no_" + manifest.FlagNodeJS, "no_nodejs_compat_v2": // which Nitro adds for Nuxt, SolidStart and others
-			effect, text := Unneeded, fmt.Sprintf("what is of Node.js comes with %q alone", manifest.FlagNodeJS)
+			effect, text := Unneeded, fmt.Sprintf("the modules of Node.js come with %q only", manifest.FlagNodeJS)
 			if slices.Contains(r.declared, flag) {
 				effect, text = Changed, text+", and the platform reads this file: remove it there"
 			}
@@ -354,13 +357,13 @@ func (r *translator) date(flags []string) {
 	const key = "compatibility_date"
 	date := r.takeText(key)
 	if _, err := time.Parse(time.DateOnly, date); err != nil && date != "" { // the placeholder of a project template
-		r.note(key, Changed, fmt.Sprintf("%q is no day: the platform's own date, %s, counts", date, manifest.PinDate))
+		r.note(key, Changed, fmt.Sprintf("%q is not a date: the platform's own date, %s, applies", date, manifest.PinDate))
 		return
 	}
 	if date > manifest.PinDate {
 		r.Manifest.Runtime.CompatibilityDate = date
 	} else if date != "" && date < manifest.PinDate {
-		r.note(key, Changed, "the platform's own date, "+manifest.PinDate+", is newer and counts")
+		r.note(key, Changed, "the platform's own date, "+manifest.PinDate+", is newer and applies")
 	}
 	if date >= nodeByItself && !slices.Contains(flags, "no_"+manifest.FlagNodeJS) {
 		r.flag(key, manifest.FlagNodeJS)

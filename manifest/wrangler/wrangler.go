@@ -76,7 +76,7 @@ func Translate(fsys fs.FS, devVars ...string) (*Translation, error) {
 	switch {
 	case own == nil:
 	case own.example && generated == nil:
-		r.note(own.file, Changed, "this is an example: look over what was taken from it")
+		r.note(own.file, Changed, "this is an example: check the values taken from it")
 	case own.example: // the platform does not read it
 	case path.Ext(own.file) != ".toml":
 		r.declares, r.declared = own.file, texts(own.keys["compatibility_flags"])
@@ -96,31 +96,31 @@ func aboutKey(key string) (Effect, string) {
 		"upload_source_maps", "minify", "observability", "logpush", "placement", "legacy_env", "topLevelName", "tsconfig",
 		"base_dir", "preserve_file_names", "first_party_worker", "keep_names", "python_modules", "previews", "compliance_region",
 		"dependencies_instrumentation", "cache":
-		return Unneeded, "the platform, or the command line, sees to this"
+		return Unneeded, "the platform or the command line does this"
 	case "route", "routes":
-		return Unneeded, "the address belongs to the site; a domain is connected there"
+		return Unneeded, "the address belongs to the site: connect a domain on the platform"
 	case "no_bundle":
-		return Unneeded, "a Worker that says so stays as it was built, as long as this file is there"
+		return Unneeded, "a Worker with this setting stays as it was built, as long as this file exists"
 	case "find_additional_modules":
-		return Changed, "modules are found by what imports them"
+		return Changed, "modules are found through imports"
 	case "rules":
-		return Changed, "imports are known by their ending: .txt, .html and .sql are texts, .bin is bytes, .wasm a module"
+		return Changed, "the extension sets the type of an import: .txt, .html and .sql are text, .bin is bytes, .wasm is a module"
 	case "define", "alias", "jsx_factory", "jsx_fragment":
-		return Changed, "settings of the compiler are read from tsconfig.json"
+		return Changed, "compiler settings are read from tsconfig.json"
 	case "env":
-		return Lost, "only the settings at the top were read: a site is one environment"
+		return Lost, "only the top-level settings were read: a site has one environment"
 	case "durable_objects", "migrations":
 		return Lost, "there are no Durable Objects: keep the state in the database"
 	case "exports":
-		return Lost, "the default export alone is called: there are no Durable Objects, keep the state in the database"
+		return Lost, "only the default export is called: there are no Durable Objects, so keep the state in the database"
 	case "access":
-		return Lost, "there is no Cloudflare Access: routes for members ask who it is, and ctx.member says it"
+		return Lost, "there is no Cloudflare Access: use members routes, and read the member from ctx.member"
 	case "queues", "workflows":
-		return Lost, "nothing but a request starts a Worker: do the work in ctx.waitUntil, and keep its state in the database"
+		return Lost, "only a request starts a Worker: do the work in ctx.waitUntil, and keep its state in the database"
 	case "triggers":
-		return Lost, "nothing but a request starts a Worker: do the work in a route, and have something else call that on time"
+		return Lost, "only a request starts a Worker: do the work in a route, and call it from a scheduler elsewhere"
 	case "addresses", "connect":
-		return Lost, "nothing but a request starts a Worker"
+		return Lost, "only a request starts a Worker"
 	case "ai", "ai_search", "ai_search_namespaces", "vectorize", "browser", "pipelines", "analytics_engine_datasets", "send_email", "media",
 		"agent_memory", "analytics", "artifacts", "flagship", "k2", "stream":
 		return Lost, "there is no such service: call one with fetch"
@@ -129,15 +129,15 @@ func aboutKey(key string) (Effect, string) {
 	case "ratelimits":
 		return Lost, "there is no rate limiter: count in the database"
 	case "secrets_store_secrets":
-		return Lost, `name it in "secrets" under "bindings": env has the text itself then, and no get()`
+		return Lost, `name it in "secrets" under "bindings": env then has the value itself, without get()`
 	case "wasm_modules", "text_blobs", "data_blobs":
 		return Lost, "import the file in the code: .wasm is a module, .txt a text, .bin bytes"
 	case "services", "dispatch_namespaces", "tail_consumers", "streaming_tail_consumers", "worker_loaders", "vpc_services", "vpc_networks":
-		return Lost, "a Worker cannot be bound to another: call it by its address with fetch"
+		return Lost, "a Worker cannot be bound to another: call its address with fetch"
 	case "site":
 		return Lost, `name the folder of static files in "assets" instead`
 	case "containers", "cloudchamber", "mtls_certificates", "version_metadata", "unsafe", "unsafe_hello_world", "logfwdr":
 		return Lost, "the platform has no such binding"
 	}
-	return Lost, "this key is not known"
+	return Lost, "this key is unknown"
 }

@@ -301,7 +301,7 @@ func TestRemedies(t *testing.T) {
 		`"workflows": [{}]`:                    "ctx.waitUntil",
 		`"queues": {"producers": [{}]}`:        "ctx.waitUntil",
 		`"triggers": {"crons": ["* * * * *"]}`: "do the work in a route",
-		`"services": [{}]`:                     "call it by its address with fetch",
+		`"services": [{}]`:                     "call its address with fetch",
 		`"pipelines": [{}]`:                    "call one with fetch",
 		`"hyperdrive": [{}]`:                   "the site's own database",
 		`"ratelimits": [{}]`:                   "count in the database",
@@ -320,13 +320,13 @@ func TestRemedies(t *testing.T) {
 
 func TestTranslateFails(t *testing.T) {
 	for files, want := range map[string]string{
-		"wrangler.json={":                                "wrangler.json: this is no JSON with comments",
-		"wrangler.json=[]":                               "wrangler.json: this is no JSON object",
-		"wrangler.json=null":                             "wrangler.json: this is no JSON object",
-		"wrangler.toml=a = ":                             "wrangler.toml: this is no TOML",
-		"wrangler.toml.sample=a = ":                      "wrangler.toml.sample: this is no TOML",
+		"wrangler.json={":                                "wrangler.json: not valid JSON with comments",
+		"wrangler.json=[]":                               "wrangler.json: not a JSON object",
+		"wrangler.json=null":                             "wrangler.json: not a JSON object",
+		"wrangler.toml=a = ":                             "wrangler.toml: not valid TOML",
+		"wrangler.toml.sample=a = ":                      "wrangler.toml.sample: not valid TOML",
 		"wrangler.jsonc=" + strings.Repeat(" ", 1<<20+1): "it is longer than",
-		".wrangler/deploy/config.json=[]":                "config.json: this is no JSON object",
+		".wrangler/deploy/config.json=[]":                "config.json: not a JSON object",
 	} {
 		t.Run(files, func(t *testing.T) {
 			if _, err := wrangler.Translate(project(files)); err == nil || !strings.Contains(err.Error(), want) {

@@ -136,11 +136,11 @@ func fit(ctx context.Context, conn *sql.Conn, table string) (kind tableKind, col
 		return kind, nil, refuse("Neither the page's database nor the restore point has a table %q.", table)
 	case !ok:
 		return kind, nil, refuse(
-			"The page's database has no table %q any more, only the restore point has it: put all back, without tables.", table)
+			"The page's database has no table %q any more, only the restore point does: restore everything, without tables.", table)
 	case !then:
 		return kind, nil, refuse("The restore point has no table %q yet.", kind.name)
 	case kind.virtual || other.virtual:
-		return kind, nil, refuse("%q is a virtual table, whose rows lie in others: put all back, without tables.", kind.name)
+		return kind, nil, refuse("%q is a virtual table, whose rows are in other tables: restore everything, without tables.", kind.name)
 	}
 	columns, err = columnsOf(ctx, conn, "main", kind.name)
 	if err != nil {
@@ -151,7 +151,7 @@ func fit(ctx context.Context, conn *sql.Conn, table string) (kind tableKind, col
 		return kind, nil, err
 	}
 	if a, b := storedNames(columns), storedNames(others); !slices.EqualFunc(a, b, dbfile.SameName) {
-		return kind, nil, refuse("The table %q has the columns %s now, and had %s then: put all back, without tables.",
+		return kind, nil, refuse("The table %q has the columns %s now, and had %s then: restore everything, without tables.",
 			kind.name, strings.Join(a, ", "), strings.Join(b, ", "))
 	}
 	return kind, columns, nil
@@ -203,7 +203,8 @@ func putTables(ctx context.Context, conn *sql.Conn, c TableChange) error {
 	for key, n := range now {
 		if n > broken[key] {
 			return refuse(
-				"%s of the table %q would refer to rows of %q that are not there: put both tables back, or all, without tables.",
+				"%s of the table %q would refer to rows of %q that do not exist: restore both tables, or restore everything, without "+
+					"tables.",
 				rowsText(n-broken[key]), key.table, key.parent)
 		}
 	}
@@ -227,7 +228,7 @@ func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []col
 	if keep {
 		condition, _, ok := sinceCondition(columns, columns, kind)
 		if !ok {
-			return refuse("The newer rows of %q cannot be identified: put back with leads \"drop\".", kind.name)
+			return refuse("The newer rows of %q cannot be identified: restore with leads \"drop\".", kind.name)
 		}
 		p.since = strings.ReplaceAll(condition, " FROM main.", " FROM past.")
 	}
@@ -326,7 +327,7 @@ func unfit(err error, table string) error {
 	if !ok || !slices.Contains([]int{sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_ERROR}, failed.Code()&0xff) {
 		return err
 	}
-	return refuse("The rows of then do not fit into the table %q, %s: put all back, without tables.", table, failed.Error())
+	return refuse("The old rows do not fit into the table %q, %s: restore everything, without tables.", table, failed.Error())
 }
 
 // checkPut refuses a table whose rows are not those of then, since a trigger changed them.
@@ -336,7 +337,7 @@ func checkPut(ctx context.Context, conn *sql.Conn, kind tableKind, columns []col
 	err := conn.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT "+list+" FROM past."+dbfile.QuoteName(kind.name)+" EXCEPT SELECT "+list+
 		" FROM main."+dbfile.QuoteName(kind.name)+")").Scan(&missing)
 	if err == nil && missing > 0 {
-		err = refuse("A trigger changes %s of the table %q as they are put back: put all back, without tables.",
+		err = refuse("A trigger changes %s of the table %q while they are restored: restore everything, without tables.",
 			strings.ToLower(rowsText(missing)), kind.name)
 	}
 	return err

@@ -165,23 +165,23 @@ func TestTables(t *testing.T) {
 		{"two tables", orders, "DELETE FROM orders; DELETE FROM people", "people,orders", "ada bob"},
 		{
 			"a key would break", orders, "INSERT INTO people VALUES (3, 'cyd', NULL); INSERT INTO orders VALUES (2, 3)", "people",
-			`One row of the table "orders" would refer to rows of "people" that are not there: put both tables back, or ` +
-				`all, without tables.`,
+			`One row of the table "orders" would refer to rows of "people" that do not exist: restore both tables, or restore ` +
+				`everything, without tables.`,
 		},
 		{"a key is broken already", orders, "PRAGMA foreign_keys = 0; INSERT INTO orders VALUES (7, 99)", "people", "ada bob"},
 		{
 			"other columns", orders, "ALTER TABLE people DROP COLUMN email", "people",
-			`The table "people" has the columns id, name now, and had email, id, name then: put all back, without tables.`,
+			`The table "people" has the columns id, name now, and had email, id, name then: restore everything, without tables.`,
 		},
 		{"no such table", orders, "SELECT 1", "persons", `Neither the page's database nor the restore point has a table "persons".`},
 		{
 			"not any more", orders, "DROP TABLE orders; DROP TABLE people", "people",
-			`The page's database has no table "people" any more, only the restore point has it: put all back, without tables.`,
+			`The page's database has no table "people" any more, only the restore point does: restore everything, without tables.`,
 		},
 		{"not yet", orders, "CREATE TABLE later (x)", "later", `The restore point has no table "later" yet.`},
 		{
 			"virtual", "CREATE VIRTUAL TABLE people USING fts5 (name)", "INSERT INTO people VALUES ('x')", "people",
-			`"people" is a virtual table, whose rows lie in others: put all back, without tables.`,
+			`"people" is a virtual table, whose rows are in other tables: restore everything, without tables.`,
 		},
 		{
 			"the platform's", "CREATE TABLE _pages_migrations (name); CREATE TABLE people (name)", "SELECT 1", "_pages_migrations",
@@ -190,13 +190,13 @@ func TestTables(t *testing.T) {
 		{
 			"a stricter table", people, "ALTER TABLE people RENAME TO p; CREATE TABLE people (id INTEGER PRIMARY KEY, " +
 				"name CHECK (name <> 'ada'), email)",
-			"people", `The rows of then do not fit into the table "people", constraint failed: CHECK constraint failed: ` +
-				`name <> 'ada' (275): put all back, without tables.`,
+			"people", `The old rows do not fit into the table "people", constraint failed: CHECK constraint failed: ` +
+				`name <> 'ada' (275): restore everything, without tables.`,
 		},
 		{
 			"a trigger that changes them", people, "CREATE TRIGGER t AFTER INSERT ON people BEGIN UPDATE people SET name " +
 				"= 'by ' || name WHERE id = new.id; END; DELETE FROM people",
-			"people", `A trigger changes 2 rows of the table "people" as they are put back: put all back, without tables.`,
+			"people", `A trigger changes 2 rows of the table "people" while they are restored: restore everything, without tables.`,
 		},
 		{
 			"an index that follows", "CREATE TABLE people (id INTEGER PRIMARY KEY, name); CREATE VIRTUAL TABLE found " +

@@ -33,7 +33,7 @@ func Check(ctx context.Context, db DB, s *Schema) ([]*Error, error) {
 		list = append(list, &Error{
 			Code: CodeBroken, Kind: o.kind, Name: o.name,
 			Msg: fmt.Sprintf("the %s %s cannot be used: %s", o.kind, quoted(o.name), missing(err.Error())),
-			Fix: fmt.Sprintf("correct the %s, or take it out", o.kind),
+			Fix: fmt.Sprintf("correct the %s, or remove it", o.kind),
 		})
 	}
 	return list, nil

@@ -215,7 +215,7 @@ func TestWriteRefuses(t *testing.T) {
 		{
 			"a rename of nothing", people, people,
 			schemadiff.Options{Renames: []schemadiff.Rename{{Table: "person", To: "people"}}},
-			schemadiff.CodeRename, "--rename person=people: the migrations make no table person",
+			schemadiff.CodeRename, "--rename person=people: the migrations create no table person",
 		},
 		{
 			"a rename to what was there", people, people,
@@ -225,12 +225,12 @@ func TestWriteRefuses(t *testing.T) {
 		{
 			"a value for no new column", people, people + "CREATE TABLE b(x)",
 			schemadiff.Options{Values: []schemadiff.Value{{Table: "people", Column: "name", SQL: "''"}}},
-			schemadiff.CodeNotAsked, "--value people.name: the column needs no value for the rows that are there",
+			schemadiff.CodeNotAsked, "--value people.name: the column needs no value for existing rows",
 		},
 		{
 			"a new column without a value", people, "CREATE TABLE people(id INTEGER PRIMARY KEY, name TEXT, age INT NOT NULL)",
 			schemadiff.Options{},
-			schemadiff.CodeValue, "the new column people.age is NOT NULL, and has no value for the rows that are there",
+			schemadiff.CodeValue, "the new column people.age is NOT NULL, and has no value for existing rows",
 		},
 		{
 			"a key to nothing", people, people + "CREATE TABLE b(x REFERENCES persons)",
@@ -240,7 +240,7 @@ func TestWriteRefuses(t *testing.T) {
 		{
 			"a table that becomes virtual", people, "CREATE VIRTUAL TABLE people USING fts5(name)",
 			schemadiff.Options{},
-			schemadiff.CodeBroken, "the table people cannot become a virtual table, nor the other way",
+			schemadiff.CodeBroken, "the table people cannot become a virtual table, or the reverse",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

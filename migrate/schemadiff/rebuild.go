@@ -31,7 +31,7 @@ func (w *writer) rebuildChildren() {
 				delete(w.alters, dbfile.FoldName(t.name))
 				w.changes = append(w.changes, Change{
 					Change: Rebuilt, Type: KindTable, Name: t.name, Before: t.sql, After: w.wanted.table(t.name).sql,
-					Text: fmt.Sprintf("make the table %s anew: its rows would follow those of the old %s (ON DELETE %s)",
+					Text: fmt.Sprintf("rebuild the table %s: without that, dropping the old %s would change its rows (ON DELETE %s)",
 						quoted(t.name), quoted(k.parent), k.onDelete),
 				})
 				again = true
@@ -85,8 +85,8 @@ func (w *writer) checkValues() error {
 		if t == nil || t.column(v.Column) == nil || !w.rebuilt[dbfile.FoldName(v.Table)] {
 			return &Error{
 				Code: CodeNotAsked,
-				Msg:  fmt.Sprintf("--value %s.%s: the column needs no value for the rows that are there", v.Table, v.Column),
-				Fix:  "leave it out; a value is for a column that is new or becomes NOT NULL",
+				Msg:  fmt.Sprintf("--value %s.%s: the column needs no value for existing rows", v.Table, v.Column),
+				Fix:  "remove it; only a column that is new or becomes NOT NULL takes a value",
 			}
 		}
 	}
@@ -113,8 +113,8 @@ func (t *table) needsValue(old *table, c *column) bool {
 func (w *writer) valueNeeded(t *table, c *column) error {
 	e := &Error{
 		Code: CodeValue, Kind: KindTable, Name: t.name, Column: c.name,
-		Msg: fmt.Sprintf("the new column %s is NOT NULL, and has no value for the rows that are there", t.nameOf(c)),
-		Fix: fmt.Sprintf("give it a DEFAULT, or a value for those rows: --value %s", t.nameOf(c)+"=SQL"),
+		Msg: fmt.Sprintf("the new column %s is NOT NULL, and has no value for existing rows", t.nameOf(c)),
+		Fix: fmt.Sprintf("give it a DEFAULT, or pass a value for those rows: --value %s", t.nameOf(c)+"=SQL"),
 	}
 	for _, g := range w.guesses() {
 		if g.Table == t.name && g.Column != "" && g.To == c.name {
@@ -391,7 +391,7 @@ func (w *writer) dropOld(t *table) []statement {
 	if parent := t.cascading(); parent != "" {
 		return []statement{{
 			sql: fmt.Sprintf("UPDATE %s SET %s = NULL WHERE %s IS NOT NULL", quoted(t.name), parent, parent),
-			why: "Else each row that is dropped would delete its children first, to any depth.",
+			why: "Otherwise each dropped row would first delete its children, to any depth.",
 		}, s}
 	}
 	return []statement{s}

@@ -55,13 +55,13 @@ func (w *writer) renameTable(ctx context.Context, r Rename) error {
 	old := w.current.table(r.Table)
 	switch {
 	case old == nil:
-		return r.refuse("the migrations make no table %s", quoted(r.Table))
+		return r.refuse("the migrations create no table %s", quoted(r.Table))
 	case w.wanted.table(r.To) == nil:
 		return r.refuse("the schema file has no table %s", quoted(r.To))
 	case w.wanted.table(r.Table) != nil:
 		return r.refuse("the schema file has a table %s too", quoted(r.Table))
 	case w.current.table(r.To) != nil:
-		return r.refuse("the migrations make a table %s too", quoted(r.To))
+		return r.refuse("the migrations create a table %s too", quoted(r.To))
 	}
 	to := w.wanted.table(r.To).name
 	return w.runRename(ctx, r,
@@ -82,7 +82,7 @@ func (w *writer) renameColumn(ctx context.Context, r Rename) error {
 	old, now := w.current.table(name), w.wanted.table(name)
 	switch {
 	case old == nil:
-		return r.refuse("the migrations make no table %s", quoted(r.Table))
+		return r.refuse("the migrations create no table %s", quoted(r.Table))
 	case now == nil:
 		return r.refuse("the schema file has no table %s", quoted(name))
 	case old.column(r.Column) == nil:
@@ -92,7 +92,7 @@ func (w *writer) renameColumn(ctx context.Context, r Rename) error {
 	case now.column(r.Column) != nil && !dbfile.SameName(r.Column, r.To):
 		return r.refuse("the schema file has a column %s too", quoted(r.Column))
 	case old.column(r.To) != nil && !dbfile.SameName(r.Column, r.To):
-		return r.refuse("the migrations make a column %s too", quoted(r.To))
+		return r.refuse("the migrations create a column %s too", quoted(r.To))
 	}
 	return w.renameColumnTo(ctx, old, old.column(r.Column), now.column(r.To).name)
 }

@@ -76,7 +76,7 @@ func (w *writer) copies() (list []statement) {
 		order = append(order, t)
 	})
 	slices.Reverse(order)
-	why := "All is copied before an old table goes: what ON DELETE says then happens in old tables alone."
+	why := "All rows are copied before an old table is dropped: ON DELETE then only changes old tables."
 	if !slices.ContainsFunc(w.changes, func(c Change) bool { return c.Change == Rebuilt }) {
 		why = ""
 	}
@@ -93,7 +93,7 @@ func (w *writer) copies() (list []statement) {
 			}
 			create, drop := w.helper(w.temp[dbfile.FoldName(t.name)], k.columns)
 			if len(helpers) == 0 {
-				create.why = "Rows that come before those they refer to: SQLite looks for them."
+				create.why = "Rows may come before the rows that they refer to: SQLite then searches for them."
 			}
 			list, helpers = append(list, create), append(helpers, drop)
 		}
@@ -128,7 +128,7 @@ func (w *writer) dropHelpers(order []*table) (creates, drops []statement) {
 				done[key] = true
 				create, drop := w.helper(child.name, k.columns)
 				if len(creates) == 0 {
-					create.why = "For each row that it drops, SQLite looks for those that refer to it."
+					create.why = "For each row that it drops, SQLite searches for rows that refer to it."
 				}
 				creates = append(creates, create)
 				if !w.isDropped(child.name) {

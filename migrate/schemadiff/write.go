@@ -203,7 +203,7 @@ func (w *writer) checkParents() error {
 			return &Error{
 				Code: CodeParent, Kind: KindTable, Name: t.name,
 				Msg: fmt.Sprintf("%s refers to the table %s, which the schema does not have", quoted(t.name), quoted(k.parent)),
-				Fix: "add the table, or take REFERENCES " + quoted(k.parent) + " out",
+				Fix: "add the table, or remove REFERENCES " + quoted(k.parent) + " out",
 			}
 		}
 	}
@@ -278,7 +278,7 @@ func (w *writer) tables(ctx context.Context) error {
 		case t.virtual != old.virtual:
 			return &Error{
 				Code: CodeBroken, Kind: KindTable, Name: t.name, Fix: "give the new table another name",
-				Msg: fmt.Sprintf("the table %s cannot become a virtual table, nor the other way", quoted(t.name)),
+				Msg: fmt.Sprintf("the table %s cannot become a virtual table, or the reverse", quoted(t.name)),
 			}
 		case t.virtual:
 			w.virtual[dbfile.FoldName(t.name)] = true

@@ -20,7 +20,7 @@ func Example() {
 	// site.db file 6
 	// before
 	// snapshot_missing there is no snapshot "cleen"
-	// fix: pages state list shows those there are
+	// fix: list the snapshots with pages state list
 }
 
 // saveAndLoad saves a state under a name, changes it, and loads the saved state.

@@ -112,13 +112,13 @@ func unreadableError(name string, err error) error {
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return &Error{
-			Code: CodeBusy, Msg: quoted + " is being written by another process", Fix: "run this again when it is done",
+			Code: CodeBusy, Msg: quoted + " is being written by another process", Fix: "run this again afterwards",
 			cause: err,
 		}
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return &Error{Code: CodeUnusable, Msg: quoted + " is damaged", Fix: "load a snapshot, or reset the state", cause: err}
 	case sqlite3.SQLITE_FULL:
-		return &Error{Code: CodeUnusable, Msg: "the disk is full", Fix: "make room on the disk, then run it again", cause: err}
+		return &Error{Code: CodeUnusable, Msg: "the disk is full", Fix: "free some space on the disk, then run it again", cause: err}
 	}
 	return fmt.Errorf("read %s: %w", quoted, err)
 }

@@ -88,8 +88,8 @@ func (s *Store) Settle() error {
 	var c commit
 	if err := json.Unmarshal(text, &c); err != nil || c.Format != format {
 		return &Error{
-			Code: CodeUnusable, Msg: "a load was cut short, and " + loadCommit + " in the state folder is none of this program's",
-			Fix: "finish it with the version of pages that began it", cause: err,
+			Code: CodeUnusable, Msg: "a load was interrupted, and " + loadCommit + " in the state folder does not belong to pages",
+			Fix: "finish it with the version of pages that started it", cause: err,
 		}
 	}
 	return s.install(c)
@@ -164,7 +164,7 @@ func (s *Store) stage(ctx context.Context, info Info) error {
 			return err
 		}
 		if size != f.Size || sum != f.SHA256 || f.Kind == Blob && sum != path.Base(f.Path) {
-			return damagedError(info.Name, fmt.Sprintf("the file %q is not the one that was saved", f.Path))
+			return damagedError(info.Name, fmt.Sprintf("the file %q differs from the saved one", f.Path))
 		}
 	}
 	return made.sync()
@@ -251,7 +251,7 @@ func (s *Store) endLoad() error {
 		to := path.Base(at)
 		if _, err := s.root.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 			return &Error{
-				Code: CodeUnusable, Msg: fmt.Sprintf("%q in the state folder is in the way", at),
+				Code: CodeUnusable, Msg: fmt.Sprintf("%q in the state folder blocks the load", at),
 				Fix: "move it out of the state folder, and run this again", cause: err,
 			}
 		}

@@ -33,7 +33,7 @@ func (s *Store) Save(ctx context.Context, name string, replace bool) (info Info,
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err == nil && folder != saving && !replace:
-			return Info{}, refuse(CodeExists, fmt.Sprintf("there is a snapshot %q already", name),
+			return Info{}, refuse(CodeExists, fmt.Sprintf("the snapshot %q already exists", name),
 				"choose another name, or replace it with --force")
 		}
 		if err = errors.Join(err, s.checkOwn(name, folder)); err != nil {
@@ -61,8 +61,8 @@ func (s *Store) Save(ctx context.Context, name string, replace bool) (info Info,
 		}
 		if f.kind == Blob && sum != path.Base(f.path) {
 			return Info{}, refuse(CodeUnusable,
-				fmt.Sprintf("the stored file %q is damaged: its bytes are not those of its name", f.path),
-				"put the object that it belongs to again, or reset the state; the snapshot "+name+" was not made")
+				fmt.Sprintf("the stored file %q is damaged: its bytes do not match its name", f.path),
+				"store its object again, or reset the state; the snapshot "+name+" was not made")
 		}
 		info.Files = append(info.Files, File{f.path, f.kind, size, sum})
 	}
@@ -98,7 +98,7 @@ func (s *Store) capture(ctx context.Context, made *folders, below string) (files
 		f = nil
 	}
 	if f == nil {
-		return nil, refuse(CodeBusy, "databases of the state come and go while it is saved", "run this again")
+		return nil, refuse(CodeBusy, "databases were added or removed while the state was saved", "run this again")
 	}
 	defer func() { err = errors.Join(err, f.close()) }()
 	for _, file := range files {
@@ -216,8 +216,8 @@ func (s *Store) scan(ctx context.Context) ([]found, error) {
 		case d.IsDir(), class != statefolder.State:
 			return nil
 		case !d.Type().IsRegular():
-			return refuse(CodeUnusable, fmt.Sprintf("%q in the state folder is no plain file", name),
-				"move it out of the state folder: a snapshot could not hold what it stands for")
+			return refuse(CodeUnusable, fmt.Sprintf("%q in the state folder is not a regular file", name),
+				"move it out of the state folder: a snapshot cannot store it")
 		}
 		kind, err := s.kind(name)
 		if err == nil {

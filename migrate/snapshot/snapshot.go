@@ -139,7 +139,7 @@ func CheckName(name string) error {
 	if goodName.MatchString(name) && !windowsName.MatchString(name) && !strings.HasSuffix(name, ".") {
 		return nil
 	}
-	return refuse(CodeName, fmt.Sprintf("%q cannot be the name of a snapshot", name),
+	return refuse(CodeName, fmt.Sprintf("%q is not a valid snapshot name", name),
 		`use 1 to 64 letters, digits, "-", "_" and ".", beginning with a letter or digit`)
 }
 
@@ -299,10 +299,10 @@ func (s *Store) read(name string) (Info, error) {
 	if doc.Format > format {
 		return Info{}, refuse(CodeForeign,
 			fmt.Sprintf("the snapshot %q has format %d, and this version reads format %d", name, doc.Format, format),
-			"use the version of pages that made it: "+doc.Tool)
+			"use the version of pages that wrote it: "+doc.Tool)
 	}
 	if doc.Format != format || doc.Files == nil {
-		return Info{}, foreignError(name, "its "+listFile+" is none of this program's")
+		return Info{}, foreignError(name, "its "+listFile+" was not written by pages")
 	}
 	info := Info{Name: name, CreatedAt: doc.CreatedAt, Tool: doc.Tool, Files: doc.Files}
 	seen := map[string]bool{}
@@ -311,7 +311,7 @@ func (s *Store) read(name string) (Info, error) {
 		isKept := statefolder.Of(top, false) == statefolder.Kept || statefolder.Of(top, true) == statefolder.Kept
 		switch {
 		case !fs.ValidPath(f.Path) || f.Path == "." || strings.ContainsAny(f.Path, `\:`) || isKept:
-			return Info{}, foreignError(name, fmt.Sprintf("it names the file %q, which no state has", f.Path))
+			return Info{}, foreignError(name, fmt.Sprintf("it names the file %q, which does not belong to a state", f.Path))
 		case seen[f.Path]:
 			return Info{}, foreignError(name, fmt.Sprintf("it names the file %q twice", f.Path))
 		case f.Kind != Database && f.Kind != Blob && f.Kind != Plain:
@@ -367,16 +367,16 @@ func missingError(name string, err error) error {
 	}
 	return &Error{
 		Code: CodeMissing, Msg: fmt.Sprintf("there is no snapshot %q", name),
-		Fix: "pages state list shows those there are", cause: err,
+		Fix: "list the snapshots with pages state list", cause: err,
 	}
 }
 
 func foreignError(name, reason string) error {
-	return refuse(CodeForeign, fmt.Sprintf("the folder %q is no snapshot: %s", name, reason),
-		"load another snapshot; what is in the way can be removed with pages state remove")
+	return refuse(CodeForeign, fmt.Sprintf("the folder %q is not a snapshot: %s", name, reason),
+		"load another snapshot, or remove this one with pages state remove")
 }
 
 func damagedError(name, reason string) error {
 	return refuse(CodeDamaged, fmt.Sprintf("the snapshot %q is damaged: %s", name, reason),
-		"load another snapshot; this one can be removed with pages state remove")
+		"load another snapshot, or remove this one with pages state remove")
 }

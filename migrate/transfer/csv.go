@@ -102,8 +102,8 @@ func (c *csvReader) field() (f field, end byte, err error) {
 			return f, end, err
 		case b == '"':
 			return f, 0, &Error{
-				Pos: at, Code: CodeCSV, Msg: "a quote inside a field that does not begin with one",
-				Fix: `put the whole field in quotes and double this one: "a ""b"""`,
+				Pos: at, Code: CodeCSV, Msg: "a quote inside a field that does not begin with a quote",
+				Fix: `put the whole field in quotes and double this quote: "a ""b"""`,
 			}
 		case b == ',' || b == '\n':
 			f.text, err = c.text(f.pos)
@@ -239,8 +239,8 @@ func insertRecord(ctx context.Context, db DB, insert string, header, fields []fi
 	if len(fields) != len(header) {
 		return &Error{
 			Pos: fields[0].pos, Code: CodeCSV,
-			Msg: fmt.Sprintf("the record has %d fields, and the first line names %d columns", len(fields), len(header)),
-			Fix: "give each record as many fields; quote those that hold a comma",
+			Msg: fmt.Sprintf("the record has %d fields, but the first line names %d columns", len(fields), len(header)),
+			Fix: "give each record as many fields; quote fields that contain a comma",
 		}
 	}
 	args := make([]any, len(fields))

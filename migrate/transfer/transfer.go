@@ -151,7 +151,7 @@ func violations(ctx context.Context, db DB, cause error) error {
 	if n > 1 {
 		first += fmt.Sprintf(", and %d more", n-1)
 	}
-	return &Error{Code: CodeKeys, Msg: first, Fix: "add the rows that are named, or change the rows that name them", cause: cause}
+	return &Error{Code: CodeKeys, Msg: first, Fix: "add the missing rows, or change the rows that refer to them", cause: cause}
 }
 
 // ScriptOptions are those of [Script].
@@ -203,7 +203,7 @@ func (r *Ran) run(ctx context.Context, db DB, in *migrate.Statements, o ScriptOp
 		if err != nil {
 			err = Blame(s, err)
 			if e, ok := errors.AsType[*Error](err); ok && o.Dump && strings.Contains(e.Msg, `"writable_schema"`) {
-				e.Fix = "sqlite3 dumps virtual tables so, and they cannot be made that way: read the database file " +
+				e.Fix = "such dumps of virtual tables cannot be loaded: read the database file " +
 					"itself, pages db import FILE.db"
 			}
 			return err
@@ -211,7 +211,7 @@ func (r *Ran) run(ctx context.Context, db DB, in *migrate.Statements, o ScriptOp
 		if db.Idle() {
 			e := &Error{
 				Code: CodeEnded, Msg: "the statement ended the transaction it is part of",
-				Fix: "take ROLLBACK out of the statement or trigger",
+				Fix: "remove ROLLBACK from the statement or trigger",
 			}
 			e.Pos, e.Source, e.SourceColumn = s.At(0)
 			return e

@@ -372,14 +372,14 @@ var csvs = []struct{ text, want string }{
 	{"n,nope\n", `x.csv:1:3: the table "t" has no column "nope" that can be written`},
 	{"n,made\n", `x.csv:1:3: the table "t" has no column "made" that can be written`},
 	{"n,N\n", `x.csv:1:3: the column "N" is named twice`},
-	{"n,s\n1,a\n2\n", "x.csv:3:1: the record has 1 fields, and the first line names 2 columns"},
-	{"n,s\n1,a\n2,b,c\n", "x.csv:3:1: the record has 3 fields, and the first line names 2 columns"},
+	{"n,s\n1,a\n2\n", "x.csv:3:1: the record has 1 fields, but the first line names 2 columns"},
+	{"n,s\n1,a\n2,b,c\n", "x.csv:3:1: the record has 3 fields, but the first line names 2 columns"},
 	{"s\n\"a\nb\nc", "x.csv:2:1: the quote that begins this field never ends"},
 	{"s\n\"a\"b\n", `x.csv:2:4: "b" follows the quote that ends a field`},
-	{"s\na\"b\n", "x.csv:2:2: a quote inside a field that does not begin with one"},
+	{"s\na\"b\n", "x.csv:2:2: a quote inside a field that does not begin with a quote"},
 	{"n,s\n1,é\n2,\xff\n", "x.csv:3:3: the field is not UTF-8"},
 	{"n,s\n1,ok\n2,refused\n", "x.csv:3:3: CHECK constraint failed: not refused"},
-	{"n,s\n1,ok\n1,ok\n3,\"\n\n\n\",\n", "x.csv:4:1: the record has 3 fields, and the first line names 2 columns"},
+	{"n,s\n1,ok\n1,ok\n3,\"\n\n\n\",\n", "x.csv:4:1: the record has 3 fields, but the first line names 2 columns"},
 }
 
 func TestCSV(t *testing.T) {

@@ -87,7 +87,7 @@ func (d *dump) fullText(ctx context.Context, o object, arguments [][]sqltext.Tok
 	if content == "" {
 		return &migrate.Error{
 			Code: migrate.CodeSquash,
-			Msg:  fmt.Sprintf("the full-text table %q keeps its index and no text (content=''), and cannot be written as SQL", o.name),
+			Msg:  fmt.Sprintf("the full-text table %q stores its index without text (content=''), and cannot be written as SQL", o.name),
 			Fix:  "squash up to a file before the one that fills it",
 		}
 	}
@@ -95,7 +95,7 @@ func (d *dump) fullText(ctx context.Context, o object, arguments [][]sqltext.Tok
 	if _, err := d.db.Run(ctx, "INSERT INTO "+name+"("+name+",rank) VALUES('integrity-check',1)", nil, nil, nil); err != nil {
 		return &migrate.Error{
 			Code: migrate.CodeSquash,
-			Msg: fmt.Sprintf("the index of the full-text table %q is not that of its content %q, and cannot be written as SQL",
+			Msg: fmt.Sprintf("the index of the full-text table %q does not match its content %q, and cannot be written as SQL",
 				o.name, content),
 			Fix: fmt.Sprintf("add a migration with INSERT INTO %s(%s) VALUES('rebuild'), and squash up to it", name, name),
 		}

@@ -111,12 +111,12 @@ func TestDumpByRowsRefuses(t *testing.T) {
 		{
 			"an index without its text",
 			"CREATE VIRTUAL TABLE f USING fts5(t, content=''); INSERT INTO f(rowid, t) VALUES(1, 'x');",
-			`the full-text table "f" keeps its index and no text`,
+			`the full-text table "f" stores its index without text`,
 		},
 		{
 			"an index that is not that of its content",
 			"CREATE TABLE c(t); CREATE VIRTUAL TABLE f USING fts5(t, content=c); INSERT INTO f(rowid, t) VALUES(1, 'x');",
-			`the index of the full-text table "f" is not that of its content "c"`,
+			`the index of the full-text table "f" does not match its content "c"`,
 		},
 		{"an empty index without text", "CREATE VIRTUAL TABLE f USING fts5(t, content='');", ""},
 	} {

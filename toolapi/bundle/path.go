@@ -69,7 +69,7 @@ var rules = []struct {
 	{CodeNotNFC, func(p string) bool { return !norm.NFC.IsNormalString(p) }, "is not in Unicode normalization form C"},
 	{CodeReserved, isReserved, "is the platform's own"},
 	{CodeSecret, anySegment(publicfiles.SecretName), "is the name of a file that holds secrets"},
-	{CodeWindowsName, anySegment(publicfiles.WindowsDevice), "has a name in it that Windows keeps for devices"},
+	{CodeWindowsName, anySegment(publicfiles.WindowsDevice), "has a name in it that Windows reserves for a device"},
 	{CodeWindowsChar, func(p string) bool {
 		return strings.ContainsAny(p, `<>:"|?*`)
 	}, "has a character in it that Windows refuses in names"},

@@ -42,7 +42,7 @@ type Blob struct {
 	Retrying       func()                        // called for every try that will be repeated
 }
 
-// PutBlob sends a blob; one that is there already is no error. Errors of Open and its
+// PutBlob sends a blob; one that is already there is no error. Errors of Open and its
 // reader become a *BodyError.
 func (c *Client) PutBlob(ctx context.Context, b Blob) error {
 	_, err := c.send(ctx, request{

@@ -111,7 +111,7 @@ func TestFlagsOfARuntimeConfig(t *testing.T) {
 		{
 			"flags in both", flagged,
 			map[string]string{"wrangler.json": `{"compatibility_flags": ["nodejs_compat"]}`},
-			`The manifest is invalid: compatibility flags are declared in "wrangler.json" already, at /runtime/compatibilityFlags; `,
+			`The manifest is invalid: compatibility flags are already declared in "wrangler.json", at /runtime/compatibilityFlags; `,
 		},
 		{"no flags", flagged, map[string]string{"wrangler.json": `{"compatibility_flags": []}`}, ""},
 		{"the first config", plain, map[string]string{"wrangler.json": "{", "wrangler.jsonc": `{"compatibility_flags": ["streams"]}`}, ""},

@@ -127,7 +127,7 @@ export function canonical(pathname) {
   try {
     once = decode(sent);
   } catch {
-    return { fault: "the path is no UTF-8" };
+    return { fault: "the path is not UTF-8" };
   }
   const fault = pathFault(once);
   if (fault) return { fault };

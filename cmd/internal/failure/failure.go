@@ -64,7 +64,7 @@ func Resource(code, message, fix string, err error) *Error {
 		message += ": " + Reason(err)
 	}
 	if errors.Is(err, syscall.ENOSPC) {
-		fix = "make room on the disk, then run it again"
+		fix = "free some space on the disk, then run it again"
 	}
 	return &Error{Exit: ExitResource, Code: code, Message: message, Fix: fix, Err: err}
 }
@@ -73,7 +73,7 @@ func Resource(code, message, fix string, err error) *Error {
 func FullDisk(folder string, err error) *Error {
 	return &Error{
 		Exit: ExitResource, Code: "disk-full", Message: "the disk of " + folder + " is full",
-		Fix: "make room on the disk, then run it again", Err: err,
+		Fix: "free some space on the disk, then run it again", Err: err,
 	}
 }
 

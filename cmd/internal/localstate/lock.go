@@ -123,7 +123,7 @@ func (s *State) wait(try func() (bool, error)) error {
 		<-ticker.C
 	}
 	return failure.Resource("state-in-use", "another command uses the state folder "+wording.QuotePath(s.Dir),
-		"run this again when it is done", nil)
+		"run this again afterwards", nil)
 }
 
 // finishReplacement ends a load or a reset that was cut short.

@@ -46,7 +46,7 @@ func insteadOf(t *terminal.Terminal, dir string) string {
 		case name == manifest.FileName && e.Type()&fs.ModeSymlink != 0:
 			return t.Shown(filepath.Join(dir, name)) + " is a link that leads to no file: correct it"
 		case name == manifest.FileName:
-			return t.Shown(filepath.Join(dir, name)) + " is no file: put a file in its place; {} is enough"
+			return t.Shown(filepath.Join(dir, name)) + " is no file: replace it with a file; {} is enough"
 		case otherName.MatchString(name) && !e.IsDir():
 			if ext := strings.ToLower(filepath.Ext(name)); ext != ".json" && ext != ".txt" {
 				return "write " + t.Shown(filepath.Join(dir, name)) + " as JSON, without comments, and call it " + manifest.FileName

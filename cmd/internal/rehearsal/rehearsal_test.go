@@ -98,8 +98,8 @@ error table-not-created /bindings/submissions: no migration in "m" creates the t
 			"a statement that the service refuses", nil,
 			[]string{"CREATE TABLE a(x);\n" + long},
 			"error migration_over_limit m/1.sql:2:1: the platform refuses this statement: " +
-				"a statement has at most 100,000 bytes; write several statements; pages db import brings in rows " +
-				"that are no part of the schema",
+				"a statement has at most 100,000 bytes; write several statements; load rows that are not part " +
+				"of the schema with pages db import",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestEndless(t *testing.T) {
 	b := usual
 	b.time, b.steps = time.Hour, 2_000_000
 	const want = "error migration_endless m/2.sql:2:1: the statement has not ended after 2 million steps of SQLite; " +
-		"give it an end, such as a LIMIT in its recursion; rows of a table are loaded by pages db import"
+		"make it end, for example with a LIMIT in its recursion; load rows with pages db import"
 	if got := lines(b.run(t.Context(), dir, m)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -42,7 +42,7 @@ type site struct {
 	name     string
 	template string // of a new site
 	adopted  string // names an existing one: its manifest, configuration, built folder or framework
-	manifest []byte // nil when it is there already
+	manifest []byte // nil when it is already there
 	parsed   *manifest.Manifest
 	files    []starter.File
 	secrets  map[string]string // without a value in secretFile yet

@@ -102,7 +102,7 @@ func Failure(err error, left string) error {
 		switch {
 		case e.Busy():
 			return failure.Resource("database-locked", "another process writes to the database",
-				"run this again when it is done; "+left, err)
+				"run this again afterwards; "+left, err)
 		case e.Full():
 			return failure.Resource("disk-full", "the disk is full", "free some; "+left, err)
 		case e.Damaged():

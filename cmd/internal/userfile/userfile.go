@@ -20,7 +20,7 @@ import (
 // ErrNoFile is the error of Open for a folder.
 var ErrNoFile = errors.New("it is no file")
 
-var errNotRegular = errors.New("it is no regular file")
+var errNotRegular = errors.New("it is not a regular file")
 
 // OpenRegular opens a regular file.
 func OpenRegular(path string) (*os.File, error) {
