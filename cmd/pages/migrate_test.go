@@ -157,7 +157,7 @@ func TestDevMigrates(t *testing.T) {
 	if err := os.Remove(second); err != nil {
 		t.Fatal(err)
 	}
-	d.eventually("the missing file is refused", func() bool { return strings.Contains(d.stderr.String(), "its file is gone") })
+	d.eventually("the missing file is refused", func() bool { return strings.Contains(d.stderr.String(), "its file is missing") })
 	put(t, second, "CREATE TABLE tags(name);\nINSERT INTO tags VALUES ('x');\n")
 	if _, stderr, code := pages(t, "migrate", "reset", "--yes", dir); code != 0 {
 		t.Errorf("reset: %d\n%s", code, stderr)

@@ -38,8 +38,8 @@ var (
 	CPUMs = Limit{
 		Key: "cpuMs", Title: "CPU time", Default: 10_000, Ceiling: 30_000, Unit: " ms",
 		Schema: "CPU time in milliseconds.",
-		Help: [2]string{"time in which code runs, without waiting", "A request over it ends with 503, and the log names the line " +
-			"that was running"},
+		Help: [2]string{"time of running code, without waits", "A request over it ends with 503, and the log names the " +
+			"line"},
 		Wrangler: "cpu_ms",
 		field:    func(r *Requests) *int { return &r.CPUMs },
 	}

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 
-/** What the manifest's bindings give to the Worker. */
+/** The bindings of the Worker. */
 export interface Env {
   DB: D1Database;
   PROJECT_DB: D1Database;
