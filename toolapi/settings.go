@@ -28,7 +28,7 @@ type Settings struct {
 	SiteSettings
 }
 
-// SiteSettings are what page.settings answers and page.change_settings sets.
+// SiteSettings is the result of page.settings and the arguments of page.change_settings.
 type SiteSettings struct {
 	SiteID     string     `json:"site_id"`
 	SiteName   string     `json:"site_name"`

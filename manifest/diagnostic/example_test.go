@@ -56,8 +56,7 @@ func ExampleWriteGitHub() {
 		fmt.Println(err)
 	}
 	// Output:
-	// ::error file=pages.deploy.json,line=1,col=22,endColumn=27,title=limits-over-ceiling::cpuMs is 40000, over the platform ceiling of
-	// 30000%0Afix: set it to 30000 or less
+	// ::error file=pages.deploy.json,line=1,col=22,endColumn=27,title=limits-over-ceiling::cpuMs is 40000, over the platform ceiling of 30000%0Afix: set it to 30000 or less
 }
 
 func ExampleWriteSARIF() {

@@ -28,7 +28,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// Lead is what a mail is about.
+// Lead is the subject of a mail.
 type Lead struct {
 	ID        string
 	To        string // the member

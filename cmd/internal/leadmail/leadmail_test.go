@@ -44,8 +44,8 @@ func parse(t *testing.T, address string) leadmail.Server {
 	return server
 }
 
-// TestSend hands mails to a real server: it reads what was meant, a second attempt has the same Message-ID, and a refusal for good
-// is told from one for now.
+// TestSend sends mails to a real server: the texts arrive unchanged, a second attempt has the same Message-ID, and a permanent refusal
+// differs from a temporary one.
 func TestSend(t *testing.T) {
 	smtp := smtptest.New(t, smtptest.Options{Data: []string{"451 busy", "250 taken", "550 no such mailbox"}})
 	server := parse(t, smtp.URL())
