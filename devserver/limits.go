@@ -71,17 +71,25 @@ type pacedBody struct {
 	got     int64
 	waited  time.Duration
 	ended   bool
-	slow    atomic.Bool // its time was over
+	slow    atomic.Bool               // its time was over
+	reading atomic.Pointer[time.Time] // the deadline of a read under way
 }
 
-// TooSlow reports whether the body took longer than it may. It is safe for concurrent use.
-func (b *pacedBody) TooSlow() bool { return b.slow.Load() }
+// TooSlow reports whether the body took longer than it may. It is safe for concurrent use. net/http cancels the request before the
+// read that met its deadline returns, so such a read counts.
+func (b *pacedBody) TooSlow() bool {
+	deadline := b.reading.Load()
+	return b.slow.Load() || deadline != nil && !b.now().Before(*deadline)
+}
 
 func (b *pacedBody) Read(p []byte) (int, error) {
 	start := b.now()
-	if b.control.SetReadDeadline(b.deadline(start)) != nil {
+	deadline := b.deadline(start)
+	if b.control.SetReadDeadline(deadline) != nil {
 		return 0, io.ErrUnexpectedEOF // the connection is closed
 	}
+	b.reading.Store(&deadline)
+	defer b.reading.Store(nil)
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)
 	b.waited += b.now().Sub(start)

@@ -43,6 +43,15 @@ var edgeCases = []struct{ file, text, found string }{
 		"1:1 error edge-rule-path|3:1 error edge-rule-path|5:1 error edge-rule-path|7:1 error edge-rule-path|9:1 " +
 			"error edge-rule-path|11:1 error edge-rule-path",
 	},
+	{"_headers", "/__pages/forms/*\n  Access-Control-Allow-Origin: https://a.test\n  Access-Control-Allow-Credentials: true\n", ""},
+	{
+		"_headers", "/__pages/forms\n  Access-Control-Allow-Origin: *\n/__pages/forms/a\n  Access-Control-Allow-Origin: *\n  X-A: 1\n",
+		"3:1 warning edge-rule-reserved",
+	},
+	{
+		"_headers", "/__pages/forms/*\n  ! X-A\n/__pages/formsx\n  Access-Control-Allow-Origin: *\n",
+		"1:1 warning edge-rule-reserved|3:1 warning edge-rule-reserved",
+	},
 	{"_headers", "/__pages/*\n  X-A: 1\n/__PREVIEW\n  X-A: 1\n", "1:1 warning edge-rule-reserved|3:1 warning edge-rule-reserved"},
 	{"_headers", "/a?b=c\n  X-A: 1\n", "1:1 warning edge-rule-path"},
 	{

@@ -77,7 +77,10 @@ func (f *edgeFile) headerRules() []headerRule {
 	var rules []headerRule
 	var block edgeLine // the path line of the last rule
 	open := -1         // the rule that lines belong to, -1 for none
-	refuseEmpty := func() {
+	closeRule := func() {
+		if open >= 0 {
+			f.checkReserved(&rules[open], block)
+		}
 		if open >= 0 && len(rules[open].set)+len(rules[open].unset) == 0 && !rules[open].refused {
 			f.refuse(diagnostic.CodeEdgeLine, block.span(), "the rule has no headers", `write them below it: "  Name: value"`)
 		}
@@ -92,7 +95,7 @@ func (f *edgeFile) headerRules() []headerRule {
 			}
 			continue
 		}
-		refuseEmpty()
+		closeRule()
 		if len(rules) == maxHeaderRules {
 			f.refuse(diagnostic.CodeEdgeTooMany, line.span(),
 				fmt.Sprintf("the file has more than %d rules", maxHeaderRules), `join rules with "*" or ":name"`)
@@ -104,8 +107,33 @@ func (f *edgeFile) headerRules() []headerRule {
 			open = len(rules) - 1
 		}
 	}
-	refuseEmpty()
+	closeRule()
 	return rules
+}
+
+// checkReserved warns of a rule for a path of the platform's own, unless it says whose scripts may send forms.
+func (f *edgeFile) checkReserved(rule *headerRule, block edgeLine) {
+	if !rule.path.reserved {
+		return
+	}
+	if !rule.path.forms {
+		f.warnReserved(block.text, block.span())
+		return
+	}
+	counts := func(name string) bool {
+		return name == "Access-Control-Allow-Origin" || name == "Access-Control-Allow-Credentials"
+	}
+	others := slices.Clone(rule.unset)
+	for _, v := range rule.set {
+		if !counts(v.name) {
+			others = append(others, v.name)
+		}
+	}
+	if len(others) > 0 {
+		f.warn(diagnostic.CodeEdgeReserved, block.span(),
+			fmt.Sprintf("at the address of forms Access-Control-Allow-Origin and Access-Control-Allow-Credentials apply, and not %s",
+				sourcetext.Quote(others[0])), "remove its line")
+	}
 }
 
 // headerLine reads "Name: value" or "! Name" of the rule for a path.

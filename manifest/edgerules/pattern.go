@@ -23,6 +23,9 @@ type edgePattern struct {
 	expr   *regexp.Regexp // nil for a literal pattern
 	host   bool           // it begins with "https://host"
 
+	reserved bool // for paths of the platform's own
+	forms    bool // for the address of forms
+
 	text    string   // as it was written
 	samples []string // escaped paths that it matches; none of a pattern with a host
 }
@@ -94,6 +97,14 @@ func edgeTokens(pattern string) []edgeToken {
 
 const edgePathFix = "write the path as a browser shows it in its address" // for paths that no URL has
 
+// formsPath is the address of forms, at which "_headers" says who may send them by a script.
+const formsPath = "/" + sitepath.ReservedPages + "/forms"
+
+func (f *edgeFile) warnReserved(text string, at sourcetext.Span) {
+	f.warn(diagnostic.CodeEdgeReserved, at,
+		sourcetext.Quote(text)+" is under a path that the platform reserves, where no rule applies", "remove the rule")
+}
+
 // pattern reads the path of a rule at a place in the file; false when it was refused. Only headers may have hosts.
 func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePattern, bool) {
 	p, host, path := &edgePattern{text: text}, "", text
@@ -134,9 +145,10 @@ func (f *edgeFile) pattern(text string, at sourcetext.Span, hosts bool) (*edgePa
 			fmt.Sprintf("no request can have the path %s: %s", sourcetext.Quote(path), fault), edgePathFix)
 		return nil, false
 	}
-	if sitepath.ReservedPath(decoded) != "" {
-		f.warn(diagnostic.CodeEdgeReserved, at,
-			sourcetext.Quote(text)+" is under a path that the platform reserves, where no rule applies", "remove the rule")
+	p.reserved = sitepath.ReservedPath(decoded) != ""
+	p.forms = strings.HasPrefix(decoded+"/", formsPath+"/")
+	if p.reserved && !hosts {
+		f.warnReserved(text, at)
 	}
 	p.compile(host, path)
 	return p, true
