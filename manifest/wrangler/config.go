@@ -92,6 +92,9 @@ func readGenerated(fsys fs.FS) (*config, error) {
 // configuration names the source. A source is built with Cloudflare's plugin for Vite, which some list without using it, or
 // is a module of a package.
 func awaitsBuild(fsys fs.FS, own *config) bool {
+	if slices.Contains(sourceConfigs, own.file) {
+		return true
+	}
 	if dir, _ := own.keys["pages_build_output_dir"].(string); dir != "" {
 		if _, err := fs.Stat(fsys, clean(dir)); errors.Is(err, fs.ErrNotExist) {
 			return true

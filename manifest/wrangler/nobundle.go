@@ -4,10 +4,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 )
 
 // NoBundle reports whether a wrangler configuration in the folder of a site, or in that of the Worker's entry, says no_bundle
-// for this entry: another tool has bundled it. The entry is relative to the site's folder.
+// for this entry, or the entry is in a Build Output: another tool has bundled it. The entry is relative to the site's folder.
 func NoBundle(dir, entry string) bool {
 	if entry = clean(entry); !fs.ValidPath(entry) {
 		return false
@@ -17,6 +18,9 @@ func NoBundle(dir, entry string) bool {
 		return false
 	}
 	defer root.Close()
+	if folder, err := outputOf(root.FS()); err == nil && folder != "" && strings.HasPrefix(entry, folder+"/workers/") {
+		return true
+	}
 	for _, folder := range []string{path.Dir(entry), "."} {
 		for _, name := range Files() {
 			c, err := read(root.FS(), path.Join(folder, name))

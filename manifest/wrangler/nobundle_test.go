@@ -21,6 +21,10 @@ func TestNoBundle(t *testing.T) {
 		{"that says a text", "wrangler.json", `{"main": "dist/index.js", "no_bundle": "true"}`, "dist/index.js", false},
 		{"with another base", "wrangler.json", `{"main": "dist/index.js", "no_bundle": true, "base_dir": "."}`, "dist/index.js", false},
 		{"that cannot be read", "wrangler.json", `{"main": `, "dist/index.js", false},
+		{
+			"in a Build Output", ".cloudflare/output/v1/workers/default/worker.config.json", "{}",
+			".cloudflare/output/v1/workers/default/bundle/index.js", true,
+		},
 		{"that leads out of the site", "wrangler.json", `{"main": "../x.js", "no_bundle": true}`, "../x.js", false},
 	}
 	for _, row := range rows {

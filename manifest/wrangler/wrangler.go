@@ -1,7 +1,7 @@
 // Package wrangler translates the configuration of a Cloudflare Workers or Pages project to a manifest.
 //
-// In goes the project's folder with its wrangler.json, wrangler.jsonc or wrangler.toml, an example of one, or the one that a
-// build generated; out comes a [Translation]: the manifest, and a [Note] for every key that the manifest lacks or treats
+// In goes the project's folder with its wrangler.json, wrangler.jsonc or wrangler.toml, an example of one, the one that a build
+// generated, or a Build Output of Cloudflare's command cf; out comes a [Translation]: the manifest, and a [Note] for every key that the manifest lacks or treats
 // otherwise. Nothing is left out without a note. An error means that the file cannot be read in the format of its name.
 //
 // The package writes nothing and is safe for concurrent use.
@@ -64,8 +64,14 @@ func Translate(fsys fs.FS, devVars ...string) (*Translation, error) {
 		return nil, err
 	}
 	generated, err := readGenerated(fsys)
+	if generated == nil && err == nil {
+		generated, err = readBuildOutput(fsys)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if own == nil && generated == nil {
+		own = unbuiltSource(fsys)
 	}
 	config := cmp.Or(generated, own)
 	if config == nil {
@@ -132,6 +138,8 @@ func aboutKey(key string) (Effect, string) {
 		return Lost, `name it in "secrets" under "bindings": env then has the value itself, without get()`
 	case "wasm_modules", "text_blobs", "data_blobs":
 		return Lost, "import the file in the code: .wasm is a module, .txt a text, .bin bytes"
+	case "auxiliary_workers":
+		return Lost, "a site has one Worker, the one named default: publish each other one as a site of its own"
 	case "services", "dispatch_namespaces", "tail_consumers", "streaming_tail_consumers", "worker_loaders", "vpc_services", "vpc_networks":
 		return Lost, "a Worker cannot be bound to another: call its address with fetch"
 	case "site":

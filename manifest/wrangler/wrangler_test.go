@@ -130,6 +130,36 @@ var cases = map[string]struct {
 		manifest: `{"entry":"dist/index.js","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{}}}`,
 		notes:    "changed d1_databases[0].migrations_dir, unneeded d1_databases[0].database_id",
 	},
+	"a Build Output of Cloudflare's plugin for Vite, 1.64": {
+		files: []string{
+			`.cloudflare/output/v0/config.json={"buildContext":{"isPreview":false,"mode":"production"}}`,
+			".cloudflare/output/v0/workers/default/bundle/index.js", ".cloudflare/output/v0/workers/default/assets/index.html",
+			".cloudflare/output/v0/workers/default/worker.config.json=" +
+				`{"name":"my-worker","compatibilityDate":"2026-06-01","compatibilityFlags":["nodejs_compat"],"assets":{"notFoundHandling":` +
+				`"single-page-application","runWorkerFirst":["/api/*"]},"env":{"WHO":{"type":"text","value":"me"},"DB":{"type":"d1",` +
+				`"name":"db","id":"abc"},"KV":{"type":"kv","id":"k"},"BUCKET":{"type":"r2","name":"bucket"},"TOKEN":{"type":"secret"},` +
+				`"CHAT":{"type":"durable-object","className":"C"},"PICS":{"type":"images"},"AI":{"type":"ai"}},"limits":{"cpuMs":100},` +
+				`"manifest":{"type":"complete","mainModule":"index.js","modules":{"index.js":{"type":"esm"}}}}`,
+			".cloudflare/output/v0/workers/other/worker.config.json={}", "cloudflare.config.ts", "migrations/0001_a.sql",
+		},
+		manifest: `{"entry":".cloudflare/output/v0/workers/default/bundle/index.js","assets":".cloudflare/output/v0/workers/default/assets",` +
+			`"routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{"migrations":"migrations"},"secrets":["WHO","TOKEN"],` +
+			`"storage":{"name":"BUCKET"},"images":true,"kv":{"name":"KV"}},"limits":{"cpuMs":100},` +
+			`"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
+		notes: "lost ai, lost auxiliary_workers, lost durable_objects, changed assets.not_found_handling, changed assets.run_worker_first, " +
+			"changed compatibility_date, changed images.binding, changed vars, unneeded d1_databases[0].database_id, unneeded name",
+	},
+	"a Build Output without a Worker's code": {
+		files: []string{
+			`.cloudflare/output/v1/workers/default/worker.config.json={"name":"x"}`, ".cloudflare/output/v1/workers/default/assets/index.html",
+		},
+		manifest: `{"assets":".cloudflare/output/v1/workers/default/assets","bindings":{}}`,
+		notes:    "unneeded name",
+	},
+	"a configuration that is not built": {
+		files:    []string{"cloudflare.config.ts"},
+		manifest: `{"bindings":{}}`,
+	},
 	"what a build made, of no configuration": {
 		files: []string{
 			`.wrangler/deploy/config.json={"configPath":"../../.output/server/wrangler.json"}`,
@@ -339,6 +369,20 @@ func TestTranslateFails(t *testing.T) {
 	}
 }
 
+// TestBuildOutputVersions: a Build Output that is not whole, or of another version, is an error that says what to do.
+func TestBuildOutputVersions(t *testing.T) {
+	const v0, v1, v7 = ".cloudflare/output/v0/config.json", ".cloudflare/output/v1/config.json", ".cloudflare/output/v7/config.json"
+	for files, want := range map[string]string{
+		v1:            ".cloudflare/output/v1 holds no Worker named default: build the project again",
+		v7:            ".cloudflare/output/v7 is of a version that is not known here, which are v0 and v1: update pages",
+		v0 + "|" + v1: ".cloudflare/output holds builds of several versions, v0, v1: remove it, and build the project again",
+	} {
+		if _, err := wrangler.Translate(project(strings.Split(files, "|")...)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", files, err, want)
+		}
+	}
+}
+
 // TestUnbuilt: a project whose Worker comes from a build counts as unbuilt until the output exists.
 func TestUnbuilt(t *testing.T) {
 	const pointer, made = `.wrangler/deploy/config.json={"configPath":"../../dist/wrangler.json"}`, `dist/wrangler.json={"main":"w.js"}`
@@ -351,9 +395,11 @@ func TestUnbuilt(t *testing.T) {
 			pointer + "|" + made: false,
 		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}`: false,
 		`wrangler.json={"main":"dist/w.js"}|package.json={"dependencies":{"hono":"4"}}`:                      false,
-		`wrangler.json={"pages_build_output_dir":"./dist"}`:                                                  true,
-		`wrangler.json={"pages_build_output_dir":"./dist"}|dist/a.html`:                                      false,
-		`wrangler.json={"main":"dist/w.js"}|package.json={`:                                                  false,
+		"cloudflare.config.ts": true,
+		`cloudflare.config.ts|.cloudflare/output/v1/workers/default/worker.config.json={}`: false,
+		`wrangler.json={"pages_build_output_dir":"./dist"}`:                                true,
+		`wrangler.json={"pages_build_output_dir":"./dist"}|dist/a.html`:                    false,
+		`wrangler.json={"main":"dist/w.js"}|package.json={`:                                false,
 	} {
 		t.Run(files, func(t *testing.T) {
 			got, err := wrangler.Translate(project(strings.Split(files, "|")...))
