@@ -127,7 +127,19 @@ func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left
 			return nil, err
 		}
 	}
-	return left, out.list(files)
+	return append(left, leftOut(b, m)...), out.list(files)
+}
+
+// leftOut lists what the project does not do for the forms of a site, a sentence each.
+func leftOut(b *bundler.Bundle, m *manifest.Manifest) []string {
+	var about front
+	if err := about.readForms(b, m); err != nil || len(about.Asked)+len(m.Forms) == 0 {
+		return nil // an error came before
+	}
+	return []string{
+		"the spam filter is left out: every post of a form is a lead there, also of programs that fill hidden fields",
+		"mail to the owner and webhooks are left out: leads and events are rows of " + platformDatabase,
+	}
 }
 
 // keepRedirects removes from the text of _redirects the rules that serve another file at a path: Cloudflare would apply them

@@ -192,6 +192,9 @@ func (f *devFlags) checkHosts() error {
 		if !ok || port != "" {
 			return failure.Usage("--allow-host is %q; it is the name of a host alone, such as site.test", given)
 		}
+		if strings.Contains(host, "*") {
+			return failure.Usage("--allow-host is %q; for all names below a domain write it with a dot before it, such as .site.test", given)
+		}
 		if parent, below := strings.CutPrefix(host, "."); below && !strings.Contains(parent, ".") {
 			return failure.Usage("--allow-host is %q, which anybody can have a name below; give a domain of your own, such as .site.test", given)
 		}

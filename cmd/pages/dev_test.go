@@ -251,7 +251,9 @@ func TestHostsOfFlags(t *testing.T) {
 	if err := f.checkHosts(); err != nil || !slices.Equal(f.AllowHosts, []string{"site.test", "::1", "::1"}) {
 		t.Errorf("--allow-host gives %q, %v", f.AllowHosts, err)
 	}
-	if err := (&devFlags{Options: &devsession.Options{AllowHosts: []string{"site.test:80"}}}).checkHosts(); err == nil {
-		t.Error("--allow-host with a port")
+	for _, host := range []string{"site.test:80", "*", "*.ngrok-free.app", ".app"} {
+		if err := (&devFlags{Options: &devsession.Options{AllowHosts: []string{host}}}).checkHosts(); err == nil {
+			t.Errorf("--allow-host %q is accepted, and allows nothing", host)
+		}
 	}
 }

@@ -72,7 +72,8 @@ func TestInterrupt(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, stderr := interrupted(t, exists(filepath.Join(dir, ".pages/state/site.db-wal")), "migrate", dir)
-		if code != failure.ExitInt {
+		if code != failure.ExitInt || strings.Contains(stderr, "error") ||
+			strings.Contains(stderr, "rolled back") && !strings.Contains(stderr, "stopped; 000") {
 			t.Errorf("exit code %d\n%s", code, stderr)
 		}
 		var plan struct{ Pending []string }

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/token"
@@ -22,7 +23,7 @@ func Error(work userfile.WorkDir, dir string, err error) error {
 		return err
 	}
 	list := errorList(err)
-	if list == nil {
+	if list == nil || errors.Is(err, context.Canceled) { // a person who stops a command made no mistake
 		return err
 	}
 	code := failure.ExitRefused

@@ -2,9 +2,11 @@ package migration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -111,7 +113,10 @@ func (s *Site) printRun(result migrate.Result, err error) error {
 	}
 	s.term.ProgressWarnings(doc.Warnings)
 	if err != nil {
-		if stands := result.Stands(); stands != "" {
+		stands := result.Stands()
+		if errors.Is(err, context.Canceled) {
+			fmt.Fprintln(s.term.Stderr, strings.TrimSuffix("stopped; "+stands, "; "))
+		} else if stands != "" {
 			fmt.Fprintln(s.term.Stderr, stands)
 		}
 		return err

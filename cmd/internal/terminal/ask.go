@@ -115,7 +115,12 @@ func (t *Terminal) Choose(ctx context.Context, question string, of []string, usu
 		if i, ok := chosen(text, of); ok {
 			return i, nil
 		}
-		fmt.Fprintf(t.Stderr, "%q is none of them\n", text)
+		if strings.Contains(text, "\x1b") { // an arrow, or another key that types no letter
+			text = "that key"
+		} else {
+			text = strconv.Quote(text)
+		}
+		fmt.Fprintf(t.Stderr, "%s is none of them: type a number from 1 to %d, or the first letters of a name\n", text, len(of))
 	}
 }
 

@@ -34,6 +34,7 @@ func TestChoose(t *testing.T) {
 		{"M", NoDefault, 1, false},
 		{"we", NoDefault, 3, false},
 		{"w|0|5|-1|w x|worker", NoDefault, 2, false},
+		{"\x1b[B|2", NoDefault, 1, false},
 		{"", 1, 1, false},
 		{"", NoDefault, 0, true},
 		{"none", NoDefault, 0, true},
@@ -45,8 +46,11 @@ func TestChoose(t *testing.T) {
 			if got != c.want || errors.Is(err, errNoAnswer) != c.failed {
 				t.Errorf("%q: %d, %v\n%s", c.answers, got, err, &said)
 			}
-			if n := strings.Count(said.String(), "is none of them"); n != strings.Count(c.answers, "|") && !c.failed {
+			if n := strings.Count(said.String(), "is none of them: type a number from 1 to 4"); n != strings.Count(c.answers, "|") && !c.failed {
 				t.Errorf("%q: %d answers were refused\n%s", c.answers, n, &said)
+			}
+			if strings.Contains(said.String(), "x1b") {
+				t.Errorf("%q: %s", c.answers, &said)
 			}
 		})
 	}
