@@ -30,8 +30,8 @@ import (
 //
 // Sign-in. Any email can sign in while there are personas; an email without a persona is a member's.
 //
-// Forms. The fields "form", "_next" (the page to redirect to), "_token" (an idempotency key), "_stamp" and the honeypots
-// ([spam.Honeypots]) are the platform's and are not stored; every other name is the author's, and gets an array where it
+// Forms. The fields "form", "_next" (the page to redirect to), "_token" (an idempotency key), "_stamp", "altcha" and the
+// honeypots ([spam.Honeypots]) are the platform's and are not stored; every other name is the author's, and gets an array where it
 // comes more than once; two names of forms are refused. A post with neither an answer nor a form's name is refused. Of an
 // uploaded file the lead has name, media type, size and SHA-256; the bytes are an object of their own, for readers of the
 // leads and not for the site's code. A submissions row gets the answers whose names are columns of the table, and "form",
@@ -106,6 +106,8 @@ const (
 
 	// stampScript times a page for [spam.ReadStamp]: "/__pages/forms/stamp.js". No form can be called that.
 	stampScript = "stamp.js"
+	// challengeFile is a challenge for a proof of work: "/__pages/forms/altcha.json".
+	challengeFile = "altcha.json"
 
 	// maxStoredBytes is how large the database of leads may grow with forms, which anybody may send: as large as a site's
 	// own database. Later posts are refused and stored leads stay; sessions are stored all the same, so that members can

@@ -13,6 +13,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -122,11 +123,13 @@ const (
 	fieldNext  = "_next"
 	fieldToken = "_token"
 	fieldStamp = "_stamp"
+	fieldProof = "altcha" // as the widget of the npm package altcha calls it
 )
 
 // isReservedField reports whether a field belongs to the platform; every other one belongs to the author.
 func isReservedField(name string) bool {
-	return name == fieldForm || name == fieldNext || name == fieldToken || name == fieldStamp || spam.IsHoneypot(name)
+	own := []string{fieldForm, fieldNext, fieldToken, fieldStamp, fieldProof}
+	return slices.Contains(own, name) || spam.IsHoneypot(name)
 }
 
 // add appends one answer that is text.

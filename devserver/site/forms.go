@@ -19,6 +19,8 @@ func (x *exchange) serveForms(name string) {
 		x.answerPreflight()
 	case name == stampScript && (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead):
 		x.serveStamp()
+	case name == challengeFile && (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead):
+		x.writeJSON(http.StatusOK, x.site.challenges.Make(x.site.options.Now()))
 	case x.r.Method != http.MethodPost:
 		x.refuseMethod("POST")
 	case x.serving.revision.StandIn:

@@ -28,6 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pages-toolchain/pages/devserver/altcha"
 	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/devserver/pairing"
 	"github.com/pages-toolchain/pages/devserver/spam"
@@ -117,6 +118,8 @@ type Site struct {
 	history  *spam.History
 	stampKey []byte
 
+	challenges *altcha.Challenges
+
 	retrier    *retrier
 	dispatcher *dispatcher     // nil without a webhook
 	work       context.Context // of background work, until Close
@@ -152,6 +155,11 @@ func New(ctx context.Context, options Options) (*Site, error) {
 	if s.stampKey, err = store.madeSecret(ctx, "stamp_key"); err != nil {
 		return nil, err
 	}
+	challengeKey, err := store.madeSecret(ctx, "altcha_key")
+	if err != nil {
+		return nil, err
+	}
+	s.challenges = altcha.New(challengeKey)
 	s.SetSpamFilter(!options.SpamOff)
 	if s.pages, err = newPages(options); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pages-toolchain/pages/devserver/altcha"
 	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/devserver/spam"
 )
@@ -68,6 +69,8 @@ func (x *exchange) judgeSpam(f *formReader, p post) spam.Verdict {
 	}
 	now := x.site.options.Now()
 	given := spam.Post{Stamp: spam.ReadStamp(x.site.stampKey, f.control[fieldStamp], now)}
+	proof := x.site.challenges.Verify(f.control[fieldProof], now)
+	given.Proven, given.BadProof = proof == altcha.Solved, proof == altcha.Forged
 	for _, name := range spam.Honeypots() {
 		if strings.TrimSpace(f.control[name]) != "" {
 			given.Honeypot = cmp.Or(given.Honeypot, name)

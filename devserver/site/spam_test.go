@@ -1,6 +1,9 @@
 package site
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
+	"github.com/pages-toolchain/pages/devserver/altcha"
 	"github.com/pages-toolchain/pages/devserver/spam"
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -227,6 +231,45 @@ func TestStampScript(t *testing.T) {
 		}
 	}
 	if got := f.do(t, nil, "HEAD", "/__pages/forms/stamp.js", ""); got.status != http.StatusOK || got.body != "" {
+		t.Errorf("HEAD: %d %s", got.status, got.body)
+	}
+}
+
+// TestProofOfWork: a challenge is JSON that no cache keeps; its solution makes a lead of a quick post, once, and is no answer.
+func TestProofOfWork(t *testing.T) {
+	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+	f := start(t, Options{Now: func() time.Time { return now }}, Revision{})
+	stamp := func() string {
+		return "&_stamp=" + regexp.MustCompile(`stamp = "([\w-]+)"`).FindStringSubmatch(f.get(t, "/__pages/forms/stamp.js").body)[1]
+	}
+	got := f.get(t, "/__pages/forms/altcha.json")
+	if got.status != http.StatusOK || !strings.HasPrefix(got.header.Get("Content-Type"), "application/json") ||
+		got.header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("%d %v", got.status, got.header)
+	}
+	c := decode[altcha.Challenge](t, got)
+	number := 0
+	for ; number <= c.MaxNumber; number++ {
+		if sum := sha256.Sum256(fmt.Append([]byte(c.Salt), number)); hex.EncodeToString(sum[:]) == c.Challenge {
+			break
+		}
+	}
+	solution := base64.StdEncoding.EncodeToString(fmt.Appendf(nil,
+		`{"algorithm":%q,"challenge":%q,"number":%d,"salt":%q,"signature":%q,"took":7}`,
+		c.Algorithm, c.Challenge, number, c.Salt, c.Signature))
+	const links = "&message=<a+href=http://a.test>a</a>" // 4 points, and 6 for a quick post
+	for i, kept := range []int{0, 1} {                   // the second time it counts for nothing
+		f.do(t, nil, "POST", "/__pages/forms", "name=a"+links+stamp()+"&altcha="+url.QueryEscape(solution), formType)
+		all, err := f.site.store.Leads(t.Context(), LeadFilter{Spam: true})
+		if err != nil || len(all) != kept {
+			t.Errorf("post %d: %+v, %v", i, all, err)
+		}
+	}
+	all, err := f.site.store.Leads(t.Context(), LeadFilter{})
+	if err != nil || len(all) != 1 || all[0].Fields.Text("altcha") != "" {
+		t.Errorf("leads: %+v, %v", all, err)
+	}
+	if got := f.do(t, nil, "HEAD", "/__pages/forms/altcha.json", ""); got.status != http.StatusOK || got.body != "" {
 		t.Errorf("HEAD: %d %s", got.status, got.body)
 	}
 }

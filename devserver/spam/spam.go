@@ -32,6 +32,8 @@ const (
 	CodeLinks      = "links"        // many links
 	CodeMarkup     = "link-markup"  // links written as HTML or as a forum writes them
 	CodeLinkInName = "link-in-name" // a link where a name belongs
+	CodeProof      = "proof"        // the browser did a proof of work, which takes points away
+	CodeBadProof   = "proof-forged" // a proof of work that is not one of this site, or was used before
 	CodePerson     = "person"       // a person marked the lead
 )
 
@@ -53,8 +55,10 @@ type Post struct {
 	Answers  []Answer
 	Honeypot string // the name of a honeypot that has a value, "" for none
 	Stamp    StampState
-	Recent   int // earlier posts of the form from the same address, within [RateWindow]
-	Repeats  int // earlier posts with the same message, within [RepeatWindow]
+	Proven   bool // the browser did a proof of work
+	BadProof bool // it gave one that does not count
+	Recent   int  // earlier posts of the form from the same address, within [RateWindow]
+	Repeats  int  // earlier posts with the same message, within [RepeatWindow]
 }
 
 // Reason is one sign of a program, and its part of the score.
@@ -113,8 +117,17 @@ func Score(p Post) Verdict {
 	if name != "" {
 		v.add(CodeLinkInName, 5, "the answer %q holds a link", name)
 	}
+	if p.BadProof {
+		v.add(CodeBadProof, 4, "the proof of work does not come from this site, or came before")
+	}
+	if p.Proven && p.Honeypot == "" {
+		v.add(CodeProof, -min(v.Score, proofPoints), "the browser did a proof of work")
+	}
 	return v
 }
+
+// proofPoints is what a proof of work takes away: as much as one sign, since programs can do one, too.
+const proofPoints = 6
 
 // step is the points of a count.
 type step struct{ from, points int }

@@ -28,6 +28,11 @@ func TestScore(t *testing.T) {
 		"nothing":               {spam.Post{}, 0, ""},
 		"a usual message":       {spam.Post{Answers: answers("name", "Ada", "message", "Hello, are you open on Sunday?")}, 0, ""},
 		"in time":               {spam.Post{Stamp: spam.StampInTime}, 0, ""},
+		"proven":                {spam.Post{Proven: true}, 0, ""},
+		"proven, but fast":      {spam.Post{Proven: true, Stamp: spam.StampTooFast}, 0, "too-fast proof"},
+		"proven, in a honeypot": {spam.Post{Proven: true, Honeypot: "_gotcha"}, 10, "honeypot"},
+		"proven, many posts":    {spam.Post{Proven: true, Recent: 60}, 4, "rate proof"},
+		"no proof of ours":      {spam.Post{BadProof: true}, 4, "proof-forged"},
 		"too fast alone":        {spam.Post{Stamp: spam.StampTooFast}, 6, "too-fast"},
 		"forged alone":          {spam.Post{Stamp: spam.StampForged}, 4, "stamp-forged"},
 		"honeypot":              {spam.Post{Honeypot: "_gotcha"}, 10, "honeypot"},
@@ -60,7 +65,7 @@ func TestScore(t *testing.T) {
 			sum := 0
 			for _, r := range v.Reasons {
 				codes, sum = append(codes, r.Code), sum+r.Points
-				if r.Message == "" || r.Points <= 0 {
+				if r.Message == "" || (r.Points <= 0) != (r.Code == spam.CodeProof) {
 					t.Errorf("the reason %+v", r)
 				}
 			}

@@ -232,7 +232,7 @@ function leadContents(lead) {
   if (s.error) list.append(el("dt", "", "row"), el("dd", "error", s.error));
   if (lead.unasked) list.append(el("dt", "", "in no column"), el("dd", "", lead.unasked.join(", ")));
   for (const reason of lead.spam?.reasons || [])
-    list.append(el("dt", "", `spam +${reason.points}`), el("dd", "", reason.message));
+    list.append(el("dt", "", `spam ${reason.points > 0 ? "+" : ""}${reason.points}`), el("dd", "", reason.message));
   return [summary, list, leadButtons(lead.id, Boolean(lead.spam))];
 }
 
