@@ -43,7 +43,9 @@ type Translation struct {
 	Manifest manifest.Manifest
 	// Unbuilt means that the output of a build is missing: the Worker and a generated configuration, or the folder of a
 	// Pages project, which may have a Worker.
-	Unbuilt    bool
+	Unbuilt bool
+	// IsSource means that the configuration is code, of which only the build's output can be translated.
+	IsSource   bool
 	SinglePage *SinglePage // the app of one page in the configuration; nil for none
 	Notes      []Note      // sorted by effect, the gravest first, and then by key
 	// Vars are the plain variables, which the manifest declares as secrets: the platform has no others.
@@ -78,6 +80,7 @@ func Translate(fsys fs.FS, devVars ...string) (*Translation, error) {
 		return nil, fmt.Errorf("no wrangler configuration: %w", fs.ErrNotExist)
 	}
 	t := &Translation{File: config.file, Unbuilt: generated == nil && awaitsBuild(fsys, own), Vars: map[string]string{}}
+	t.IsSource = slices.Contains(sourceConfigs, t.File)
 	r := &translator{Translation: t, fsys: fsys, keys: config.keys, dir: path.Dir(config.file)}
 	switch {
 	case own == nil:

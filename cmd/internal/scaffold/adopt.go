@@ -43,6 +43,9 @@ func (s *site) detect(ctx context.Context) error {
 	built, isBuilt := starter.FindBuilt(fsys)
 	var m manifest.Manifest
 	switch {
+	case err == nil && translated.IsSource:
+		s.adopted, s.setup, s.unbuilt = translated.File, setup, true
+		return s.needsBuild()
 	case err == nil:
 		s.adopted, s.notes, s.secrets, m = translated.File, translated.Notes, translated.Vars, translated.Manifest
 		s.unbuilt = translated.Unbuilt
