@@ -46,8 +46,9 @@ func TestChoose(t *testing.T) {
 			if got != c.want || errors.Is(err, errNoAnswer) != c.failed {
 				t.Errorf("%q: %d, %v\n%s", c.answers, got, err, &said)
 			}
-			if n := strings.Count(said.String(), "is none of them: type a number from 1 to 4"); n != strings.Count(c.answers, "|") && !c.failed {
-				t.Errorf("%q: %d answers were refused\n%s", c.answers, n, &said)
+			refused := strings.Count(said.String(), "is none of them: type a number from 1 to 4")
+			if refused != strings.Count(c.answers, "|") && !c.failed {
+				t.Errorf("%q: %d answers were refused\n%s", c.answers, refused, &said)
 			}
 			if strings.Contains(said.String(), "x1b") {
 				t.Errorf("%q: %s", c.answers, &said)
