@@ -104,7 +104,7 @@ func checkObject(s *jsonschema.Schema, v map[string]any, path string) (issues []
 				name = string([]rune(name)[:longest]) + "…"
 			}
 			issues = append(issues, Issue{
-				join(path, name), "is not known; what is known: " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", "),
+				join(path, name), "is unknown; known are: " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", "),
 			})
 		}
 	}

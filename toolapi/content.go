@@ -13,7 +13,7 @@ type ContentStatusArgs struct {
 type ContentStatus struct {
 	Success
 	Counts     map[string]int `json:"counts" jsonschema:"how many of the returned pieces sit in each status"`
-	Total      int            `json:"total" jsonschema:"how many pieces match, on all pages"`
+	Total      int            `json:"total" jsonschema:"number of matching pieces on all pages"`
 	Truncated  bool           `json:"truncated" jsonschema:"deprecated: page with cursor; more pieces matched than were returned"`
 	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"present only when another page exists"`
 	Pieces     []Piece        `json:"pieces"`
@@ -97,7 +97,7 @@ type Draft struct {
 	Revision    Counter `json:"revision"`
 	CanUndo     bool    `json:"can_undo"`
 	CanRedo     bool    `json:"can_redo"`
-	Replayed    bool    `json:"replayed" jsonschema:"the first answer to the same idempotency key, given again"`
+	Replayed    bool    `json:"replayed" jsonschema:"true: the first response to the same idempotency key, repeated"`
 }
 
 // Replay marks the response as a repeated one.
@@ -106,7 +106,7 @@ func (d *Draft) Replay() { d.Replayed = true }
 // TryShapeArgs are the arguments of shorts.try_shape (platform document, section 4.7).
 type TryShapeArgs struct {
 	TileID       Name  `json:"tile_id" jsonschema:"the competitor tile's id as the plan listed it"`
-	AlreadyTried Tried `json:"already_tried,omitempty" jsonschema:"what the last call returned"`
+	AlreadyTried Tried `json:"already_tried,omitempty" jsonschema:"the already_tried of the last result"`
 	BoardID      UUID  `json:"board_id,omitempty" jsonschema:"the board of an existing week"`
 	Scope
 }
@@ -117,7 +117,7 @@ type TryShape struct {
 	Shape        string   `json:"shape"`
 	Card         Card     `json:"card"`
 	WeekSize     int      `json:"week_size"`
-	AlreadyTried []string `json:"already_tried" jsonschema:"pass back on the next try, and as extra_shapes when the week is made"`
+	AlreadyTried []string `json:"already_tried" jsonschema:"pass it with the next try, and as extra_shapes when you create the week"`
 	Shelf        string   `json:"shelf"`
 }
 
@@ -135,7 +135,7 @@ type Card struct {
 // RecommendStyle are looks worth using next (section 2.8).
 type RecommendStyle struct {
 	Success
-	Recommendations []Recommendation `json:"recommendations" jsonschema:"at most two; none rather than noise"`
+	Recommendations []Recommendation `json:"recommendations" jsonschema:"at most two; none without good evidence"`
 	Saved           []Look           `json:"saved"`
 	Href            string           `json:"href"`
 }

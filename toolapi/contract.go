@@ -75,14 +75,14 @@ func (c *Contract) defineDocumented() {
 	c.SchedulePublish = define[SchedulePublishArgs, SchedulePublish](all, Tool{
 		Name: "page.schedule_publish", Title: "Schedule a publish", Effect: Proposes,
 		Description: "Publishes a page at a time from five minutes to one year ahead. The first call proposes; the " +
-			"same arguments with confirmation_id perform it. A revision whose migrations take away rows or values needs their " +
+			"same arguments with confirmation_id perform it. A revision whose migrations remove rows or values needs their " +
 			"tables in allow_data_loss. " +
 			"Never report a page as scheduled unless the result says so. To publish at once use page.publish.",
 	})
 	c.UndoDraft = define[UndoDraftArgs, Draft](all, Tool{
 		Name: "automations.undo_draft", Title: "Undo a draft's change", Effect: Writes, Replays: true,
-		Description: "Writes the previous state of an automation's draft back as a new change; the running version stays. " +
-			"Needs an idempotency key. To take the whole draft back use automations.discard_draft.",
+		Description: "Restores the previous state of an automation's draft as a new change; the running version stays. " +
+			"Needs an idempotency key. To discard the whole draft use automations.discard_draft.",
 	})
 	c.TryShape = define[TryShapeArgs, TryShape](all, Tool{
 		Name: "shorts.try_shape", Title: "Try a shape", Effect: Writes,
@@ -101,7 +101,7 @@ func (c *Contract) defineDocumented() {
 	c.RecommendStyle = define[NoArgs, RecommendStyle](all, Tool{
 		Name: "shorts.recommend_style", Title: "Recommend a look",
 		Description: "Returns at most two saved looks worth using next and why, judged from how the shorts and videos " +
-			"made in each look performed; none rather than noise.",
+			"made in each look performed; none without good evidence.",
 	})
 }
 
@@ -110,27 +110,27 @@ func (c *Contract) defineAssumed() {
 	all := &c.tools
 	c.PageList = define[NoArgs, PageList](all, Tool{
 		Name: "page.list", Title: "List pages",
-		Description: "Lists the pages of the workspace with their addresses, revisions, what is live and what is scheduled.",
+		Description: "Lists the pages of the workspace with their addresses, revisions, live revision and scheduled publish.",
 	})
 	c.CreatePage = define[CreatePageArgs, CreatePage](all, Tool{
 		Name: "page.create", Title: "Create a page", Effect: Writes, Replays: true,
-		Description: "Makes a page with an address of its own. Nothing is served there until a revision is uploaded " +
+		Description: "Creates a page with an address of its own, which serves nothing until a revision is uploaded " +
 			"and published. Needs an idempotency key.",
 	})
 	c.Publish = define[PublishArgs, Publish](all, Tool{
 		Name: "page.publish", Title: "Publish a page", Effect: Proposes,
-		Description: "Makes a revision of a page what its address serves, at once. The first call proposes; the same " +
-			"arguments with confirmation_id perform it. A revision whose migrations take away rows or values needs their " +
+		Description: "Publishes a revision of a page at its address, at once. The first call proposes; the same " +
+			"arguments with confirmation_id perform it. A revision whose migrations remove rows or values needs their " +
 			"tables in allow_data_loss. Never report a page as live unless serving_now is true.",
 	})
 	c.Rollback = define[RollbackArgs, Publish](all, Tool{
 		Name: "page.rollback", Title: "Roll a page back", Effect: Proposes,
-		Description: "Makes a revision that was live before what the page serves again. The first call proposes; the " +
+		Description: "Publishes a revision that was live before. The first call proposes; the " +
 			"same arguments with confirmation_id perform it.",
 	})
 	c.Unschedule = define[UnscheduleArgs, Unschedule](all, Tool{
-		Name: "page.unschedule", Title: "Call off a scheduled publish", Effect: Writes,
-		Description: "Calls off the scheduled publish of a page. What is live stays.",
+		Name: "page.unschedule", Title: "Cancel a scheduled publish", Effect: Writes,
+		Description: "Cancels the scheduled publish of a page. The live revision stays.",
 	})
 	c.DomainList = define[NoArgs, DomainList](all, Tool{
 		Name: "domain.list", Title: "List domains",
@@ -138,60 +138,62 @@ func (c *Contract) defineAssumed() {
 	})
 	c.Connect = define[ConnectArgs, Connect](all, Tool{
 		Name: "domain.connect", Title: "Connect a domain", Effect: Proposes,
-		Description: "Connects a domain to a page for the first time, and says which DNS records its owner must set. " +
+		Description: "Connects a domain to a page for the first time, and returns the DNS records that its owner must set. " +
 			"The first call proposes; the same arguments with confirmation_id perform it. " +
-			"Nothing is served there until domain.verify found the TXT record. When serving_now is false the address " +
+			"It serves nothing until domain.verify has found the TXT record. When serving_now is false the address " +
 			"must not be called live. To move a domain that is connected use domain.point_at_site.",
 	})
 	c.Verify = define[VerifyArgs, Verify](all, Tool{
 		Name: "domain.verify", Title: "Verify a domain", Effect: Writes,
-		Description: "Looks in DNS for the TXT record that proves a domain to be the workspace's, which domain.list " +
-			"shows. Once it is found, the page is served there.",
+		Description: "Looks in DNS for the TXT record that proves that a domain belongs to the workspace, which domain.list " +
+			"shows. When it is found, the domain serves the page.",
 	})
 	c.RedoDraft = define[UndoDraftArgs, Draft](all, Tool{
 		Name: "automations.redo_draft", Title: "Redo a draft's change", Effect: Writes, Replays: true,
-		Description: "Writes a change that was undone back as a new change. Needs an idempotency key.",
+		Description: "Restores an undone change as a new change. Needs an idempotency key.",
 	})
 	c.DiscardDraft = define[DiscardDraftArgs, Draft](all, Tool{
 		Name: "automations.discard_draft", Title: "Discard a draft", Effect: Writes, Replays: true,
-		Description: "Writes the state of the running version back as a new change. Needs an idempotency key.",
+		Description: "Restores the state of the running version as a new change. Needs an idempotency key.",
 	})
 	c.Revisions = define[SiteArgs, RevisionList](all, Tool{
 		Name: "page.revisions", Title: "List a page's revisions",
-		Description: "Lists the revisions of a page, newest first: what is live, scheduled or previewed, and when each was last published.",
+		Description: "Lists the revisions of a page, newest first, with live, scheduled and previewed ones marked, and the time each " +
+			"was last published.",
 	})
 	c.Rehearse = define[RehearseArgs, Rehearse](all, Tool{
 		Name: "page.rehearse", Title: "Rehearse migrations", Rehearses: true,
-		Description: "Runs migrations on a copy of the page's database, and says which rows and values they take away. The " +
-			"page's own database stays as it is. page.publish rehearses the revision that it publishes by itself.",
+		Description: "Runs migrations on a copy of the page's database, and returns the rows and values that they remove. The " +
+			"page's own database stays as it is. page.publish also rehearses the revision that it publishes.",
 	})
 	c.RestorePoints = define[RestorePointsArgs, RestorePoints](all, Tool{
 		Name: "page.restore_points", Title: "List a page's restore points",
-		Description: "Lists the moments to which the data of a page can be put back, newest first: before each publish and each " +
-			"restore, and every few minutes in which something was written. To put one back use page.restore_data.",
+		Description: "Lists the points to which the data of a page can be restored, newest first: before each publish and each " +
+			"restore, and every few minutes with writes. To restore one use page.restore_data.",
 	})
 	c.RestoreData = define[RestoreDataArgs, RestoreData](all, Tool{
-		Name: "page.restore_data", Title: "Put a page's data back", Effect: Proposes,
-		Description: "Puts the database of a page back to a restore point, with the code of then unless revision says otherwise, or " +
-			"shows it in a preview. The first call proposes and says which rows are lost by it; the same arguments with confirmation_id " +
-			"perform it. The data until now become a restore point first. What is in buckets and key-value stores stays.",
+		Name: "page.restore_data", Title: "Restore a page's data", Effect: Proposes,
+		Description: "Restores the database of a page to a restore point, with the code of that time unless revision names another, or " +
+			"shows it in a preview. The first call proposes and returns the rows that will be lost; the same arguments with " +
+			"confirmation_id " +
+			"perform it. The current data become a restore point first. Buckets and key-value stores do not change.",
 	})
 	c.ListSecrets = define[SiteArgs, SecretList](all, Tool{
 		Name: "page.list_secrets", Title: "List a page's secrets",
-		Description: "Lists the names of a page's secrets, those that the manifest names and have no value among " +
-			"them. Values are never answered.",
+		Description: "Lists the names of a page's secrets, including declared ones without a value. " +
+			"Values are never returned.",
 	})
 	c.SetSecret = define[SetSecretArgs, SecretChange](all, Tool{
 		Name: "page.set_secret", Title: "Set a secret", Effect: Writes,
-		Description: "Sets a secret of a page. What is live reads the new value from the next request on.",
+		Description: "Sets a secret of a page. The live revision reads the new value from the next request on.",
 	})
 	c.RemoveSecret = define[RemoveSecretArgs, SecretChange](all, Tool{
 		Name: "page.remove_secret", Title: "Remove a secret", Effect: Writes,
-		Description: "Removes a secret of a page. What is live no longer reads it.",
+		Description: "Removes a secret of a page. The live revision no longer reads it.",
 	})
 	c.Leads = define[LeadListArgs, LeadList](all, Tool{
 		Name: "page.leads", Title: "List leads",
-		Description: "Lists what the forms of published pages captured, newest first, with the automation events that each lead raised. " +
+		Description: "Lists the leads of published pages' forms, newest first, with the automation events that each raised. " +
 			"Spam is kept apart: spam lists it in their place.",
 	})
 }

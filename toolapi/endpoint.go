@@ -93,57 +93,57 @@ func uploadEndpoints() []Endpoint {
 	return []Endpoint{
 		{
 			Name: "pages.declare", Method: http.MethodPost, Path: UploadsPath, Title: "Declare a bundle", Keyed: true,
-			Description: "Says what a site will consist of. The answer lists the blobs that the workspace lacks. The " +
-				"same bundle again is the same upload. Where as many uploads are open as may be, the one that was " +
-				"idle for longest gives its place, and is answered as an expired one.",
+			Description: "Lists the files of a site. The response lists the blobs that the workspace lacks. The " +
+				"same bundle gets the same upload again. When the limit of open uploads is reached, the one that has been " +
+				"idle for longest is dropped, and counts as expired.",
 			body: []content{inJSON(bodies().declare)}, required: true,
-			results: []outcome{{http.StatusCreated, "A new upload.", declared}, {http.StatusOK, "The upload that there was.", declared}},
+			results: []outcome{{http.StatusCreated, "A new upload.", declared}, {http.StatusOK, "The existing upload.", declared}},
 			refuses: []int{missing, slow, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
 		},
 		{
 			Name: "pages.upload_status", Method: http.MethodGet, Path: UploadPath("{upload_id}"),
-			Title: "See how far an upload is", Sends: true,
-			Description: "Answers which blobs are still to be sent: how an upload that broke off goes on.",
+			Title: "Read the progress of an upload", Sends: true,
+			Description: "Returns the blobs that are still missing, to resume an interrupted upload.",
 			results:     []outcome{{http.StatusOK, "The upload.", declared}},
 			refuses:     []int{missing, expired, unfit, away}, of: pagesFamily,
 		},
 		{
 			Name: "pages.uploads", Method: http.MethodGet, Path: UploadsPath, Title: "List uploads that are not finalized",
-			Description: "Lists the uploads of a site that are not finalized, of everybody, the one that was idle for longest first.",
+			Description: "Lists all uploads of a site that are not finalized, longest idle first.",
 			query:       siteQuery(),
 			results:     []outcome{{http.StatusOK, "The uploads.", inJSON(schemaOf[UploadList]())}},
 			refuses:     []int{missing, unfit, away}, of: pagesFamily,
 		},
 		{
 			Name: "pages.cancel_upload", Method: http.MethodDelete, Path: UploadPath("{upload_id}"), Title: "Cancel an upload",
-			Description: "Forgets an upload that is not finalized: one's own, or of anybody where one may publish.",
-			results:     []outcome{{http.StatusNoContent, "It is gone.", content{}}},
+			Description: "Removes an upload that is not finalized: your own, or any if you may publish.",
+			results:     []outcome{{http.StatusNoContent, "Removed.", content{}}},
 			refuses:     []int{missing, conflict, expired, unfit, away, full}, of: pagesFamily,
 		},
 		{
 			Name: "pages.has_blob", Method: http.MethodHead, Path: BlobPath("{upload_id}", "{sha256}"),
 			Title: "Ask for a blob", Sends: true,
-			Description: "Says whether the workspace has a blob that the upload lists.",
-			results:     []outcome{{http.StatusOK, "It is there.", content{}}},
+			Description: "Returns whether the workspace has a blob that the upload lists.",
+			results:     []outcome{{http.StatusOK, "The blob exists.", content{}}},
 			refuses:     []int{missing, expired, unfit, away}, of: headFamily,
 		},
 		{
 			Name: "pages.send_blob", Method: http.MethodPut, Path: BlobPath("{upload_id}", "{sha256}"), Title: "Send a blob", Sends: true,
-			Description: "Stores the bytes whose SHA-256 the address names, after having verified them. They may be " +
+			Description: "Verifies the bytes by the SHA-256 in the address, and stores them. They may be " +
 				"sent as one gzip member, with Content-Encoding: gzip.",
 			body: []content{{kind: "application/octet-stream"}, {kind: "*/*"}},
 			headers: []parameter{{"Content-Encoding", "gzip, or none.", false, &jsonschema.Schema{
 				Type: "string", Enum: []any{"gzip", "identity"},
 			}}},
-			results: []outcome{{http.StatusCreated, "It is stored.", stored}, {http.StatusOK, "It was there.", stored}},
+			results: []outcome{{http.StatusCreated, "Stored.", stored}, {http.StatusOK, "The blob already existed.", stored}},
 			refuses: []int{
 				missing, slow, conflict, expired, http.StatusLengthRequired, tooLarge, mediaType, unfit, away, full,
 			}, of: pagesFamily,
 		},
 		{
 			Name: "pages.finalize", Method: http.MethodPost, Path: FinalizePath("{upload_id}"), Title: "Finalize an upload", Keyed: true,
-			Description: "Makes a revision of an upload whose blobs are all there. It is on disk when this answers, " +
-				"and visible when page.publish made it live.",
+			Description: "Creates a revision from an upload with all its blobs. It is on disk before the response, " +
+				"and visible after page.publish.",
 			body:    []content{inJSON(bodies().empty)},
 			results: []outcome{{http.StatusOK, "The revision.", inJSON(schemaOf[Finalized]())}},
 			refuses: []int{missing, slow, conflict, expired, tooLarge, unfit, away, full}, of: pagesFamily,
@@ -158,51 +158,51 @@ func revisionEndpoints() []Endpoint {
 	return []Endpoint{
 		{
 			Name: "pages.import", Method: http.MethodPost, Path: ImportsPath, Title: "Import an archive", Keyed: true,
-			Description: "Makes a revision of a zip or a gzipped tar that holds pages.deploy.json and the files.",
+			Description: "Creates a revision from a zip or a gzipped tar with pages.deploy.json and the files.",
 			query:       site, body: []content{{kind: "application/zip"}, {kind: "application/gzip"}}, required: true,
 			headers: []parameter{{
-				"Repr-Digest", "sha-256 of the archive (RFC 9530), which is checked.", false,
+				"Repr-Digest", "SHA-256 of the archive (RFC 9530), which the service verifies.", false,
 				&jsonschema.Schema{Type: "string"},
 			}},
 			results: []outcome{{http.StatusCreated, "A new revision.", imported}, {
-				http.StatusOK, "The revision that there was.", imported,
+				http.StatusOK, "The existing revision.", imported,
 			}},
 			refuses: []int{missing, slow, tooLarge, mediaType, unfit, away, full}, of: importsFamily,
 		},
 		{
-			Name: "pages.preview", Method: http.MethodPost, Path: PreviewLinksPath, Title: "Make a preview link", Keyed: true,
-			Description: "Makes an address that shows a revision to everyone who has it, for a while.",
+			Name: "pages.preview", Method: http.MethodPost, Path: PreviewLinksPath, Title: "Create a preview link", Keyed: true,
+			Description: "Creates an address that shows a revision to everyone who has the link, until it expires.",
 			body:        []content{inJSON(bodies().preview)}, required: true,
 			results: []outcome{{
-				http.StatusCreated, "The link, which is shown this once.", inJSON(schemaOf[PreviewLink]()),
+				http.StatusCreated, "The link, which is shown only once.", inJSON(schemaOf[PreviewLink]()),
 			}}, refuses: []int{missing, slow, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
 		},
 		{
 			Name: "pages.revoke_preview", Method: http.MethodDelete, Path: PreviewLinkPath("{preview_id}"), Title: "Revoke a preview link",
-			Description: "Ends a preview link before its time, or removes a preview with a name, its data and the links to its revisions.",
-			results:     []outcome{{http.StatusNoContent, "It is good no more.", content{}}},
+			Description: "Revokes a preview link, or removes a named preview with its data and the links to its revisions.",
+			results:     []outcome{{http.StatusNoContent, "Revoked.", content{}}},
 			refuses:     []int{missing, unfit, away, full}, of: pagesFamily,
 		},
 		{
 			Name: "pages.named_preview", Method: http.MethodPost, Path: PreviewsPath, Title: "Show a revision under a name",
-			Description: "Makes a preview with a name, or shows another revision in it: its migrations run, and its Worker " +
-				"starts, before it answers. Its address and its data stay from revision to revision.",
+			Description: "Creates a named preview, or shows another revision in it: its migrations run, and its Worker " +
+				"starts, before the response. Its address and its data stay from revision to revision.",
 			body: []content{inJSON(bodies().named)}, required: true,
 			results: []outcome{
 				{http.StatusCreated, "A new preview.", inJSON(schemaOf[DeployedPreview]())},
-				{http.StatusOK, "The preview that there was, with the revision.", inJSON(schemaOf[DeployedPreview]())},
+				{http.StatusOK, "The existing preview, with the revision.", inJSON(schemaOf[DeployedPreview]())},
 			},
 			refuses: []int{missing, slow, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
 		},
 		{
 			Name: "pages.previews", Method: http.MethodGet, Path: PreviewsPath, Title: "List previews",
-			Description: "Lists the previews of a site, and the preview links without a name.",
+			Description: "Lists the named previews of a site, and its unnamed preview links.",
 			query:       site, results: []outcome{{http.StatusOK, "The previews.", inJSON(schemaOf[PreviewList]())}},
 			refuses: []int{missing, unfit, away}, of: pagesFamily,
 		},
 		{
 			Name: "pages.revision", Method: http.MethodGet, Path: RevisionPath("{revision}"), Title: "Read a revision", Sends: true,
-			Description: "Answers what a revision holds: its manifest and its files.",
+			Description: "Returns the manifest and the files of a revision.",
 			query:       site, results: []outcome{{http.StatusOK, "The revision.", inJSON(schemaOf[Revision]())}},
 			refuses: []int{missing, unfit, away}, of: pagesFamily,
 		},
@@ -222,17 +222,17 @@ func otherEndpoints() []Endpoint {
 		{
 			Name: "mcp", Method: http.MethodPost, Path: MCPPath, Title: "Speak MCP",
 			Description: "The same tools over the Model Context Protocol: one JSON-RPC message, or an array of them " +
-				"in revision 2025-03-26. What the boundary refuses is an Error; what it admits is answered in JSON-RPC.",
+				"in revision 2025-03-26. A request refused at the boundary gets an Error; others get JSON-RPC.",
 			body: []content{messages}, required: true,
-			headers: []parameter{{"MCP-Protocol-Version", "The revision that is spoken.", false, &jsonschema.Schema{Type: "string"}}},
+			headers: []parameter{{"MCP-Protocol-Version", "The revision of the protocol.", false, &jsonschema.Schema{Type: "string"}}},
 			results: []outcome{
-				{http.StatusOK, "The answer, or one for each request of an array.", answers},
-				{http.StatusAccepted, "There is nothing to answer.", content{}},
+				{http.StatusOK, "The response, or one for each request of an array.", answers},
+				{http.StatusAccepted, "No response is needed.", content{}},
 			},
 			refuses: []int{http.StatusUnsupportedMediaType}, of: mcpFamily,
 		},
 		{
-			Name: "health", Method: http.MethodGet, Path: HealthPath, Title: "Ask whether the service can answer",
+			Name: "health", Method: http.MethodGet, Path: HealthPath, Title: "Check the service",
 			Description: "Reads from the database.",
 			results: []outcome{{http.StatusOK, "It can.", inJSON(schemaOf[struct {
 				OK True `json:"ok"`
@@ -249,7 +249,7 @@ func otherEndpoints() []Endpoint {
 			results:     []outcome{{http.StatusOK, "The document.", inJSON(anything)}}, of: openFamily,
 		},
 		{
-			Name: "deprecations", Method: http.MethodGet, Path: DeprecationsPath, Title: "Read what is deprecated",
+			Name: "deprecations", Method: http.MethodGet, Path: DeprecationsPath, Title: "Read the deprecations",
 			Description: "A page for people.",
 			results:     []outcome{{http.StatusOK, "The page.", text("text/html")}}, of: openFamily,
 		},

@@ -167,18 +167,18 @@ type ToolRefusal struct {
 	Message string `json:"message" jsonschema:"a sentence a person can act on"`
 
 	Workspaces  []string `json:"workspaces,omitzero" jsonschema:"on a workspace refusal, the slugs that may be passed"`
-	Issues      []Issue  `json:"issues,omitempty" jsonschema:"on invalid_arguments, everything that is wrong"`
-	Path        string   `json:"path,omitempty" jsonschema:"where in the input the refusal points"`
-	Fix         string   `json:"fix,omitempty" jsonschema:"the change that would pass"`
+	Issues      []Issue  `json:"issues,omitempty" jsonschema:"on invalid_arguments, all problems"`
+	Path        string   `json:"path,omitempty" jsonschema:"the part of the input at fault"`
+	Fix         string   `json:"fix,omitempty" jsonschema:"the change that makes the call pass"`
 	Instruction string   `json:"instruction,omitempty" jsonschema:"what to do next"`
 
-	DataLoss []DataLoss `json:"data_loss,omitempty" jsonschema:"on data_loss_not_allowed, the rows and values that would be lost and that nothing allows"`
+	DataLoss []DataLoss `json:"data_loss,omitempty" jsonschema:"on data_loss_not_allowed, the rows and values that would be lost without permission"`
 }
 
 // Issue is one thing that is wrong with the arguments of a call.
 type Issue struct {
 	Path    string `json:"path" jsonschema:"the argument"`
-	Message string `json:"message" jsonschema:"what is expected there"`
+	Message string `json:"message" jsonschema:"the expected value"`
 }
 
 // PagesError is a refusal of uploads, imports and preview links (platform document,

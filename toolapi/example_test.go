@@ -35,7 +35,7 @@ func Example() {
 	}
 	// Output:
 	// limit must be at most 100
-	// stage is unknown; what is known: cursor, format, limit, status, workspace
+	// stage is unknown; known are: cursor, format, limit, status, workspace
 	// 400 The request body names a property twice.
 	// content.status draft 5
 }

@@ -68,7 +68,7 @@ func Deprecated(h http.Header, base *url.URL) (what, sentence string, ok bool) {
 	if since == "" && until == "" {
 		return "", "", false
 	}
-	sentence = "the service's answer uses something deprecated"
+	sentence = "the service's response uses something deprecated"
 	if n, err := strconv.ParseInt(strings.TrimPrefix(since, "@"), 10, 64); err == nil && strings.HasPrefix(since, "@") {
 		sentence += " since " + time.Unix(n, 0).UTC().Format(time.DateOnly)
 	}

@@ -82,7 +82,7 @@ var checks = []struct{ tool, body, issues string }{
 	{"brand_profile.status", `{}`, ``},
 	{"brand_profile.status", `{"workspace":""}`, `workspace: must not be empty`},
 	{"brand_profile.status", `{"workspace":null}`, `workspace: must be a string`},
-	{"brand_profile.status", `{"Workspace":"a"}`, `Workspace: is unknown; what is known: workspace`},
+	{"brand_profile.status", `{"Workspace":"a"}`, `Workspace: is unknown; known are: workspace`},
 	{"content.status", `{"limit":1}`, ``},
 	{"content.status", `{"limit":100.0}`, ``},
 	{"content.status", `{"limit":0}`, `limit: must be at least 1`},
@@ -100,7 +100,7 @@ var checks = []struct{ tool, body, issues string }{
 	{
 		"content.status", `{"status":1,"format":"x","nope":{}}`,
 		`format: must be one of posts, stories, shorts_clips, long_form, articles, podcast|` +
-			`nope: is unknown; what is known: cursor, format, limit, status, workspace|status: must be a string`,
+			`nope: is unknown; known are: cursor, format, limit, status, workspace|status: must be a string`,
 	},
 	{"schedule.read", `{"week":"2026-1-1"}`, `week: must look like a date, such as 2026-11-23`},
 	{"domain.point_at_site", `{}`, `domain_id: is required|site_id: is required`},
@@ -127,7 +127,7 @@ var checks = []struct{ tool, body, issues string }{
 	},
 	{
 		"shorts.try_shape", `{"` + strings.Repeat("x", 300) + `":1,"tile_id":"t"}`,
-		strings.Repeat("x", 64) + `…: is unknown; what is known: already_tried, board_id, tile_id, workspace`,
+		strings.Repeat("x", 64) + `…: is unknown; known are: already_tried, board_id, tile_id, workspace`,
 	},
 }
 

@@ -33,7 +33,7 @@ func (c *Contract) OpenAPI() ([]byte, error) {
 		"info": object{
 			"title": "Workspace Tool-Call API", "version": Version,
 			"description": "Every tool is one operation that runs inside one workspace. Branch on `ok` of the body: a " +
-				"tool that refuses answers 200 as well. " +
+				"refusal of a tool is a 200 as well. " +
 				"The API is in beta: a change is additive, or deprecated for at least 90 days first.",
 		},
 		"servers":  []any{object{"url": "/"}}, // where the document itself is
@@ -72,7 +72,7 @@ func (d description) toolOperation(t *Tool) object {
 	parameters := []any{requestIDParameter()}
 	if t.Replays {
 		parameters = append(parameters,
-			keyParameter("A retry with the same key gets the first answer. Needed here, or in the body, which is deprecated."))
+			keyParameter("A retry with the same key gets the first response. Required here, or in the body, which is deprecated."))
 	}
 	responses := object{"200": object{
 		"description": "The call was admitted: the tool's result, or its refusal.",
@@ -94,7 +94,7 @@ func (d description) toolOperation(t *Tool) object {
 
 func requestIDParameter() object {
 	return object{
-		"name": "x-request-id", "in": "header", "description": "Echoed, and kept with every audit row; anything malformed is replaced.",
+		"name": "x-request-id", "in": "header", "description": "Echoed, and stored with every audit row; a malformed id is replaced.",
 		"schema": object{"type": "string"},
 	}
 }
@@ -109,7 +109,7 @@ func keyParameter(description string) object {
 func (d description) endpointOperation(e Endpoint) object {
 	parameters := []any{requestIDParameter()}
 	if e.Keyed {
-		parameters = append(parameters, keyParameter("A retry with the same key gets the first answer."))
+		parameters = append(parameters, keyParameter("A retry with the same key gets the first response."))
 	}
 	add := func(in string, p parameter) {
 		parameters = append(parameters, object{
@@ -218,21 +218,23 @@ var refusalTable = map[int]refusal{
 	http.StatusBadRequest: {"BadRequest", "The request is malformed; nothing ran.", true},
 	http.StatusUnauthorized: {
 		"Unauthorized",
-		"No key, or one that does not resolve: absent, unknown, revoked and expired keys get the same answer.", false,
+		"No key, or an invalid one: absent, unknown, revoked and expired keys get the same response.", false,
 	},
-	http.StatusForbidden:             {"Forbidden", "The key is good and what it asks for is closed to it; code says why.", false},
-	http.StatusNotFound:              {"NotFound", "There is no such thing.", true},
-	http.StatusRequestTimeout:        {"Timeout", "The body came too slowly; nothing was stored.", true},
-	http.StatusConflict:              {"Conflict", "The state of things does not allow it; code says why.", true},
+	http.StatusForbidden:             {"Forbidden", "The key is valid, but may not do this; code says why.", false},
+	http.StatusNotFound:              {"NotFound", "Not found.", true},
+	http.StatusRequestTimeout:        {"Timeout", "The body arrived too slowly; nothing was stored.", true},
+	http.StatusConflict:              {"Conflict", "The current state does not allow it; code says why.", true},
 	http.StatusGone:                  {"Gone", "The upload was not used for too long.", true},
 	http.StatusLengthRequired:        {"LengthRequired", "The body must be sent with its Content-Length.", true},
 	http.StatusRequestEntityTooLarge: {"TooLarge", "The body is too long; nothing ran.", true},
-	http.StatusUnsupportedMediaType:  {"MediaType", "The body is of a kind, or encoded in a way, that is not taken.", true},
-	http.StatusUnprocessableEntity:   {"Unfit", "What was sent breaks a rule; code says which.", true},
+	http.StatusUnsupportedMediaType:  {"MediaType", "The type or the encoding of the body is not supported.", true},
+	http.StatusUnprocessableEntity:   {"Unfit", "The content breaks a rule; code says which.", true},
 	http.StatusTooManyRequests:       {"RateLimited", "The key has used up its calls of the last minute.", true},
-	http.StatusInternalServerError:   {"Failed", "The service failed; nothing took effect. It may not have asked for whom.", false},
-	http.StatusServiceUnavailable:    {"Unavailable", "The service cannot do it at the moment; it may not have asked for whom.", false},
-	http.StatusInsufficientStorage:   {"StorageFull", "The service's disk is full; nothing was stored.", true},
+	http.StatusInternalServerError: {"Failed", "The service failed; nothing changed. It may have failed before it authenticated the " +
+		"caller.", false},
+	http.StatusServiceUnavailable: {"Unavailable", "The service is unavailable at the moment; it may not have authenticated the " +
+		"caller.", false},
+	http.StatusInsufficientStorage: {"StorageFull", "The service's disk is full; nothing was stored.", true},
 }
 
 // addRefusals adds the refusals of a family, and more statuses, to the responses of an operation.
@@ -276,18 +278,18 @@ func headers() object {
 	stage := any(Stage)
 	return object{
 		"x-service-api": text(true, "The stage of the API.", &jsonschema.Schema{Type: "string", Const: &stage}),
-		"x-request-id":  text(true, "The id that was sent, or a generated one.", plain),
+		"x-request-id":  text(true, "The id of the request, or a generated one.", plain),
 		"x-service-tool-error": text(
 			false, "On a refusal: true when the workspace could not be resolved, false when the tool itself refused.",
 			&jsonschema.Schema{Type: "string", Enum: []any{"true", "false"}},
 		),
 		"RateLimit-Limit":     text(true, "Calls a minute.", least(1)),
 		"RateLimit-Remaining": text(true, "Calls left.", least(0)),
-		"RateLimit-Reset":     text(true, "Seconds until a call is freed.", least(1)),
+		"RateLimit-Reset":     text(true, "Seconds until another call is available.", least(1)),
 		"Retry-After":         text(true, "Seconds to wait.", least(1)),
-		"Deprecation":         text(false, "Since when what was used is deprecated (RFC 9745).", plain),
-		"Sunset":              text(false, "Until when it is kept at least (RFC 8594).", plain),
-		"Link":                text(false, "Where to read what to use instead.", plain),
+		"Deprecation":         text(false, "The time since which the used feature is deprecated (RFC 9745).", plain),
+		"Sunset":              text(false, "The earliest time of its removal (RFC 8594).", plain),
+		"Link":                text(false, "The page that names the replacement.", plain),
 		"WWW-Authenticate":    text(true, "Bearer.", plain),
 	}
 }

@@ -8,7 +8,7 @@ import (
 // section 4.4).
 type PointAtSiteArgs struct {
 	DomainID UUID `json:"domain_id" jsonschema:"the domain to move"`
-	SiteID   UUID `json:"site_id" jsonschema:"the site it is to point at"`
+	SiteID   UUID `json:"site_id" jsonschema:"the new site of the domain"`
 	Confirmation
 	Scope
 }
@@ -23,7 +23,7 @@ type PointAtSite struct {
 	SiteName string `json:"site_name"`
 
 	Revision   *string `json:"revision" jsonschema:"null when the page has never been published"`
-	ServingNow bool    `json:"serving_now" jsonschema:"false: the address is assigned and nothing is served on it"`
+	ServingNow bool    `json:"serving_now" jsonschema:"false: the address is assigned and serves nothing"`
 }
 
 // SchedulePublishArgs are the arguments of page.schedule_publish (section 4.5).
@@ -43,16 +43,16 @@ type SchedulePublish struct {
 	Migrated
 	SiteID   string `json:"site_id"`
 	At       string `json:"at" jsonschema:"ISO 8601 timestamp"`
-	Revision string `json:"revision" jsonschema:"the revision that goes live then"`
+	Revision string `json:"revision" jsonschema:"the revision that goes live at that time"`
 	Hostname string `json:"hostname"`
-	Replaced bool   `json:"replaced" jsonschema:"an existing schedule is moved; none is added"`
+	Replaced bool   `json:"replaced" jsonschema:"true: the call moved an existing schedule"`
 }
 
 // PublishArgs are the arguments of page.publish.
 type PublishArgs struct {
 	SiteID   UUID `json:"site_id" jsonschema:"the site to publish"`
 	Revision Name `json:"revision,omitempty" jsonschema:"the revision to publish; the newest one when omitted"`
-	Force    bool `json:"force,omitempty" jsonschema:"also when the page's database has migrations that the revision does not know"`
+	Force    bool `json:"force,omitempty" jsonschema:"publish even if the page's database has migrations that the revision does not know"`
 
 	AllowDataLoss TableNames `json:"allow_data_loss,omitempty" jsonschema:"tables that may lose the rows and values that the proposal names"`
 	Confirmation
@@ -63,7 +63,7 @@ type PublishArgs struct {
 type RollbackArgs struct {
 	SiteID   UUID `json:"site_id" jsonschema:"the site to roll back"`
 	Revision Name `json:"revision,omitempty" jsonschema:"the revision to go back to; the one that was live before when omitted"`
-	Force    bool `json:"force,omitempty" jsonschema:"also when the page's database has migrations that the revision does not know"`
+	Force    bool `json:"force,omitempty" jsonschema:"publish even if the page's database has migrations that the revision does not know"`
 
 	AllowDataLoss TableNames `json:"allow_data_loss,omitempty" jsonschema:"tables that may lose the rows and values that the proposal names"`
 	Confirmation
@@ -85,7 +85,7 @@ type Publish struct {
 
 // UnscheduleArgs are the arguments of page.unschedule.
 type UnscheduleArgs struct {
-	SiteID UUID `json:"site_id" jsonschema:"the site whose scheduled publish is to be called off"`
+	SiteID UUID `json:"site_id" jsonschema:"the site whose scheduled publish is cancelled"`
 	Scope
 }
 
@@ -93,7 +93,7 @@ type UnscheduleArgs struct {
 type Unschedule struct {
 	Success
 	SiteID   string `json:"site_id"`
-	At       string `json:"at" jsonschema:"when it would have happened"`
+	At       string `json:"at" jsonschema:"the time for which it was scheduled"`
 	Revision string `json:"revision"`
 }
 
@@ -134,21 +134,21 @@ type Domain struct {
 	Hostname   string `json:"hostname"`
 	SiteID     string `json:"site_id"`
 	SiteName   string `json:"site_name"`
-	Provided   bool   `json:"provided" jsonschema:"the service gave it to its page; it cannot be moved"`
+	Provided   bool   `json:"provided" jsonschema:"true: the service created it for its page, and it cannot be moved"`
 	ServingNow bool   `json:"serving_now"`
 
-	Pending *PendingProof `json:"pending,omitempty" jsonschema:"there while the domain waits for the proof that it is the workspace's"`
+	Pending *PendingProof `json:"pending,omitempty" jsonschema:"present until the workspace proves that it owns the domain"`
 }
 
 // PendingProof is the record for which a domain waits.
 type PendingProof struct {
-	Record    DNSRecord `json:"record" jsonschema:"what must be set in DNS before domain.verify"`
-	ExpiresAt string    `json:"expires_at" jsonschema:"when the domain is forgotten unless it is proven"`
+	Record    DNSRecord `json:"record" jsonschema:"the DNS record to set before domain.verify"`
+	ExpiresAt string    `json:"expires_at" jsonschema:"when the domain is removed unless it is proven"`
 }
 
 // CreatePageArgs are the arguments of page.create.
 type CreatePageArgs struct {
-	Name PageName `json:"name" jsonschema:"what the page is called; its address is made from it"`
+	Name PageName `json:"name" jsonschema:"the name of the page, from which its address derives"`
 	BodyIdempotencyKey
 	Scope
 }
@@ -158,10 +158,10 @@ type CreatePage struct {
 	Success
 	SiteID       string  `json:"site_id"`
 	Name         string  `json:"name"`
-	Hostname     string  `json:"hostname" jsonschema:"the address that the service gave to the page"`
-	LiveRevision *string `json:"live_revision" jsonschema:"null: nothing was published yet"`
-	ServingNow   bool    `json:"serving_now" jsonschema:"false: nothing was published yet"`
-	Replayed     bool    `json:"replayed" jsonschema:"the first answer to the same idempotency key, given again"`
+	Hostname     string  `json:"hostname" jsonschema:"the address that the service created for the page"`
+	LiveRevision *string `json:"live_revision" jsonschema:"null: never published"`
+	ServingNow   bool    `json:"serving_now" jsonschema:"false: never published"`
+	Replayed     bool    `json:"replayed" jsonschema:"true: the first response to the same idempotency key, repeated"`
 }
 
 // Replay marks the response as a repeated one.
@@ -170,7 +170,7 @@ func (p *CreatePage) Replay() { p.Replayed = true }
 // ConnectArgs are the arguments of domain.connect.
 type ConnectArgs struct {
 	Hostname Hostname `json:"hostname" jsonschema:"the domain, in lower case and as DNS has it, such as www.example.com"`
-	SiteID   UUID     `json:"site_id" jsonschema:"the page it is to point at"`
+	SiteID   UUID     `json:"site_id" jsonschema:"the page of the domain"`
 	Confirmation
 	Scope
 }
@@ -185,13 +185,13 @@ type Connect struct {
 	SiteName string  `json:"site_name"`
 
 	Revision   *string     `json:"revision" jsonschema:"null when the page has never been published"`
-	ServingNow bool        `json:"serving_now" jsonschema:"false: the address is assigned and nothing is served on it"`
-	Records    []DNSRecord `json:"records" jsonschema:"what the domain's owner must set in DNS: the TXT record proves that the domain is the workspace's, and domain.verify looks for it; none when the address answers already"`
+	ServingNow bool        `json:"serving_now" jsonschema:"false: the address is assigned and serves nothing"`
+	Records    []DNSRecord `json:"records" jsonschema:"the DNS records that the domain's owner must set: the TXT record proves that the domain belongs to the workspace, and domain.verify looks for it; none when the address already answers"`
 }
 
 // VerifyArgs are the arguments of domain.verify.
 type VerifyArgs struct {
-	DomainID UUID `json:"domain_id" jsonschema:"the domain that waits for its proof"`
+	DomainID UUID `json:"domain_id" jsonschema:"the pending domain"`
 	Scope
 }
 
@@ -202,7 +202,7 @@ type Verify struct {
 	Hostname   string `json:"hostname"`
 	SiteID     string `json:"site_id"`
 	SiteName   string `json:"site_name"`
-	ServingNow bool   `json:"serving_now" jsonschema:"false: nothing is served at the address, since its page was never published"`
+	ServingNow bool   `json:"serving_now" jsonschema:"false: the address serves nothing, since its page was never published"`
 }
 
 // DNSRecord is a record of a domain's zone.
@@ -231,9 +231,9 @@ type RevisionSummary struct {
 	CreatedAt   string  `json:"created_at"`
 	Files       int     `json:"files"`
 	Bytes       int64   `json:"bytes"`
-	Live        bool    `json:"live" jsonschema:"what the page serves"`
-	Scheduled   bool    `json:"scheduled" jsonschema:"a scheduled publish will make it live"`
-	Previewed   bool    `json:"previewed" jsonschema:"a preview link shows it"`
+	Live        bool    `json:"live" jsonschema:"true: the page serves it"`
+	Scheduled   bool    `json:"scheduled" jsonschema:"true: true: a scheduled publish will make it live"`
+	Previewed   bool    `json:"previewed" jsonschema:"true: true: a preview link shows it"`
 	PublishedAt *string `json:"published_at" jsonschema:"when it last went live; null when it never did"`
 }
 
@@ -248,14 +248,14 @@ type SecretList struct {
 type Secret struct {
 	Name     string  `json:"name"`
 	SetAt    *string `json:"set_at" jsonschema:"null when it has no value"`
-	Declared bool    `json:"declared" jsonschema:"the newest revision's manifest names it, so that the Worker reads it"`
+	Declared bool    `json:"declared" jsonschema:"true: the newest revision's manifest declares it for the Worker"`
 }
 
 // SetSecretArgs are the arguments of page.set_secret.
 type SetSecretArgs struct {
 	SiteID UUID        `json:"site_id" jsonschema:"the site"`
 	Name   SecretName  `json:"name" jsonschema:"as the manifest's bindings.secrets names it"`
-	Value  SecretValue `json:"value" jsonschema:"kept encrypted, and never answered"`
+	Value  SecretValue `json:"value" jsonschema:"stored encrypted, and never returned"`
 	Scope
 }
 
@@ -271,7 +271,7 @@ type SecretChange struct {
 	Success
 	SiteID   string `json:"site_id"`
 	Name     string `json:"name"`
-	Replaced bool   `json:"replaced" jsonschema:"it had a value before"`
+	Replaced bool   `json:"replaced" jsonschema:"true: true: it had a value before"`
 }
 
 type (
@@ -283,16 +283,16 @@ type (
 
 // Confirmation is the argument of the second call of a two-call tool.
 type Confirmation struct {
-	ConfirmationID UUID `json:"confirmation_id,omitempty" jsonschema:"the id that the proposal answered, with the same arguments; omit to propose"`
+	ConfirmationID UUID `json:"confirmation_id,omitempty" jsonschema:"the id of the proposal, together with the same arguments; omit it to propose"`
 }
 
 // Proposal is the common part of the results of two-call tools (platform document, section 2.3).
 // After the confirming call only State is set.
 type Proposal struct {
-	State            ProposalState `json:"state" jsonschema:"confirmation_required: nothing has changed yet; done: it has"`
+	State            ProposalState `json:"state" jsonschema:"confirmation_required: nothing has changed yet; done: the change is made"`
 	ConfirmationID   string        `json:"confirmation_id,omitempty" jsonschema:"pass it back with the same arguments to perform the action"`
-	ExpiresInSeconds Seconds       `json:"expires_in_seconds,omitempty" jsonschema:"how long the proposal can be confirmed"`
-	RequestSummary   string        `json:"request_summary,omitempty" jsonschema:"one sentence of what will happen, for a person to approve"`
+	ExpiresInSeconds Seconds       `json:"expires_in_seconds,omitempty" jsonschema:"seconds until the proposal expires"`
+	RequestSummary   string        `json:"request_summary,omitempty" jsonschema:"one sentence that describes the change, for a person to approve"`
 }
 
 // Propose sets the fields of the result of a first call.
@@ -320,7 +320,7 @@ type LeadListArgs struct {
 // LeadList is a page of leads.
 type LeadList struct {
 	Success
-	Total      int    `json:"total" jsonschema:"how many leads match, on all pages"`
+	Total      int    `json:"total" jsonschema:"number of matching leads on all pages"`
 	NextCursor string `json:"next_cursor,omitempty" jsonschema:"present only when another page exists"`
 	Leads      []Lead `json:"leads" jsonschema:"newest first"`
 }
@@ -330,9 +330,9 @@ type Lead struct {
 	ID        string          `json:"id"`
 	SiteID    string          `json:"site_id"`
 	Form      string          `json:"form" jsonschema:"the form's name"`
-	Fields    json.RawMessage `json:"fields" jsonschema:"the visitor's answers, as they came"`
+	Fields    json.RawMessage `json:"fields" jsonschema:"the visitor's input, unchanged"`
 	CreatedAt string          `json:"created_at"`
-	Preview   bool            `json:"preview" jsonschema:"it was sent by a preview link, and raised no events"`
+	Preview   bool            `json:"preview" jsonschema:"true: it came through a preview link, and raised no events"`
 	Events    []LeadEvent     `json:"events" jsonschema:"the automation events that it raised, in order"`
 	Spam      *LeadSpam       `json:"spam,omitempty" jsonschema:"there for spam: why"`
 }

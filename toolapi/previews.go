@@ -43,12 +43,12 @@ type (
 // NamedPreviewArgs is the body of a request that shows a revision under a name.
 type NamedPreviewArgs struct {
 	SiteID   UUID        `json:"site_id"`
-	Name     PreviewName `json:"name" jsonschema:"such as the branch that it shows; a preview of this name gets the revision, or a new one is made"`
+	Name     PreviewName `json:"name" jsonschema:"such as the branch that it shows; an existing preview of this name gets the revision, otherwise the call creates one"`
 	Revision Name        `json:"revision,omitempty" jsonschema:"the newest one when omitted"`
-	Data     PreviewData `json:"data,omitempty" jsonschema:"what its data begin with: a copy of what is live, nothing, or nothing and then the seed; copy when omitted"`
+	Data     PreviewData `json:"data,omitempty" jsonschema:"the data that it starts with: a copy of the live data, none, or only the seed; copy when omitted"`
 	Seed     SeedText    `json:"seed,omitempty" jsonschema:"SQL for data seed, which runs once, after the migrations"`
-	Fresh    bool        `json:"fresh,omitempty" jsonschema:"begin the data anew; otherwise they stay, unless a migration that ran was edited"`
-	TTL      PreviewTTL  `json:"ttl_seconds,omitempty" jsonschema:"how long it is good from now on"`
+	Fresh    bool        `json:"fresh,omitempty" jsonschema:"start over with the data; otherwise they stay, unless an applied migration was edited"`
+	TTL      PreviewTTL  `json:"ttl_seconds,omitempty" jsonschema:"seconds until it expires"`
 	Scope
 }
 
@@ -61,7 +61,7 @@ type NamedPreview struct {
 	RevisionURL string      `json:"revision_url" jsonschema:"shows this revision, with data of its own; it stays the same"`
 	Data        PreviewData `json:"data"`
 	CreatedAt   string      `json:"created_at"`
-	UpdatedAt   string      `json:"updated_at" jsonschema:"when its newest revision came"`
+	UpdatedAt   string      `json:"updated_at" jsonschema:"when it got its newest revision"`
 	ExpiresAt   string      `json:"expires_at"`
 }
 
@@ -69,17 +69,17 @@ type NamedPreview struct {
 type DeployedPreview struct {
 	Success
 	NamedPreview
-	Because     string `json:"because" jsonschema:"why its data began anew, a clause; empty when they stayed"`
-	SeedChanged bool   `json:"seed_changed" jsonschema:"the seed is another one than the one that the data began with, and did not run"`
+	Because     string `json:"because" jsonschema:"why its data started over, as a clause; empty when they stayed"`
+	SeedChanged bool   `json:"seed_changed" jsonschema:"true: the seed differs from the one that filled the data, and did not run"`
 }
 
 // PreviewList are the previews of a site.
 type PreviewList struct {
 	Success
 	SiteID   string         `json:"site_id"`
-	Previews []NamedPreview `json:"previews" jsonschema:"the one that changed last first"`
-	Links    []OpenLink     `json:"links" jsonschema:"preview links without a name, the newest first"`
-	Most     int            `json:"most" jsonschema:"how many previews with a name there may be"`
+	Previews []NamedPreview `json:"previews" jsonschema:"most recently changed first"`
+	Links    []OpenLink     `json:"links" jsonschema:"unnamed preview links, newest first"`
+	Most     int            `json:"most" jsonschema:"the limit of named previews"`
 }
 
 // OpenLink is a preview link that is good. Its address was shown once.

@@ -10,12 +10,12 @@ import (
 type DataLoss struct {
 	Table     string `json:"table" jsonschema:"the table whose rows or values are lost"`
 	Column    string `json:"column,omitempty" jsonschema:"the column whose values are lost; absent for whole rows"`
-	Rows      int64  `json:"rows" jsonschema:"rows that are lost, or that lose their value"`
-	Statement string `json:"statement" jsonschema:"the statement that causes it, in one line"`
+	Rows      int64  `json:"rows" jsonschema:"number of rows that are lost, or lose their value"`
+	Statement string `json:"statement" jsonschema:"the statement that causes it, on one line"`
 	File      string `json:"file" jsonschema:"the migration"`
 	Line      int    `json:"line" jsonschema:"the line of the statement, counted from 1"`
 	Cause     string `json:"cause" jsonschema:"delete, drop, cascade, set null, drop column, narrow or replace"`
-	Allowed   bool   `json:"allowed,omitempty" jsonschema:"a comment above the statement allows it: pages: loses TABLE"`
+	Allowed   bool   `json:"allowed,omitempty" jsonschema:"true: true: a comment above the statement allows it: pages: loses TABLE"`
 }
 
 // Rehearsal reports the effect of a revision's migrations on a copy of the page's database, or on the database itself.
@@ -25,7 +25,7 @@ type Rehearsal struct {
 	Tables   []RehearsedTable `json:"tables" jsonschema:"the tables that get more or fewer rows"`
 	Files    []RehearsedFile  `json:"files" jsonschema:"the migrations that ran, in order"`
 	Locked   float64          `json:"locked_milliseconds,omitempty" jsonschema:"how long visitors' writes wait for the write lock"`
-	Warnings []string         `json:"warnings" jsonschema:"what a person should know before these migrations run"`
+	Warnings []string         `json:"warnings" jsonschema:"warnings for the person who approves these migrations"`
 }
 
 // RehearsedTable is the number of rows of a table before the migrations and after them.
@@ -38,8 +38,8 @@ type RehearsedTable struct {
 // RehearsedFile is a migration that ran.
 type RehearsedFile struct {
 	File         string  `json:"file"`
-	Milliseconds float64 `json:"milliseconds" jsonschema:"how long it took"`
-	Changed      int64   `json:"changed" jsonschema:"rows that it inserted, updated or deleted"`
+	Milliseconds float64 `json:"milliseconds" jsonschema:"duration"`
+	Changed      int64   `json:"changed" jsonschema:"number of number of rows that it inserted, updated or deleted"`
 }
 
 // States of a Rehearsal.
@@ -82,7 +82,7 @@ func (r *Rehearsal) WarnOfNeedless(allowed TableNames, lost []DataLoss) {
 // Migrated is the part of the results of tools that make a revision live: the effect of its migrations on the page's data,
 // expected or done. A service that knows nothing of it leaves both fields out.
 type Migrated struct {
-	DataLoss  []DataLoss `json:"data_loss,omitzero" jsonschema:"the rows and values that the migrations take away; [] for none, and where they were not rehearsed"`
+	DataLoss  []DataLoss `json:"data_loss,omitzero" jsonschema:"the rows and values that the migrations remove; [] for none, and without a rehearsal"`
 	Rehearsal *Rehearsal `json:"rehearsal,omitempty" jsonschema:"how the migrations ran on a copy of the database, or on the database itself when state is done"`
 }
 
@@ -90,10 +90,10 @@ type Migrated struct {
 // then Migrations and Unchanged together, and run in bytewise order of their names.
 type RehearseArgs struct {
 	SiteID     UUID            `json:"site_id" jsonschema:"the site whose database is copied"`
-	Revision   Name            `json:"revision,omitempty" jsonschema:"the revision whose migrations run; the arguments below are left out then"`
-	Force      bool            `json:"force,omitempty" jsonschema:"as for page.publish of the revision"`
-	Migrations []MigrationText `json:"migrations,omitempty" jsonschema:"the migrations that the live revision lacks, or has with another text"`
-	Unchanged  FileNames       `json:"unchanged,omitempty" jsonschema:"names of the migrations that are those of the live revision"`
+	Revision   Name            `json:"revision,omitempty" jsonschema:"the revision whose migrations run; omit the arguments below then"`
+	Force      bool            `json:"force,omitempty" jsonschema:"as in page.publish"`
+	Migrations []MigrationText `json:"migrations,omitempty" jsonschema:"the migrations that the live revision lacks, or that differ there"`
+	Unchanged  FileNames       `json:"unchanged,omitempty" jsonschema:"names of the migrations that the live revision has unchanged"`
 	Folder     FolderPath      `json:"folder,omitempty" jsonschema:"the migrations' folder in the site, for messages; default migrations"`
 	Tables     TableNames      `json:"tables,omitempty" jsonschema:"tables that must exist afterwards"`
 	Scope
@@ -109,7 +109,7 @@ type MigrationText struct {
 type Rehearse struct {
 	Success
 	SiteID    string     `json:"site_id"`
-	DataLoss  []DataLoss `json:"data_loss" jsonschema:"the rows and values that the migrations take away"`
+	DataLoss  []DataLoss `json:"data_loss" jsonschema:"the rows and values that the migrations remove"`
 	Rehearsal Rehearsal  `json:"rehearsal"`
 }
 
@@ -167,7 +167,7 @@ func (l LossOf) String() string {
 		what += "s"
 	}
 	if l.Back {
-		return fmt.Sprintf("%s: %d %s back to the values of then", name, l.Rows, what)
+		return fmt.Sprintf("%s: %d %s back to their values at that time", name, l.Rows, what)
 	}
 	return fmt.Sprintf("%s loses %d %s", name, l.Rows, what)
 }

@@ -58,10 +58,10 @@ const (
 // DeclareArgs is the body of a declare.
 type DeclareArgs struct {
 	SiteID       UUID            `json:"site_id" jsonschema:"the site that the bundle is for"`
-	BaseRevision BaseRevision    `json:"base_revision,omitzero" jsonschema:"what is believed to be live; null: the page was never published; omit: no check"`
-	Manifest     json.RawMessage `json:"manifest" jsonschema:"pages.deploy.json, which is not among the files"`
+	BaseRevision BaseRevision    `json:"base_revision,omitzero" jsonschema:"the expected live revision; null: the page was never published; omit it for no check"`
+	Manifest     json.RawMessage `json:"manifest" jsonschema:"pages.deploy.json, which is not listed in files"`
 	Files        []UploadFile    `json:"files" jsonschema:"every file of the bundle"`
-	Client       *UploadClient   `json:"client,omitempty" jsonschema:"who uploads"`
+	Client       *UploadClient   `json:"client,omitempty" jsonschema:"the uploading program"`
 	Scope
 }
 
@@ -72,7 +72,7 @@ type UploadFile struct {
 	SHA256 Digest  `json:"sha256" jsonschema:"of the bytes, in lower-case hexadecimal"`
 	Size   Counter `json:"size" jsonschema:"in bytes"`
 	// ContentType is sent with the file. Default that of its name.
-	ContentType MediaType `json:"content_type,omitempty" jsonschema:"sent with the file; from its name when omitted"`
+	ContentType MediaType `json:"content_type,omitempty" jsonschema:"the Content-Type of the file; derived from its name when omitted"`
 }
 
 // UploadClient names the program that uploads.
@@ -124,9 +124,9 @@ type Upload struct {
 	Files        int          `json:"files"`
 	Bytes        int64        `json:"bytes" jsonschema:"of all files"`
 	MissingBytes int64        `json:"missing_bytes" jsonschema:"of the blobs to send"`
-	ExpiresAt    string       `json:"expires_at" jsonschema:"when the upload expires unless it is used"`
+	ExpiresAt    string       `json:"expires_at" jsonschema:"when the upload expires unless it is used before before"`
 	Limits       UploadLimits `json:"limits"`
-	Revision     string       `json:"revision,omitempty" jsonschema:"what it was finalized as"`
+	Revision     string       `json:"revision,omitempty" jsonschema:"the revision that it became"`
 }
 
 // UploadLimits bind a client.
@@ -139,20 +139,20 @@ type UploadLimits struct {
 type UploadList struct {
 	Success
 	SiteID  string       `json:"site_id"`
-	Uploads []OpenUpload `json:"uploads" jsonschema:"the one that was idle for longest first: it gives its place to the next when there are as many as may be"`
-	Most    int          `json:"most" jsonschema:"how many may be open"`
+	Uploads []OpenUpload `json:"uploads" jsonschema:"longest idle first: the first one is dropped for a new upload at the limit"`
+	Most    int          `json:"most" jsonschema:"the limit of open uploads"`
 }
 
 // OpenUpload is an upload that is not finalized.
 type OpenUpload struct {
 	UploadID  string `json:"upload_id"`
-	By        string `json:"by" jsonschema:"the name of who declared it"`
+	By        string `json:"by" jsonschema:"the name of its owner"`
 	Files     int    `json:"files"`
 	Bytes     int64  `json:"bytes" jsonschema:"of all files"`
 	CreatedAt string `json:"created_at"`
 	UsedAt    string `json:"used_at" jsonschema:"when it was used last"`
-	ExpiresAt string `json:"expires_at" jsonschema:"when it expires unless it is used"`
-	Sending   bool   `json:"sending" jsonschema:"whether a client sends to it at the moment"`
+	ExpiresAt string `json:"expires_at" jsonschema:"when it expires unless it is used before before"`
+	Sending   bool   `json:"sending" jsonschema:"whether a client is sending to it now"`
 }
 
 // Finalized is the response to finalize: a revision that is ready, and on disk.
@@ -163,7 +163,7 @@ type Finalized struct {
 	Files          int    `json:"files"`
 	Bytes          int64  `json:"bytes"`
 	CreatedAt      string `json:"created_at"`
-	AlreadyExisted bool   `json:"already_existed" jsonschema:"the site had this bundle as a revision before"`
+	AlreadyExisted bool   `json:"already_existed" jsonschema:"true: the site already had this bundle as a revision"`
 }
 
 // Imported is the response to an import.
@@ -193,11 +193,11 @@ type PreviewLinkArgs struct {
 	Scope
 }
 
-// PreviewLink is a link that shows a revision to everyone with the link. URL holds the token and is shown this once.
+// PreviewLink is a link that shows a revision to everyone with the link. URL holds the token and is shown only once.
 type PreviewLink struct {
 	Success
 	ID        string `json:"id"`
-	URL       string `json:"url" jsonschema:"shown this once"`
+	URL       string `json:"url" jsonschema:"shown only once"`
 	Revision  string `json:"revision"`
 	ExpiresAt string `json:"expires_at"`
 }

@@ -67,7 +67,7 @@ func TestDoctorVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	problems := map[string]string{
-		flipped: "has other bytes than were uploaded", cut: "has another length than was uploaded", gone: "is missing",
+		flipped: "differs from the upload", cut: "has a different length than the upload", gone: "is missing",
 	}
 	told := func(found []doctor.Finding, status map[string]doctor.Verdict) {
 		t.Helper()

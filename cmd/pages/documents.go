@@ -58,7 +58,7 @@ func documents() []document {
 		},
 		{"init", by("init --template"), "what was written, and what is next", jsonshape.Of[scaffold.Document]},
 		{"init-editor", by("init --editor"), "what was written for editors", jsonshape.Of[scaffold.EditorsDocument]},
-		{"key", by("platform keys create"), "a new key, shown this once", jsonshape.Of[newKeyDoc]},
+		{"key", by("platform keys create"), "a new key, shown only once", jsonshape.Of[newKeyDoc]},
 		{"keys", by("platform keys list"), "the keys, without their secrets", jsonshape.Of[platform.KeyList]},
 		{"lead", by("leads show", "leads replay", "leads spam", "leads ham"), "one lead with its events", jsonshape.Of[inbox.Lead]},
 		{"lead-files", by("leads files"), "the files of a lead, and where they were saved", jsonshape.Of[inbox.LeadFiles]},

@@ -138,7 +138,7 @@ func TestNamedPreview(t *testing.T) {
 	}
 	args.Revision = toolapi.Name(upload("three", map[string]string{"migrations/0002.sql": "DELETE FROM visits;"}))
 	three, _, body := p.namedPreview(t, args)
-	if three.Because != "0002.sql was edited after it ran" || !sameAddress(t, three.URL, one.URL) {
+	if three.Because != "0002.sql was edited after it was applied" || !sameAddress(t, three.URL, one.URL) {
 		t.Errorf("%s", body)
 	}
 	if n := count(three.URL); n != "3" {
@@ -146,11 +146,11 @@ func TestNamedPreview(t *testing.T) {
 	}
 	args.Data, args.Seed = toolapi.DataCopy, ""
 	four, _, body := p.namedPreview(t, args)
-	if !strings.Contains(four.Because, "they began as seed, and copy is asked for") || count(four.URL) != "1" {
+	if !strings.Contains(four.Because, "they started as seed, and the call asks for copy") || count(four.URL) != "1" {
 		t.Errorf("a copy of what is live, whose rows the migration deletes: %s", body)
 	}
 	args.Fresh = true
-	if five, _, body := p.namedPreview(t, args); five.Because != "that was asked for" || count(five.URL) != "1" {
+	if five, _, body := p.namedPreview(t, args); five.Because != "the call asked for that" || count(five.URL) != "1" {
 		t.Errorf("%s", body)
 	}
 	if n := folders(); n != 1 { // of the name; those of revisions begin with the service

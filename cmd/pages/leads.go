@@ -186,7 +186,7 @@ func (c *cli) newLeadsFiles() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "save them in this `folder`, which is made if it is not there")
+	cmd.Flags().StringVar(&out, "out", "", "save them in this `folder`, which is made if it does not exist")
 	return cmd
 }
 

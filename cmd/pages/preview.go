@@ -101,7 +101,7 @@ func (c *cli) newPreviewRevoke() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
-		Short: "Make a preview link lead nowhere, at once",
+		Short: "Create a preview link lead nowhere, at once",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := r.open(cmd.Context())

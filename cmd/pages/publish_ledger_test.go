@@ -407,7 +407,7 @@ func (p *platformRun) revisionsOf(t *testing.T, site string) (names []string) {
 			names = append(names, r.Revision)
 			continue
 		}
-		t.Errorf("%s is there twice", r.Revision)
+		t.Errorf("%s is listed twice", r.Revision)
 	}
 	return names
 }

@@ -214,7 +214,7 @@ func TestHostileDevFile(t *testing.T) {
 // says so.
 func TestUnclearConfirmation(t *testing.T) {
 	const id = "0d428a15-6640-8f63-a4aa-bfff03048d0e"
-	for answer, reason := range map[string]string{"<html>": "is no JSON object", `{"ok": true}`: `has no "state"`} {
+	for answer, reason := range map[string]string{"<html>": "is not a JSON object", `{"ok": true}`: `has no "state"`} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
 		defer server.Close()
 		var out strings.Builder

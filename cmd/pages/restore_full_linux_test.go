@@ -37,7 +37,7 @@ func TestRestoreOnAFullDisk(t *testing.T) {
 		disk.Empty()
 		if !o.OK {
 			failed[tool]++
-			if o.status != http.StatusInternalServerError || !strings.Contains(o.text, "The service's disk is full; nothing took effect") {
+			if o.status != http.StatusInternalServerError || !strings.Contains(o.text, "The service's disk is full; nothing changed") {
 				t.Errorf("%s with %d bytes of room: %d %s\n%s", tool, room, o.status, o.text, e.stderr)
 			}
 			e.whole(t, tool+" without room", before)

@@ -68,7 +68,7 @@ var (
 		"a form is sent as application/x-www-form-urlencoded, multipart/form-data or application/json, in UTF-8")
 	errFormEncoded = refuse(http.StatusUnsupportedMediaType, "form_encoded", "a form is sent as it is, without a Content-Encoding")
 	errFieldTwice  = refuse(http.StatusBadRequest, "field_twice", "the JSON object has the same key twice")
-	errJSONObject  = refuse(http.StatusBadRequest, "form_malformed", "the body is no JSON object")
+	errJSONObject  = refuse(http.StatusBadRequest, "form_malformed", "the body is not a JSON object")
 	errJSONDeep    = refuse(http.StatusBadRequest, "form_malformed", "the JSON is nested more than 64 deep")
 )
 

@@ -40,7 +40,7 @@ type Diagnostic struct {
 	Column    int `json:"column"`
 	EndLine   int `json:"end_line"`
 	EndColumn int `json:"end_column"`
-	// Message is lower case without a full stop; Fix is the change that would pass, empty when unknown.
+	// Message is lower case without a full stop; Fix is the change that makes the call pass, empty when unknown.
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
 	// Source is the text of the line, for a code frame of a file other than the manifest. Of a long line it may

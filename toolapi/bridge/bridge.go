@@ -89,7 +89,7 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 		case line := <-lines:
 			messages, batch, err := toolapi.Messages(line)
 			if err != nil || len(messages) == 0 || !batch && !toolapi.ParseMessage(messages[0]).Valid {
-				b.write(failure(nil, rpcParse, "the line is no JSON-RPC message", nil))
+				b.write(failure(nil, rpcParse, "the line is not a JSON-RPC message", nil))
 				continue
 			}
 			if first := toolapi.ParseMessage(messages[0]); first.Method == "initialize" || first.ID == nil {
@@ -194,7 +194,7 @@ func (b *bridge) exchange(ctx context.Context, line []byte, messages []toolapi.M
 }
 
 // errIdle ends an exchange in which nothing comes any more.
-var errIdle = errors.New("nothing came for too long")
+var errIdle = errors.New("no data arrived for too long")
 
 // watched calls moved when bytes were read.
 type watched struct {

@@ -141,7 +141,7 @@ func TestFailures(t *testing.T) {
 	}{
 		"no key":  {bridge.Options{Endpoint: endpoint}, ping, "Send a valid API key"},
 		"revoked": {bridge.Options{Endpoint: endpoint, Key: demo.Keys["revoked"]}, ping, "Send a valid API key"},
-		"no JSON": {bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]}, "{", "no JSON-RPC"},
+		"no JSON": {bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]}, "{", "not a JSON-RPC"},
 		"no message": {
 			bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"]},
 			`{"jsonrpc":"2.0","id":1,"method":"no/such"}`,
@@ -151,7 +151,7 @@ func TestFailures(t *testing.T) {
 		"another one": {
 			bridge.Options{Endpoint: strings.TrimSuffix(endpoint, "/mcp") + "/healthz", Key: demo.Keys["member"]},
 			ping,
-			"only read",
+			"read-only",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,12 +219,12 @@ func TestUnanswered(t *testing.T) {
 	defer server.Close()
 	defer close(done)
 	if got := runLines(t, bridge.Options{Endpoint: server.URL, Idle: 50 * time.Millisecond}, ping); len(got) != 1 ||
-		!strings.Contains(fmt.Sprint(got), "nothing came for too long") {
+		!strings.Contains(fmt.Sprint(got), "no data arrived for too long") {
 		t.Errorf("a silent service: %v", got)
 	}
 	for _, line := range []string{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, "5"} {
 		if got := runLines(t, bridge.Options{Endpoint: server.URL}, line); len(got) != 1 ||
-			!strings.Contains(fmt.Sprint(got), "no JSON-RPC message") {
+			!strings.Contains(fmt.Sprint(got), "not a JSON-RPC message") {
 			t.Errorf("%s: %v", line, got)
 		}
 	}

@@ -63,7 +63,7 @@ func New(text []byte, files []sitefile.File) (*Bundle, error) {
 	}
 	canonical := jsontext.Value(slices.Clone(text))
 	if err := canonical.Canonicalize(); err != nil {
-		return nil, &FaultError{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is not JSON that all readers read alike."}
+		return nil, &FaultError{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is not unambiguous JSON."}
 	}
 	b := &Bundle{Manifest: parsed, Text: canonical, Files: files}
 	if err := b.checkSizes(); err != nil {
@@ -82,7 +82,7 @@ func New(text []byte, files []sitefile.File) (*Bundle, error) {
 	sizes := make(map[string]int64, len(files))
 	for _, f := range files {
 		if size, ok := sizes[f.SHA256]; ok && size != f.Size {
-			return nil, fault(toolapi.CodeSizeMismatch, f.Path, "%s has the hash of a file of another size.", quote(f.Path))
+			return nil, fault(toolapi.CodeSizeMismatch, f.Path, "%s has the hash of a file with a different size.", quote(f.Path))
 		}
 		sizes[f.SHA256] = f.Size
 	}
@@ -127,25 +127,25 @@ func manifestFault(diagnostics diagnostic.List) error {
 	}
 	switch {
 	case n == 2:
-		f.Message += " One more thing is wrong with it."
+		f.Message += " It has one more problem."
 	case n > 2:
-		f.Message += fmt.Sprintf(" %d more things are wrong with it.", n-1)
+		f.Message += fmt.Sprintf(" It has %d more problems.", n-1)
 	}
 	return f
 }
 
 func (b *Bundle) checkSizes() error {
 	if len(b.Files) > toolapi.MaxFiles {
-		return fault(toolapi.CodeFileCount, "", "The bundle has %d files; %d are the most.", len(b.Files), toolapi.MaxFiles)
+		return fault(toolapi.CodeFileCount, "", "The bundle has %d files; the limit is %d.", len(b.Files), toolapi.MaxFiles)
 	}
 	for _, f := range b.Files {
 		if f.Size > toolapi.MaxFileBytes {
 			return fault(toolapi.CodeFileTooLarge, f.Path,
-				"%s has %d bytes; a file may have %d.", quote(f.Path), f.Size, toolapi.MaxFileBytes)
+				"%s has %d bytes; the limit for a file is %d.", quote(f.Path), f.Size, toolapi.MaxFileBytes)
 		}
 	}
 	if n := b.Bytes(); n > toolapi.MaxBundleBytes {
-		return fault(toolapi.CodeBundleTooLarge, "", "The bundle has %d bytes; %d are the most.", n, toolapi.MaxBundleBytes)
+		return fault(toolapi.CodeBundleTooLarge, "", "The bundle has %d bytes; the limit is %d.", n, toolapi.MaxBundleBytes)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (b *Bundle) checkTypes() error {
 			continue
 		}
 		if _, _, err := mime.ParseMediaType(f.ContentType); err != nil {
-			return fault(toolapi.CodeInvalidArguments, f.Path, "The content type of %s is none.", quote(f.Path))
+			return fault(toolapi.CodeInvalidArguments, f.Path, "The content type of %s is invalid.", quote(f.Path))
 		}
 		passed[f.ContentType] = true
 	}
@@ -186,7 +186,7 @@ func (b *Bundle) checkManifestFiles() error {
 			return lacks("/entry", fmt.Sprintf("the file %s is not in the bundle", quote(m.Entry)))
 		case entry.Size > toolapi.MaxWorkerBytes:
 			return fault(toolapi.CodeFileTooLarge, entry.Path,
-				"The Worker has %d bytes; it may have %d.", entry.Size, toolapi.MaxWorkerBytes)
+				"The Worker has %d bytes; the limit is %d.", entry.Size, toolapi.MaxWorkerBytes)
 		}
 	}
 	dir := path.Clean(m.Assets)

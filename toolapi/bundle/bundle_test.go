@@ -249,8 +249,8 @@ func TestManifestSentences(t *testing.T) {
 	const one = `The manifest is invalid: the manifest has no key "Entry"; did you mean "entry"?`
 	for manifest, want := range map[string]string{
 		`{"Entry": "index.html"}`:                 one,
-		`{"Entry": "index.html", "x": 1}`:         one + " One more thing is wrong with it.",
-		`{"Entry": "index.html", "x": 1, "y": 1}`: one + " 2 more things are wrong with it.",
+		`{"Entry": "index.html", "x": 1}`:         one + " It has one more problem.",
+		`{"Entry": "index.html", "x": 1, "y": 1}`: one + " It has 2 more problems.",
 	} {
 		_, err := bundle.New([]byte(manifest), files("index.html"))
 		if fault, ok := errors.AsType[*bundle.FaultError](err); !ok || fault.Message != want {

@@ -67,8 +67,8 @@ var rules = []struct {
 	}, "is not relative to the bundle root"},
 	{CodeTraversal, anySegment(func(s string) bool { return s == "." || s == ".." }), `has a segment "." or ".."`},
 	{CodeNotNFC, func(p string) bool { return !norm.NFC.IsNormalString(p) }, "is not in Unicode normalization form C"},
-	{CodeReserved, isReserved, "is the platform's own"},
-	{CodeSecret, anySegment(publicfiles.SecretName), "is the name of a file that holds secrets"},
+	{CodeReserved, isReserved, "is reserved for the platform"},
+	{CodeSecret, anySegment(publicfiles.SecretName), "is a usual name of a file with secrets"},
 	{CodeWindowsName, anySegment(publicfiles.WindowsDevice), "has a name in it that Windows reserves for a device"},
 	{CodeWindowsChar, func(p string) bool {
 		return strings.ContainsAny(p, `<>:"|?*`)
@@ -81,7 +81,7 @@ var rules = []struct {
 	{CodeTooLong, func(p string) bool {
 		return len(p) > limits.MaxPathBytes || strings.Count(p, "/") >= limits.MaxPathSegments ||
 			anySegment(func(s string) bool { return len(s) > limits.MaxSegmentBytes })(p)
-	}, fmt.Sprintf("is longer than %d bytes, %d segments or %d bytes a segment",
+	}, fmt.Sprintf("is longer than %d bytes, %d segments or %d bytes per segment",
 		limits.MaxPathBytes, limits.MaxPathSegments, limits.MaxSegmentBytes)},
 }
 
@@ -165,7 +165,7 @@ func (b *Bundle) checkPaths() error {
 		}
 		folded := publicfiles.FoldName(f.Path)
 		if other, ok := seen[folded]; ok {
-			return fault(CodeCollision, f.Path, "The paths %s and %s are one to many file systems.", quote(other), quote(f.Path))
+			return fault(CodeCollision, f.Path, "Many file systems treat the paths %s and %s as the same.", quote(other), quote(f.Path))
 		}
 		seen[folded] = f.Path
 	}
@@ -176,7 +176,7 @@ func (b *Bundle) checkPaths() error {
 	for folded, name := range seen {
 		for dir := path.Dir(folded); dir != "." && !folders[dir]; dir = path.Dir(dir) {
 			if other, ok := seen[dir]; ok {
-				return fault(CodeConflict, name, "%s cannot be a file and the folder of %s.", quote(other), quote(name))
+				return fault(CodeConflict, name, "%s cannot be both a file and the folder of %s.", quote(other), quote(name))
 			}
 			folders[dir] = true
 		}
@@ -243,11 +243,11 @@ func (b *Bundle) checkServed(name string) error {
 	case !ok:
 		return nil
 	case b.Manifest.IsSource(name):
-		return fault(CodeReserved, name, "The path %s is served, and is the Worker's entry or a migration.", quote(name))
+		return fault(CodeReserved, name, "The path %s is public, but is the Worker's entry or a migration.", quote(name))
 	case isReserved(url) || strings.EqualFold(path.Base(url), manifest.FileName):
-		return fault(CodeReserved, name, "The path %s is the platform's own where it is served.", quote(name))
+		return fault(CodeReserved, name, "The public path %s is reserved for the platform.", quote(name))
 	case strings.Contains(base, ".sqlite") || strings.HasSuffix(base, ".db"):
-		return fault(CodeSecret, name, "The path %s is the name of a database, and is served.", quote(name))
+		return fault(CodeSecret, name, "The public path %s is the name of a database.", quote(name))
 	}
 	return nil
 }

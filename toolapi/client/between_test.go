@@ -35,19 +35,19 @@ func TestRefusedBetween(t *testing.T) {
 	}{
 		{
 			"a file too large", "text/html; charset=utf-8", "<html>413", 413, blob,
-			"public/film.mp4 was answered with HTTP 413 Request Entity Too Large (text/html), and not by the service itself",
+			"public/film.mp4 got the response HTTP 413 Request Entity Too Large (text/html), and not from the service itself",
 		},
 		{
 			"a call that is forbidden", "text/html", "<html>no", 403, call,
-			"page.list was answered with HTTP 403 Forbidden (text/html), and not by the service itself",
+			"page.list got the response HTTP 403 Forbidden (text/html), and not from the service itself",
 		},
 		{
 			"a proxy that wants a name", "text/plain", "who?", 407, declare,
-			toolapi.UploadsPath + " was answered with HTTP 407 Proxy Authentication Required (text/plain), and not by the service itself",
+			toolapi.UploadsPath + " got the response HTTP 407 Proxy Authentication Required (text/plain), and not from the service itself",
 		},
 		{
 			"JSON of another program", "application/json", `{"message":"no"}`, 403, call,
-			"page.list was answered with HTTP 403 Forbidden (application/json), and not by the service itself",
+			"page.list got the response HTTP 403 Forbidden (application/json), and not from the service itself",
 		},
 		{
 			"the service's own", "application/json", `{"ok":false,"error":{"code":"file_too_large","message":"Too large."}}`, 413, blob,
@@ -120,7 +120,7 @@ func TestWaitSaysWhy(t *testing.T) {
 	if _, err := cl.Do(t.Context(), client.Call{Tool: "page.list"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(told(), "\n"); got != "the 60 calls a minute of this key are used up: waiting 57 s" {
+	if got := strings.Join(told(), "\n"); got != "this key has used its 60 calls per minute: waiting 57 s" {
 		t.Errorf("told %q", got)
 	}
 }

@@ -103,7 +103,7 @@ func (c *Client) result(tool string, a httpResponse) (Response, error) {
 		OK *bool `json:"ok"`
 	}
 	if err := json.Unmarshal(body, &head); err != nil {
-		return Response{RequestID: a.id}, &ContractError{a.status, "is no JSON object", a.id}
+		return Response{RequestID: a.id}, &ContractError{a.status, "is not a JSON object", a.id}
 	}
 	switch {
 	case head.OK == nil:
@@ -130,7 +130,7 @@ func Run[A, R any](ctx context.Context, c *Client, t toolapi.Typed[A, R], argume
 		return result, err
 	}
 	if err := json.Unmarshal(a.Body, &result); err != nil {
-		return result, &ContractError{http.StatusOK, "does not hold what " + t.Name + " answers", a.RequestID}
+		return result, &ContractError{http.StatusOK, "is not a result of " + t.Name, a.RequestID}
 	}
 	return result, nil
 }
@@ -154,7 +154,7 @@ func (c *Client) Tools(ctx context.Context) ([]ToolInfo, error) {
 	}
 	tools, err := parseTools(a.body)
 	if err != nil {
-		return nil, &ContractError{a.status, "is no OpenAPI document: " + err.Error(), a.id}
+		return nil, &ContractError{a.status, "is not an OpenAPI document: " + err.Error(), a.id}
 	}
 	return tools, nil
 }
@@ -189,7 +189,7 @@ type media struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-var errNoTools, errNoJSON = errors.New("it lists no tools"), errors.New("it is no JSON")
+var errNoTools, errNoJSON = errors.New("it lists no tools"), errors.New("it is not JSON")
 
 func parseTools(text []byte) ([]ToolInfo, error) {
 	var d document

@@ -174,7 +174,7 @@ func schemeFix(address string) string {
 		}
 		return "write " + u.String()
 	}
-	return "give the service's address, such as https://workspace.example"
+	return "pass the service's address, such as https://workspace.example"
 }
 
 var bareHost = regexp.MustCompile(`^([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*|\[[0-9a-fA-F:]+\])(:[0-9]+)?$`)
@@ -190,13 +190,13 @@ func parseBase(address string, keyed bool) (*url.URL, error) {
 	}
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
-		return bad("is no http or https address", schemeFix(address))
+		return bad("is not an http or https address", schemeFix(address))
 	case u.User != nil:
-		return bad("holds a user name or password", "give the address alone; the key goes in PAGES_API_KEY")
+		return bad("has a user name or password in it", "pass only the address, and the key in PAGES_API_KEY")
 	case u.RawQuery != "" || u.Fragment != "":
-		return bad("holds a query or a fragment", "give the address alone")
+		return bad("has a query or a fragment", "pass only the address")
 	case u.Scheme == "http" && keyed && !Local(u.Hostname()):
-		return bad("is not encrypted, and the key would be readable on its way", "use https")
+		return bad("is not encrypted, and would expose the key on the network", "use https")
 	}
 	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v1")
 	return u, nil

@@ -31,15 +31,15 @@ func TestAddresses(t *testing.T) {
 		{"http://platform.localhost:8790", "http://platform.localhost:8790", ""},
 		{"http://workspace.example", "", "is not encrypted"},
 		{"http://127.0.0.1.example", "", "is not encrypted"},
-		{"workspace.example", "", `is no http or https address; write https://workspace.example`},
-		{"127.0.0.1:8790", "", `is no http or https address; write http://127.0.0.1:8790`},
-		{"localhost:8790/team", "", `is no http or https address; write http://localhost:8790/team`},
-		{"htp://127.0.0.1:8790", "", "is no http or https address; give the service's address"},
-		{"ftp://workspace.example", "", "is no http or https address"},
-		{"", "", "is no http or https address"},
-		{"https://me:secretword@workspace.example", "", "holds a user name"},
-		{"https://workspace.example?x=1", "", "holds a query"},
-		{"https://workspace.example\x7f", "", "is no http or https address"},
+		{"workspace.example", "", `is not an http or https address; write https://workspace.example`},
+		{"127.0.0.1:8790", "", `is not an http or https address; write http://127.0.0.1:8790`},
+		{"localhost:8790/team", "", `is not an http or https address; write http://localhost:8790/team`},
+		{"htp://127.0.0.1:8790", "", "is not an http or https address; pass the service's address"},
+		{"ftp://workspace.example", "", "is not an http or https address"},
+		{"", "", "is not an http or https address"},
+		{"https://me:secretword@workspace.example", "", "has a user name"},
+		{"https://workspace.example?x=1", "", "has a query"},
+		{"https://workspace.example\x7f", "", "is not an http or https address"},
 	} {
 		t.Run(fmt.Sprintf("%q", tt.address), func(t *testing.T) {
 			c, err := client.New(client.Options{BaseURL: tt.address, Key: "k"})
@@ -369,14 +369,14 @@ func TestAnswersOutsideTheContract(t *testing.T) {
 		body   string
 		want   string
 	}{
-		"html":     {200, "<!doctype html><title>Wi-Fi sign-in</title>", "is no JSON object"},
-		"array":    {200, "[]", "is no JSON object"},
-		"empty":    {200, "", "is no JSON object"},
-		"no body":  {204, "", "is no JSON object"},
+		"html":     {200, "<!doctype html><title>Wi-Fi sign-in</title>", "is not a JSON object"},
+		"array":    {200, "[]", "is not a JSON object"},
+		"empty":    {200, "", "is not a JSON object"},
+		"no body":  {204, "", "is not a JSON object"},
 		"no ok":    {200, `{"pieces": []}`, `has no "ok"`},
 		"no code":  {200, `{"ok": false}`, "is a refusal without a code"},
 		"redirect": {302, "", "redirects to"},
-		"endless":  {200, `{"ok": true, "x": "` + strings.Repeat("x", 17<<20) + `"}`, "is longer than any"},
+		"endless":  {200, `{"ok": true, "x": "` + strings.Repeat("x", 17<<20) + `"}`, "is longer than the contract"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -420,9 +420,9 @@ func TestPartialAnswers(t *testing.T) {
 		{in + `,"domains":[{"serving_now":"yes"}]}`, func() error { return call("domain.list") }, `has no "domains.serving_now"`},
 		{in + `}`, func() error { _, err := c.Finalize(t.Context(), "upl_1"); return err }, `has no "revision"`},
 		{in + `,"revision":null}`, func() error { _, err := c.Finalize(t.Context(), "upl_1"); return err }, `has no "revision"`},
-		{`[]`, func() error { _, err := c.Tools(t.Context()); return err }, "no OpenAPI document: it lists no tools"},
-		{`<p>`, func() error { _, err := c.Tools(t.Context()); return err }, "no OpenAPI document: it is no JSON"},
-		{`{"ok":false}`, func() error { return c.RevokePreviewLink(t.Context(), "prv_1") }, "does not say that it is gone"},
+		{`[]`, func() error { _, err := c.Tools(t.Context()); return err }, "not an OpenAPI document: it lists no tools"},
+		{`<p>`, func() error { _, err := c.Tools(t.Context()); return err }, "not an OpenAPI document: it is not JSON"},
+		{`{"ok":false}`, func() error { return c.RevokePreviewLink(t.Context(), "prv_1") }, "does not confirm the removal"},
 	} {
 		t.Run(strings.TrimPrefix(tt.said, in)+" "+tt.want, func(t *testing.T) {
 			said = tt.said

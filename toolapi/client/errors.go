@@ -47,12 +47,12 @@ func (e *StatusError) Error() string {
 	}
 	about := fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))
 	if e.Sent != "" {
-		about = e.Sent + " was answered with " + about
+		about = e.Sent + " got the response " + about
 	}
 	if e.Kind != "" {
 		about += " (" + e.Kind + ")"
 	}
-	return about + ", and not by the service itself"
+	return about + ", and not from the service itself"
 }
 
 // Temporary reports whether the same request may pass later.
@@ -90,5 +90,5 @@ type ContractError struct {
 }
 
 func (e *ContractError) Error() string {
-	return fmt.Sprintf("the service's answer (HTTP %d) %s: is the address that of the tool API?", e.Status, e.Problem)
+	return fmt.Sprintf("the service's response (HTTP %d) %s: is this the address of the tool API?", e.Status, e.Problem)
 }

@@ -69,9 +69,9 @@ func (w *window) usedUp() string {
 // usedUp says that the calls of a minute are used up, with their number where the service gives it.
 func usedUp(h http.Header) string {
 	if n, err := strconv.Atoi(h.Get(toolapi.HeaderRateLimit)); err == nil && n > 0 {
-		return fmt.Sprintf("the %d calls a minute of this key are used up", n)
+		return fmt.Sprintf("this key has used its %d calls per minute", n)
 	}
-	return "this key's calls of the last minute are used up"
+	return "this key has used its calls of the last minute"
 }
 
 // seconds rounds up.

@@ -152,7 +152,7 @@ func isTemporary(status int) bool {
 }
 
 // errStalled ends a try that has gone without a byte for too long.
-var errStalled = errors.New("nothing came or went for too long")
+var errStalled = errors.New("no data was sent or received for too long")
 
 // sendOnce sends r once. Its error is nil for 2xx only.
 func (c *Client) sendOnce(ctx context.Context, r request, id string) (a httpResponse, err error) {
@@ -221,7 +221,7 @@ func (c *Client) sendOnce(ctx context.Context, r request, id string) (a httpResp
 	r.window.readHeaders(resp.Header)
 	c.warnDeprecated(r, resp.StatusCode, resp.Header)
 	if int64(len(a.body)) > limit {
-		return a, &ContractError{a.status, "is longer than any the contract has", a.id}
+		return a, &ContractError{a.status, "is longer than the contract allows", a.id}
 	}
 	return a, c.checkStatus(a, r.sent)
 }
@@ -322,11 +322,12 @@ func (c *Client) checkStatus(a httpResponse, sent string) error {
 		return nil
 	}
 	if a.status < http.StatusOK {
-		return &ContractError{a.status, "is none to this request", a.id}
+		return &ContractError{a.status, "does not belong to this request", a.id}
 	}
 	if a.status >= http.StatusMultipleChoices && a.status < http.StatusBadRequest {
 		to := a.header.Get("Location")
-		return &ContractError{a.status, "redirects to " + strconv.Quote(c.redact(to)) + ", where the key is not sent", a.id}
+		return &ContractError{a.status, "redirects to " + strconv.Quote(c.redact(to)) + ", and the client does not send the key " +
+			"there", a.id}
 	}
 	var body struct {
 		refusalFields

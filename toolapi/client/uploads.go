@@ -145,7 +145,7 @@ func get[R any](ctx context.Context, c *Client, path string, query url.Values, w
 func (c *Client) remove(ctx context.Context, path string) error {
 	a, err := c.send(ctx, request{method: http.MethodDelete, path: path, safe: true, window: c.tools, sent: path})
 	if err == nil && a.status != http.StatusNoContent {
-		return &ContractError{a.status, "does not say that it is gone", a.id}
+		return &ContractError{a.status, "does not confirm the removal", a.id}
 	}
 	return err
 }
@@ -160,7 +160,7 @@ func decode[R any](c *Client, path string) func(httpResponse, error) (R, error) 
 			return result, err
 		}
 		if err := json.Unmarshal(body.Body, &result); err != nil {
-			return result, &ContractError{a.status, "does not hold what this address answers", a.id}
+			return result, &ContractError{a.status, "is not a result of this address", a.id}
 		}
 		return result, requireProperty(a, toolapi.Lacks[R](body.Body))
 	}

@@ -106,7 +106,7 @@ func (d *Deployer) readRevision(ctx context.Context, l *Live) error {
 	}
 	m, err := manifest.Accepted(r.Manifest)
 	if err != nil {
-		return fmt.Errorf("read what is live: %w", err)
+		return fmt.Errorf("read the live revision: %w", err)
 	}
 	l.Known, l.Manifest = true, *m
 	return nil

@@ -157,7 +157,7 @@ func TestServing(t *testing.T) {
 	}{
 		{&revision, true, "is live", "nothing is served"},
 		{nil, false, "has never been published. Publish it", "live"},
-		{&revision, false, "the name is not answering on the internet. The site itself is published", "live"},
+		{&revision, false, "the name does not answer on the internet. The site itself is published", "live"},
 	} {
 		if got := deploy.Serving("https://x.example/", tt.revision, tt.now); !strings.Contains(got, tt.has) ||
 			strings.Contains(got, tt.not) {

@@ -105,7 +105,7 @@ func (p *Proposal) Confirm(ctx context.Context, c *client.Client) (client.Respon
 		return a, err
 	}
 	if again, err := ProposalOf(c, p.Tool, p.Arguments, a, p.Proposed); err != nil || again != nil {
-		return a, contractError(a, "is another proposal, and says nothing of what was confirmed")
+		return a, contractError(a, "is another proposal, and not the result of the confirmed one")
 	}
 	return a, nil
 }
@@ -130,11 +130,11 @@ func (d *Deployer) ProposePublish(
 		return nil, err
 	}
 	if p == nil {
-		return nil, contractError(a, "is no proposal")
+		return nil, contractError(a, "is not a proposal")
 	}
 	var proposed toolapi.Publish
 	if err := json.Unmarshal(a.Body, &proposed); err != nil {
-		return nil, contractError(a, "does not hold what page.publish answers")
+		return nil, contractError(a, "is not a result of page.publish")
 	}
 	if proposed.Revision != revision {
 		return nil, contractError(a, "proposes another revision")
@@ -162,11 +162,11 @@ func (d *Deployer) ProposeSchedule(ctx context.Context, revision, at string, all
 		return nil, err
 	}
 	if p == nil {
-		return nil, contractError(a, "is no proposal")
+		return nil, contractError(a, "is not a proposal")
 	}
 	var proposed toolapi.SchedulePublish
 	if err := json.Unmarshal(a.Body, &proposed); err != nil {
-		return nil, contractError(a, "does not hold what page.schedule_publish answers")
+		return nil, contractError(a, "is not a result of page.schedule_publish")
 	}
 	if proposed.Revision != revision {
 		return nil, &ConflictError{proposed.Revision}
@@ -194,10 +194,10 @@ func Serving(address string, revision *string, now bool) string {
 	case now:
 		return address + " is live"
 	case revision == nil:
-		return address + " is assigned, but nothing is served there: the site has never been published. Publish it with pages deploy"
+		return address + " is assigned, but serves nothing: the site has never been published. Publish it with pages deploy"
 	}
 	return address +
-		" is assigned, but nothing is served there yet: the name is not answering on the internet. The site itself is published"
+		" is assigned, but serves nothing yet: the name does not answer on the internet. The site itself is published"
 }
 
 // uuid is the shape of a confirmation id, and so of the name of a saved proposal.
@@ -214,7 +214,7 @@ const keepExpired = 7 * 24 * time.Hour
 // holds no key.
 func (p *Proposal) Save(dir string) error {
 	if !ValidID(p.ID) {
-		return fmt.Errorf("the confirmation id %q is no UUID", p.ID)
+		return fmt.Errorf("the confirmation id %q is not a UUID", p.ID)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -255,10 +255,10 @@ func ReadProposal(file string) (*Proposal, error) {
 	}
 	p := &Proposal{}
 	if err := json.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("%s is no kept proposal: %w", file, err)
+		return nil, fmt.Errorf("%s is not a saved proposal: %w", file, err)
 	}
 	if !ValidID(p.ID) || p.Tool == "" {
-		return nil, fmt.Errorf("%s is no kept proposal", file)
+		return nil, fmt.Errorf("%s is not a saved proposal", file)
 	}
 	return p, nil
 }

@@ -100,7 +100,7 @@ func migrationsFor(l Live, b Bundle, now *manifest.Manifest, args *toolapi.Rehea
 	case len(send) == 0: // one that is gone leaves the database ahead of the bundle
 		return now.Bindings.Database != nil && len(args.Unchanged) < len(live), "", nil
 	case bytes > maxRehearsedText:
-		reason = fmt.Sprintf("the new migrations have %d bytes, and %d are rehearsed before they are sent", bytes, maxRehearsedText)
+		reason = fmt.Sprintf("the new migrations have %d bytes, over the limit of %d for a rehearsal", bytes, maxRehearsedText)
 		return true, reason, nil
 	}
 	for _, f := range send {

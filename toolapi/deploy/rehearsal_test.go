@@ -62,7 +62,7 @@ func TestRehearse(t *testing.T) {
 		},
 		{
 			name: "too much text", files: []string{"m/2.sql=" + strings.Repeat("-", 200_000)},
-			plan: "skipped the new migrations have 200000 bytes, and 174762 are rehearsed before they are sent []",
+			plan: "skipped the new migrations have 200000 bytes, over the limit of 174762 for a rehearsal []",
 		},
 		{
 			name: "it cannot be applied", files: []string{"m/2.sql=two"}, status: 200,

@@ -47,7 +47,7 @@ func (e *UnknownError) Error() string { return fmt.Sprintf("there is no %s %q", 
 // ExistsError says that the name is taken.
 type ExistsError struct{ What, Name string }
 
-func (e *ExistsError) Error() string { return fmt.Sprintf("there is a %s %q already", e.What, e.Name) }
+func (e *ExistsError) Error() string { return fmt.Sprintf("the %s %q already exists", e.What, e.Name) }
 
 var (
 	roles      = []string{"owner", "editor", "viewer"} // the most powerful first

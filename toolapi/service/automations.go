@@ -21,8 +21,8 @@ func (c *call) board(id toolapi.Name, revision *toolapi.Counter) (b board, err e
 	case !found:
 		return b, refuseAt(toolapi.CodeBoardUnknown, "There is no such board in this workspace.", "board_id", "")
 	case revision != nil && int64(*revision) != b.revision:
-		return b, refuseAt(toolapi.CodeDraftMoved, "The draft has moved since that revision; nothing changed.", "revision",
-			"look at the draft again, or omit revision to step from where it stands")
+		return b, refuseAt(toolapi.CodeDraftMoved, "The draft has changed since that revision; nothing changed.", "revision",
+			"read the draft again, or omit revision to start from its current state")
 	}
 	return b, nil
 }

@@ -49,7 +49,7 @@ func (s *Service) Run(ctx context.Context) {
 		}
 	}
 	if err := s.noteUse(context.WithoutCancel(ctx)); err != nil {
-		s.log.Error("the last use of keys was not written", "error", err.Error())
+		s.log.Error("the last use of keys was not saved", "error", err.Error())
 	}
 }
 

@@ -103,7 +103,7 @@ func (s *Service) route(x *exchange) {
 	// A web page whose name was made to resolve to this machine would otherwise be of the same origin, and the demo's keys
 	// are public.
 	if name := bareName(x.r.Host); !isLoopback(name) && !strings.HasSuffix(name, localSuffix) {
-		s.refuse(x, toolapi.NewError(toolapi.CodeHostRefused, "This service answers as localhost and by its loopback addresses only."))
+		s.refuse(x, toolapi.NewError(toolapi.CodeHostRefused, "This service answers only to localhost and its loopback addresses."))
 		return
 	}
 	path := x.r.URL.EscapedPath()
@@ -127,7 +127,7 @@ func (s *Service) route(x *exchange) {
 		return
 	}
 	if fault := ambiguity(x.r.URL); fault != "" {
-		s.refuse(x, toolapi.NewError(toolapi.CodeMalformedRequest, "There is nothing at an address like this one: "+fault+"."))
+		s.refuse(x, toolapi.NewError(toolapi.CodeMalformedRequest, "No page or tool has an address of this form: "+fault+"."))
 		return
 	}
 	page, ok := map[string]func(*exchange){
@@ -139,7 +139,7 @@ func (s *Service) route(x *exchange) {
 		s.refuse(x, notFound())
 	case x.r.Method != http.MethodGet && x.r.Method != http.MethodHead:
 		x.Header().Set("Allow", "GET, HEAD")
-		s.refuse(x, toolapi.NewError(toolapi.CodeMethodNotAllowed, "This address is only read: use GET."))
+		s.refuse(x, toolapi.NewError(toolapi.CodeMethodNotAllowed, "This address is read-only: use GET."))
 	default:
 		page(x)
 	}
@@ -160,23 +160,23 @@ func ambiguity(u *url.URL) (fault string) {
 
 // notFound is the same for every name, so that it discloses none.
 func notFound() *toolapi.Error {
-	return toolapi.NewError(toolapi.CodeNotFound, "There is nothing at this address. "+toolapi.OpenAPIPath+" lists the tools.")
+	return toolapi.NewError(toolapi.CodeNotFound, "This address does not exist. "+toolapi.OpenAPIPath+" lists the tools.")
 }
 
 func internal() *toolapi.Error {
 	return toolapi.NewError(toolapi.CodeInternal,
-		"The service failed; nothing took effect. Try again, and give the x-request-id when you report it.")
+		"The service failed; nothing changed. Try again, and include the x-request-id when you report it.")
 }
 
 // serviceFailure is the refusal for a failure of the service itself.
 func serviceFailure(err error) *toolapi.Error {
 	if isSyncError(err) {
 		return toolapi.NewError(toolapi.CodeInternal,
-			"The disk failed, and the outcome is unknown. Look when the service is back, before you try again.")
+			"The disk failed, and the outcome is unknown. When the service is back, check before you try again.")
 	}
 	if fullDisk(err) {
 		return toolapi.NewError(toolapi.CodeInternal,
-			"The service's disk is full; nothing took effect. Try again when there is room on it.")
+			"The service's disk is full; nothing changed. Try again when it has free space.")
 	}
 	return internal()
 }
@@ -192,7 +192,7 @@ func fullDisk(err error) bool {
 func (s *Service) serveTool(x *exchange, name string) {
 	if x.r.Method != http.MethodPost {
 		x.Header().Set("Allow", http.MethodPost)
-		s.refuse(x, toolapi.NewError(toolapi.CodeMethodNotAllowed, "Tools are called with POST."))
+		s.refuse(x, toolapi.NewError(toolapi.CodeMethodNotAllowed, "Call tools with POST."))
 		return
 	}
 	a, err := s.call(x, name)
@@ -262,7 +262,7 @@ func (s *Service) count(x *exchange, who identity, calls int) error {
 	h.Set(toolapi.HeaderRateLimitRemaining, strconv.Itoa(left.remaining))
 	h.Set(toolapi.HeaderRateLimitReset, strconv.FormatInt(left.reset, 10))
 	if !ok {
-		message := fmt.Sprintf("This key may make %d %s a minute. Wait for retry_after_seconds.", limit, of)
+		message := fmt.Sprintf("This key is limited to %d %s per minute. Wait for retry_after_seconds.", limit, of)
 		return toolapi.NewError(toolapi.CodeRateLimited, message).After(toolapi.Seconds(left.reset))
 	}
 	return nil

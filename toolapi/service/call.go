@@ -152,7 +152,7 @@ func (h handler) commit(ctx context.Context, c *call) (a response, err error) {
 		}
 	}
 	return h.auditRefusal(ctx, c, refuse(toolapi.CodeConfirmationStale,
-		"What the page serves changed each time the migrations were rehearsed; nothing was proposed. Propose again."))
+		"The live revision changed during each rehearsal of the migrations; nothing was proposed. Propose again."))
 }
 
 // commitOnce runs a tool that writes. A release is prepared before, and shown after.
@@ -282,7 +282,7 @@ func (h handler) runIdempotent(c *call) (response, error) {
 	case found && !bytes.Equal(first, fingerprint):
 		return c.refuse(refuseAt(
 			toolapi.CodeIdempotencyReused, "This idempotency key was used with other arguments.", "idempotency_key",
-			"send a key of its own with each change",
+			"send a new key with each change",
 		))
 	case found:
 		if err := c.audit(entry{outcome: "repeated"}); err != nil {

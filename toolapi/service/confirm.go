@@ -149,7 +149,7 @@ func confirm[R any, P twoCallResult[R]](
 	now, err := prepare()
 	refused, ok := refusedWith(err)
 	if ok && slices.Contains(targetGoneCodes, refused.refusal.Code) || err == nil && now.target != p.target {
-		return nil, entry{}, staleError("what it is about has changed since")
+		return nil, entry{}, staleError("its site or domain has changed since")
 	}
 	if err != nil {
 		return nil, entry{}, err

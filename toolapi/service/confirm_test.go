@@ -196,7 +196,7 @@ func TestServiceAccountIsGone(t *testing.T) {
 	for change, why := range map[string]string{
 		"UPDATE keys SET revoked_at = 1 WHERE holder_id = " + bot:         "the key that proposed it was revoked at 01:00 CET",
 		"UPDATE memberships SET role = 'viewer' WHERE holder_id = " + bot: "“Deploy bot” may not",
-		"DELETE FROM memberships WHERE holder_id = " + bot:                "“Deploy bot” is no member of this workspace any more",
+		"DELETE FROM memberships WHERE holder_id = " + bot:                "“Deploy bot” is no longer a member of this workspace",
 	} {
 		w := newFixture(t)
 		for i, c := range w.twoCalls() {
@@ -433,7 +433,7 @@ func TestWhyNotOpen(t *testing.T) {
 				live(w, "stored", "page.schedule_publish", "site_id", site(w), "at", w.now().Add(time.Hour).Format(time.RFC3339))
 				w.pass(time.Minute)
 				w.ok("stored", "page.unschedule", js("site_id", site(w)))
-			}, "13:02:00 (UTC+00:00) at 13:02 CET, then the scheduled publish was called off at 13:03 CET",
+			}, "13:02:00 (UTC+00:00) at 13:02 CET, then the scheduled publish was cancelled at 13:03 CET",
 		},
 		{"a change that is not noted", func(w *fixture) { w.sql("UPDATE sites SET version = version + 1") }, "the site has changed since"},
 	} {

@@ -81,7 +81,7 @@ func (s *Service) serveConsole(x *exchange, path string) {
 		err = v.post(steps)
 	default:
 		h.Set("Allow", "GET, HEAD, POST")
-		err = toolapi.NewError(toolapi.CodeMethodNotAllowed, "The console is read with GET and used with POST.")
+		err = toolapi.NewError(toolapi.CodeMethodNotAllowed, "The console takes GET and POST.")
 	}
 	if err != nil {
 		v.fail(err)
@@ -135,7 +135,7 @@ func (v *consoleRequest) get(steps []string) error {
 func (v *consoleRequest) post(steps []string) error {
 	r := v.x.r
 	if site := r.Header.Get("Sec-Fetch-Site"); !ownOrigin(r) || site != "" && site != "same-origin" && site != "none" {
-		return toolapi.NewError(toolapi.CodeOriginRefused, "The form was sent by a page of another origin.")
+		return toolapi.NewError(toolapi.CodeOriginRefused, "A page of another origin sent the form.")
 	}
 	r.Body = http.MaxBytesReader(v.x.ResponseWriter, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
@@ -148,7 +148,7 @@ func (v *consoleRequest) post(steps []string) error {
 		return err
 	}
 	if v.secret == "" || !hmac.Equal([]byte(r.PostForm.Get("token")), []byte(v.token())) {
-		return toolapi.NewError(toolapi.CodeOriginRefused, "The form is not of this session: open the page again.")
+		return toolapi.NewError(toolapi.CodeOriginRefused, "The form belongs to another session: open the page again.")
 	}
 	if len(steps) == 1 && steps[0] == "sign-out" {
 		return v.signOut()

@@ -110,7 +110,7 @@ func (v *consoleRequest) makeKey(form url.Values) error {
 	if slug := form.Get("workspace"); slug != "" {
 		w, _, err := v.who.resolve(slug)
 		if err != nil {
-			return v.keysPage(http.StatusUnprocessableEntity, "", "You do not reach this workspace.")
+			return v.keysPage(http.StatusUnprocessableEntity, "", "You have no access to this workspace.")
 		}
 		pin = sql.NullInt64{Int64: w.id, Valid: true}
 	} else if v.who.pin != 0 {
@@ -142,13 +142,13 @@ func (v *consoleRequest) makeKey(form url.Values) error {
 		if err := t.storeKey(secret, name, c.who.holder, pin, perMinute, v.now, expires); err != nil {
 			return false, err
 		}
-		return false, c.auditKey(pin, "Made the key "+secret[:shownKey]+"…, "+quoteName(name)+".")
+		return false, c.auditKey(pin, "Created the key "+secret[:shownKey]+"…, "+quoteName(name)+".")
 	})
 	if err != nil {
 		return err
 	}
 	if full {
-		return v.keysPage(http.StatusConflict, "", "You have as many keys as one may have: revoke one first.")
+		return v.keysPage(http.StatusConflict, "", "You have reached the limit of keys: revoke one first.")
 	}
 	return v.keysPage(http.StatusCreated, secret, "")
 }

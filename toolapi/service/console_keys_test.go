@@ -162,8 +162,8 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 	bo.makeKey("for one", "globex", "0")
 	if got := w.value("SELECT group_concat(w.slug || ': ' || a.summary, ' ') FROM (SELECT * FROM audit WHERE summary " +
 		"LIKE '%“for %' ORDER BY id) a JOIN workspaces w ON w.id = a.workspace_id"); !regexp.MustCompile(
-		`^acme: Made the key pgk_.{6}…, “for all”. globex: Made the key pgk_.{6}…, “for all”. ` +
-			`globex: Made the key pgk_.{6}…, “for one”.$`,
+		`^acme: Created the key pgk_.{6}…, “for all”. globex: Created the key pgk_.{6}…, “for all”. ` +
+			`globex: Created the key pgk_.{6}…, “for one”.$`,
 	).MatchString(got) {
 		t.Errorf("audit: %s", got)
 	}

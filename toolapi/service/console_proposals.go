@@ -180,7 +180,7 @@ func exactText(value any) string {
 func (v *consoleRequest) mayApprove(p proposalRow, h handler) (ok bool, because string) {
 	switch {
 	case v.who.service:
-		return false, "A service account proposes and never approves."
+		return false, "A service account can propose, but not approve."
 	case !roleAllows(v.in.role, h.needs):
 		return false, "Your role here may not " + string(h.needs) + "."
 	case !p.service && p.holder != v.who.holder:
@@ -221,7 +221,7 @@ func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, 
 			}
 			what = fmt.Sprintf("The rows of %s, of %s", exactText(shortNames(names)), s.hostname)
 		}
-		shown.Changes = append(shown.Changes, changeView{what, "as they are, kept as a restore point", then})
+		shown.Changes = append(shown.Changes, changeView{what, "as they are, saved as a restore point", then})
 		if target != s.live.String {
 			shown.Changes = append(shown.Changes, changeView{"What " + s.hostname + " serves", live, "revision " + target + ", at once"})
 			if shown.Contents, err = v.contents(t, s, target); err == nil && shown.Contents != nil {
@@ -239,8 +239,8 @@ func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, 
 			then += " on " + v.clock(at.UnixMilli()).Text
 		}
 		shown.Changes = append(shown.Changes,
-			changeView{"What is scheduled for " + s.hostname, scheduled, then},
-			changeView{"What it serves until then", live, "the same"})
+			changeView{"The scheduled publish of " + s.hostname, scheduled, then},
+			changeView{"The revision until then", live, "the same"})
 		shown.Contents, err = v.contents(t, s, revision)
 	case "domain.connect":
 		shown.Changes = append(shown.Changes, changeView{
@@ -273,7 +273,7 @@ func (v *consoleRequest) approve(id string) error {
 		return err
 	} else if unseen {
 		return v.problem(http.StatusConflict, "Not approved",
-			"This proposal loses rows or values. Tick the box that says so, and approve it then; nothing was done.")
+			"This proposal loses rows or values. Confirm that with the checkbox, then approve; nothing was done.")
 	}
 	body, err := toolapi.ParseObject([]byte(p.arguments))
 	if err != nil {
@@ -302,7 +302,7 @@ func (v *consoleRequest) endProposal(id string) error {
 	}
 	h := v.service.tools[p.tool]
 	if ok, because := v.mayApprove(p, h); !ok {
-		return v.problem(http.StatusForbidden, "Not yours to decide", because)
+		return v.problem(http.StatusForbidden, "You cannot decide this", because)
 	}
 	err = v.service.db.write(v.x.r.Context(), func(t tx) error {
 		// Long ago, and not now: a clock that is set back must not make it valid again.

@@ -235,7 +235,7 @@ func TestConsolePages(t *testing.T) {
 	ana.see("/", "Acme Studio", "No proposal needs approval")
 	ana.see(
 		"/console/w/acme/content", "variants in progress", "Behind the kiln, part 1",
-		"Three glazes to start with, part 9", "the video is longer",
+		"Three glazes to start with, part 9", "the video is too long",
 	)
 	if got := ana.see("/console/w/acme/content?status=failed&format=podcast"); strings.Contains(got.text, "c-draft") {
 		t.Error("a filter is not kept")
@@ -347,7 +347,7 @@ func TestConsoleApproves(t *testing.T) {
 			t.Errorf("a workspace that is not reached: %d", got.status)
 		}
 		bot := w.signIn("service")
-		bot.see("/console/w/acme/proposals", "A service account proposes and never approves.")
+		bot.see("/console/w/acme/proposals", "A service account can propose, but not approve.")
 		if got := bot.send("POST", approve, url.Values{"token": {bot.token()}}.Encode()); got.status != http.StatusConflict {
 			t.Errorf("a service account: %d %s", got.status, got.text)
 		}

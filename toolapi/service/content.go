@@ -90,7 +90,7 @@ func (c *call) scheduleRead(args toolapi.ScheduleReadArgs) (toolapi.Schedule, er
 	within := c.now.In(zone)
 	if args.Week != "" {
 		if within, err = time.Parse(time.DateOnly, string(args.Week)); err != nil {
-			return toolapi.Schedule{}, invalid(toolapi.Issue{Path: "week", Message: "is no date of the calendar"})
+			return toolapi.Schedule{}, invalid(toolapi.Issue{Path: "week", Message: "is not a date of the calendar"})
 		}
 	}
 	days := weekOf(within, zone)
@@ -161,10 +161,10 @@ func (c *call) setPrimaryVariant(args toolapi.SetPrimaryVariantArgs) (none toola
 	case !found:
 		return none, refuseAt(toolapi.CodeAssetUnknown, "There is no such asset in this workspace.", "childAssetId", "")
 	case !parent.Valid:
-		return none, refuseAt(toolapi.CodeAssetIsNoVariant, "This asset is no variant of another.", "childAssetId",
-			"give the id of one of its variants")
+		return none, refuseAt(toolapi.CodeAssetIsNoVariant, "This asset is not a variant of another.", "childAssetId",
+			"pass the id of one of its variants")
 	case parentStatus.String != "draft" && parentStatus.String != "in_review":
-		return none, refuse(toolapi.CodeAssetAlreadyJudged, "A person has decided on this asset already.")
+		return none, refuse(toolapi.CodeAssetAlreadyJudged, "A person has already decided on this asset.")
 	}
 	err = c.exec("UPDATE assets SET is_primary = (id = ?) WHERE parent_id = ?", id, parent.String)
 	return toolapi.SetPrimaryVariant{AssetID: id, IsPrimary: true, Status: status}, err

@@ -64,7 +64,7 @@ func (c *call) decodeCursor(cursor, filters string) (listPosition, error) {
 		!hmac.Equal(sealed[:cursorMACSize], c.cursorMAC(sealed[cursorMACSize:], filters)) ||
 		json.Unmarshal(sealed[cursorMACSize:], &at) != nil || at.Expires <= c.now.UnixMilli() {
 		return at, refuseAt(
-			toolapi.CodeCursorInvalid, "The cursor is not one of this key's for these filters, or it has expired.",
+			toolapi.CodeCursorInvalid, "The cursor does not belong to this key and these filters, or it has expired.",
 			"cursor", "start again without cursor",
 		)
 	}

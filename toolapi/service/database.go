@@ -57,7 +57,7 @@ func openDatabase(ctx context.Context, path, blobs string, now func() time.Time)
 	var tables int
 	if err := writing.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err == nil && tables == 0 {
 		if held, err := blob.Holds(blobs); err == nil && held {
-			emptied := errors.New("it is empty, and uploaded files lie beside it")
+			emptied := errors.New("it is empty, but the folder has uploaded files")
 			return nil, errors.Join(&DamagedError{path, emptied}, writing.close())
 		}
 	}
@@ -65,7 +65,7 @@ func openDatabase(ctx context.Context, path, blobs string, now func() time.Time)
 		if e, ok := errors.AsType[*migrate.Error](err); ok && e.Code == migrate.CodeDatabaseDamaged {
 			return nil, errors.Join(&DamagedError{path, err}, writing.close())
 		}
-		return nil, errors.Join(fmt.Errorf("bring the service's database up to date: %w", err), writing.close())
+		return nil, errors.Join(fmt.Errorf("migrate the service's database: %w", err), writing.close())
 	}
 	reading, err := newPool(dsn(path, true), "BEGIN", readers, bundles)
 	if err != nil {

@@ -41,16 +41,16 @@ func (c *call) connect(args toolapi.ConnectArgs) (none plan[toolapi.Connect], er
 	switch {
 	case local && (strings.Contains(label, ".") || hostname == previewHost):
 		return none, refuseAt(toolapi.CodeDomainTaken,
-			"This name is not to be had: below localhost, names have one label, and preview is taken.", "hostname",
+			"This name is not available: below localhost, names have one label, and preview is reserved.", "hostname",
 			"choose one such as my-page.localhost, or connect a domain of your own")
 	case local:
 	case suffix == hostname:
-		reserved = "names below it belong to many"
+		reserved = "many owners have names below it"
 	case len(challengeLabel)+len(hostname) > maxHostname:
 		reserved = "it is too long for the name of a proof below it"
 	}
 	if reserved != "" {
-		return none, refuseAt(toolapi.CodeDomainTaken, "This name is not to be had: "+reserved+".", "hostname",
+		return none, refuseAt(toolapi.CodeDomainTaken, "This name is not available: "+reserved+".", "hostname",
 			"connect a domain of your own, such as www.example.com")
 	}
 	if err := c.checkConnectable(hostname); err != nil {
@@ -96,7 +96,7 @@ func (c *call) checkConnectable(hostname string) error {
 		return err
 	}
 	if taken {
-		return refuseAt(toolapi.CodeDomainTaken, "This domain is connected already.", "hostname",
+		return refuseAt(toolapi.CodeDomainTaken, "This domain is already connected.", "hostname",
 			"domain.list lists the domains of the workspace; domain.point_at_site moves one")
 	}
 	var isPending bool
@@ -108,11 +108,11 @@ func (c *call) checkConnectable(hostname string) error {
 	}
 	switch {
 	case isPending:
-		return refuseAt(toolapi.CodeDomainTaken, "This domain waits for its proof in this workspace already.", "hostname",
+		return refuseAt(toolapi.CodeDomainTaken, "This domain is already pending in this workspace.", "hostname",
 			"set the TXT record that domain.list shows, and call domain.verify")
 	case pending >= maxPendingDomains:
-		return refuseAt(toolapi.CodeTooManyDomains, fmt.Sprintf("%d domains of the workspace wait for their proof.", pending),
-			"hostname", "prove them with domain.verify, or wait until the ones without proof expire")
+		return refuseAt(toolapi.CodeTooManyDomains, fmt.Sprintf("%d domains of the workspace are pending.", pending),
+			"hostname", "prove them with domain.verify, or wait until they expire")
 	}
 	return nil
 }
@@ -130,15 +130,15 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (none plan[toolapi.Poin
 		return none, err
 	}
 	if provided {
-		return none, refuseAt(toolapi.CodeDomainOfPage, "The service gave this address to its page; it cannot be moved.", "domain_id",
-			"point a domain of your own")
+		return none, refuseAt(toolapi.CodeDomainOfPage, "The service created this address for its page; it cannot be moved.", "domain_id",
+			"move a domain of your own")
 	}
 	s, err := c.site(args.SiteID)
 	if err != nil {
 		return none, err
 	}
 	if s.id == points {
-		return none, refuseAt(toolapi.CodeDomainThere, "The domain points at this page already.", "site_id", "name another page")
+		return none, refuseAt(toolapi.CodeDomainThere, "The domain already points at this page.", "site_id", "pass another page")
 	}
 	return plan[toolapi.PointAtSite]{
 		subject: "where " + hostname + " points",
@@ -161,11 +161,11 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (none plan[toolapi.Poin
 func domainConsequence(published, proven, active bool) string {
 	switch {
 	case !published:
-		return "The site has never been published: nothing will be served there until it is."
+		return "The site has never been published: the domain serves nothing until it is."
 	case !proven:
-		return "Nothing will be served there until a TXT record in its DNS proves that the domain is yours, and domain.verify found it."
+		return "It serves nothing until a TXT record in its DNS proves that the domain is yours, and domain.verify has found it."
 	case !active:
-		return "The name does not answer on the internet yet: nothing will be served there until it does."
+		return "The name does not answer on the internet yet: it serves nothing until it does."
 	}
 	return "Visitors will see this site there at once."
 }
@@ -209,7 +209,7 @@ type pendingDomain struct {
 
 func (c *call) findPending() (d pendingDomain, err error) {
 	unknown := refuseAt(toolapi.CodeDomainUnknown, "There is no such domain in this workspace.", "domain_id",
-		"domain.list lists the domains; one that was not proven in time must be connected again")
+		"domain.list lists the domains; connect an expired one again")
 	err = c.queryOr(unknown, "SELECT id, hostname, pending_since IS NOT NULL FROM domains WHERE id = ? AND workspace_id = ?",
 		[]any{strings.ToLower(c.body.String("domain_id")), c.in.id}, &d.id, &d.hostname, &d.pending)
 	return d, err
@@ -235,8 +235,8 @@ func lookUpDomainProof(ctx context.Context, c *call) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil && (!ok || !missing.IsNotFound):
-		return refuseAt(toolapi.CodeDomainLookup, "DNS gave no answer for "+want.Name+".", "domain_id",
-			"try again; if it goes on, see that the name servers of the domain answer")
+		return refuseAt(toolapi.CodeDomainLookup, "DNS did not answer for "+want.Name+".", "domain_id",
+			"try again; if that keeps failing, check that the name servers of the domain answer")
 	}
 	c.proven = slices.Contains(records, want.Value)
 	return nil
@@ -263,14 +263,14 @@ func (c *call) verify(_ toolapi.VerifyArgs) (result toolapi.Verify, err error) {
 		}
 		if taken {
 			return result, refuseAt(toolapi.CodeDomainTaken, "Another workspace has proven this domain.", "domain_id",
-				"ask who runs the service, if it is yours")
+				"if it is yours, ask the operator of the service")
 		}
 		if !c.proven {
 			want := c.service.domainProof(c.in.id, d.hostname)
 			return result, refuseAt(toolapi.CodeDomainUnproven,
 				fmt.Sprintf("DNS has no TXT record at %s with the value %s.", want.Name, want.Value), "domain_id",
-				"set it where the domain's DNS is managed, and verify again: a change may take minutes to be seen, and an "+
-					"hour where there was another answer before")
+				"set it at your DNS provider, and verify again: a change may take minutes to show, and an "+
+					"hour if the record had another value before")
 		}
 		if err := c.exec("UPDATE domains SET pending_since = NULL, active = 1 WHERE id = ?", d.id); err != nil {
 			return result, err

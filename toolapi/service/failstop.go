@@ -28,7 +28,7 @@ func (s *Service) Failure() error { return context.Cause(s.failStop.failed) }
 // Notice stops the service if err says that an fsync failed. A Host calls it with the errors of its own databases.
 func (s *Service) Notice(err error) {
 	if s.Failure() == nil && isSyncError(err) {
-		s.log.Error("a write did not reach the disk: nothing is acknowledged any more", "error", err.Error())
+		s.log.Error("a write did not reach the disk: the service acknowledges no more changes", "error", err.Error())
 		s.failStop.fail(err)
 	}
 }
@@ -56,7 +56,7 @@ func (s *Service) refuseFailed(x *exchange) {
 		return
 	}
 	refused := toolapi.NewError(toolapi.CodeUnavailable,
-		"The service cannot store anything and is ending; nothing ran. Try again when it is back.").After(soon)
+		"The service cannot write to its disk and is stopping; nothing ran. Try again when it is back.").After(soon)
 	path := x.r.URL.EscapedPath()
 	if x.pages = strings.HasPrefix(path, pagesPrefix); x.pages {
 		refused.Code = toolapi.CodePagesUnavailable

@@ -42,7 +42,7 @@ func TestFullDiskOfBlobs(t *testing.T) {
 	call := func() response {
 		return w.call("member", "page.create", `{"name": "Pottery"}`, "Idempotency-Key", "pottery")
 	}
-	if a := call(); a.status != http.StatusInternalServerError || !strings.Contains(string(a.body), "disk is full; nothing took effect") {
+	if a := call(); a.status != http.StatusInternalServerError || !strings.Contains(string(a.body), "disk is full; nothing changed") {
 		t.Errorf("a tool on a full disk: %d %s", a.status, a.body)
 	}
 	if left, err := os.ReadDir(filepath.Join(disk.Dir, "blobs", "tmp")); err != nil || len(left) != 0 {

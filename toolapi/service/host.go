@@ -56,13 +56,13 @@ type VisitError struct {
 
 // NotShown is for a page that fails at the moment.
 func NotShown() VisitError {
-	return VisitError{http.StatusServiceUnavailable, "unavailable", "This page cannot be shown at the moment", "try again in a while"}
+	return VisitError{http.StatusServiceUnavailable, "unavailable", "This page is not available at the moment", "try again in a while"}
 }
 
 // TooManyVisitors is for a page with too many requests at a time.
 func TooManyVisitors() VisitError {
 	return VisitError{
-		http.StatusServiceUnavailable, "too_many_visitors", "Too many visitors ask for this page at the moment",
+		http.StatusServiceUnavailable, "too_many_visitors", "This page has too many visitors at the moment",
 		"try again in a second",
 	}
 }
@@ -75,7 +75,7 @@ var ErrPreviewEnded = errors.New("the preview has ended")
 
 // NoPreview is for a request without a preview link, or with one that has ended.
 func NoPreview() VisitError {
-	return VisitError{http.StatusNotFound, "no_preview", "There is no preview here", "the link is not known, or is no longer good"}
+	return VisitError{http.StatusNotFound, "no_preview", "There is no preview here", "the link is unknown, or has expired"}
 }
 
 // Prepared is a release that is ready. Show or Discard is called, once.
@@ -228,7 +228,7 @@ func (s *Service) serveHosted(x *exchange) bool {
 		s.host.Refuse(x.plainWriter(), x.r, VisitError{http.StatusNotFound, "no_page", "There is no page here", "no page has this address"})
 	case !live, !active:
 		s.host.Refuse(x.plainWriter(), x.r, VisitError{
-			http.StatusNotFound, "not_published", "Nothing is published here", "there is no page at this address yet",
+			http.StatusNotFound, "not_published", "Nothing is published here", "this address has no page yet",
 		})
 	default:
 		s.host.Serve(x.plainWriter(), x.r, site, func(ctx context.Context) (Release, error) { return s.release(ctx, site) })

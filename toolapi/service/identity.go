@@ -137,13 +137,13 @@ func (who identity) resolve(named string) (membership, toolapi.Source, error) {
 		if w, ok := find(func(w membership) bool { return w.slug == named }); ok {
 			return w, toolapi.CallOverride, nil
 		}
-		return membership{}, "", unreachable("The key does not reach this workspace.", all)
+		return membership{}, "", unreachable("The key has no access to this workspace.", all)
 	}
 	if who.pin != 0 {
 		if w, ok := find(func(w membership) bool { return w.id == who.pin }); ok {
 			return w, toolapi.KeyPin, nil
 		}
-		return membership{}, "", unreachable("The key is pinned to a workspace that its holder no longer reaches.", all)
+		return membership{}, "", unreachable("The key is pinned to a workspace that its holder no longer has access to.", all)
 	}
 	if w, ok := find(func(w membership) bool { return w.id == who.defaultWorkspace }); ok {
 		return w, toolapi.StoredDefault, nil

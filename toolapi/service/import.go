@@ -89,7 +89,8 @@ func (p *pagesCall) importArchive() error {
 // spool stores the body in a temporary file, and holds it to its limit and its digest.
 func (p *pagesCall) spool(store *blob.Store) (file *os.File, size int64, sum []byte, err error) {
 	r := p.x.r
-	tooLarge := toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge, fmt.Sprintf("An archive may have %d bytes.", toolapi.MaxArchiveBytes))
+	tooLarge := toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge, fmt.Sprintf("The limit for an archive is %d "+
+		"bytes.", toolapi.MaxArchiveBytes))
 	if r.ContentLength > toolapi.MaxArchiveBytes {
 		return nil, 0, nil, tooLarge
 	}
@@ -127,7 +128,7 @@ func checkDigest(h http.Header, sum []byte) error {
 		}
 		value, _, _ = strings.Cut(value, ";")
 		if value != ":"+base64.StdEncoding.EncodeToString(sum)+":" {
-			return toolapi.NewPagesError(toolapi.CodeReprDigestMismatch, "The archive is not the one that Repr-Digest tells of.")
+			return toolapi.NewPagesError(toolapi.CodeReprDigestMismatch, "The archive does not match Repr-Digest.")
 		}
 	}
 	return nil
@@ -188,7 +189,7 @@ func (in *imported) bundle() (*bundle.Bundle, error) {
 	}
 	return nil, &bundle.FaultError{
 		Code: toolapi.CodeManifestInvalid, Path: bundle.ManifestFile,
-		Message: "The archive has no " + bundle.ManifestFile + " at its top, nor in its only folder.",
+		Message: "The archive has no " + bundle.ManifestFile + " at its top or in its only folder.",
 	}
 }
 

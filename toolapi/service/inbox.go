@@ -80,7 +80,7 @@ func (s *Service) runInbox(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		if err = errors.Join(err, s.takeArrived(ctx)); err != nil && ctx.Err() == nil {
-			s.log.Error("leads were not taken into the workspace, which is tried again", "error", err.Error())
+			s.log.Error("leads were not copied to the workspace; the service will try again", "error", err.Error())
 		}
 		err = nil
 		select {
@@ -93,7 +93,7 @@ func (s *Service) runInbox(ctx context.Context) {
 		return
 	}
 	if err := s.takeArrived(context.WithoutCancel(ctx)); err != nil {
-		s.log.Error("leads are taken into the workspace when the service is started again", "error", err.Error())
+		s.log.Error("leads will be copied to the workspace at the next start of the service", "error", err.Error())
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *Service) serveMCP(x *exchange) {
 		err = toolapi.NewError(toolapi.CodeOriginRefused, "Pages of other origins may not call this service.")
 	case x.r.Method != http.MethodPost:
 		x.Header().Set("Allow", http.MethodPost)
-		err = toolapi.NewError(toolapi.CodeMethodNotAllowed, "MCP is spoken with POST: the service keeps no sessions and opens no streams.")
+		err = toolapi.NewError(toolapi.CodeMethodNotAllowed, "Use POST for MCP: the service has no sessions and no streams.")
 	default:
 		err = s.admitMessages(x)
 	}
@@ -97,12 +97,12 @@ func (s *Service) admitMessages(x *exchange) error {
 		case reply.status == http.StatusAccepted:
 			x.WriteHeader(http.StatusAccepted)
 		default:
-			return toolapi.NewError(toolapi.CodeMalformedBody, "The message is not one that MCP has.")
+			return toolapi.NewError(toolapi.CodeMalformedBody, "MCP has no such message.")
 		}
 		return nil
 	}
 	if version != "" && version != batchVersion {
-		return toolapi.NewError(toolapi.CodeMalformedBody, "This revision of MCP takes one message at a time, and no array.")
+		return toolapi.NewError(toolapi.CodeMalformedBody, "This revision of MCP takes one message at a time, not an array.")
 	}
 	if err := s.count(x, c.who, len(messages)-1); err != nil {
 		return err
@@ -118,7 +118,7 @@ func readMessages(x *exchange) (messages []toolapi.Message, batch bool, err erro
 	}
 	if !acceptsJSONAndStream(x.r.Header) {
 		return nil, false, toolapi.NewError(toolapi.CodeNotAcceptable,
-			"Accept must have application/json and text/event-stream, as MCP wants it.")
+			"Accept must list application/json and text/event-stream, as MCP requires.")
 	}
 	text, err := x.body()
 	if err != nil {
@@ -136,7 +136,7 @@ func readMessages(x *exchange) (messages []toolapi.Message, batch bool, err erro
 		}
 		if raw[0] == '[' || m.ID != nil && ids[string(m.ID)] {
 			return nil, batch, toolapi.NewError(toolapi.CodeMalformedBody,
-				"The array must hold messages, each request with an id of its own.")
+				"The array must hold messages, and each request needs its own id.")
 		}
 		ids[string(m.ID)] = true
 		messages = append(messages, m)
@@ -173,7 +173,7 @@ func (s *Service) headerIdempotencyKey(h http.Header, messages []toolapi.Message
 	tool, ok := s.tools[messages[0].Tool]
 	if batch || !ok || !tool.tool.Replays {
 		return "", toolapi.NewError(toolapi.CodeIdempotencyUnsupported,
-			"Idempotency-Key goes with one call of a tool that can replay a retry: send this without it.")
+			"Idempotency-Key belongs to one call of a tool that can replay a retry: send this without it.")
 	}
 	arguments, err := toolapi.ParseObject(messages[0].Arguments)
 	if err == nil && arguments.Has("idempotency_key") && arguments.String("idempotency_key") != key {
@@ -232,7 +232,7 @@ func (s *Service) callSDK(r *http.Request, m toolapi.Message) mcpReply {
 		return reply
 	}
 	// The SDK refuses an unknown method, or invalid parameters, in plain text.
-	code, text := rpcInvalidRequest, "the request is not one that its method takes"
+	code, text := rpcInvalidRequest, "the request does not match its method"
 	if !slices.Contains([]string{"initialize", "ping", "tools/list", "tools/call", "server/discover"}, m.Method) {
 		code, text = rpcMethodNotFound, "method not found"
 	}
@@ -373,8 +373,8 @@ func mcpArguments(t *toolapi.Tool) json.RawMessage {
 	}
 	key := schema.Properties["idempotency_key"]
 	delete(key, "deprecated")
-	key["description"] = "text that you make up for this change, new for each: a retry with the same one gets the " +
-		"first answer and changes nothing more"
+	key["description"] = "text that you choose, new for each change: a retry with the same key gets the " +
+		"first response and changes nothing more"
 	all["properties"], all["required"] = schema.Properties, append(schema.Required, "idempotency_key")
 	text, err := json.Marshal(all)
 	if err != nil {
@@ -387,7 +387,7 @@ func mcpArguments(t *toolapi.Tool) json.RawMessage {
 func (s *Service) callMCP(ctx context.Context, name string, arguments json.RawMessage) (result *mcp.CallToolResult, err error) {
 	caller, ok := ctx.Value(mcpCallerKey{}).(mcpCaller)
 	if !ok {
-		return nil, &jsonrpc.Error{Code: rpcInternal, Message: "the call came past the boundary"}
+		return nil, &jsonrpc.Error{Code: rpcInternal, Message: "the call bypassed the boundary"}
 	}
 	defer func() {
 		if p := recover(); p != nil {

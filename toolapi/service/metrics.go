@@ -52,9 +52,9 @@ func (m *metrics) count(tool string, status int, code string, took time.Duration
 
 // gauges are queried on each request.
 var gauges = []struct{ name, help, query string }{
-	{"pages_scheduled_publishes", "Publishes that are to come.", "SELECT count(*) FROM schedules WHERE at > ?1"},
+	{"pages_scheduled_publishes", "Scheduled publishes.", "SELECT count(*) FROM schedules WHERE at > ?1"},
 	{
-		"pages_overdue_publishes", "Publishes whose time has come and that have not happened.",
+		"pages_overdue_publishes", "Overdue scheduled publishes.",
 		"SELECT count(*) FROM schedules WHERE at <= ?1",
 	},
 	{
@@ -112,7 +112,7 @@ func (m *metrics) write(text *strings.Builder) {
 		fmt.Fprintf(text, "pages_requests_total{tool=%q,status=\"%d\",code=%q} %d\n", k.tool, k.status, k.code, m.calls[k])
 	}
 	const name = "pages_request_duration_seconds"
-	writeFamily(text, name, "histogram", "Time spent answering, by tool.")
+	writeFamily(text, name, "histogram", "Response time, by tool.")
 	for _, tool := range slices.Sorted(maps.Keys(m.took)) {
 		h, n := m.took[tool], int64(0)
 		for i, bound := range bounds {

@@ -160,7 +160,7 @@ func (d *previewDeploy) plan(t tx) error {
 		}
 		if others >= toolapi.MaxNamedPreviews {
 			return toolapi.NewPagesError(toolapi.CodeTooManyPreviews,
-				fmt.Sprintf("The site has %d previews with a name: remove one, or wait until one expires.", others))
+				fmt.Sprintf("The site has %d named previews: remove one, or wait until one expires.", others))
 		}
 	}
 	if d.release, err = c.service.releaseOf(t, d.site, revision); err != nil {
@@ -188,19 +188,19 @@ func (d *previewDeploy) anew(now []appliedMigration, there bool) string {
 	case !there:
 		return "the preview is new"
 	case d.args.Fresh:
-		return "that was asked for"
+		return "the call asked for that"
 	case d.args.Data != d.old.data:
-		return fmt.Sprintf("they began as %s, and %s is asked for", d.old.data, d.args.Data)
+		return fmt.Sprintf("they started as %s, and the call asks for %s", d.old.data, d.args.Data)
 	}
 	for i, was := range d.old.migrations {
 		at := slices.IndexFunc(now, func(m appliedMigration) bool { return m.Name == was.Name })
 		switch {
 		case at < 0:
-			return was.Name + ", which ran, is not in this revision"
+			return was.Name + ", which was applied, is not in this revision"
 		case now[at].SHA256 != was.SHA256:
-			return was.Name + " was edited after it ran"
+			return was.Name + " was edited after it was applied"
 		case at != i:
-			return now[i].Name + " comes before " + was.Name + ", which ran"
+			return now[i].Name + " comes before " + was.Name + ", which was applied"
 		}
 	}
 	return ""

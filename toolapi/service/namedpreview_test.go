@@ -39,7 +39,7 @@ func TestNamedPreviews(t *testing.T) {
 		t.Errorf("the same revision again: %s", again.body)
 	}
 	fresh := w.name("a", "fresh", true, "data", "seed", "seed", "INSERT")
-	if fresh.text("url") != first.text("url") || fresh.text("because") != "that was asked for" || dataOf(3) == dataOf(0) ||
+	if fresh.text("url") != first.text("url") || fresh.text("because") != "the call asked for that" || dataOf(3) == dataOf(0) ||
 		strings.Join(host.ended, " ") != dataOf(0) || !strings.HasSuffix(host.previews[3], two+" {Empty:true Seed:INSERT Kept:true}") {
 		t.Errorf("%s, prepared %q, ended %q", fresh.body, host.previews, host.ended)
 	}

@@ -103,7 +103,7 @@ func (s *Service) servePages(x *exchange) error {
 	}
 	if c.headerID != "" && !kind.Keyed {
 		return toolapi.NewError(toolapi.CodeIdempotencyUnsupported,
-			"This request needs no Idempotency-Key: send it again without.")
+			"This request takes no Idempotency-Key: send it without the key.")
 	}
 	return kind.run(&pagesCall{call: c, x: x, kind: kind, id: id, sum: sum})
 }
@@ -176,7 +176,7 @@ func (s *Service) pagesRefusal(x *exchange, err error) *toolapi.PagesError {
 		return toolapi.NewPagesError(toolapi.CodeStorageFull, "The service's disk is full; nothing was stored.")
 	case errors.Is(err, blob.ErrBroken), database != nil && database.Code()&0xff == ioerr:
 		const soon = 5
-		refused := toolapi.NewPagesError(toolapi.CodePagesUnavailable, "The service cannot store anything at the moment. Try again.")
+		refused := toolapi.NewPagesError(toolapi.CodePagesUnavailable, "The service cannot write to its disk at the moment. Try again.")
 		refused.Inner.RetryAfterSeconds = soon
 		return refused
 	}
@@ -224,7 +224,7 @@ func (p *pagesCall) body(most int64) ([]byte, error) {
 }
 
 func tooSlow() error {
-	return toolapi.NewPagesError(toolapi.CodeBodyTimeout, "The body came too slowly; nothing was stored.")
+	return toolapi.NewPagesError(toolapi.CodeBodyTimeout, "The body arrived too slowly; nothing was stored.")
 }
 
 // badArguments refuses a request with the first issues of it.
@@ -240,7 +240,7 @@ func badArguments(issues []toolapi.Issue) *toolapi.PagesError {
 	}
 	message := "The request is not valid: " + strings.Join(parts, "; ") + "."
 	if more := len(issues) - most; more > 0 {
-		message += fmt.Sprintf(" %d more things are wrong with it.", more)
+		message += fmt.Sprintf(" It has %d more problems.", more)
 	}
 	return toolapi.NewPagesError(toolapi.CodeInvalidArguments, message)
 }

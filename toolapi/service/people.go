@@ -35,7 +35,7 @@ func (p *people) IsMember(ctx context.Context, id string) bool {
 		return err
 	})
 	if err != nil {
-		p.service.log.Error("who is a member could not be read", "error", err.Error())
+		p.service.log.Error("the members could not be read", "error", err.Error())
 	}
 	return err == nil && member
 }
@@ -71,7 +71,7 @@ func (p *people) SendLink(ctx context.Context, email string, link func(token str
 		}
 		m.Subject = "Sign in to " + oneLine(page)
 		m.Text = fmt.Sprintf(
-			"Follow this link to sign in to %s. It is good once, for %d minutes:\n\n%s\n\nIf you did not ask for it, do nothing.\n",
+			"Follow this link to sign in to %s. It works once, for %d minutes:\n\n%s\n\nIf you did not request it, ignore this mail.\n",
 			oneLine(page), int(signInLife.Minutes()), link(token))
 		return t.exec("INSERT INTO sign_in_links (hash, site_id, holder_id, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
 			hashToken(token), p.site, holder, now, now+signInLife.Milliseconds())

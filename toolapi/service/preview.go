@@ -97,7 +97,7 @@ func (p *pagesCall) storePreview(
 	}
 	if valid >= maxPreviews {
 		return reply, toolapi.NewPagesError(toolapi.CodeTooManyPreviews,
-			fmt.Sprintf("The site has %d preview links: revoke one, the oldest is %s, or wait until one ends, at %s.",
+			fmt.Sprintf("The site has %d preview links: revoke one (the oldest is %s), or wait until one expires, at %s.",
 				valid, oldest.String, formatTime(ends.Int64)))
 	}
 	life := cmp.Or(args.ExpiresInSeconds, toolapi.DefaultPreviewSeconds)
@@ -117,7 +117,7 @@ func (p *pagesCall) storePreview(
 	}
 	result.Fill(p.as)
 	reply, err = p.storeResponse(fingerprint, http.StatusCreated, result, entry{
-		outcome: "done", summary: "Made a preview link to revision " + result.Revision + ".",
+		outcome: "done", summary: "Created a preview link to revision " + result.Revision + ".",
 	})
 	result.URL = url
 	return reply, err

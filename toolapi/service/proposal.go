@@ -152,7 +152,7 @@ func (t tx) obstacle(p *proposalRow, needs permission, zone string) (string, err
 	case p.service && p.revoked.Valid:
 		return "the key that proposed it was revoked at " + hourIn(zone, p.revoked.Int64), nil
 	case p.service && p.role == "":
-		return quoteName(p.name) + " is no member of this workspace any more", nil
+		return quoteName(p.name) + " is no longer a member of this workspace", nil
 	case !p.isValid(needs):
 		return quoteName(p.name) + " may not " + string(needs) + " any more", nil
 	}
@@ -175,7 +175,7 @@ func (t tx) obstacle(p *proposalRow, needs permission, zone string) (string, err
 		hostname := strings.TrimPrefix(named, "domain ")
 		_, err := t.queryOne("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND pending_since IS NULL)", []any{hostname}, &taken)
 		if err != nil || taken {
-			return hostname + " was connected meanwhile", err
+			return hostname + " was connected in the meantime", err
 		}
 	}
 	return "", nil
@@ -236,5 +236,5 @@ func (s *Service) waitingProposals(
 
 // staleError refuses to confirm a proposal that cannot be approved any more.
 func staleError(why string) error {
-	return refusePropose(toolapi.CodeConfirmationStale, fmt.Sprintf("It cannot be confirmed any more: %s. Nothing was done.", why))
+	return refusePropose(toolapi.CodeConfirmationStale, fmt.Sprintf("It can no longer be confirmed: %s. Nothing was done.", why))
 }

@@ -37,7 +37,7 @@ type plannedRehearsal struct {
 }
 
 // errPlanChanged says that the effect of a call has changed since its rehearsal.
-var errPlanChanged = errors.New("what the call would do has changed since it was rehearsed")
+var errPlanChanged = errors.New("the effect of the call has changed since its rehearsal")
 
 // rehearse runs the migrations of the revision that a call proposes on a copy.
 func (h handler) rehearse(ctx context.Context, c *call) error {
@@ -94,9 +94,9 @@ func (c *call) judgeProposal(target string, allowed toolapi.TableNames) (words s
 		}
 		return "", &refusalError{refusal: toolapi.ToolRefusal{
 			Code: toolapi.CodeDataLoss, Path: "allow_data_loss", DataLoss: lost,
-			Message: "The migrations of this revision take rows or values away: " + placedLosses(lost) + "." +
+			Message: "The migrations of this revision remove rows or values: " + placedLosses(lost) + "." +
 				needlessNames(allowed, m.DataLoss) + " Nothing was proposed.",
-			Fix: "if that is meant, send allow_data_loss: " + string(text) +
+			Fix: "to allow that, send allow_data_loss: " + string(text) +
 				", or write the comment " + migrate.LossComment(names...) + " above the statement",
 		}}
 	}
@@ -110,7 +110,7 @@ func needlessNames(allowed toolapi.TableNames, lost []toolapi.DataLoss) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " Nothing is lost of " + shortNames(names) + ", which allow_data_loss names."
+	return " No data is lost from " + shortNames(names) + ", which allow_data_loss names."
 }
 
 const (
@@ -201,13 +201,13 @@ func (t tx) approvalOf(proposal string, allowed toolapi.TableNames) (a approval,
 func (a approval) judge(now toolapi.Migrated) error {
 	lost := toolapi.UnallowedLosses(now.DataLoss, a.Allowed)
 	if len(lost) > 0 {
-		return lossRefusal(lost, "The migrations would take away what was not approved: "+placedLosses(lost)+"; nothing was done.")
+		return lossRefusal(lost, "The migrations would remove data without approval: "+placedLosses(lost)+"; nothing was done.")
 	}
 	if r := a.Migrated.Rehearsal; r == nil || r.State == toolapi.RehearsalSkipped {
 		return nil // its tables were allowed without a number
 	}
 	if r := now.Rehearsal; r.State == toolapi.RehearsalSkipped { // a person approved numbers that cannot be held to
-		return refuse(toolapi.CodeMigrationFailed, "The migrations cannot be rehearsed by now: "+r.Reason+"; nothing was done.")
+		return refuse(toolapi.CodeMigrationFailed, "The migrations can no longer be rehearsed: "+r.Reason+"; nothing was done.")
 	}
 	agreed := map[string]int64{}
 	key := func(l toolapi.LossOf) string { return strings.ToLower(l.Table + "\x00" + l.Column) }
@@ -216,7 +216,7 @@ func (a approval) judge(now toolapi.Migrated) error {
 	}
 	for _, sum := range toolapi.SumLosses(toolapi.UnallowedLosses(now.DataLoss, nil)) {
 		if n := agreed[key(sum)]; sum.Rows > n {
-			return lossRefusal(lossesOf(now.DataLoss, sum.Table), fmt.Sprintf("%s by now, and %d %s approved; nothing was done.",
+			return lossRefusal(lossesOf(now.DataLoss, sum.Table), fmt.Sprintf("%s now, but %d %s approved; nothing was done.",
 				sum, n, map[bool]string{true: "was", false: "were"}[n == 1]))
 		}
 	}
@@ -237,7 +237,7 @@ func lossesOf(all []toolapi.DataLoss, table string) (of []toolapi.DataLoss) {
 func lossRefusal(lost []toolapi.DataLoss, message string) error {
 	return &refusalError{refusal: toolapi.ToolRefusal{
 		Code: toolapi.CodeDataLoss, Path: "confirmation_id", Message: message, DataLoss: lost,
-		Fix: "propose again, which shows what is lost now; where rows arrive all the time, write the comment " +
+		Fix: "propose again to see the current losses; if rows arrive all the time, write the comment " +
 			migrate.LossComment(lost[0].Table) + " above the statement",
 	}}
 }
@@ -295,7 +295,7 @@ func rehearseText(ctx context.Context, c *call) error {
 	if r.Force = args.Force; args.Revision == "" {
 		r.Proposed, err = proposedMigrations(r, args)
 	} else if len(args.Migrations)+len(args.Unchanged)+len(args.Tables)+len(args.Folder) > 0 {
-		err = invalid(toolapi.Issue{Path: "revision", Message: "goes without migrations, unchanged, folder and tables"})
+		err = invalid(toolapi.Issue{Path: "revision", Message: "excludes migrations, unchanged, folder and tables"})
 	}
 	if err != nil {
 		return err
@@ -341,7 +341,7 @@ func proposedMigrations(r Release, args toolapi.RehearseArgs) (*ProposedMigratio
 		case !isMigrationName(name):
 			problem = "must be the name of a .sql file, without a folder"
 		case seen[name]:
-			problem = "is there twice"
+			problem = "is listed twice"
 		}
 		seen[name] = true
 		if problem != "" {
@@ -360,7 +360,7 @@ func proposedMigrations(r Release, args toolapi.RehearseArgs) (*ProposedMigratio
 		switch {
 		case !check(at, name):
 		case !there:
-			issues = append(issues, toolapi.Issue{Path: at, Message: "is no migration of the revision that is live"})
+			issues = append(issues, toolapi.Issue{Path: at, Message: "is not a migration of the live revision"})
 		default:
 			all.Files = append(all.Files, ProposedMigration{Name: name, Stored: &f})
 		}

@@ -59,7 +59,7 @@ func TestLossIsProposed(t *testing.T) {
 		{name: "not named", does: losing("people 2"), refused: "people"},
 		{
 			name: "another is named", does: losing("people 2"), allow: []string{"orders"}, refused: "people",
-			warns: "Nothing is lost of orders, which allow_data_loss names.",
+			warns: "No data is lost from orders, which allow_data_loss names.",
 		},
 		{name: "one of two is named", does: losing("people 2", "orders 1"), allow: []string{"people"}, refused: "orders"},
 		{name: "named", does: losing("people 2"), allow: []string{"people"}, summary: "people loses 2 rows."},
@@ -92,7 +92,7 @@ func TestLossIsProposed(t *testing.T) {
 				if err := json.Unmarshal(a.body, &refusal); err != nil || refusal.Path != "allow_data_loss" ||
 					fmt.Sprint(toolapi.LosingTables(refusal.DataLoss)) != "["+c.refused+"]" ||
 					!strings.Contains(refusal.Message, "0002.sql:3: DELETE FROM it") || !strings.Contains(refusal.Message, c.warns) ||
-					strings.Contains(refusal.Message, "Nothing is lost") != (c.warns != "") ||
+					strings.Contains(refusal.Message, "No data is lost") != (c.warns != "") ||
 					!strings.Contains(refusal.Fix, `["`+c.refused+`"]`) {
 					t.Errorf("%s", a.body)
 				}
@@ -126,21 +126,21 @@ func TestLossIsHeldAtTheConfirmation(t *testing.T) {
 		{name: "in two statements", proposed: losing("people 2"), now: losing("people 1", "PEOPLE 1"), allow: []string{"people"}},
 		{
 			name: "more", proposed: losing("people 2"), now: losing("people 502"), allow: []string{"people"},
-			refused: "people loses 502 rows by now, and 2 were approved",
+			refused: "people loses 502 rows now, but 2 were approved",
 		},
 		{
 			name: "another column", proposed: losing("people.a 2"), now: losing("people.b 2"), allow: []string{"people"},
-			refused: "people.b loses 2 values by now, and 0 were approved",
+			refused: "people.b loses 2 values now, but 0 were approved",
 		},
 		{
 			name: "another table", proposed: losing("people 2"), now: losing("people 2", "orders 1"), allow: []string{"people"},
-			refused: "not approved: orders loses 1 row (0002.sql:3: DELETE FROM it)",
+			refused: "without approval: orders loses 1 row (0002.sql:3: DELETE FROM it)",
 		},
-		{name: "out of nothing", proposed: losing(), now: losing("people 1"), refused: "not approved: people loses 1 row"},
+		{name: "out of nothing", proposed: losing(), now: losing("people 1"), refused: "without approval: people loses 1 row"},
 		{name: "more, by a comment", proposed: losing("people 2 allowed"), now: losing("people 502 allowed")},
 		{
 			name: "not rehearsed any more", proposed: losing("people 2"), now: skipped("the disk is full"), allow: []string{"people"},
-			refused: "The migrations cannot be rehearsed by now: the disk is full",
+			refused: "The migrations can no longer be rehearsed: the disk is full",
 		},
 		{name: "not rehearsed, and named", proposed: skipped("of 12 GB"), now: losing("people 9"), allow: []string{"people"}},
 		{name: "not rehearsed, and not named", proposed: skipped("of 12 GB"), now: losing("people 9"), refused: "people loses 9 rows"},

@@ -221,7 +221,7 @@ func (c *call) checkSchema(site, revision string) error {
 	}
 	return refuseAt(toolapi.CodeSchemaAhead,
 		"The page's database has migrations that this revision does not know: "+strings.Join(ahead, ", ")+".",
-		"revision", "bring back the code with the data of then: page.restore_data with before_revision: "+strconv.Quote(next)+
+		"revision", "restore the code with its data: page.restore_data with before_revision: "+strconv.Quote(next)+
 			"; or publish a revision that has them, or send force: true if its code works with them")
 }
 
@@ -338,9 +338,9 @@ func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
 		_, other := errors.AsType[*blob.MismatchError](err)
 		if other { // set aside, so that the next upload sends it anew
 			if err := r.Files.SetAside(f.SHA256); err == nil {
-				s.log.Error("a stored file was damaged and is set aside", "site", r.Site, "revision", r.Revision, "file", f.SHA256)
+				s.log.Error("a stored file was damaged, and was moved aside", "site", r.Site, "revision", r.Revision, "file", f.SHA256)
 			} else if !errors.Is(err, fs.ErrNotExist) {
-				s.log.Error("a damaged file was not set aside", "site", r.Site, "file", f.SHA256, "error", err.Error())
+				s.log.Error("a damaged file was not moved aside", "site", r.Site, "file", f.SHA256, "error", err.Error())
 			}
 		}
 		if other || errors.Is(err, fs.ErrNotExist) {

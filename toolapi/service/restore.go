@@ -180,14 +180,14 @@ func restoreSummary(s siteRow, r toolapi.RestoreData, zone string) string {
 	}
 	from := fmt.Sprintf("restore point %s of %s", r.Point.ID, zonedTime(r.Point.At, zone))
 	if r.Into == toolapi.IntoPreview {
-		return fmt.Sprintf("Make a preview of page %s at %s that shows revision %s with %s of %s; the page itself stays.",
+		return fmt.Sprintf("Create a preview of page %s at %s that shows revision %s with %s of %s; the page itself does not change.",
 			quoteName(s.name), s.hostname, r.Revision, what, from)
 	}
 	then := "."
 	if r.Revision != r.Previous {
-		then = fmt.Sprintf(", and revision %s goes live in the place of %s.", r.Revision, r.Previous)
+		then = fmt.Sprintf(", and revision %s replaces %s as the live one.", r.Revision, r.Previous)
 	}
-	return fmt.Sprintf("Put %s of page %s at %s back to %s%s", what, quoteName(s.name), s.hostname, from, then)
+	return fmt.Sprintf("Restore %s of page %s at %s to %s%s", what, quoteName(s.name), s.hostname, from, then)
 }
 
 // shortNames lists the first names of tables.
@@ -225,7 +225,7 @@ func (c *call) findPoint(args toolapi.RestoreDataArgs) (p toolapi.RestorePoint, 
 		}
 	}
 	if given != 1 {
-		return p, invalid(toolapi.Issue{Path: "point", Message: "or before_revision or at is required, and one of them alone"})
+		return p, invalid(toolapi.Issue{Path: "point", Message: "or before_revision or at is required, and only one of them"})
 	}
 	const list = "page.restore_points lists the restore points"
 	var fits func(toolapi.RestorePoint) bool
@@ -236,7 +236,7 @@ func (c *call) findPoint(args toolapi.RestoreDataArgs) (p toolapi.RestorePoint, 
 		message = fmt.Sprintf("The page has no restore point %q.", args.Point)
 	case args.BeforeRevision != "":
 		name := string(args.BeforeRevision)
-		path, message = "before_revision", fmt.Sprintf("There is no restore point from before revision %q went live.", name)
+		path, message = "before_revision", fmt.Sprintf("The page has no restore point from before revision %q went live.", name)
 		fits = func(o toolapi.RestorePoint) bool {
 			return o.Reason == "publish" && o.Before != nil && (*o.Before == name || strings.HasPrefix(*o.Before, name+"-"))
 		}
@@ -247,7 +247,7 @@ func (c *call) findPoint(args toolapi.RestoreDataArgs) (p toolapi.RestorePoint, 
 				Path: "at", Message: "must be an ISO 8601 timestamp with a UTC offset, such as 2026-11-23T10:00:00+01:00",
 			})
 		}
-		path, message = "at", "There is no restore point as old as that."
+		path, message = "at", "The page has no restore point from that time or before."
 		fits = func(o toolapi.RestorePoint) bool {
 			made, err := time.Parse(time.RFC3339Nano, o.At)
 			return err == nil && !made.After(at)
@@ -311,18 +311,18 @@ func (c *call) findPublish(s siteRow, p *toolapi.RestorePoint) error {
 func (c *call) restoredRevision(s siteRow, p toolapi.RestorePoint, args toolapi.RestoreDataArgs) (string, error) {
 	switch {
 	case len(args.Tables) > 0 && args.Revision == toolapi.CodeOfPoint:
-		return "", refuseAt(toolapi.CodeTablesUnfit, "Single tables are put back under the code that is live.", "revision",
-			"leave revision out, or put all back, without tables")
+		return "", refuseAt(toolapi.CodeTablesUnfit, "Single tables can only be restored with the live code.", "revision",
+			"omit revision, or restore everything, without tables")
 	case len(args.Tables) > 0, args.Revision == toolapi.CodeOfLive:
 		return s.live.String, nil
 	case p.Revision == nil:
-		return "", refuseAt(toolapi.CodeRevisionUnknown, "It is not known what was live when the restore point was made.", "revision",
-			`send revision: "live", which keeps what is live`)
+		return "", refuseAt(toolapi.CodeRevisionUnknown, "The live revision at the time of the restore point is unknown.", "revision",
+			`send revision: "live", which keeps the live revision`)
 	}
 	name, err := c.revision(s, *p.Revision)
 	if refused, ok := refusedWith(err); ok && refused.refusal.Code == toolapi.CodeRevisionUnknown {
-		err = refuseAt(toolapi.CodeRevisionUnknown, "The revision "+*p.Revision+", which was live then, is not kept any more.", "revision",
-			`send revision: "live", which keeps what is live and runs its migrations on the data`)
+		err = refuseAt(toolapi.CodeRevisionUnknown, "The revision "+*p.Revision+", which was live then, no longer exists.", "revision",
+			`send revision: "live", which keeps the live revision and runs its migrations on the data`)
 	}
 	return name, err
 }
@@ -340,15 +340,15 @@ func (a approval) judgeRestore(now toolapi.Migrated) error {
 	}
 	return &refusalError{refusal: toolapi.ToolRefusal{
 		Code: toolapi.CodeDataLoss, Path: "confirmation_id", DataLoss: lost,
-		Message: "The restore would take away what was not shown: " + shownLosses(lost) + "; nothing was done.",
-		Fix:     "propose again, which shows what is lost now",
+		Message: "The restore would remove data beyond the proposal: " + shownLosses(lost) + "; nothing was done.",
+		Fix:     "propose again to see the current losses",
 	}}
 }
 
 // applyRestore writes down the decision: with it the data are put back, even if this process ends.
 func (c *call) applyRestore(s siteRow, change releaseChange) error {
 	if c.restored == nil {
-		return refusePropose(toolapi.CodeConfirmationStale, "What the proposal is about has changed since; nothing was done.")
+		return refusePropose(toolapi.CodeConfirmationStale, "The data or the page have changed since the proposal; nothing was done.")
 	}
 	var err error
 	if change.revision != s.live.String {
@@ -404,7 +404,8 @@ func (c *call) storeRestorePreview(s siteRow, change releaseChange, link toolapi
 		return err
 	}
 	if valid >= maxPreviews {
-		return refuse(toolapi.CodeTooManyPreviews, fmt.Sprintf("The site has %d preview links: revoke one, or wait until one ends.", valid))
+		return refuse(toolapi.CodeTooManyPreviews, fmt.Sprintf("The site has %d preview links: revoke one, or wait until one "+
+			"expires.", valid))
 	}
 	restore, err := json.Marshal(change.restore.restoration())
 	if err != nil {

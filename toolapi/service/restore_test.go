@@ -98,14 +98,14 @@ func TestRestoreIsDecided(t *testing.T) {
 	back.DataLoss[0].Cause = toolapi.CauseRestoreValues
 	host.set(back)
 	if got := w.ok("member", "page.restore_data", js(args...)).text("request_summary"); !strings.HasSuffix(got,
-		". people: 2 rows back to the values of then.") {
+		". people: 2 rows back to their values at that time.") {
 		t.Errorf("%s", got)
 	}
 	host.set(losing("people 2 allowed"))
 	proposed := w.ok("member", "page.restore_data", js(args...))
 	id := proposed.text("confirmation_id")
 	if got := proposed.text("request_summary"); !strings.HasSuffix(got, ". people loses 2 rows.") ||
-		!strings.Contains(got, "back to restore point p3 of") {
+		!strings.Contains(got, "to restore point p3 of") {
 		t.Errorf("%s", got)
 	}
 	if got := w.value("SELECT coalesce(restore_id, 'none') FROM sites WHERE id = ?", site); got != "none" {

@@ -50,7 +50,7 @@ func (p *pagesCall) query(names ...string) (map[string]string, error) {
 		}
 	}
 	for name := range values {
-		return nil, badArguments([]toolapi.Issue{{Path: name, Message: "is not known, or given twice"}})
+		return nil, badArguments([]toolapi.Issue{{Path: name, Message: "is unknown, or given twice"}})
 	}
 	return found, nil
 }
@@ -266,7 +266,7 @@ func (p *pagesCall) finalizeUpload(t tx) (reply storedReply, err error) {
 		}
 		if live != u.base {
 			return reply, toolapi.NewPagesError(toolapi.CodeRevisionConflict,
-				"Another revision went live since: look at what is live, and upload again.")
+				"Another revision went live in the meantime: check the live revision, and upload again.")
 		}
 	}
 	result := &toolapi.Finalized{}

@@ -23,9 +23,9 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (none plan[tool
 		})
 	case at.Before(soonest):
 		return none, refuseAt(toolapi.CodeScheduleTooSoon, "The time must be at least five minutes ahead.", "at",
-			"give a later time, or use page.publish")
+			"pass a later time, or use page.publish")
 	case at.After(latest):
-		return none, refuseAt(toolapi.CodeScheduleTooFar, "The time must be within the next year.", "at", "give an earlier time")
+		return none, refuseAt(toolapi.CodeScheduleTooFar, "The time must be within the next year.", "at", "pass an earlier time")
 	}
 	s, err := c.site(args.SiteID)
 	if err != nil {
@@ -68,13 +68,13 @@ func (c *call) unschedule(args toolapi.UnscheduleArgs) (result toolapi.Unschedul
 	}
 	if !s.due.Valid {
 		return result, refuseAt(toolapi.CodeNotScheduled, "No publish of this page is scheduled.", "site_id",
-			"page.list shows what is scheduled")
+			"page.list shows the scheduled publishes")
 	}
 	result = toolapi.Unschedule{SiteID: s.id, At: formatTime(s.due.Int64), Revision: s.scheduled.String}
 	if err := c.exec("DELETE FROM schedules WHERE site_id = ?", s.id); err != nil {
 		return result, err
 	}
-	return result, c.noteSiteChange(s.id, "the scheduled publish was called off", c.now.UnixMilli())
+	return result, c.noteSiteChange(s.id, "the scheduled publish was cancelled", c.now.UnixMilli())
 }
 
 // duePublish is a scheduled publish whose time has come.
@@ -173,7 +173,7 @@ func (s *Service) publishScheduled(ctx context.Context, d duePublish, now int64)
 	code, reason := "", ""
 	if refused != nil {
 		code, reason = refused.refusal.Code, refused.refusal.Message
-		s.log.Error("a scheduled publish was called off",
+		s.log.Error("a scheduled publish was cancelled",
 			"site", d.site, "revision", d.revision, "code", code, "error", refused.refusal.Message)
 	}
 	done, err := writeTx(ctx, s.db, func(t tx) (bool, error) { return t.publishDue(d, now, code, reason) })

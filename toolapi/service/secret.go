@@ -101,7 +101,7 @@ func (s *Service) secretValues(t tx, site string, names []string) (map[string]st
 		}
 		value, err := seal.Open(nil, nil, sealed, secretContext(site, name))
 		if err != nil {
-			return nil, fmt.Errorf("the secret %s cannot be decrypted: is secrets.key the one it was set with?", name)
+			return nil, fmt.Errorf("the secret %s cannot be decrypted: is secrets.key still the same?", name)
 		}
 		values[name] = string(value)
 	}
@@ -200,7 +200,7 @@ func (c *call) restartSite(s siteRow) {
 	}
 	c.after = append(c.after, func() {
 		if err := c.service.restart(context.WithoutCancel(c.ctx), s.id); err != nil && !errors.Is(err, errNothingLive) {
-			c.service.log.Error("a page was not started anew", "site", s.id, "error", err.Error())
+			c.service.log.Error("a page was not restarted", "site", s.id, "error", err.Error())
 		}
 	})
 }

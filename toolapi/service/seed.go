@@ -119,7 +119,7 @@ func (g *seeder) add(query string, args ...any) {
 		g.err = g.exec(query, args...)
 	}
 	if g.err != nil && !errors.Is(g.err, context.Canceled) {
-		g.err = fmt.Errorf("plant the demo: %w", g.err)
+		g.err = fmt.Errorf("create the demo data: %w", g.err)
 	}
 }
 
@@ -191,7 +191,7 @@ func (g *seeder) content() {
 				published = g.at((i+round)%daysOfWeek, 9+round)
 			}
 			if status == "failed" {
-				reason = "The platform refused the file: the video is longer than it takes."
+				reason = "The platform refused the file: the video is too long."
 			}
 			g.add("INSERT INTO pieces (id, workspace_id, title, format, status, scheduled_for, published_at, "+
 				"failure_reason, variants, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -296,7 +296,7 @@ func demoFiles(name string, n int) map[string][]byte {
 	}
 	return map[string][]byte{
 		"public/index.html":         page(name, fmt.Sprintf(`This is revision %d. <a href="/members/">For members</a>`, n)),
-		"public/members/index.html": page("For members of "+name, "Only who is signed in sees this."),
+		"public/members/index.html": page("For members of "+name, "Only signed-in members see this."),
 		"public/site.css":           []byte("body { font: 1.1rem/1.5 system-ui; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }\n"),
 	}
 }

@@ -20,17 +20,17 @@ type tile struct{ id, competitor, shape, kind, length string }
 func (c *call) tryShape(args toolapi.TryShapeArgs) (none toolapi.TryShape, err error) {
 	var t tile
 	unknown := refuseAt(toolapi.CodeTileUnknown, "There is no such tile on the plan.", "tile_id",
-		"give the id exactly as the plan listed it")
+		"pass the id exactly as the plan listed it")
 	if err := c.queryOr(unknown, "SELECT id, competitor, shape, kind, length FROM tiles WHERE id = ? AND workspace_id = ?",
 		[]any{string(args.TileID), c.in.id}, &t.id, &t.competitor, &t.shape, &t.kind, &t.length); err != nil {
 		return none, err
 	}
 	switch {
 	case slices.Contains(args.AlreadyTried, t.id):
-		return none, refuseAt(toolapi.CodeTileTried, "This shape was tried on this plan already.", "tile_id", "try another tile")
+		return none, refuseAt(toolapi.CodeTileTried, "This shape was already tried on this plan.", "tile_id", "try another tile")
 	case len(args.AlreadyTried) >= toolapi.MaxTried:
 		return none, refuseAt(toolapi.CodeTilesExhausted, "No more shapes can be tried on one plan.", "already_tried",
-			"make the week from those that were tried")
+			"create the week from the tried ones")
 	}
 	number := planSize + len(args.AlreadyTried) + 1
 	if args.BoardID != "" {
@@ -66,7 +66,7 @@ func (c *call) addCard(week string, t tile) (int, error) {
 		return 0, refuseAt(toolapi.CodeWeekUnknown, "There is no such week in this workspace.", "board_id",
 			"omit board_id to try on next week's plan")
 	case tried:
-		return 0, refuseAt(toolapi.CodeTileTried, "This week has a short in this shape already.", "tile_id", "try another tile")
+		return 0, refuseAt(toolapi.CodeTileTried, "This week already has a short in this shape.", "tile_id", "try another tile")
 	}
 	return number, c.exec("INSERT INTO week_cards (week_id, number, tile_id) VALUES (lower(?), ?, ?)", week, number, t.id)
 }
@@ -93,7 +93,7 @@ func (c *call) recommendStyle(toolapi.NoArgs) (toolapi.RecommendStyle, error) {
 		if err != nil {
 			return result, err
 		}
-		l.Figures = "nothing made in it yet"
+		l.Figures = "no shorts or videos in it yet"
 		if len(l.views) > 0 {
 			l.Figures = fmt.Sprintf("%d made, median %.0f views", len(l.views), median(l.views))
 		}
@@ -137,7 +137,7 @@ func significantLooks(looks []look) []verdict {
 		}
 		if z := mannWhitney(l.views, others); z > threshold {
 			slices.Sort(others)
-			why := fmt.Sprintf("%d made in it reached a median of %.0f views, against %.0f of the %d others.",
+			why := fmt.Sprintf("%d made in it reached a median of %.0f views, compared with %.0f for the %d others.",
 				len(l.views), median(l.views), median(others), len(others))
 			judged = append(judged, verdict{l, z, why})
 		}

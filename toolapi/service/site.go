@@ -91,7 +91,7 @@ func (c *call) createPage(args toolapi.CreatePageArgs) (page toolapi.CreatePage,
 		return page, err
 	}
 	if sites >= maxSites {
-		return page, refuse(toolapi.CodeTooManySites, fmt.Sprintf("A workspace may have %d pages.", maxSites))
+		return page, refuse(toolapi.CodeTooManySites, fmt.Sprintf("The limit of a workspace is %d pages.", maxSites))
 	}
 	page = toolapi.CreatePage{SiteID: uuid(), Name: name}
 	if page.Hostname, err = c.freeHostname(hostLabel(name)); err != nil {
@@ -205,8 +205,8 @@ func (c *call) goLive(
 	s siteRow, revision, verb string, force bool, allowed toolapi.TableNames,
 ) (none plan[toolapi.Publish], err error) {
 	if s.live.String == revision {
-		return none, refuseAt(toolapi.CodeRevisionLive, "The page serves this revision already.", "revision",
-			"name another revision")
+		return none, refuseAt(toolapi.CodeRevisionLive, "The page already serves this revision.", "revision",
+			"pass another revision")
 	}
 	if !force {
 		if err := c.checkSchema(s.id, revision); err != nil {

@@ -131,7 +131,7 @@ func (t tx) bundle(id int64) (*bundle.Bundle, error) {
 		return b, nil
 	}
 	var text, packed []byte
-	err := t.queryOr(errors.New("it is not there"), "SELECT manifest, files FROM bundles WHERE id = ?", []any{id}, &text, &packed)
+	err := t.queryOr(errors.New("it does not exist"), "SELECT manifest, files FROM bundles WHERE id = ?", []any{id}, &text, &packed)
 	var list []toolapi.UploadFile
 	if err == nil {
 		list, err = unpackFiles(packed)
@@ -164,7 +164,7 @@ func (t tx) storedBundle(bundle int64) (h storedBundle, err error) {
 		return storedBundle{manifest: &manifest.Manifest{}}, nil
 	}
 	var text []byte
-	err = t.queryOr(errors.New("it is not there"), "SELECT manifest, files FROM bundles WHERE id = ?", []any{bundle}, &text, &h.files)
+	err = t.queryOr(errors.New("it does not exist"), "SELECT manifest, files FROM bundles WHERE id = ?", []any{bundle}, &text, &h.files)
 	if err == nil {
 		h.manifest, err = manifest.Accepted(text)
 	}

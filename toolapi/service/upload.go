@@ -255,13 +255,13 @@ func (p *pagesCall) checkUsable(u *uploadRow) error {
 		return noUpload()
 	case idle >= uploadIdle, !u.bundle.Valid:
 		return toolapi.NewPagesError(toolapi.CodeUploadExpired,
-			"The upload was not used for too long, or gave its place to a later one: declare the bundle again.")
+			"The upload expired, or was dropped for a later one: declare the bundle again.")
 	}
 	return nil
 }
 
 func noUpload() error {
-	return toolapi.NewPagesError(toolapi.CodeUploadNotFound, "There is no such upload: declare the bundle again.")
+	return toolapi.NewPagesError(toolapi.CodeUploadNotFound, "The upload does not exist: declare the bundle again.")
 }
 
 // noteUse notes that an upload is in use, and writes that down from time to time.
@@ -303,7 +303,7 @@ func (p *pagesCall) uploadStatus() error {
 }
 
 func uploadClosed() error {
-	return toolapi.NewPagesError(toolapi.CodeUploadClosed, "The upload is finalized and takes nothing more.")
+	return toolapi.NewPagesError(toolapi.CodeUploadClosed, "The upload is finalized and takes no more blobs.")
 }
 
 // openUpload is an upload that is not finalized. A site has at most toolapi.MaxOpenUploads.
@@ -344,7 +344,7 @@ func (p *pagesCall) makeRoomForUpload(site string) error {
 	idle := slices.IndexFunc(open, func(u openUpload) bool { return !u.Sending })
 	if idle < 0 {
 		return toolapi.NewPagesError(toolapi.CodeTooManyUploads,
-			fmt.Sprintf("The site has %d uploads, and clients are sending to all of them: let one end, or end one.", len(open)))
+			fmt.Sprintf("The site has %d uploads, and clients are sending to all of them: wait for one, or cancel one.", len(open)))
 	}
 	// A client that sends to it later gets CodeUploadExpired.
 	if err := p.exec("UPDATE uploads SET bundle_id = NULL WHERE id = ?", open[idle].UploadID); err != nil {
@@ -352,7 +352,7 @@ func (p *pagesCall) makeRoomForUpload(site string) error {
 	}
 	return p.audit(entry{
 		outcome: "done",
-		summary: fmt.Sprintf("The upload of %s by %s gave its place to a later one.", open[idle].CreatedAt, quoteName(open[idle].By)),
+		summary: fmt.Sprintf("The upload of %s by %s was dropped for a later one.", open[idle].CreatedAt, quoteName(open[idle].By)),
 	})
 }
 

@@ -139,16 +139,16 @@ func decodeBlob(r *http.Request, body *pacedBody, size int64) (io.Reader, error)
 	case "gzip", "x-gzip":
 		// gzip makes nothing longer by more than a little.
 		if r.ContentLength > size+size/16+1<<12 {
-			return nil, toolapi.NewPagesError(toolapi.CodeEncodingInvalid, "The body is longer than the file packed can be.")
+			return nil, toolapi.NewPagesError(toolapi.CodeEncodingInvalid, "The body is longer than the compressed file can be.")
 		}
 		return &gzipMember{body: body}, nil
 	}
-	return nil, toolapi.NewPagesError(toolapi.CodeEncoding, "The body may be sent as it is, or as gzip.")
+	return nil, toolapi.NewPagesError(toolapi.CodeEncoding, "Send the body uncompressed, or as gzip.")
 }
 
 func sizeMismatch(size int64) error {
 	return toolapi.NewPagesError(toolapi.CodeSizeMismatch,
-		fmt.Sprintf("The file was declared with %d bytes, and another number was sent.", size))
+		fmt.Sprintf("The file was declared with %d bytes, but the body has a different length.", size))
 }
 
 // blobError makes the refusal of a blob that was not stored.
@@ -160,7 +160,7 @@ func blobError(err error, body *pacedBody, size int64) error {
 		return toolapi.NewPagesError(toolapi.CodeSizeMismatch, "The body ended before its length; nothing was stored.")
 	}
 	if errors.Is(err, errMember) {
-		return toolapi.NewPagesError(toolapi.CodeEncodingInvalid, "The body is not one whole gzip member; nothing was stored.")
+		return toolapi.NewPagesError(toolapi.CodeEncodingInvalid, "The body is not exactly one gzip member; nothing was stored.")
 	}
 	mismatch, ok := errors.AsType[*blob.MismatchError](err)
 	switch {
@@ -169,7 +169,7 @@ func blobError(err error, body *pacedBody, size int64) error {
 	case mismatch.Size:
 		return sizeMismatch(size)
 	}
-	return toolapi.NewPagesError(toolapi.CodeDigestMismatch, "The bytes have another SHA-256 than the address; nothing was stored.")
+	return toolapi.NewPagesError(toolapi.CodeDigestMismatch, "The SHA-256 of the bytes differs from the address; nothing was stored.")
 }
 
 // checkedReader fails at its end unless check returns nil.

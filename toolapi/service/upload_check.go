@@ -119,7 +119,7 @@ func (s *Service) checkLeaks(ctx context.Context, site string, space *blob.Space
 	}
 	return toolapi.NewPagesError(toolapi.CodeSecretInOutput,
 		"The upload holds secrets of this site, and no revision was made: "+strings.Join(found, "; ")+
-			". Take them out, have the Worker read them from its environment, and set new ones if these were published.")
+			". Remove them, read them from the Worker's environment, and set new ones if these were published.")
 }
 
 // checkHeaders refuses a line of "_headers" that would give a password or a key to every visitor.

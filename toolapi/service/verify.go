@@ -87,9 +87,9 @@ func (s *Service) Verify(ctx context.Context) (Verified, error) {
 		case d.Missing:
 			d.Problem = "is missing"
 		case ok && mismatch.Size:
-			d.Problem = "has another length than was uploaded"
+			d.Problem = "has a different length than the upload"
 		case ok:
-			d.Problem = "has other bytes than were uploaded"
+			d.Problem = "differs from the upload"
 		default:
 			d.Problem = "cannot be read: " + why.Error()
 		}

@@ -86,14 +86,14 @@ func (w *wire) Write(b []byte) (int, error) {
 
 // refuseUnread answers a request that net/http refused with a status.
 func (s *Service) refuseUnread(c net.Conn, status int) error {
-	code, message := toolapi.CodeMalformedRequest, "The request line or a header is not one of HTTP/1.1."
+	code, message := toolapi.CodeMalformedRequest, "The request line or a header is not valid HTTP/1.1."
 	switch status {
 	case http.StatusExpectationFailed:
-		code, message = toolapi.CodeExpectation, "The only expectation that is met is 100-continue."
+		code, message = toolapi.CodeExpectation, "The only supported expectation is 100-continue."
 	case http.StatusRequestHeaderFieldsTooLarge:
 		code, message = toolapi.CodeHeadersTooLarge, "The headers of the request are too long."
 	case http.StatusNotImplemented:
-		code, message = toolapi.CodeTransferCoding, "The only transfer coding that is read is chunked."
+		code, message = toolapi.CodeTransferCoding, "The only supported transfer coding is chunked."
 	case http.StatusHTTPVersionNotSupported:
 		code, message = toolapi.CodeVersion, "This service speaks HTTP/1.1."
 	}

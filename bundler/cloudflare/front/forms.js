@@ -116,7 +116,7 @@ function fromJSON(into, text) {
     document = undefined;
   }
   if (typeof document !== "object" || document === null || Array.isArray(document))
-    throw new Refusal(400, "form_malformed", "the body is no JSON object");
+    throw new Refusal(400, "form_malformed", "the body is not a JSON object");
   for (const [name, value] of Object.entries(document))
     add(into, name, typeof value === "string" ? value : JSON.stringify(value), value);
 }

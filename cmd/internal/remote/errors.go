@@ -56,8 +56,8 @@ var commandFixes = map[string]string{
 	toolapi.CodeRevisionUnknown:  "pages revisions lists what was live; pages deploy publishes what is here",
 	toolapi.CodeRevisionNotFound: "pages revisions lists the revisions; pages deploy --preview makes one of what is here",
 	toolapi.CodeSecretUnknown:    "pages secrets list names those that there are",
-	toolapi.CodeDomainUnproven: "set it where the domain's DNS is managed, and verify again: a change may take minutes to be seen, and " +
-		"an hour where there was another answer before",
+	toolapi.CodeDomainUnproven: "set it at your DNS provider, and verify again: a change may take minutes to show, and an " +
+		"hour if the record had another value before",
 	toolapi.CodeDomainTaken: "pages domains list lists those of the workspace; pages domains point moves one",
 
 	toolapi.CodeConfirmationUnknown: proposeAgain,

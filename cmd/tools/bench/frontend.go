@@ -43,7 +43,7 @@ const (
 	mostFrontRequest = 0.3
 )
 
-// The page reports to the address after "#" how long it took to load, and each version that it shows.
+// The page reports to the address after "#" duration to load, and each version that it shows.
 const (
 	frontHTML = `<!doctype html><title>front</title><link rel="icon" href="data:,"><script type="module" src="/src/main.js"></script>`
 	frontMain = `import { version } from "./shown.js";

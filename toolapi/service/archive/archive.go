@@ -66,7 +66,8 @@ func (m *meter) entry(name string) error {
 // file counts the announced size of a file.
 func (m *meter) file(name string, size int64) error {
 	if size > toolapi.MaxFileBytes {
-		return fault(toolapi.CodeFileTooLarge, name, "%s has %d bytes; a file may have %d.", quote(name), size, toolapi.MaxFileBytes)
+		return fault(toolapi.CodeFileTooLarge, name, "%s has %d bytes; the limit for a file is "+
+			"%d.", quote(name), size, toolapi.MaxFileBytes)
 	}
 	if m.expanded += size; m.expanded > toolapi.MaxExpanded {
 		return fault(toolapi.CodeArchiveTooLarge, "", "The archive expands to more than %d bytes.", toolapi.MaxExpanded)

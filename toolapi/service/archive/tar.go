@@ -18,7 +18,7 @@ func readTarGzip(r io.ReaderAt, size int64, m *meter, each Each) error {
 	packed := bufio.NewReader(io.NewSectionReader(r, 0, size))
 	member, err := gzip.NewReader(packed)
 	if err != nil {
-		return invalid("The archive is no gzip file.")
+		return invalid("The archive is not a gzip file.")
 	}
 	member.Multistream(false)
 	plain := &tarStream{r: member, packed: size}
@@ -30,14 +30,14 @@ func readTarGzip(r io.ReaderAt, size int64, m *meter, each Each) error {
 		var n int
 		n, err = plain.Read(block)
 		if len(bytes.Trim(block[:n], "\x00")) > 0 {
-			return invalid("The archive's tar goes on behind its end.")
+			return invalid("The archive's tar has data after its end.")
 		}
 	}
 	if !errors.Is(err, io.EOF) {
 		return err
 	}
 	if _, err := packed.ReadByte(); !errors.Is(err, io.EOF) {
-		return invalid("The archive goes on behind its end.")
+		return invalid("The archive has data after its end.")
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func readTar(plain *tarStream, m *meter, each Each) error {
 			for record := range h.PAXRecords {
 				// Other readers take these for the name or the size of all entries.
 				if record == "path" || record == "linkpath" || record == "size" || strings.HasPrefix(record, "GNU.") {
-					return invalid("The archive's tar gives all its entries one %s.", quote(record))
+					return invalid("The archive's tar sets one %s for all its entries.", quote(record))
 				}
 			}
 			continue
@@ -123,7 +123,7 @@ func readTarEntry(r io.Reader, h *tar.Header, m *meter, contents *bytes.Buffer, 
 		regular = regular && !strings.HasPrefix(record, "GNU.sparse.")
 	}
 	if !regular {
-		return fault(toolapi.CodeArchiveEntryType, h.Name, "%s is no plain file and no folder.", quote(h.Name))
+		return fault(toolapi.CodeArchiveEntryType, h.Name, "%s is neither a regular file nor a folder.", quote(h.Name))
 	}
 	if err := m.file(h.Name, h.Size); err != nil {
 		return err
@@ -132,7 +132,7 @@ func readTarEntry(r io.Reader, h *tar.Header, m *meter, contents *bytes.Buffer, 
 		return tarError(err)
 	}
 	if int64(contents.Len()) != h.Size {
-		return fault(toolapi.CodeArchiveMismatch, h.Name, "%s is not as long as the archive says.", quote(h.Name))
+		return fault(toolapi.CodeArchiveMismatch, h.Name, "%s differs in length from the archive's listing.", quote(h.Name))
 	}
 	return each(h.Name, contents.Bytes())
 }

@@ -76,7 +76,7 @@ func readZip(r io.ReaderAt, size int64, m *meter, each Each) error {
 		return err
 	}
 	if len(records) != count {
-		return invalid("The archive has another number of entries than its end says.")
+		return invalid("The archive's number of entries differs from the number at its end.")
 	}
 	for _, e := range records { // before anything is expanded
 		if err := e.check(); err != nil {
@@ -95,7 +95,7 @@ func readZip(r io.ReaderAt, size int64, m *meter, each Each) error {
 		case e.offset < at:
 			return fault(toolapi.CodeArchiveOverlap, e.name, "%s shares bytes with another entry.", quote(e.name))
 		case e.offset > at:
-			return invalid("The archive has bytes that belong to nothing.")
+			return invalid("The archive has bytes that belong to no entry.")
 		}
 		next := start
 		if i+1 < len(records) {
@@ -106,7 +106,7 @@ func readZip(r io.ReaderAt, size int64, m *meter, each Each) error {
 		}
 	}
 	if at != start {
-		return invalid("The archive has bytes that belong to nothing.")
+		return invalid("The archive has bytes that belong to no entry.")
 	}
 	return nil
 }
@@ -123,12 +123,12 @@ func findDirectory(r io.ReaderAt, size int64) (directory littleEndian, start int
 			continue
 		}
 		if at >= 0 {
-			return nil, 0, 0, invalid("The archive has two ends.")
+			return nil, 0, 0, invalid("The archive has two end records.")
 		}
 		at = i
 	}
 	if at < 0 {
-		return nil, 0, 0, invalid("The archive is no zip file, or is cut off, or goes on behind its end.")
+		return nil, 0, 0, invalid("The archive is not a zip file, is cut off, or has data after its end.")
 	}
 	end := tail[at:]
 	limit := size - int64(len(end))
@@ -144,15 +144,15 @@ func findDirectory(r io.ReaderAt, size int64) (directory littleEndian, start int
 			if err == nil && binary.LittleEndian.Uint64(end[32:]) > toolapi.MaxFiles {
 				return nil, 0, 0, fault(toolapi.CodeFileCount, "", "The archive has more than %d entries.", toolapi.MaxFiles)
 			}
-			return nil, 0, 0, invalid("The archive is of the form for very large ones (zip64), which is not taken.")
+			return nil, 0, 0, invalid("The archive is in the zip64 format, which is not supported.")
 		}
 	}
 	if end.u16(4) != 0 || end.u16(6) != 0 || end.u16(8) != end.u16(10) {
-		return nil, 0, 0, invalid("The archive is one of several parts.")
+		return nil, 0, 0, invalid("The archive is split into several parts.")
 	}
 	length, start := end.i64(12), end.i64(16)
 	if start+length != limit {
-		return nil, 0, 0, invalid("The archive's directory is not where its end says.")
+		return nil, 0, 0, invalid("The archive's directory is not at the position in its end record.")
 	}
 	directory, err = readPart(r, size, start, length)
 	return directory, start, int(end.u16(10)), err
@@ -225,11 +225,11 @@ func (e record) check() error {
 	case e.flags&flagEncrypted != 0:
 		return fault(toolapi.CodeArchiveEncrypted, e.name, "%s is encrypted.", quote(e.name))
 	case e.method != stored && e.method != deflated:
-		return fault(toolapi.CodeArchiveMethod, e.name, "%s is packed in a way that is not taken: use deflate.", quote(e.name))
+		return fault(toolapi.CodeArchiveMethod, e.name, "%s uses an unsupported compression: use deflate.", quote(e.name))
 	case e.flags&flagUTF8 == 0 && strings.ContainsFunc(e.name, func(r rune) bool { return r >= 0x80 }):
 		return fault(bundle.CodeNotUTF8, e.name, "The name %s is not marked as UTF-8.", quote(e.name))
 	case kind != 0 && kind != regular && kind != folder, kind == folder != e.isFolder() && kind != 0:
-		return fault(toolapi.CodeArchiveEntryType, e.name, "%s is no plain file and no folder.", quote(e.name))
+		return fault(toolapi.CodeArchiveEntryType, e.name, "%s is neither a regular file nor a folder.", quote(e.name))
 	case e.isFolder() && e.size != 0:
 		return fault(toolapi.CodeArchiveEntryType, e.name, "%s is a folder with contents.", quote(e.name))
 	case exceedsRatio(e.size, e.packed):
@@ -241,7 +241,7 @@ func (e record) check() error {
 }
 
 func (e record) mismatch() error {
-	return fault(toolapi.CodeArchiveMismatch, e.name, "The archive says two things of %s.", quote(e.name))
+	return fault(toolapi.CodeArchiveMismatch, e.name, "The archive contradicts itself about %s.", quote(e.name))
 }
 
 // readEntry reads an entry, whose bytes must end at next or before, and returns their end.

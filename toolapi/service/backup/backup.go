@@ -31,7 +31,7 @@ import (
 // ExistsError says that the target exists.
 type ExistsError struct{ Path string }
 
-func (e *ExistsError) Error() string { return fmt.Sprintf("there is a %q already", e.Path) }
+func (e *ExistsError) Error() string { return fmt.Sprintf("%q already exists", e.Path) }
 
 // DamagedError says how an archive is damaged.
 type DamagedError struct{ What string }
@@ -130,7 +130,7 @@ func (w *writer) folder(dir, except string) (err error) {
 		return err
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("%q holds no database of a service: %w", dir, fs.ErrNotExist)
+		return fmt.Errorf("%q has no database of a service in it: %w", dir, fs.ErrNotExist)
 	}
 	var views []*view
 	defer func() { err = errors.Join(err, closeAll(views)) }()
@@ -304,19 +304,19 @@ func extract(ctx context.Context, in io.Reader, dir string) (list listing, err e
 	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return list, &DamagedError{"it ends before its listing"}
+			return list, &DamagedError{"it ends before its list of files"}
 		}
 		if err != nil {
 			return list, &DamagedError{err.Error()}
 		}
 		if header.Name == listingName {
 			if err := json.NewDecoder(archive).Decode(&list); err != nil || list.Version != listingVersion {
-				return list, &DamagedError{"its listing cannot be read"}
+				return list, &DamagedError{"its list of files cannot be read"}
 			}
 			break
 		}
 		if header.Typeflag != tar.TypeReg || !filepath.IsLocal(filepath.FromSlash(header.Name)) {
-			return list, &DamagedError{fmt.Sprintf("%q is no file of a data folder", header.Name)}
+			return list, &DamagedError{fmt.Sprintf("%q is not a file of a data folder", header.Name)}
 		}
 		e, err := extractFile(ctx, root, header.Name, archive, folders)
 		if err != nil {
@@ -325,7 +325,7 @@ func extract(ctx context.Context, in io.Reader, dir string) (list listing, err e
 		found = append(found, e)
 	}
 	if !slices.Equal(found, list.Files) {
-		return list, &DamagedError{"its files are not those of its listing"}
+		return list, &DamagedError{"its files differ from its list"}
 	}
 	for folder := range folders {
 		if err := dbfile.SyncFolder(os.Open, filepath.Join(dir, folder)); err != nil {

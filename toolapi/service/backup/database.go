@@ -130,7 +130,7 @@ func lock(ctx context.Context, path string) (*view, error) {
 			if ctx.Err() != nil {
 				return v, ctx.Err()
 			}
-			return v, fmt.Errorf("something was written for as long as %s: %w", timeout, err)
+			return v, fmt.Errorf("writes went on for %s: %w", timeout, err)
 		case <-time.After(pause):
 		}
 	}

@@ -59,7 +59,7 @@ type Space struct {
 var ErrFull = errors.New("the disk is full")
 
 // ErrBroken says that an fsync failed before.
-var ErrBroken = errors.New("a write did not reach the disk: the service must be started again")
+var ErrBroken = errors.New("a write did not reach the disk: restart the service")
 
 // MismatchError says that bytes differ from the announced ones.
 type MismatchError struct {
@@ -69,9 +69,9 @@ type MismatchError struct {
 
 func (e *MismatchError) Error() string {
 	if e.Size {
-		return "the bytes are not as many as announced"
+		return "the number of bytes differs from the announced one"
 	}
-	return "the bytes have another hash than announced"
+	return "the hash of the bytes differs from the announced one"
 }
 
 // Folders of a store beside those of workspaces.

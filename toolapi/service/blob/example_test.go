@@ -17,7 +17,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// the bytes have another hash than announced false
+	// the hash of the bytes differs from the announced one false
 	// hello <nil>
 	// who needs 1 of workspace 7
 	// 1 <nil>

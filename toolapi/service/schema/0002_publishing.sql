@@ -24,7 +24,7 @@ CREATE TABLE uploads (
   bundle_id     INTEGER REFERENCES bundles, -- NULL when it has expired and is only remembered
   base_given    INTEGER NOT NULL,
   base_revision TEXT,
-  revision      TEXT, -- what it was finalized as
+  revision      TEXT, -- the revision that it became
   created_at    INTEGER NOT NULL,
   touched_at    INTEGER NOT NULL
 ) WITHOUT ROWID;
