@@ -160,7 +160,7 @@ type conn struct {
 	overdue atomic.Bool // the read deadline has passed
 }
 
-// Read reads for net/http. Where one request could be taken for two it goes on with spoil, and ends. An error instead
+// Read reads for net/http. If the input could be read as two requests in place of one, it returns spoil and then EOF. An error
 // would also reach the handler of an earlier request that is still running, as if its client had gone away.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.refused.Load() {

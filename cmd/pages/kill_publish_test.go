@@ -157,8 +157,8 @@ func (d *deployer) cut() {
 	}
 }
 
-// finish waits for a deploy that was not killed: it waits for the service, and proposes.
-// Then the same is deployed again and confirmed, by one that is killed and one that is not.
+// finish waits for the running deploy. Unless the test killed it, it must have outlasted the restart of the service and
+// ended with a proposal. Then the same folder is deployed again, and its proposal confirmed: first by a command that is killed.
 func (d *deployer) finish(p *platformRun) {
 	d.Helper()
 	if d.running == nil {

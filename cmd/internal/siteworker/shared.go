@@ -136,7 +136,7 @@ type Set struct {
 	workers map[*Shared]struct{}
 }
 
-// Add takes in a Worker that has started. The end of until cuts its last requests short when it closes.
+// Add adds a started Worker. When until ends, a closing Worker stops waiting for its last requests and ends them.
 func (l *Set) Add(until context.Context, w Worker, set *binding.Set, limits manifest.Limits, mask *strings.Replacer) *Shared {
 	s := &Shared{Worker: w, set: set, limits: limits, mask: mask, until: until, from: l}
 	l.mu.Lock()
