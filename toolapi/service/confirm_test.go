@@ -37,10 +37,7 @@ func (w *fixture) twoCalls() []twoCall {
 		{"page.publish", []any{"site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM publishes"},
 		{"page.rollback", []any{"site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM publishes"},
 		{"domain.connect", []any{"hostname", "new.acme.example", "site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM domains"},
-		{
-			"page.change_settings", []any{"spam_filter", "off", "site_id", w.demo.IDs["site_id"]},
-			"SELECT count(*) FROM site_settings",
-		},
+		{"page.change_settings", []any{"spam_filter", "off", "site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM site_settings"},
 	}
 }
 

@@ -32,7 +32,8 @@ func (t *tools) serveMails(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		m, failed := leadmail.Compose(leadmail.Lead{
-			ID: l.ID, To: to, Site: siteName(t.run.dir), Form: l.Form, Fields: fields, CreatedAt: l.CreatedAt.Time, QueuedAt: l.CreatedAt.Time,
+			ID: l.ID, To: to, Site: siteName(t.run.dir), Form: l.Form, Fields: fields,
+			CreatedAt: l.CreatedAt.Time, QueuedAt: l.CreatedAt.Time,
 		})
 		if failed != nil {
 			refuseTool(w, r, failed)
