@@ -92,7 +92,8 @@ func TestBrowserReload(t *testing.T) {
 func TestBrowserShares(t *testing.T) {
 	dir := siteDir(t)
 	page, inner := filepath.Join(dir, "public/index.html"), filepath.Join(dir, "public/inner.html")
-	write(t, page, "<title>t</title>"+strings.Repeat(`<iframe src="/inner"></iframe>`, 12)+`<iframe src="/inner" sandbox="allow-scripts"></iframe>`)
+	const frame, sandboxed = `<iframe src="/inner"></iframe>`, `<iframe src="/inner" sandbox="allow-scripts"></iframe>`
+	write(t, page, "<title>t</title>"+strings.Repeat(frame, 12)+sandboxed)
 	write(t, inner, "one")
 	age(t, page)
 	age(t, inner)

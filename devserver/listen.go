@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -108,11 +109,14 @@ func (e *absentError) Error() string {
 }
 
 func (e *absentError) fix() string {
-	text := "pass --host 0.0.0.0 for all addresses of this machine"
+	names := make([]string, len(e.known))
 	for i, each := range e.known {
-		text += []string{", or one of them: ", ", "}[min(i, 1)] + each.String()
+		names[i] = each.String()
 	}
-	return text
+	if len(names) == 0 {
+		return "this machine is in no network: leave out --host"
+	}
+	return "pass --host 0.0.0.0 for all addresses of this machine, or one of them: " + strings.Join(names, ", ")
 }
 
 // listenHost opens one port on the loopback addresses and on host.

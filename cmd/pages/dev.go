@@ -196,7 +196,8 @@ func (f *devFlags) checkHosts() error {
 			return failure.Usage("--allow-host is %q; for all names below a domain write it with a dot before it, such as .site.test", given)
 		}
 		if parent, below := strings.CutPrefix(host, "."); below && !strings.Contains(parent, ".") {
-			return failure.Usage("--allow-host is %q, which anybody can have a name below; give a domain of your own, such as .site.test", given)
+			const broad = "--allow-host is %q, which anybody can have a name below; give a domain of your own, such as .site.test"
+			return failure.Usage(broad, given)
 		}
 		f.AllowHosts[i] = strings.ToLower(host)
 	}
