@@ -126,7 +126,7 @@ func Score(p Post) Verdict {
 	return v
 }
 
-// proofPoints is what a proof of work takes away: as much as one sign, since programs can do one, too.
+// proofPoints is the number of points that a proof of work subtracts: as much as one sign, since programs can do one, too.
 const proofPoints = 6
 
 // step is the points of a count.
