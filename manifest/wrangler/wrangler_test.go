@@ -135,23 +135,26 @@ var cases = map[string]struct {
 			`.cloudflare/output/v0/config.json={"buildContext":{"isPreview":false,"mode":"production"}}`,
 			".cloudflare/output/v0/workers/default/bundle/index.js", ".cloudflare/output/v0/workers/default/assets/index.html",
 			".cloudflare/output/v0/workers/default/worker.config.json=" +
-				`{"name":"my-worker","compatibilityDate":"2026-06-01","compatibilityFlags":["nodejs_compat"],"assets":{"notFoundHandling":` +
-				`"single-page-application","runWorkerFirst":["/api/*"]},"env":{"WHO":{"type":"text","value":"me"},"DB":{"type":"d1",` +
+				`{"name":"my-worker","compatibilityDate":"2026-06-01","compatibilityFlags":["nodejs_compat"],` +
+				`"assets":{"notFoundHandling":"single-page-application","runWorkerFirst":["/api/*"]},` +
+				`"env":{"WHO":{"type":"text","value":"me"},"DB":{"type":"d1",` +
 				`"name":"db","id":"abc"},"KV":{"type":"kv","id":"k"},"BUCKET":{"type":"r2","name":"bucket"},"TOKEN":{"type":"secret"},` +
 				`"CHAT":{"type":"durable-object","className":"C"},"PICS":{"type":"images"},"AI":{"type":"ai"}},"limits":{"cpuMs":100},` +
 				`"manifest":{"type":"complete","mainModule":"index.js","modules":{"index.js":{"type":"esm"}}}}`,
 			".cloudflare/output/v0/workers/other/worker.config.json={}", "cloudflare.config.ts", "migrations/0001_a.sql",
 		},
-		manifest: `{"entry":".cloudflare/output/v0/workers/default/bundle/index.js","assets":".cloudflare/output/v0/workers/default/assets",` +
-			`"routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{"migrations":"migrations"},"secrets":["WHO","TOKEN"],` +
-			`"storage":{"name":"BUCKET"},"images":true,"kv":{"name":"KV"}},"limits":{"cpuMs":100},` +
+		manifest: `{"entry":".cloudflare/output/v0/workers/default/bundle/index.js",` +
+			`"assets":".cloudflare/output/v0/workers/default/assets","routes":[{"pattern":"/*","access":"public"}],` +
+			`"bindings":{"database":{"migrations":"migrations"},"secrets":["WHO","TOKEN"],"storage":{"name":"BUCKET"},"images":true,"kv":{"name":"KV"}},"limits":{"cpuMs":100},` +
 			`"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
-		notes: "lost ai, lost auxiliary_workers, lost durable_objects, changed assets.not_found_handling, changed assets.run_worker_first, " +
-			"changed compatibility_date, changed images.binding, changed vars, unneeded d1_databases[0].database_id, unneeded name",
+		notes: "lost ai, lost auxiliary_workers, lost durable_objects, changed assets.not_found_handling, " +
+			"changed assets.run_worker_first, changed compatibility_date, changed images.binding, changed vars, " +
+			"unneeded d1_databases[0].database_id, unneeded name",
 	},
 	"a Build Output without a Worker's code": {
 		files: []string{
-			`.cloudflare/output/v1/workers/default/worker.config.json={"name":"x"}`, ".cloudflare/output/v1/workers/default/assets/index.html",
+			`.cloudflare/output/v1/workers/default/worker.config.json={"name":"x"}`,
+			".cloudflare/output/v1/workers/default/assets/index.html",
 		},
 		manifest: `{"assets":".cloudflare/output/v1/workers/default/assets","bindings":{}}`,
 		notes:    "unneeded name",

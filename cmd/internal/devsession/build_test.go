@@ -119,7 +119,9 @@ func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
 
 // TestOwnHosts: a fetch to any name that the dev server answers to is one to the site itself.
 func TestOwnHosts(t *testing.T) {
-	b := &builder{run: &session{options: Options{AllowHosts: []string{"club.example", ".tunnel.example"}}, sockets: &devserver.Listeners{Port: 8788}}}
+	b := &builder{run: &session{
+		options: Options{AllowHosts: []string{"club.example", ".tunnel.example"}}, sockets: &devserver.Listeners{Port: 8788},
+	}}
 	for host, own := range map[string]bool{
 		"localhost:8788": true, "127.0.0.1:8788": true, "[::1]:8788": true, "club.localhost:8788": true,
 		"club.example:8788": true, "club.example": true, "a.b.tunnel.example:8788": true, "tunnel.example:8788": true,
