@@ -295,7 +295,15 @@ func (w *testService) live() string {
 
 // publish sends and publishes, as a person who agrees to everything.
 func publish(ctx context.Context, d *deploy.Deployer, b deploy.Bundle, base toolapi.BaseRevision) (revision string, err error) {
+	return publishAfter(ctx, d, b, base, func() {})
+}
+
+// publishAfter is publish with a function that is called once the bundle is sent.
+func publishAfter(
+	ctx context.Context, d *deploy.Deployer, b deploy.Bundle, base toolapi.BaseRevision, sent func(),
+) (revision string, err error) {
 	done, err := d.Send(ctx, b, base, &deploy.Progress{})
+	sent()
 	if err != nil {
 		return "", err
 	}
