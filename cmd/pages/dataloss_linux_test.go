@@ -113,7 +113,7 @@ func TestDataLossBesideVisitors(t *testing.T) {
 	id := propose("member")
 	visit("INSERT INTO people VALUES ('Cy')")
 	code, _, said := p.run("confirm", id, "--allow-data-loss", "people", "-q")
-	if code != failure.ExitTool || !strings.Contains(said, "people loses 3 rows by now, and 2 were approved") || count() != 3 {
+	if code != failure.ExitTool || !strings.Contains(said, "people loses 3 rows now, but 2 were approved") || count() != 3 {
 		t.Errorf("exit code %d, %d people: %s", code, count(), said)
 	}
 	visit("DELETE FROM people WHERE name <> 'Cy'") // fewer than were approved

@@ -138,7 +138,7 @@ func (c *cli) writeDump(ctx context.Context, path string, write func(io.Writer) 
 func (c *cli) newDBShell(f *dbFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "shell [DIR]",
-		Short: "Type SQL and see what it gives",
+		Short: "Type SQL and see its result",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.siteArgument(args); err != nil {

@@ -78,7 +78,7 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "query [SQL | - [DIR]]",
-		Short: "Show what one SQL statement gives; it cannot write",
+		Short: "Show the rows of one SQL statement; it cannot write",
 		Args:  cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			ctx := cmd.Context()
@@ -118,7 +118,7 @@ func (c *cli) sqlInput(ctx context.Context, args []string, file string) (name st
 	}
 	switch {
 	case len(args) > 0 && file != "":
-		return "", nil, failure.Usage("an argument and --file both give SQL; give one of them")
+		return "", nil, failure.Usage("an argument and --file both give SQL; pass one of them")
 	case len(args) > 0 && args[0] != "-":
 		return "SQL", io.NopCloser(strings.NewReader(args[0])), nil
 	case file != "" && file != "-":

@@ -75,7 +75,7 @@ func (c *cli) newDeploy() *cobra.Command {
 	flags.StringVar(&o.PlanOut, "plan-out", "", "like --plan, and write the plan as JSON to a `file`")
 	flags.BoolVar(&o.ExitCode, "exit-code", false, "like --plan, and end with 10 when there are changes")
 	flags.BoolVar(&o.Preview, "preview", false, "publish nothing: print a link that shows the new revision to everyone who has it")
-	flags.DurationVar(&o.Expires, "expires", 0, "`duration` that the preview link is good for, from 1m to 168h (default 24h)")
+	flags.DurationVar(&o.Expires, "expires", 0, "`duration` for which the preview link is valid, from 1m to 168h (default 24h)")
 	f.named.add(cmd)
 	flags.StringVar(&o.At, "at", "", "publish at a `time` with its offset, such as 2026-12-01T09:00:00+01:00")
 	addProposeOnly(cmd, &o.ProposeOnly)

@@ -28,7 +28,7 @@ func TestLinksInAssets(t *testing.T) {
 		{"P-112", "../../elsewhere", "path_symlink_escape", "leads out of the site's folder", nil},
 		{"P-113", "nowhere", "path_symlink_escape", "is a link to nothing", nil},
 		{"P-114", "x", "path_symlink_loop", "leads to itself", nil},
-		{"P-116", "", "path_not_regular", "is no regular file", func(name string) error { return syscall.Mkfifo(name, 0o600) }},
+		{"P-116", "", "path_not_regular", "is not a regular file", func(name string) error { return syscall.Mkfifo(name, 0o600) }},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			p := &publisher{t, t.TempDir(), t.TempDir(), service.URL, service.Keys["member"]}

@@ -55,11 +55,11 @@ var stoppedPhases = map[string]stoppedPhase{
 	"plan": {path: "/page.list", flag: "--plan", words: "^stopped; nothing was sent$"},
 	"confirm, not yet": {
 		path: "/page.publish", says: "confirmation_id",
-		words: "^stopped, and it is unknown whether this happened: Publish site",
+		words: "^stopped, and it is not known whether this happened: Publish site",
 	},
 	"confirm, done": {
 		path: "/page.publish", says: "confirmation_id", done: true,
-		words: "^stopped, and it is unknown whether this happened: Publish site", live: true,
+		words: "^stopped, and it is not known whether this happened: Publish site", live: true,
 	},
 }
 

@@ -71,8 +71,8 @@ func (c *cli) newDev() *cobra.Command {
 	flags := cmd.Flags()
 	flags.IntVar(&f.Port, "port", defaultPort, "`port` to listen on; the next free one if it is taken; 0 for any")
 	flags.BoolVar(&f.StrictPort, "strict-port", false, "fail when the port is taken")
-	flags.StringVar(&f.host, "host", "", "`ADDRESS` of this machine to listen on for others, with the site alone, or 0.0.0.0 for each one: "+
-		"pages help network")
+	flags.StringVar(&f.host, "host", "", "`ADDRESS` of this machine to listen on for others, with the site alone, or 0.0.0.0 for "+
+		"each one: pages help network")
 	addPoll(flags, &f.Poll)
 	flags.StringVar(&f.LiveReload, "live-reload", "hot", "`mode` in which open pages follow a save: hot, full, off")
 	const stateUsage = "`folder` of the project database, to share it between sites (default: the state folder)"
@@ -193,7 +193,8 @@ func (f *devFlags) checkHosts() error {
 			return failure.Usage("--allow-host is %q; it is the name of a host alone, such as site.test", given)
 		}
 		if strings.Contains(host, "*") {
-			return failure.Usage("--allow-host is %q; for all names below a domain write it with a dot before it, such as .site.test", given)
+			const pattern = "--allow-host is %q; for all names below a domain write it with a dot before it, such as .site.test"
+			return failure.Usage(pattern, given)
 		}
 		if parent, below := strings.CutPrefix(host, "."); below && !strings.Contains(parent, ".") {
 			const broad = "--allow-host is %q, which anybody can have a name below; give a domain of your own, such as .site.test"

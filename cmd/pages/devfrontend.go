@@ -25,7 +25,7 @@ func (f *devFlags) checkFrontend(cmd *cobra.Command) error {
 	case cmd.ArgsLenAtDash() >= 0 && len(o.Command) == 0:
 		return failure.Usage("which command? pages dev -- COMMAND")
 	case len(o.Command) > 0 && o.URL != "":
-		return failure.Usage("--upstream and a command after -- both name a dev server; give one of them")
+		return failure.Usage("--upstream and a command after -- both name a dev server; pass one of them")
 	case o.Port != 0 && len(o.Command) == 0:
 		return failure.Usage("--upstream-port is where a command listens, and there is none: pages dev --upstream-port PORT -- COMMAND")
 	case o.Port < 0 || o.Port > 65535:

@@ -64,7 +64,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 				}
 				said := ended(disk.Dir, args...)
 				if !strings.Contains(said, "the disk of the ") || !strings.Contains(said, " folder ") ||
-					!strings.Contains(said, " is full\n") || !strings.Contains(said, "fix: make room on the disk") {
+					!strings.Contains(said, " is full\n") || !strings.Contains(said, "fix: free some space on the disk") {
 					t.Errorf("%q with %d bytes of room: %s", args, room, said)
 				}
 			})

@@ -38,7 +38,9 @@ func TestHost(t *testing.T) {
 			d.expect(d.get("/__pages/"), http.StatusOK, "<title>")
 			d.expect(d.get("/", "X-Forwarded-For: 127.0.0.1"), http.StatusOK, "Home")
 			d.URL = "http://" + address.String() + port
-			d.eventually("the other machines' URL is shown", func() bool { return strings.Contains(d.stderr.String(), d.URL+": the site alone") })
+			d.eventually("the other machines' URL is shown", func() bool {
+				return strings.Contains(d.stderr.String(), d.URL+": the site alone")
+			})
 			d.expect(d.get("/"), http.StatusOK, "Home")
 			d.expect(d.get("/__pages/"), http.StatusNotFound, "")
 			d.expect(d.get("/club/"), http.StatusUnauthorized, "")

@@ -140,7 +140,7 @@ func TestSpamOnPlatform(t *testing.T) {
 		}
 		return list.Leads
 	}
-	mark := func(lead string, spam string) {
+	mark := func(lead, spam string) {
 		t.Helper()
 		if _, text, err := s.call(s.Keys["member"], "page.mark_lead", `{"lead_id":"`+lead+`","spam":`+spam+`}`); err != nil ||
 			!jsonHas(t, text, "ok", true) {

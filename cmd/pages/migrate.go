@@ -174,8 +174,8 @@ func (c *cli) newMigrateRepair() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringArrayVar(&stated.Accept, "accept", nil, "the database is as the edited `FILE` now says")
-	cmd.Flags().StringArrayVar(&stated.Forget, "forget", nil, "what the applied `FILE` did is gone, or another file stands for it")
-	cmd.Flags().StringArrayVar(&stated.Record, "record", nil, "what the new `FILE` does is already there")
+	cmd.Flags().StringArrayVar(&stated.Forget, "forget", nil, "the changes of the applied `FILE` are gone, or another file replaces it")
+	cmd.Flags().StringArrayVar(&stated.Record, "record", nil, "the changes of the new `FILE` are already there")
 	return cmd
 }
 

@@ -40,8 +40,8 @@ func TestOutputThatIsLost(t *testing.T) {
 		said string // on stderr
 	}{
 		{"version", syscall.ENOSPC, failure.ExitResource, "could not be written: "},
-		{"version --json", syscall.ENOSPC, failure.ExitResource, "fix: make room on the disk"},
-		{"schema", syscall.ENOSPC, failure.ExitResource, "fix: make room on the disk"},
+		{"version --json", syscall.ENOSPC, failure.ExitResource, "fix: free some space on the disk"},
+		{"schema", syscall.ENOSPC, failure.ExitResource, "fix: free some space on the disk"},
 		{"--help", syscall.EIO, failure.ExitResource, "could not be written: "},
 		{"version --json --bogus", syscall.ENOSPC, failure.ExitUsage, "unknown flag: --bogus"},
 		{"version", terminal.ErrReaderGone, 0, ""},

@@ -139,7 +139,7 @@ func (c *cli) newKeysCreate(f *platformFlags) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&n.Name, "name", "", "`name` to tell the key by (default: key)")
 	flags.StringVar(&n.Workspace, "workspace", "", "pin the key to the workspace with this `slug`")
-	flags.DurationVar(&n.Life, "expires", 0, "`duration` that the key is good for, such as 720h (default: until it is revoked)")
+	flags.DurationVar(&n.Life, "expires", 0, "`duration` for which the key is valid, such as 720h (default: until it is revoked)")
 	flags.IntVar(&n.PerMinute, "rate-limit", 0, "at most `n` calls a minute (default: those of the service)")
 	return cmd
 }

@@ -36,7 +36,7 @@ func (c *cli) newPlatformBackup(f *platformFlags) *cobra.Command {
 func (c *cli) newPlatformRestore(f *platformFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Make a data folder of a backup",
+		Short: "Make a data folder from a backup",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := f.at(c).Dir()

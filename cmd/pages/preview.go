@@ -25,8 +25,8 @@ type namedPreviewFlags struct {
 func (f *namedPreviewFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.name, "name", "", "with --preview: show it under a `name`, such as the branch, at an address that stays")
-	flags.StringVar(&f.data, "data", "", "what the data of --name begin with: `copy` of what is live (default), empty, or seed (seed.sql)")
-	flags.StringVar(&f.ttl, "ttl", "", "`duration` that --name is good for after each deploy, such as 14d (default) or 12h, at most 90d")
+	flags.StringVar(&f.data, "data", "", "the data that --name begins with: `copy` of what is live (default), empty, or seed (seed.sql)")
+	flags.StringVar(&f.ttl, "ttl", "", "`duration` for which --name is valid after each deploy, such as 14d (default) or 12h, at most 90d")
 	flags.BoolVar(&f.fresh, "fresh", false, "begin the data of --name anew")
 	addComment(cmd, &f.comment, "with --name: keep a comment on the pull request up to date (GitHub Actions, GITHUB_TOKEN)")
 }
@@ -92,7 +92,7 @@ func (c *cli) newPreview() *cobra.Command {
 		},
 	}
 	r.addSite(cmd)
-	cmd.Flags().DurationVar(&expires, "expires", 0, "`duration` that the link is good for, from 1m to 168h (default 24h)")
+	cmd.Flags().DurationVar(&expires, "expires", 0, "`duration` for which the link is valid, from 1m to 168h (default 24h)")
 	cmd.AddCommand(c.newPreviewRevoke(), c.newPreviewList(), c.newPreviewRemove())
 	return cmd
 }

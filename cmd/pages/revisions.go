@@ -141,7 +141,7 @@ func (c *cli) newRollback() *cobra.Command {
 	var allowed toolapi.TableNames
 	cmd := &cobra.Command{
 		Use:   "rollback [REVISION [DIR]]",
-		Short: "Make an earlier revision what the site serves again",
+		Short: "Serve an earlier revision again",
 		Args:  cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			revision, dir := first(args)

@@ -123,7 +123,8 @@ var mayImport = map[string][]string{
 	"devserver/pairing":         nil,
 	"devserver/spam":            nil,
 	"devserver/site": {
-		"devserver/altcha", "devserver/formrow", "devserver/loopback", "devserver/pairing", "devserver/spam", "manifest", "manifest/edgerules",
+		"devserver/altcha", "devserver/formrow", "devserver/loopback", "devserver/pairing", "devserver/spam", "manifest",
+		"manifest/edgerules",
 		"manifest/fileindex",
 		"manifest/formcheck", "manifest/htmlforms", "manifest/limits", "manifest/sitefile", "manifest/sitepath", "manifest/sourcetext",
 	},

@@ -116,7 +116,7 @@ func (c *cli) chooseStateDir() error {
 	case c.persist == "", c.stateDir != "" && inherited("persist-to") && !inherited("state-dir"):
 		return nil
 	case c.stateDir != "" && inherited("persist-to") == inherited("state-dir") && c.term.Path(c.stateDir) != c.term.Path(c.persist):
-		return failure.Usage("--state-dir is %q and --persist-to %q, and they are two names of one flag; give one of them",
+		return failure.Usage("--state-dir is %q and --persist-to %q, and they are two names of one flag; pass one of them",
 			c.stateDir, c.persist)
 	}
 	c.stateDir = c.persist

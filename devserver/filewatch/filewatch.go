@@ -351,7 +351,7 @@ func moreWatches(system string) string {
 	case "linux":
 		return "raise the system's limit of watches (fs.inotify.max_user_watches)"
 	case "windows":
-		return "keep the site on a disk of this machine: not every network share tells of changes"
+		return "keep the site on a disk of this machine: not every network share reports changes"
 	}
 	return "raise the limit of open files (ulimit -n): each file in a watched folder is one"
 }

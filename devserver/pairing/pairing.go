@@ -38,7 +38,7 @@ const (
 )
 
 // ErrNoCode says that no code waits for a browser: it asked for none, or its code is no longer valid.
-var ErrNoCode = errors.New("no code waits for this browser")
+var ErrNoCode = errors.New("this browser has no pending code")
 
 // WrongError says that a code was wrong.
 type WrongError struct {

@@ -63,7 +63,7 @@ func Canonical(requestURI string) (Path, error) {
 	if !strings.HasPrefix(target, "/") {
 		var ok bool
 		if p.authority, target, ok = cutAbsolute(target); !ok {
-			return Path{}, refusePath("the request target is no path")
+			return Path{}, refusePath("the request target is not a path")
 		}
 	}
 	p.sent, p.query, p.hasQuery = strings.Cut(target, "?")

@@ -166,7 +166,7 @@ func (e *Explanation) applyGate(gate Gate, path Path) {
 		e.say(stranger, "a member of the workspace gets through the gate")
 	case GateForbidden:
 		e.Status, e.Location = http.StatusForbidden, ""
-		e.say(stranger, "who is signed in and no member of the workspace gets 403")
+		e.say(stranger, "a signed-in visitor who is not a member of the workspace gets 403")
 	default:
 		e.Status, e.Location = http.StatusUnauthorized, ""
 		if readOnly(e.Method) {

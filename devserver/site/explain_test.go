@@ -285,7 +285,7 @@ func TestExplain(t *testing.T) {
 		{"worker", "POST /api/secret", "", "/api/secret members sign-in worker - - 401", "every request gets 401"},
 		{
 			"worker", "GET /api/secret", VisitorOutsider, "/api/secret members forbidden worker - - 403",
-			"no member of the workspace gets 403",
+			"not a member of the workspace gets 403",
 		},
 		{"worker", "GET /api/secret", VisitorMember, "/api/secret members passed worker - - 0", "gets through the gate"},
 		{
@@ -310,7 +310,7 @@ func TestExplain(t *testing.T) {
 		{"worker", "TRACE /both", "", "- public open method-not-allowed - - 405", "does not answer this method"},
 		{"worker", "BREW /both", "", "- public open method-not-allowed /both - 405", "files answer GET and HEAD only"},
 		{"worker", "PROPFIND /api/x", "", "/api/* public open worker - - 0", "the Worker answers"},
-		{"worker", "B/W /both", "", "- public open refused - - 400", "method is no word"},
+		{"worker", "B/W /both", "", "- public open refused - - 400", "method is not a token"},
 		{"worker", "GET /nothing", "", "- public open not-found - - 404", "404.html is for members"},
 		{
 			"worker", "GET /dir/deep/x", "", "- public open not-found-page /dir/404.html - 404",

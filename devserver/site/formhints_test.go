@@ -81,7 +81,7 @@ func TestFormHints(t *testing.T) {
 		headers       []string
 		want          string // in the log, "" for nothing
 	}{
-		{"GET /app/page?name=contact", "", nil, `nothing is: the platform refuses it with 404" fix="write action=`},
+		{"GET /app/page?name=contact", "", nil, `which does not exist: the platform refuses it with 404" fix="write action=`},
 		{"GET /app/page?name=contact", "", nil, ""}, // once
 		{"GET /__pages/forms/contact?a=b", "", []string{html}, `with GET, and refused`},
 		{

@@ -58,14 +58,14 @@ func (x *exchange) keepForm() {
 	action, local := parseLocalTarget(x.path.Target())
 	switch {
 	case !local || !x.fromOwnPage():
-		page.Why = "It comes from a page of another site, so nothing of it is kept."
+		page.Why = "The form came from a page of another site, so its answers were not kept."
 	default:
 		form := &formReader{control: map[string]string{}, ctx: x.r.Context(), plain: true}
 		err := form.read(x.out.ResponseWriter, x.r)
 		switch _, refused := errors.AsType[*RefusalError](err); {
 		case err != nil && !refused:
 			x.failure = err.Error() // the client is gone, or too slow
-			page.Why = "It did not arrive whole, so nothing of it is kept."
+			page.Why = "The form did not arrive complete, so its answers were not kept."
 		case err != nil || form.text > maxKeptForm:
 			page.Why = "It is too long to be kept, or malformed: go back to the form and copy what you typed."
 		default:

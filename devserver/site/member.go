@@ -94,13 +94,13 @@ func (s *Site) identify(persona, email string) (Member, error) {
 			keys[i] = `"` + p.Key + `"`
 		}
 		return Member{}, refuse(http.StatusUnprocessableEntity, "persona_unknown",
-			"there is no such persona, use one of "+strings.Join(keys, ", "))
+			"there is no such persona; use one of "+strings.Join(keys, ", "))
 	}
 	address, err := mail.ParseAddress(email)
 	if err != nil || address.Address != email || len(email) > 254 {
 		return Member{}, refuse(
 			http.StatusUnprocessableEntity, "email_malformed",
-			"that is no email address, write one like robin@example.test",
+			"that is not an email address; write one such as robin@example.test",
 		)
 	}
 	sum := sha256.Sum256([]byte(strings.ToLower(email)))

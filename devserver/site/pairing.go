@@ -114,7 +114,7 @@ func (x *exchange) writePairPage(status, browser int, next, problem string) {
 func (x *exchange) enterCode(form url.Values) {
 	next := localTarget(form.Get("next"))
 	if !form.Has("code") {
-		x.askForCode(http.StatusForbidden, next, "to sign in from here takes a code")
+		x.askForCode(http.StatusForbidden, next, "signing in from here takes a code")
 		return
 	}
 	fresh, err := x.site.options.Pairing.Enter(x.site.sessions.pairingToken(x.r), form.Get("code"))
@@ -127,7 +127,7 @@ func (x *exchange) enterCode(form url.Values) {
 		return
 	}
 	if err != nil {
-		x.askForCode(http.StatusUnprocessableEntity, next, "that code does not work here, or not any more: there is a new one")
+		x.askForCode(http.StatusUnprocessableEntity, next, "that code is not valid here, or has expired: there is a new one")
 		return
 	}
 	x.site.sessions.setPairing(&x.out, x.r, fresh)

@@ -210,7 +210,7 @@ func (x *exchange) sendLink(form url.Values) {
 	email, next := form.Get("email"), localTarget(form.Get("next"))
 	address, err := mail.ParseAddress(email)
 	if err != nil || address.Address != email || len(email) > 254 {
-		x.showLinkProblem("email_malformed", "that is no email address, write one like robin@example.test", next)
+		x.showLinkProblem("email_malformed", "that is not an email address; write one such as robin@example.test", next)
 		return
 	}
 	due := time.NewTimer(linkTime)

@@ -223,7 +223,7 @@ type post struct {
 var errTokenReused = errors.New("idempotency key reused")
 
 // errLeadsFull says that the database of leads is as large as it may be.
-var errLeadsFull = errors.New("the database of leads is as large as it may be: no form is taken any more")
+var errLeadsFull = errors.New("the database of leads has reached its limit: it takes no more forms")
 
 // capture stores a lead, its files and its events in one transaction. When it returns, all are durable. A post with the
 // key of an earlier one returns the earlier lead and no events: nothing happens twice.

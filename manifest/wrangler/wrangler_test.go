@@ -145,7 +145,8 @@ var cases = map[string]struct {
 		},
 		manifest: `{"entry":".cloudflare/output/v0/workers/default/bundle/index.js",` +
 			`"assets":".cloudflare/output/v0/workers/default/assets","routes":[{"pattern":"/*","access":"public"}],` +
-			`"bindings":{"database":{"migrations":"migrations"},"secrets":["WHO","TOKEN"],"storage":{"name":"BUCKET"},"images":true,"kv":{"name":"KV"}},"limits":{"cpuMs":100},` +
+			`"bindings":{"database":{"migrations":"migrations"},"secrets":["WHO","TOKEN"],"storage":{"name":"BUCKET"},"images":true,` +
+			`"kv":{"name":"KV"}},"limits":{"cpuMs":100},` +
 			`"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
 		notes: "lost ai, lost auxiliary_workers, lost durable_objects, changed assets.not_found_handling, " +
 			"changed assets.run_worker_first, changed compatibility_date, changed images.binding, changed vars, " +

@@ -42,7 +42,7 @@ export async function signIn(request, url, env) {
       request,
       422,
       "persona_unknown",
-      `there is no such persona, use one of ${config.personas.map((one) => `"${one.key}"`).join(", ")}`,
+      `there is no such persona; use one of ${config.personas.map((one) => `"${one.key}"`).join(", ")}`,
     );
   const { key, outsider, ...member } = persona;
   const session = await seal({ ...member, member: !outsider, until: Math.floor(Date.now() / 1000) + DAY }, env);

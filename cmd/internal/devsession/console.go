@@ -161,9 +161,9 @@ func (k *console) build(b devserver.Build) {
 	k.problems(b)
 	switch {
 	case b.Stale:
-		k.line("the build failed; what was good before is still served")
+		k.line("the build failed; the last good build is still served")
 	case !b.OK:
-		k.line("nothing is served until the site builds; it is tried again when a file changes")
+		k.line("nothing is served until the site builds; pages tries again when a file changes")
 	case b.Number > 1:
 		k.line("rebuilt in %s", b.Took.Round(time.Millisecond/10))
 	}

@@ -33,7 +33,7 @@ func (d *examination) checkBucket(ctx context.Context, check, bucket string) []F
 	_, serves := d.devServer()
 	switch {
 	case err != nil:
-		return breaks(check, "see what is said of the databases", "%s", err)
+		return breaks(check, "see the lines about the databases", "%s", err)
 	case len(report.Damaged) > 0:
 		return breaks(check, "put them again, or load a snapshot with pages state load", "%s without their bytes: %s",
 			wording.Count(len(report.Damaged), "object"), wording.QuoteAll(report.Damaged))

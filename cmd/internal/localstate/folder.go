@@ -69,7 +69,7 @@ func (l Locator) At(dir, folder, flag string) (*State, error) {
 	}
 	if link != "" {
 		return nil, failure.Resource("state-linked",
-			fmt.Sprintf("%s is a link, which what belongs into the state folder would be written through: it leads to %s",
+			fmt.Sprintf("%s is a link, through which files of the state folder would be written: it leads to %s",
 				wording.QuotePath(l.WorkDir.Rel(link)), wording.QuotePath(statefolder.Real(link))),
 			"remove it, or name the folder itself with "+flag, nil)
 	}
@@ -164,7 +164,7 @@ func (s *State) Check() error {
 			"give a folder that is empty, or that pages made, with --state-dir; or move out of it what is not the state's", nil)
 	case len(found.Links) > 0:
 		return failure.Resource("state-linked",
-			fmt.Sprintf("%s is a link, which what belongs into the state folder would be written through",
+			fmt.Sprintf("%s is a link, through which files of the state folder would be written",
 				wording.QuotePath(filepath.Join(s.Dir, filepath.FromSlash(found.Links[0])))),
 			"remove it, or give another folder with --state-dir", nil)
 	}
@@ -203,7 +203,7 @@ func InPagesFolder(dir string, names ...string) (string, error) {
 	}
 	if link != "" {
 		return "", failure.Resource("pages-linked",
-			fmt.Sprintf("%s is a link, which leads what pages keeps beside the manifest to %s",
+			fmt.Sprintf("%s is a link, which leads the files that pages keeps beside the manifest to %s",
 				wording.QuotePath(link), wording.QuotePath(statefolder.Real(link))),
 			"remove it; a state folder elsewhere is named with --state-dir, and an output with --outdir", nil)
 	}

@@ -105,7 +105,7 @@ var ExitMeanings = []struct {
 }{
 	{0, "done; pages dev and pages platform stopped by Ctrl-C"},
 	{failure.ExitRefused, "the input was refused, or something failed"},
-	{failure.ExitUsage, "wrong usage: a flag, an argument or a command that there is not"},
+	{failure.ExitUsage, "wrong usage: an unknown flag, argument or command"},
 	{failure.ExitPerson, "a person is needed: a question without a terminal to ask on, or a confirmation\n       that is outstanding"},
 	{failure.ExitAccess, "the key was refused (401), or may not do this (403)"},
 	{failure.ExitTool, "a tool of the service refused: ok is false"},

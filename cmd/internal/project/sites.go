@@ -80,7 +80,7 @@ func (s *Sites) Nearest() (string, error) {
 }
 
 // ErrTwoSites refuses a site that is named twice, rather than guess which is meant.
-var ErrTwoSites = failure.Usage("--dir and an argument both name a site; give one of them")
+var ErrTwoSites = failure.Usage("--dir and an argument both name a site; pass one of them")
 
 // folderOf is the folder of a site that the user named, by the folder or by the manifest in it.
 func (s *Sites) folderOf(path string) (string, error) {

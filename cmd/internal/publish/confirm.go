@@ -51,7 +51,7 @@ func Confirm(ctx context.Context, o ConfirmOptions) error {
 			return err
 		}
 	case proposal == nil:
-		return failure.Refused("no-such-proposal", fmt.Sprintf("the proposal %s is not kept here", o.ID),
+		return failure.Refused("no-such-proposal", fmt.Sprintf("this machine has no proposal %s", o.ID),
 			"name its file with --from, or the tool and its arguments: pages confirm "+o.ID+" page.publish site_id=…")
 	case proposal.BaseURL != p.Session.Client.BaseURL():
 		return failure.Refused("other-service",

@@ -121,7 +121,7 @@ func refusedStatus(err error) *failure.Error {
 	case e.Status == http.StatusNotFound && e.Code == toolapi.CodeNotFound:
 		f.Fix = "check PAGES_BASE_URL, which has nothing of /api/v1 and what follows; pages tools lists what the service has"
 	case e.Status == http.StatusForbidden:
-		f.Exit, f.Fix = failure.ExitAccess, "the key is good, and the API is closed to it: ask an owner of the workspace"
+		f.Exit, f.Fix = failure.ExitAccess, "the key is valid, but the API is closed to it: ask an owner of the workspace"
 	case e.Status == http.StatusTooManyRequests:
 		f.Exit, f.Fix = failure.ExitRate, "wait a minute, or use another key"
 		if e.RetryAfter > 60 {
@@ -154,7 +154,7 @@ func refusedBetween(e *client.StatusError, f *failure.Error) {
 	case e.Status == http.StatusProxyAuthRequired:
 		f.Exit, f.Fix = failure.ExitNetwork, proxyName
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
-		f.Exit, f.Fix = failure.ExitAccess, "the key may be good: a proxy or a firewall between refused. Ask the operator of the "+
+		f.Exit, f.Fix = failure.ExitAccess, "the key may be valid: a proxy or a firewall on the way refused the request. Ask the operator of the "+
 			"network, or check PAGES_BASE_URL"
 	case e.Status == http.StatusTooManyRequests:
 		f.Exit, f.Fix = failure.ExitRate, "wait a minute, and try again"

@@ -61,7 +61,7 @@ func TestInterruptedDeploys(t *testing.T) {
 		},
 		"a firewall": {
 			&client.StatusError{Status: 403, Sent: "public/a", Kind: "text/html", RequestID: "r2"}, failure.ExitAccess, "http-403",
-			"the key may be good: a proxy or a firewall between refused. Ask the operator of the network, or check PAGES_BASE_URL", "r2",
+			"the key may be valid: a proxy or a firewall on the way refused the request. Ask the operator of the network, or check PAGES_BASE_URL", "r2",
 		},
 		"a proxy that wants a name": {
 			&client.StatusError{Status: 407, Kind: "text/html", RequestID: "r2"}, failure.ExitNetwork, "http-407",
@@ -98,7 +98,7 @@ func TestInterruptedDeploys(t *testing.T) {
 		},
 		"access taken meanwhile": {
 			status(403, toolapi.CodeAccessMissing), failure.ExitAccess, toolapi.CodeAccessMissing,
-			"the key is good, and the API is closed to it: ask an owner of the workspace", "r2",
+			"the key is valid, but the API is closed to it: ask an owner of the workspace", "r2",
 		},
 		"still over the rate": {
 			status(429, toolapi.CodeRateLimited), failure.ExitRate, toolapi.CodeRateLimited,
