@@ -69,7 +69,7 @@ func TestBrowserRestore(t *testing.T) {
 	p.text("Rejected. Nothing changed.")
 
 	p.do("all of it", chromedp.Navigate(s.URL+points+"/p1"), chromedp.Click(`main form button`))
-	p.text("back to restore point p1")
+	p.text("to restore point p1")
 	p.text("Data is lost:")
 	p.text("notes loses 3 rows")
 	p.text("revision " + first + ", at once")

@@ -269,18 +269,18 @@ function mailContents(m) {
 }
 
 const refreshInbox = oneAtATime(async () => {
-  const [leads, spam, mails, events, state] = await Promise.all([
+  const [leads, spam, events, state] = await Promise.all([
     read(`/__pages/api/leads?limit=${MOST_ITEMS}`),
     read(`/__pages/api/leads?spam=1&limit=${MOST_ITEMS}`),
-    read("/__pages/api/mails"),
     read(`/__pages/api/events?limit=${MOST_ITEMS}`),
     read("/__pages/api/state"),
   ]);
   drawList("leads", leads.leads, state.leads, leadContents);
   drawList("spam", spam.leads, state.spam, leadContents);
   $("spam").hidden = !state.spam;
-  drawList("mails", mails.mails, mails.mails.length, mailContents);
   drawList("events", events.events, state.events, eventContents);
+  const { mails } = await read("/__pages/api/mails");
+  drawList("mails", mails, mails.length, mailContents);
 });
 
 // --- the site and its build ---
