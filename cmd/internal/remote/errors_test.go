@@ -61,7 +61,8 @@ func TestInterruptedDeploys(t *testing.T) {
 		},
 		"a firewall": {
 			&client.StatusError{Status: 403, Sent: "public/a", Kind: "text/html", RequestID: "r2"}, failure.ExitAccess, "http-403",
-			"the key may be valid: a proxy or a firewall on the way refused the request. Ask the operator of the network, or check PAGES_BASE_URL", "r2",
+			"the key may be valid: a proxy or a firewall on the way refused the request. Ask the operator of the network, or " +
+				"check PAGES_BASE_URL", "r2",
 		},
 		"a proxy that wants a name": {
 			&client.StatusError{Status: 407, Kind: "text/html", RequestID: "r2"}, failure.ExitNetwork, "http-407",
