@@ -222,7 +222,8 @@ func (v *Routing) decide(path, method string, a admission) decision {
 		err := refuse(http.StatusMethodNotAllowed, "method_not_allowed", "a site does not answer this method")
 		return decision{answer: AnswerMethodNotAllowed, refusal: err}
 	case !httpguts.ValidHeaderFieldName(method): // which is a token, as a method is (RFC 9110, section 9.1)
-		return decision{answer: AnswerRefused, refusal: refuse(http.StatusBadRequest, "method_malformed", "the request method is not a token")}
+		refusal := refuse(http.StatusBadRequest, "method_malformed", "the request method is not a token")
+		return decision{answer: AnswerRefused, refusal: refusal}
 	}
 	route, _ := v.routes.Match(path)
 	if a.rule.Line == 0 && route != "" && v.worker && (a.hit.file == nil || !readOnly(method)) {

@@ -154,8 +154,8 @@ func refusedBetween(e *client.StatusError, f *failure.Error) {
 	case e.Status == http.StatusProxyAuthRequired:
 		f.Exit, f.Fix = failure.ExitNetwork, proxyName
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
-		f.Exit, f.Fix = failure.ExitAccess, "the key may be valid: a proxy or a firewall on the way refused the request. Ask the operator of "+
-			"the network, or check PAGES_BASE_URL"
+		f.Exit, f.Fix = failure.ExitAccess, "the key may be valid: a proxy or a firewall on the way refused the request. Ask the "+
+			"operator of the network, or check PAGES_BASE_URL"
 	case e.Status == http.StatusTooManyRequests:
 		f.Exit, f.Fix = failure.ExitRate, "wait a minute, and try again"
 	case e.Temporary(), e.Status >= http.StatusInternalServerError:
