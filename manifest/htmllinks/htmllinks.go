@@ -75,7 +75,7 @@ func Read(page []byte, path string) []Link {
 		if err != nil {
 			continue
 		}
-		if u = at.ResolveReference(u); u.Scheme != "" || u.Host != "" || u.Opaque != "" || isPlaceholder(u.Path) {
+		if u = at.ResolveReference(u); u.Scheme != "" || u.Host != "" || u.Opaque != "" || isTemplated(u.Path) {
 			continue
 		}
 		r.Path = u.Path
@@ -84,8 +84,8 @@ func Read(page []byte, path string) []Link {
 	return links
 }
 
-// isPlaceholder reports whether a script or a server would complete a path.
-func isPlaceholder(path string) bool {
+// isTemplated reports whether a script or a server would complete a path.
+func isTemplated(path string) bool {
 	return strings.ContainsAny(path, "{}<>") || strings.Contains(path, "[[")
 }
 

@@ -228,7 +228,7 @@ func TestParseServer(t *testing.T) {
 			}
 		})
 	}
-	for _, from := range []string{"", "nobody", "a@b.test\r\nBcc: c@d.test", "a@b.test, c@d.test"} {
+	for _, from := range []string{"", "sender", "a@b.test\r\nBcc: c@d.test", "a@b.test, c@d.test"} {
 		if _, err := leadmail.ParseServer("smtp://a", "", from); err == nil {
 			t.Errorf("the sender %q", from)
 		}
