@@ -30,7 +30,7 @@ func (x *Exchange) abandoned() bool {
 // disconnect tells the Worker that the client has left, and ends the request after its grace,
 // unless waitUntil keeps it. Meanwhile streams are cancelled, and code that awaits the signal runs.
 func (h *Host) disconnect(x *Exchange) {
-	x.stopReading()
+	defer x.stopReading() // after the signal: a stream that fails may end the request
 	x.fail(ErrClientGone)
 	if !x.begun.Load() {
 		x.finish()

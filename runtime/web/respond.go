@@ -231,6 +231,13 @@ func (x *Exchange) writeChunk(ctx context.Context, b []byte) error {
 	select {
 	case err := <-c.ack:
 		return err
+	case <-x.over:
+		select {
+		case err := <-c.ack:
+			return err // the body's own failure ended it
+		default:
+			return ErrClientGone
+		}
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -179,26 +179,36 @@ func TestVisitorAddressStays(t *testing.T) {
 }
 
 func TestClientGone(t *testing.T) {
-	w := webtest.Serve(t, `
-		let told = 0, cancelled = 0;
-		export default { async fetch(request, env, ctx) {
-			if (new URL(request.url).pathname === "/told") return Response.json([told, cancelled]);
-			request.signal.addEventListener("abort", () => told++);
-			return new Response(new ReadableStream({
-				async pull(c) { await new Promise(r => setTimeout(r, 1)); c.enqueue(new Uint8Array(1000)); },
-				cancel() { cancelled++; },
-			}));
-		} };`, web.Options{})
-	resp, err := http.Get(w.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := resp.Body.Read(make([]byte, 10)); err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if !webtest.Eventually(t, func() bool { _, body := w.Get("/told"); return body == "[1,1]" }) {
-		t.Error("the Worker was not told that the client had gone")
+	for name, wait := range map[string]string{
+		"source of many pieces": `await new Promise(r => setTimeout(r, 1))`,
+		"source that waits":     `if (sent++) await new Promise(r => setTimeout(r, 60_000))`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := webtest.Serve(t, `
+				let told = 0, cancelled = "", sent = 0;
+				export default { async fetch(request, env, ctx) {
+					if (new URL(request.url).pathname === "/told") return Response.json([told, cancelled]);
+					request.signal.addEventListener("abort", () => told++);
+					return new Response(new ReadableStream({
+						async pull(c) { `+wait+`; c.enqueue(new Uint8Array(1000)); },
+						cancel(reason) { cancelled += reason; },
+					}));
+				} };`, web.Options{})
+			resp, err := http.Get(w.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := resp.Body.Read(make([]byte, 10)); err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			var told string
+			want := `[1,"AbortError: The client disconnected"]`
+			if !webtest.Eventually(t, func() bool { _, told = w.Get("/told"); return told == want }) {
+				t.Errorf("abort events and reasons of the body's cancel: %s, want %s", told, want)
+			}
+		})
 	}
 }
 

@@ -161,12 +161,11 @@ func (h *Host) copyChunks(x *Exchange, out compression.Compressor, left int64) e
 		case c := <-x.chunks:
 			err := h.countBody(x, len(c.b))
 			if err == nil {
-				var n int
-				n, err = out.Write(c.b)
-				left -= int64(n)
+				err = writePiece(out, c.b)
+				left -= int64(len(c.b))
 			}
-			if err == nil {
-				err = out.Flush()
+			if errors.Is(err, ErrClientGone) {
+				return err // disconnect tells the Worker: first its signal, then its stream
 			}
 			c.ack <- err
 			if err != nil {
@@ -199,17 +198,25 @@ func (h *Host) copyBody(x *Exchange, out compression.Compressor, b *iocontext.Bo
 		if err := h.countBody(x, len(piece)); err != nil {
 			return err
 		}
-		n, err := out.Write(piece)
-		if err == nil {
-			err = out.Flush()
+		if err := writePiece(out, piece); err != nil {
+			return err
 		}
-		if err != nil {
-			return errors.Join(ErrClientGone, err)
-		}
-		if left -= int64(n); left == 0 {
+		if left -= int64(len(piece)); left == 0 {
 			return nil
 		}
 	}
+}
+
+// writePiece writes b at once. Its errors are ErrClientGone, except for more bytes than the Worker announced.
+func writePiece(out compression.Compressor, b []byte) error {
+	_, err := out.Write(b)
+	if err == nil {
+		err = out.Flush()
+	}
+	if err == nil || errors.Is(err, http.ErrContentLength) {
+		return err
+	}
+	return errors.Join(ErrClientGone, err)
 }
 
 func (h *Host) abort(x *Exchange, err error) error {

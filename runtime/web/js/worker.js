@@ -7,7 +7,7 @@ import { get } from "../fetch/js/headers.js";
 import { guarded, need } from "../webidl/js/idl.js";
 import { arrive, leave, serve } from "../iocontext/js/owner.js";
 import { describe, report } from "../console/js/report.js";
-import { disconnect, incoming } from "../fetch/js/request.js";
+import { clientGone, disconnect, hasGone, incoming } from "../fetch/js/request.js";
 import { head, isResponse } from "../fetch/js/response.js";
 import { asText, lengthOf, pump } from "../streams/js/streams.js";
 import { forgetTimers } from "../timers/js/timers.js";
@@ -85,7 +85,7 @@ function warnOfValues(namespace) {
 /** Runs the handler for one request; its answer goes to the host's respond functions. */
 export function dispatch(id, method, url, headers, body, member) {
   const request = incoming(method, url, headers, body);
-  const state = { request, open: 1, number: arrive() }; // open: the answer, and each promise of waitUntil
+  const state = { request, open: 1, number: arrive(), cancel: null }; // open: the answer, and each promise of waitUntil
   requests.set(id, state);
   guard(id);
   const ctx = new ExecutionContext(id, member === null ? null : JSON.parse(member));
@@ -157,13 +157,23 @@ function answer(id, response) {
     return close(id);
   }
   host.respond(id, status, text, withLength(list, lengthOf(body)), null, STREAMED | flag);
-  pump(body, (bytes) => host.respond_chunk(id, bytes), null, asText).then(
+  pump(body, (bytes) => host.respond_chunk(id, bytes), (cancel) => watch(id, cancel), asText).then(
     () => {
       host.respond_end(id);
       close(id);
     },
     (error) => fail(id, error),
   );
+}
+
+// Cancels the response's body when the client goes, or has gone: the source may wait for long before its next piece.
+function watch(id, cancel) {
+  const state = requests.get(id);
+  if (hasGone(state.request)) cancel(clientGone());
+  else state.cancel = cancel;
+  return () => {
+    state.cancel = null;
+  };
 }
 
 // Answers with a WebSocket: the request lasts as long as the connection does.
@@ -221,7 +231,9 @@ export function forget(id) {
 /** Tells a request that its client has gone. */
 export function cancel(id) {
   const state = requests.get(id);
-  if (state !== undefined) disconnect(state.request);
+  if (state === undefined) return;
+  disconnect(state.request);
+  state.cancel?.(clientGone());
 }
 
 /** Where the code is now that it is ended. */

@@ -100,7 +100,8 @@ async function handshake(token, { url, list, redirect, signal }) {
 }
 
 function upload(token, stream, signal) {
-  pump(stream, (bytes) => host.fetch_upload(token, bytes), signal, asText)
+  const watch = signal === null ? null : (cancel) => onAbort(signal, cancel);
+  pump(stream, (bytes) => host.fetch_upload(token, bytes), watch, asText)
     .then(
       () => host.fetch_upload_end(token, null),
       (error) => host.fetch_upload_end(token, `${error}`),

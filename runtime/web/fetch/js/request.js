@@ -369,7 +369,8 @@ function visitorCf() {
   });
 }
 
-function clientGone() {
+/** The reason of what ends since the client has gone. */
+export function clientGone() {
   return abortError("The client disconnected");
 }
 
@@ -378,6 +379,11 @@ export function disconnect(request) {
   const state = stateOf(request);
   state.cancelled = true;
   if (state.signal !== null) abort(state.signal, clientGone());
+}
+
+/** Reports whether a visitor's request has lost its client. */
+export function hasGone(request) {
+  return stateOf(request).cancelled;
 }
 
 /** The state of a request: what fetch needs of it. */

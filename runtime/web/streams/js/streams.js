@@ -17,7 +17,6 @@ import {
   WritableStreamDefaultController,
   WritableStreamDefaultWriter,
 } from "web-streams-polyfill";
-import { onAbort } from "../../events/js/abort.js";
 import { bytesOf, concat, TextDecoder, encode } from "../../textcodec/js/encoding.js";
 import { define, expose, platform } from "../../webidl/js/idl.js";
 
@@ -162,18 +161,17 @@ export function asText(value) {
 
 /**
  * Gives each piece of the stream to put, in turn, and returns how many bytes
- * there were; the stream is cancelled when put fails, and when signal aborts. bytesIn makes bytes of a
- * piece, or refuses it.
+ * there were; the stream is cancelled when put fails. watch, if any, gets a function that cancels the
+ * stream with a reason, and returns a function that ends its use. bytesIn makes bytes of a piece, or
+ * refuses it.
  */
-export async function pump(stream, put, signal = null, bytesIn = piece) {
+export async function pump(stream, put, watch = null, bytesIn = piece) {
   const reader = stream.getReader();
   lend(stream);
-  const forget =
-    signal === null
-      ? () => {}
-      : onAbort(signal, (reason) => {
-          reader.cancel(reason).catch(() => {});
-        });
+  const cancel = (reason) => {
+    reader.cancel(reason).catch(() => {});
+  };
+  const forget = watch === null ? () => {} : watch(cancel);
   let size = 0,
     value;
   const next = (resolve, reject) => {
@@ -196,7 +194,7 @@ export async function pump(stream, put, signal = null, bytesIn = piece) {
     }
     return size;
   } catch (error) {
-    reader.cancel(error).catch(() => {});
+    cancel(error);
     throw error;
   } finally {
     forget();
