@@ -1,7 +1,9 @@
 package toolapi
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 )
 
 // PointAtSiteArgs are the arguments of domain.point_at_site (platform document,
@@ -335,6 +337,32 @@ type Lead struct {
 	Preview   bool            `json:"preview" jsonschema:"true: it came through a preview link, and raised no events"`
 	Events    []LeadEvent     `json:"events" jsonschema:"the automation events that it raised, in order"`
 	Spam      *LeadSpam       `json:"spam,omitempty" jsonschema:"there for spam: why"`
+}
+
+// Answer is one answer of a lead.
+type Answer struct {
+	Name  string
+	Value json.RawMessage // text, several texts, a file, or what a script sent
+}
+
+// Answers returns the answers of [Lead.Fields] in their order.
+func Answers(fields json.RawMessage) (all []Answer, err error) {
+	d := json.NewDecoder(bytes.NewReader(fields))
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		a := Answer{Name: fmt.Sprint(name)}
+		if err := d.Decode(&a.Value); err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
 }
 
 // LeadEvent is an automation event: pages.lead.captured of every lead, and the one that

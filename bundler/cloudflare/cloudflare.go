@@ -136,10 +136,16 @@ func leftOut(b *bundler.Bundle, m *manifest.Manifest) []string {
 	if err := about.readForms(b, m); err != nil || len(about.Asked)+len(m.Forms) == 0 {
 		return nil // an error came before
 	}
-	return []string{
-		"the spam filter is left out: every post of a form is a lead there, also of programs that fill hidden fields",
+	left := []string{
+		"the spam filter and proofs of work are left out: every post of a form is a lead there, without the fields _stamp, altcha, " +
+			"_gotcha, _honey and bot-field",
 		"mail to the owner and webhooks are left out: leads and events are rows of " + platformDatabase,
+		"files that visitors send are left out: a lead has their names, sizes, types and SHA-256",
 	}
+	if m.Bindings.Submissions != "" {
+		left = append(left, "the retry of rows is left out: one that the table "+m.Bindings.Submissions+" refuses is noted on its lead")
+	}
+	return left
 }
 
 // keepRedirects removes from the text of _redirects the rules that serve another file at a path: Cloudflare would apply them

@@ -134,7 +134,9 @@ func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	write := func() error {
 		left, err := Write(b, m, dir, Options{Name: "club", SessionKey: "key"})
-		if len(left) != 2 || !strings.Contains(left[0], "the spam filter is left out") || !strings.Contains(left[1], "mail to the owner") {
+		if len(left) != 4 || !strings.Contains(left[0], "the spam filter and proofs of work are left out") ||
+			!strings.Contains(left[1], "mail to the owner") || !strings.Contains(left[2], "files that visitors send") ||
+			!strings.Contains(left[3], "the table enquiries refuses") {
 			t.Errorf("left out: %q", left)
 		}
 		return err

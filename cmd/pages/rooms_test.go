@@ -223,7 +223,7 @@ var mayImport = map[string][]string{
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/sqlshell", "cmd/internal/userfile", "cmd/internal/wording",
 		"devserver", "devserver/site", "migrate/statefolder", "runtime/binding/r2",
 	},
-	"cmd/internal/leadmail":          nil,
+	"cmd/internal/leadmail":          {"toolapi"},
 	"cmd/internal/leadmail/smtptest": nil,
 	"cmd/internal/platform": {
 		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/leadmail", "cmd/internal/localstate", "cmd/internal/siteworker",

@@ -91,3 +91,27 @@ func TestWaitingRowsFollow(t *testing.T) {
 		})
 	}
 }
+
+// TestNobodyChoosesColumns: a visitor fills no key, and no column for which the form's page has no field; a form that no page shows
+// and the manifest does not declare fills none at all.
+func TestNobodyChoosesColumns(t *testing.T) {
+	b := openInbox(t, Options{}, `CREATE TABLE enquiries (ref TEXT PRIMARY KEY, form TEXT, name TEXT, status TEXT DEFAULT 'new')`)
+	for _, c := range []struct{ form, want string }{
+		{"contact", "contact Kim new"},            // in a page, with a field for the name
+		{"membership", "membership Kim approved"}, // declared, and in no page: a Worker shows it
+		{"made-up", "made-up - new"},              // neither
+	} {
+		const answers = "name=Kim&status=approved&ref=mine&form="
+		if got := b.do(t, nil, "POST", "/__pages/forms", answers+c.form, formType); got.status != 303 {
+			t.Fatalf("%s: %d %s", c.form, got.status, got.body)
+		}
+		lead := b.leads(t)[0]
+		if lead.Fields.Text("status") != "approved" || lead.Submission.Status != SubmissionWritten {
+			t.Errorf("%s: %+v", c.form, lead)
+		}
+		const row = `SELECT form || ' ' || coalesce(name, '-') || ' ' || status FROM enquiries WHERE ref = '`
+		if got := b.rows(t, row+lead.ID+"'"); got != c.want {
+			t.Errorf("%s: the row %q, want %q", c.form, got, c.want)
+		}
+	}
+}

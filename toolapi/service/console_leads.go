@@ -1,9 +1,7 @@
 package service
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -57,26 +55,15 @@ var sha256Digits = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // leadAnswers returns the fields of a lead in their order. lead is its URL on the page.
 func leadAnswers(fields json.RawMessage, lead string) (all []answerView, err error) {
-	d := json.NewDecoder(bytes.NewReader(fields))
-	if _, err := d.Token(); err != nil {
-		return nil, err
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, err
-		}
+	answers, err := toolapi.Answers(fields)
+	for _, a := range answers {
 		var text string
-		if json.Unmarshal(value, &text) != nil {
-			text = string(value)
+		if json.Unmarshal(a.Value, &text) != nil {
+			text = string(a.Value)
 		}
-		all = append(all, answerView{fmt.Sprint(name), text, filesOf(value, lead)})
+		all = append(all, answerView{a.Name, text, filesOf(a.Value, lead)})
 	}
-	return all, nil
+	return all, err
 }
 
 // leadFilters are those of a query that say which leads a page shows: of a site, of a form, and spam in their place.

@@ -2,7 +2,7 @@
 import { env as bound } from "cloudflare:workers";
 import * as site from "./site.js";
 import config from "./config.js";
-import { isPreflight, keepForm, sendsForm, takeForeign, takeForm, thanks } from "./forms.js";
+import { challenge, isPreflight, keepForm, sendsForm, stampScript, takeForeign, takeForm, thanks } from "./forms.js";
 import { identify, signIn, signOut } from "./members.js";
 import { refuse, seeOther } from "./answers.js";
 import { escapePath, foldPath, fromAnotherSite, isNavigation, isReading, RouteTable } from "./paths.js";
@@ -47,7 +47,8 @@ function reservedName(path) {
 async function platform(request, url, name, env) {
   if (name === "forms" || name.startsWith("forms/")) {
     const form = name.slice("forms/".length);
-    if (form === "thanks" && isReading(request)) return thanks();
+    const own = { thanks, "stamp.js": stampScript, "altcha.json": challenge };
+    if (isReading(request) && Object.hasOwn(own, form)) return own[form]();
     if (request.method !== "POST" && !isPreflight(request))
       return refuse(request, 405, "method_not_allowed", `this address does not take ${request.method} requests`, {
         allow: "POST",

@@ -9,7 +9,6 @@
 package leadmail
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,6 +25,8 @@ import (
 	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
+
+	"github.com/pages-toolchain/pages/toolapi"
 )
 
 // Lead is the subject of a mail.
@@ -63,7 +64,7 @@ const (
 
 // Compose writes the mail on a lead.
 func Compose(l Lead) (Mail, error) {
-	answers, err := read(l.Fields)
+	answers, err := toolapi.Answers(l.Fields)
 	if err != nil {
 		return Mail{}, err
 	}
@@ -76,7 +77,7 @@ func Compose(l Lead) (Mail, error) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "A visitor of %s sent the form %q.\n\n", cut(line(l.Site), maxName), l.Form)
 	for i, a := range answers {
-		entry := fmt.Sprintf("%s: %s\n", cut(line(a.name), maxName), indent(cut(plain(a.text), maxAnswer)))
+		entry := fmt.Sprintf("%s: %s\n", cut(line(a.Name), maxName), indent(cut(plain(textOf(a.Value)), maxAnswer)))
 		if i == maxAnswers || text.Len()+len(entry) > maxText {
 			text.WriteString("… and more: the lead has all.\n")
 			break
@@ -86,28 +87,6 @@ func Compose(l Lead) (Mail, error) {
 	fmt.Fprintf(&text, "\nLead %s, %s UTC\n", l.ID, l.CreatedAt.UTC().Format("2006-01-02 15:04:05"))
 	m.Text = text.String()
 	return m, nil
-}
-
-type answer struct{ name, text string }
-
-// read returns the answers of a lead in their order.
-func read(fields json.RawMessage) (all []answer, err error) {
-	d := json.NewDecoder(bytes.NewReader(fields))
-	if _, err := d.Token(); err != nil {
-		return nil, err
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, err
-		}
-		all = append(all, answer{fmt.Sprint(name), textOf(value)})
-	}
-	return all, nil
 }
 
 // textOf returns an answer as text: the names and sizes of files, and lists with commas.
@@ -140,12 +119,12 @@ var replyFields = map[string]bool{"email": true, "e-mail": true, "your-email": t
 var addressPattern = regexp.MustCompile(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 
 // replyTo returns the visitor's address: one address without a name, quotes or anything else, of the first field that is called so.
-func replyTo(answers []answer) string {
+func replyTo(answers []toolapi.Answer) string {
 	for _, a := range answers {
-		if !replyFields[strings.ToLower(a.name)] {
+		if !replyFields[strings.ToLower(a.Name)] {
 			continue
 		}
-		text := strings.TrimSpace(a.text)
+		text := strings.TrimSpace(textOf(a.Value))
 		parsed, err := mail.ParseAddress(text)
 		if err != nil || parsed.Name != "" || parsed.Address != text || len(text) > maxAddress || !addressPattern.MatchString(text) {
 			return ""
