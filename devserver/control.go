@@ -89,7 +89,7 @@ func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
 		refuseForeign(w, r, "only the site's own pages may ask for this")
 	case !readOnly(r) && !authorized:
 		site.Refuse(w, r, &site.RefusalError{
-			Status: http.StatusForbidden, Code: "token_needed", Message: "this changes something, and needs the token of this run",
+			Status: http.StatusForbidden, Code: "token_needed", Message: "this request changes state, and needs the token of this run",
 			Fix: `send "Authorization: Bearer TOKEN"; the token is in .pages/state/dev.json, and in PAGES_TEST_TOKEN under pages test`,
 		})
 	case r.Method == http.MethodPost && !empty && kind != "application/json":

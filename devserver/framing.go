@@ -20,7 +20,7 @@ var (
 	errControl     = errors.New("a line holds a carriage return or a zero byte")
 	errFolded      = errors.New("a header line goes on in the next line")
 	errSpacedName  = errors.New("a space stands before the colon of a header")
-	errLength      = errors.New("the content length is no number, or is given twice")
+	errLength      = errors.New("the content length is not a number, or is given twice")
 	errCoding      = errors.New("the transfer coding is not chunked alone")
 	errTwoFramings = errors.New("the request has a length and chunks")
 	errChunk       = errors.New("a chunk is malformed")

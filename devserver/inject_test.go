@@ -282,13 +282,13 @@ func TestInjectedEntityTags(t *testing.T) {
 		header []string
 		status int
 	}{
-		{"what was shown", []string{asDocument, "If-None-Match: " + tag}, 304},
+		{"the page that was shown", []string{asDocument, "If-None-Match: " + tag}, 304},
 		{"among others", []string{asDocument, `If-None-Match: "x", W/` + tag + `, "y"`}, 304},
 		{"what a script got", []string{asDocument, "If-None-Match: " + bare}, 200},
 		{"a date", []string{asDocument, "If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT"}, 200},
 		{"a script asks with its own", []string{"If-None-Match: " + bare}, 304},
-		{"a script asks with what was shown", []string{"If-None-Match: " + tag}, 200},
-		{"a range of what was shown", []string{asDocument, "Range: bytes=0-0", "If-Range: " + tag}, 200},
+		{"a script asks with the tag of the page", []string{"If-None-Match: " + tag}, 200},
+		{"a range of the page", []string{asDocument, "Range: bytes=0-0", "If-Range: " + tag}, 200},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

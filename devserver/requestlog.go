@@ -173,7 +173,7 @@ func (l *RequestLog) run(ctx context.Context) {
 			}
 			if left := len(l.queue); left > 0 { // there was no time for them
 				l.lost.Add(int64(left))
-				l.o.Logger.Warn("the request log was not written to its end", "rows", left)
+				l.o.Logger.Warn("the end of the request log was not written", "rows", left)
 			}
 			return
 		}

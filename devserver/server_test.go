@@ -324,7 +324,7 @@ func TestStormEndsWithTheDisk(t *testing.T) {
 			return
 		}
 	}
-	t.Error("what is served is not what is on disk")
+	t.Error("the served file differs from the one on the disk")
 }
 
 func TestMissingFolderThenThere(t *testing.T) {

@@ -1,4 +1,4 @@
-// What the integration of index.mjs puts before the middleware of an Astro site.
+// The integration of index.mjs puts this before the middleware of an Astro site.
 import { sharedPlatform } from "./index.mjs";
 
 export async function onRequest(context, next) {

@@ -8,7 +8,7 @@ export interface PlatformOptions {
   onLine?: (line: string) => void;
 }
 
-/** As a Worker's ctx. There is no request to wait for: what is given to waitUntil runs, and a failure is printed. */
+/** As a Worker's ctx. There is no request to wait for: a promise of waitUntil runs, and its failure is printed. */
 export interface PlatformContext {
   waitUntil(promise: Promise<unknown>): void;
   passThroughOnException(): void;
@@ -45,7 +45,7 @@ export function sveltekit<Adapter>(adapter?: Adapter, options?: PlatformOptions)
 /** Astro: integrations: [astro()] gives Astro.locals.runtime the bindings in `astro dev`. */
 export function astro(options?: PlatformOptions): { name: string; hooks: Record<string, any> };
 
-/** Nitro, Nuxt: what the plugin "pages-toolchain/nitro" does. */
+/** Nitro, Nuxt: the function of the plugin "pages-toolchain/nitro". */
 export function nitro(app: any, options?: PlatformOptions): void;
 
 /** OpenNext: in next.config, gives getCloudflareContext() the bindings in `next dev`. */

@@ -1,8 +1,8 @@
-// The bindings of a site in a process of Node.js: what a Worker finds in env, ctx, cf and caches.
+// The bindings of a site in a process of Node.js: env, ctx, cf and caches as in a Worker.
 import { connect, follow } from "./bindings.mjs";
 import { folderKey, givenServer, runningServer, siteFolder, startServer } from "./server.mjs";
 
-/** What cf holds on this machine, as in a Worker that pages dev runs. */
+/** cf on this machine, as in a Worker of pages dev. */
 const CF = Object.freeze({});
 
 class ExecutionContext {
@@ -21,7 +21,7 @@ async function serverOf({ dir, start = true, onLine }) {
   const running = await runningServer(site);
   if (running !== undefined) return running;
   if (start) return startServer(site, { onLine });
-  throw new Error(`no pages dev runs for ${site}: start it, or run this process by it: pages dev -- COMMAND`);
+  throw new Error(`no pages dev runs for ${site}: start it, or start this process with it: pages dev -- COMMAND`);
 }
 
 /**

@@ -12,13 +12,13 @@ try {
 } catch {
   console.error(`pages: the package ${name} is not installed`);
   console.error(
-    "fix: install again without --omit=optional; where there is no such package, this platform is not built for",
+    "fix: install again without --omit=optional; if there is no such package, pages has no build for this platform",
   );
   process.exit(9);
 }
 
 const child = spawn(path, process.argv.slice(2), { stdio: "inherit" });
-// A terminal's Ctrl-C reaches the program by itself; what is sent to this process alone is passed on.
+// A terminal's Ctrl-C reaches the program by itself; a signal to this process only is passed on.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 child.on("error", (error) => {
   console.error(`pages: ${path} cannot be run: ${error.message}`);

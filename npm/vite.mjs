@@ -11,7 +11,7 @@ const PROOF = "x-pages-proof";
 const WORKERS = "cloudflare:workers";
 const MODULE = "\0pages:workers";
 
-/** What `import { env } from "cloudflare:workers"` is in code that Vite runs. */
+/** The module of `import { env } from "cloudflare:workers"` in code that Vite runs. */
 const workers = `import { sharedPlatform } from "pages-toolchain";
 const { env, ctx } = await sharedPlatform(OPTIONS);
 export { env };
@@ -60,7 +60,7 @@ async function startInFront(vite, where) {
   const log = (text) => vite.config.logger.info(`  pages: ${text}`);
   const running = await runningServer(dir);
   if (running !== undefined) {
-    log(`pages dev runs already, at ${running.url}: it has the bindings; its gate and forms are at that address alone`);
+    log(`pages dev runs already, at ${running.url}: it has the bindings; its gate and forms are at that address only`);
     return undefined;
   }
   const { port } = vite.httpServer.address();
@@ -73,7 +73,7 @@ async function startInFront(vite, where) {
   return { ...found, proof: proofOf(found.token) };
 }
 
-/** What pages puts into X-Pages-Proof; see Server.Proof in cmd/internal/nodebindings. */
+/** The value of X-Pages-Proof from pages; see Server.Proof in cmd/internal/nodebindings. */
 function proofOf(token) {
   return createHash("sha256").update(`pages passes this on ${token}`).digest("hex");
 }

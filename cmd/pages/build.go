@@ -48,7 +48,7 @@ func (c *cli) newBuild() *cobra.Command {
 // build bundles the site and writes the bundle for the target.
 func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 	if f.target != "pages" && f.target != "cloudflare" {
-		return failure.Usage("--target is %q; it is one of pages, cloudflare", f.target)
+		return failure.Usage("--target is %q; it must be one of pages, cloudflare", f.target)
 	}
 	if err := terminal.NotStdout("a bundle", f.out); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 	if err != nil {
 		message := fmt.Sprintf("the bundle cannot be written to %s", wording.QuotePath(c.term.Shown(folder)))
 		return failure.Resource("output-unusable", message,
-			"give an empty folder, or a new one, that you may write to, with --outdir", err)
+			"pass a writable folder, empty or new, with --outdir", err)
 	}
 	c.printBundle(bundle, folder)
 	return nil

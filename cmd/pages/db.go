@@ -46,7 +46,7 @@ func (c *cli) newDB() *cobra.Command {
 // only, a missing database is empty, and nothing is written.
 func (c *cli) openDatabase(ctx context.Context, f *dbFlags, o d1.ConsoleOptions) (*sqlshell.Database, error) {
 	if c.typed["project-state"] && !f.project {
-		return nil, failure.Usage("--project-state belongs to --project")
+		return nil, failure.Usage("--project-state needs --project")
 	}
 	dir, m, err := c.sites().LoadValid(nil)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *cli) writeDump(ctx context.Context, path string, write func(io.Writer) 
 	})
 	if errors.As(err, new(*os.PathError)) || errors.As(err, new(*os.LinkError)) {
 		message := fmt.Sprintf("%s cannot be written", wording.QuotePath(c.term.Shown(path)))
-		return failure.Resource("output-unusable", message, "name a file that you may write to, on a disk with room", err)
+		return failure.Resource("output-unusable", message, "name a writable file, on a disk with free space", err)
 	}
 	return err
 }

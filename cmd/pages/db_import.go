@@ -48,7 +48,7 @@ func (c *cli) newDBImport(f *dbFlags) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&table, "table", "", "the table a CSV file goes to, by `name`")
-	cmd.Flags().StringVar(&format, "format", "", "`format` of the file: sql, csv or db (default: what the file's name ends in)")
+	cmd.Flags().StringVar(&format, "format", "", "`format` of the file: sql, csv or db (default: by the file's name)")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
@@ -111,7 +111,7 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes b
 	}
 	return c.withDatabase(ctx, f, d1.ConsoleOptions{}, func(db *sqlshell.Database) error {
 		if !yes && len(db.Tables(ctx).Names) > 0 {
-			question := fmt.Sprintf("Replace all that is in %s by %s?", c.realPath(db.Path), wording.QuotePath(file))
+			question := fmt.Sprintf("Replace everything in %s with %s?", c.realPath(db.Path), wording.QuotePath(file))
 			if err := c.term.Confirm(ctx, question); err != nil {
 				return err
 			}
@@ -119,6 +119,6 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes b
 		if err := db.Replace(ctx, work, file); err != nil {
 			return err
 		}
-		return c.report(ranDoc{OK: true, Database: db.Path}, "%s is now what %s was", c.term.Shown(db.Path), file)
+		return c.report(ranDoc{OK: true, Database: db.Path}, "%s now holds %s", c.term.Shown(db.Path), file)
 	})
 }

@@ -142,7 +142,7 @@ func (c *cli) newRows(format string) (*sqlshell.RowWriter, error) {
 	isTerminal := terminal.IsTerminal(c.term.Stdout)
 	switch {
 	case c.term.JSON && format != "" && format != "json":
-		return nil, failure.Usage("--json and --format %s ask for two things", format)
+		return nil, failure.Usage("--json and --format %s exclude each other", format)
 	case c.term.JSON:
 		format = "json"
 	case format == "" && isTerminal:

@@ -71,7 +71,7 @@ func (c *cli) newDeploy() *cobra.Command {
 	flags, o := cmd.Flags(), &f.options
 	flags.StringVar(&o.Create, "create", "", "make a new site with this `name`, and deploy there")
 	flags.BoolVar(&o.Plan, "plan", false, "show the changes, and send nothing")
-	flags.BoolVar(&o.Offline, "offline", false, "with --plan: ask no service, and compare with nothing")
+	flags.BoolVar(&o.Offline, "offline", false, "with --plan: ask no service; everything counts as new")
 	flags.StringVar(&o.PlanOut, "plan-out", "", "like --plan, and write the plan as JSON to a `file`")
 	flags.BoolVar(&o.ExitCode, "exit-code", false, "like --plan, and end with 10 when there are changes")
 	flags.BoolVar(&o.Preview, "preview", false, "publish nothing: print a link that shows the new revision to everyone who has it")
@@ -80,9 +80,9 @@ func (c *cli) newDeploy() *cobra.Command {
 	flags.StringVar(&o.At, "at", "", "publish at a `time` with its offset, such as 2026-12-01T09:00:00+01:00")
 	addProposeOnly(cmd, &o.ProposeOnly)
 	flags.StringVar(&o.ProposalOut, "confirmation-out", "", "write the proposal to a `file`, for pages confirm --from")
-	flags.BoolVar(&o.AllowPublic, "allow-public", false, "let paths become public that were for members")
+	flags.BoolVar(&o.AllowPublic, "allow-public", false, "allow paths for members to become public")
 	addAllowLoss(cmd, &o.AllowLoss)
-	flags.BoolVar(&o.Force, "force", false, "publish over what someone else published meanwhile")
+	flags.BoolVar(&o.Force, "force", false, "replace a revision that someone else published in the meantime")
 	flags.BoolVar(&f.minify, "minify", false, "shorten the Worker's code")
 	flags.BoolVar(&f.rehash, "rehash", false, "read every file again, also those that have not changed since the last deploy")
 	allowImportFlag(flags, &f.allowImport)
@@ -98,13 +98,13 @@ func (f *deployFlags) check(c *cli, now time.Time) error {
 	case o.Preview && o.At != "":
 		return failure.Usage("--preview publishes nothing, and --at publishes; use one")
 	case o.Plan && o.Create != "":
-		return failure.Usage("--plan makes nothing; it goes without --create")
+		return failure.Usage("--plan creates no site: leave out --create")
 	case o.Plan && (o.Preview || o.At != "" || o.ProposeOnly):
-		return failure.Usage("--plan sends nothing; it goes without --preview, --at and --propose-only")
+		return failure.Usage("--plan sends nothing: leave out --preview, --at and --propose-only")
 	case o.Offline && (!o.Plan || o.PlanOut != "" || o.ExitCode):
-		return failure.Usage("--offline belongs to --plan, and goes without --plan-out and --exit-code: there is nothing to compare with")
+		return failure.Usage("--offline needs --plan, without --plan-out and --exit-code: there is nothing to compare with")
 	case o.Expires != 0 && !o.Preview:
-		return failure.Usage("--expires belongs to --preview")
+		return failure.Usage("--expires needs --preview")
 	}
 	if err := checkExpires(o.Expires); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (c *cli) newConfirm() *cobra.Command {
 	var allowed toolapi.TableNames
 	cmd := &cobra.Command{
 		Use:   "confirm ID [TOOL KEY=VALUE…]",
-		Short: "Confirm what was proposed: it then happens",
+		Short: "Confirm a proposal, which makes it happen",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return publish.Confirm(cmd.Context(), publish.ConfirmOptions{

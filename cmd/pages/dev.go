@@ -102,21 +102,21 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Limits, "limits", "enforce", "`mode` in which limits.cpuMs and limits.subRequests count: enforce, warn, off")
 	flags.Float64Var(&f.CPUScale, "cpu-scale", 1,
 		"multiply limits.cpuMs by this `factor`: pure JavaScript is slower here than on the platform")
-	flags.StringVar(&f.Isolation, "isolation", "shared", "`mode` of isolates: shared, which live on, as on the platform, or request, "+
-		"a pristine one for each request")
+	flags.StringVar(&f.Isolation, "isolation", "shared", "`mode` of isolates: shared by requests, as on the platform, or request, "+
+		"a new one for each request")
 	f.engine.add(flags)
-	flags.StringVar(&f.Mode, "mode", "", "`mode` of packages, as process.env.NODE_ENV, by which packages such as React choose their "+
-		"build: production, as a published page has it, or development (default: NODE_ENV, or development)")
+	flags.StringVar(&f.Mode, "mode", "", "`mode` of packages, as process.env.NODE_ENV, by which packages such as React choose "+
+		"their build: production, as on a published page, or development (default: NODE_ENV, or development)")
 	flags.StringVar(&f.edgeRules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
-	flags.StringVar(&f.SpamFilter, "spam-filter", "on", "`mode` for spam among the leads: on, which keeps it apart, off")
-	flags.StringVar(&f.As, "as", "", "`persona` that visitors are from the start, or an email; see .pages/members.json")
+	flags.StringVar(&f.SpamFilter, "spam-filter", "on", "`mode` of the spam filter: on, off")
+	flags.StringVar(&f.As, "as", "", "`persona` or email that visitors start signed in as; see .pages/members.json")
 	flags.StringArrayVar(&f.AllowFetch, "allow-fetch", nil,
 		"`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
 	allowImportFlag(flags, &f.AllowImport)
 	flags.StringArrayVar(&f.AllowHosts, "allow-host", nil,
 		"further `HOST` name to answer to, or .NAME for NAME and all below it, with the site alone: pages help network; repeatable")
-	flags.StringVar(&f.Webhook, "event-webhook", "", "`URL` to post every event to, as Standard Webhooks has it; the secret is "+
-		"PAGES_EVENT_WEBHOOK_SECRET, or one that is made and shown")
+	flags.StringVar(&f.Webhook, "event-webhook", "", "`URL` to post every event to, as Standard Webhooks defines; the secret is "+
+		"PAGES_EVENT_WEBHOOK_SECRET, or a new one, which is shown")
 }
 
 func (f *devFlags) check() error {
@@ -131,18 +131,17 @@ func (f *devFlags) check() error {
 		{"spam-filter", f.SpamFilter, []string{"on", "off"}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
-			return failure.Usage("--%s is %q; it is one of %s", choice.flag, choice.value, strings.Join(choice.of, ", "))
+			return failure.Usage("--%s is %q; it must be one of %s", choice.flag, choice.value, strings.Join(choice.of, ", "))
 		}
 	}
 	if err := f.engine.check(); err != nil {
 		return err
 	}
 	if f.engine.name == siteworker.Workerd && f.Isolation == isolationRequest {
-		return failure.Usage("--isolation request gives each request an isolate of its own, and workerd has one for all requests: " +
-			"leave it out, or take the built-in engine")
+		return failure.Usage("workerd has one isolate for all requests: leave out --isolation request, or use the built-in engine")
 	}
 	if f.Mode != "" && f.Mode != bundler.Production && f.Mode != bundler.Development {
-		return failure.Usage("--mode is %q; it is production or development", f.Mode)
+		return failure.Usage("--mode is %q; it must be production or development", f.Mode)
 	}
 	if f.Port < 0 || f.Port > 65535 {
 		return failure.Usage("--port is %d; ports go from 0 to 65535", f.Port)
@@ -162,7 +161,7 @@ func (f *devFlags) check() error {
 	if f.CPUScale > 0 && f.CPUScale <= maxCPUScale {
 		return nil
 	}
-	return failure.Usage("--cpu-scale is %v; it is more than 0, and at most %d", f.CPUScale, maxCPUScale)
+	return failure.Usage("--cpu-scale is %v; it must be more than 0, and at most %d", f.CPUScale, maxCPUScale)
 }
 
 // readHost reads --host. The server listens on loopback in any case.
@@ -172,7 +171,7 @@ func (f *devFlags) readHost() error {
 	}
 	address, err := netip.ParseAddr(f.host)
 	if err != nil || address.Zone() != "" {
-		return failure.Usage("--host is %q; it is an address of this machine, such as 192.168.1.5, or 0.0.0.0 for each one", f.host)
+		return failure.Usage("--host is %q; it must be an address of this machine, such as 192.168.1.5, or 0.0.0.0 for each one", f.host)
 	}
 	if !address.IsLoopback() {
 		f.Host = address.Unmap()
@@ -184,20 +183,20 @@ func (f *devFlags) readHost() error {
 func (f *devFlags) checkHosts() error {
 	for _, given := range f.AllowFetch {
 		if _, port, ok := cutPort(given); !ok || port == "0" {
-			return failure.Usage("--allow-fetch is %q; it is a host, or a host and its port, such as localhost:9000", given)
+			return failure.Usage("--allow-fetch is %q; it must be a host, or a host and its port, such as localhost:9000", given)
 		}
 	}
 	for i, given := range f.AllowHosts {
 		host, port, ok := cutPort(given)
 		if !ok || port != "" {
-			return failure.Usage("--allow-host is %q; it is the name of a host alone, such as site.test", given)
+			return failure.Usage("--allow-host is %q; it must be a host name, such as site.test", given)
 		}
 		if strings.Contains(host, "*") {
 			const pattern = "--allow-host is %q; for all names below a domain write it with a dot before it, such as .site.test"
 			return failure.Usage(pattern, given)
 		}
 		if parent, below := strings.CutPrefix(host, "."); below && !strings.Contains(parent, ".") {
-			const broad = "--allow-host is %q, which anybody can have a name below; give a domain of your own, such as .site.test"
+			const broad = "--allow-host is %q, below which anyone can register names; pass a domain of your own, such as .site.test"
 			return failure.Usage(broad, given)
 		}
 		f.AllowHosts[i] = strings.ToLower(host)

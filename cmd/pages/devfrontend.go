@@ -27,7 +27,7 @@ func (f *devFlags) checkFrontend(cmd *cobra.Command) error {
 	case len(o.Command) > 0 && o.URL != "":
 		return failure.Usage("--upstream and a command after -- both name a dev server; pass one of them")
 	case o.Port != 0 && len(o.Command) == 0:
-		return failure.Usage("--upstream-port is where a command listens, and there is none: pages dev --upstream-port PORT -- COMMAND")
+		return failure.Usage("--upstream-port needs a command: pages dev --upstream-port PORT -- COMMAND")
 	case o.Port < 0 || o.Port > 65535:
 		return failure.Usage("--upstream-port is %d; ports go from 1 to 65535", o.Port)
 	case o.URL == "":

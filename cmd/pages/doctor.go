@@ -13,11 +13,11 @@ func (c *cli) newDoctor() *cobra.Command {
 	var o doctor.Options
 	cmd := &cobra.Command{
 		Use:   "doctor [DIR]",
-		Short: "Look for what keeps a site from running on this machine",
+		Short: "Look for problems that keep a site from running",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Data != "" && !o.Verify {
-				return failure.Usage("--data belongs to --verify")
+				return failure.Usage("--data needs --verify")
 			}
 			if dir, err := c.sites().Find(args); err == nil {
 				o.Dir = dir
@@ -35,7 +35,7 @@ func (c *cli) newDoctor() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.Repair, "fix", false, "mend what can be mended without losing anything")
+	flags.BoolVar(&o.Repair, "fix", false, "make repairs that cannot lose data")
 	flags.BoolVar(&o.Verify, "verify", false, "read every file that was uploaded to a service on this machine")
 	flags.StringVar(&o.Data, "data", "", "`folder` of that service's data (default: .pages/platform)")
 	return cmd

@@ -108,7 +108,7 @@ func TestDoctorVerify(t *testing.T) {
 	served(t, service.URL, address, p.dir, "")
 
 	if code, _, stderr := p.run("doctor", "--data", data); code != failure.ExitUsage ||
-		!strings.Contains(stderr, "--data belongs to --verify") {
+		!strings.Contains(stderr, "--data needs --verify") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	if code, stdout, _ := p.run("doctor", "--verify"); code != failure.ExitRefused ||

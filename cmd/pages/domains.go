@@ -30,7 +30,7 @@ func (c *cli) newDomainsList() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the domains, with the site each points at",
+		Short: "List the domains and their sites",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := r.open(cmd.Context())
@@ -57,7 +57,7 @@ func domainState(d toolapi.Domain) string {
 	state := "nothing is served"
 	switch {
 	case d.Pending != nil:
-		return "waits for its proof: " + publish.RecordText(d.Pending.Record)
+		return "pending, set in DNS: " + publish.RecordText(d.Pending.Record)
 	case d.ServingNow:
 		state = "live"
 	}
@@ -93,7 +93,7 @@ func (c *cli) newDomainsVerify() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
 		Use:   "verify DOMAIN",
-		Short: "Prove that a domain is the workspace's",
+		Short: "Prove that a domain is yours",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := r.open(cmd.Context())
@@ -114,9 +114,9 @@ func (c *cli) newDomainsVerify() *cobra.Command {
 				c.term.PrintJSON(v)
 				return nil
 			}
-			c.term.Progress("%s is the workspace's", wording.Printable(v.Hostname))
+			c.term.Progress("%s belongs to the workspace", wording.Printable(v.Hostname))
 			if !v.ServingNow {
-				c.term.Progress("nothing is served there until %s is published", wording.Printable(v.SiteName))
+				c.term.Progress("it serves nothing until %s is published", wording.Printable(v.SiteName))
 			}
 			fmt.Fprintln(c.term.Stdout, wording.Printable(s.Client.SiteURL(v.Hostname)))
 			return nil
@@ -131,7 +131,7 @@ func (c *cli) newDomainsPoint() *cobra.Command {
 	var proposeOnly bool
 	cmd := &cobra.Command{
 		Use:   "point DOMAIN [DIR]",
-		Short: "Point a domain that the workspace has at a site",
+		Short: "Point a domain of the workspace at a site",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := r.openSite(cmd.Context(), args[1:])

@@ -25,13 +25,13 @@ type engineFlag struct{ name string }
 func engineNames() []string { return []string{siteworker.BuiltIn, siteworker.Workerd, engineAuto} }
 
 func (f *engineFlag) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.name, "engine", siteworker.BuiltIn, "`engine` that runs Workers: built-in, workerd, which the site's node_modules "+
-		"or PATH must have, or auto, which is workerd where it is: pages help runtime")
+	flags.StringVar(&f.name, "engine", siteworker.BuiltIn, "`engine` for Workers: built-in, workerd from the site's node_modules "+
+		"or PATH, or auto, which is workerd if it is installed: pages help runtime")
 }
 
 func (f *engineFlag) check() error {
 	if !slices.Contains(engineNames(), f.name) {
-		return failure.Usage("--engine is %q; it is one of %s", f.name, strings.Join(engineNames(), ", "))
+		return failure.Usage("--engine is %q; it must be one of %s", f.name, strings.Join(engineNames(), ", "))
 	}
 	return nil
 }

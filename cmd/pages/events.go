@@ -40,7 +40,7 @@ func (f *eventFlags) addStatus(cmd *cobra.Command) {
 func (f *eventFlags) check() error {
 	f.Delivery = site.DeliveryStatus(f.status)
 	if f.status != "" && !slices.Contains(site.DeliveryStatuses(), f.Delivery) {
-		return failure.Usage("--status is %q; it is pending, delivered or dead", f.status)
+		return failure.Usage("--status is %q; it must be pending, delivered or dead", f.status)
 	}
 	return checkLimit(f.Limit)
 }
@@ -87,11 +87,11 @@ func (c *cli) newEventsReplay() *cobra.Command {
 			}
 			switch {
 			case f.ID != "" && chosen:
-				return failure.Usage("an ID and flags choose two things")
+				return failure.Usage("an ID and flags exclude each other")
 			case f.ID == "" && !chosen:
 				return failure.Usage("which events? Give an ID, which begins with evt_, or choose with --status, --name, --form or --limit")
 			case len(args) > 1:
-				return failure.Usage("%q is no event's id, and one folder is enough", args[0])
+				return failure.Usage("%q is not the id of an event, and takes the place of a folder", args[0])
 			}
 			in, err := c.openInbox(args)
 			if err != nil {
@@ -113,7 +113,7 @@ func (c *cli) newEventsTail() *cobra.Command {
 	f := &eventFlags{}
 	cmd := &cobra.Command{
 		Use:         "tail [DIR]",
-		Short:       "Show the last events, and then those that come, until Ctrl-C",
+		Short:       "Show the last events, and new ones as they arrive",
 		Annotations: map[string]string{printsLines: "yes"},
 		Args:        cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -142,12 +142,12 @@ func TestNamedPreview(t *testing.T) {
 		t.Errorf("%s", body)
 	}
 	if n := count(three.URL); n != "3" {
-		t.Errorf("begun anew: %s", n)
+		t.Errorf("started again: %s", n)
 	}
 	args.Data, args.Seed = toolapi.DataCopy, ""
 	four, _, body := p.namedPreview(t, args)
 	if !strings.Contains(four.Because, "they started as seed, and the call asks for copy") || count(four.URL) != "1" {
-		t.Errorf("a copy of what is live, whose rows the migration deletes: %s", body)
+		t.Errorf("a copy of the live data, whose rows the migration deletes: %s", body)
 	}
 	args.Fresh = true
 	if five, _, body := p.namedPreview(t, args); five.Because != "the call asked for that" || count(five.URL) != "1" {

@@ -469,7 +469,7 @@ func TestRollBack(t *testing.T) {
 		t.Errorf("a broken migration: %+v %v", o, err)
 	}
 	if v := p.request(t, "GET", demoNew, "/", ""); v.body != "<h1>second</h1>" {
-		t.Errorf("what is live: %s", v.body)
+		t.Errorf("the live page: %s", v.body)
 	}
 	code, err := p.upload(
 		site, hostedManifest,
@@ -487,7 +487,7 @@ func TestRollBack(t *testing.T) {
 		t.Errorf("a broken Worker: %+v %v", o, err)
 	}
 	if v := p.request(t, "GET", demoNew, "/api/count", ""); !strings.Contains(v.body, `"n":3,`) {
-		t.Errorf("what is live: %s", v.body)
+		t.Errorf("the live page: %s", v.body)
 	}
 }
 
@@ -511,7 +511,7 @@ func TestEmptiedDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if o, err := p.goLive("page.publish", site, next, false); err != nil || o.Code != toolapi.CodeMigrationFailed ||
-		!strings.Contains(o.Message, "emptied or is gone") {
+		!strings.Contains(o.Message, "lacks the migration") {
 		t.Errorf("published over it: %+v %v", o, err)
 	}
 }

@@ -24,7 +24,7 @@ func (c *cli) newInit() *cobra.Command {
 	f := &initFlags{}
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
-		Short: "Begin a site, adopt an existing folder, or set up an editor",
+		Short: "Create a site, adopt an existing folder, or set up an editor",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.typed["dir"] && len(args) > 0 {
@@ -51,9 +51,9 @@ func (c *cli) newInit() *cobra.Command {
 		},
 	}
 	templates, editors := strings.Join(scaffold.TemplateNames(), ", "), strings.Join(scaffold.EditorNames(), ", ")
-	cmd.Flags().StringVar(&f.template, "template", "", "`name` of what to begin with: "+templates)
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "ask nothing: adopt what is there, else begin a static site")
-	cmd.Flags().BoolVar(&f.configure, "configure", false, "edit the framework's configuration where its build needs that to make a Worker")
+	cmd.Flags().StringVar(&f.template, "template", "", "`name` of a template: "+templates)
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "ask nothing: adopt the existing files, or create a static site")
+	cmd.Flags().BoolVar(&f.configure, "configure", false, "edit the framework's configuration if its build needs that to make a Worker")
 	cmd.Flags().StringSliceVar(&f.editors, "editor", nil,
 		"`name` of an editor, repeatable or a comma list: "+editors+"; none for no editor (default: vscode)")
 	return cmd

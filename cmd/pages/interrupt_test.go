@@ -184,7 +184,7 @@ func TestStateRemoved(t *testing.T) {
 			}
 			d.eventually("the server notices", func() bool {
 				return regexp.MustCompile(
-					c.told + `.* was removed while the site ran, and with it what was written since`,
+					c.told + `.* was removed while the site ran, with all later writes`,
 				).MatchString(d.stderr.String())
 			})
 			timer := time.AfterFunc(patience, func() { _ = d.cmd.Process.Kill() })

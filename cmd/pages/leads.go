@@ -12,7 +12,7 @@ import (
 )
 
 func (c *cli) newLeads() *cobra.Command {
-	cmd := &cobra.Command{Use: "leads", Short: "What the site's forms captured", Args: cobra.NoArgs, RunE: help}
+	cmd := &cobra.Command{Use: "leads", Short: "Read and mark the leads from the site's forms", Args: cobra.NoArgs, RunE: help}
 	cmd.AddCommand(c.newLeadsList(), c.newLeadsShow(), c.newLeadsFiles(), c.newLeadsReplay(), c.newLeadsExport(), c.newLeadsSpam(),
 		c.newLeadsHam())
 	return cmd
@@ -40,7 +40,7 @@ func (c *cli) newLeadsList() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&filter.Form, "form", "", "only leads of this form, by `name`")
-	cmd.Flags().BoolVar(&filter.Spam, "spam", false, "spam, which is kept apart, with the reasons, in the place of leads")
+	cmd.Flags().BoolVar(&filter.Spam, "spam", false, "list the spam, with its reasons, instead of the leads")
 	cmd.Flags().IntVar(&filter.Limit, "limit", 0, "at most `n`; 0 for all")
 	return cmd
 }
@@ -68,7 +68,7 @@ func (c *cli) newLeadsShow() *cobra.Command {
 func (c *cli) newLeadsReplay() *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay ID [DIR]",
-		Short: "Do again what follows from a lead: its row, if it is missing, and its events",
+		Short: "Process a lead again: its row, if it is missing, and its events",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := c.openInbox(args[1:])
@@ -96,14 +96,14 @@ func (c *cli) printFollowed(lead inbox.Lead) error {
 	return &failure.Error{
 		Exit: failure.ExitRefused, Code: "row-refused",
 		Message: "the table " + lead.Lead.Submission.Table + " refused the row again",
-		Fix:     "mend the table with a migration, and replay the lead",
+		Fix:     "correct the table with a migration, then replay the lead",
 	}
 }
 
 func (c *cli) newLeadsSpam() *cobra.Command {
 	return &cobra.Command{
 		Use:   "spam ID [DIR]",
-		Short: "Keep a lead apart as spam",
+		Short: "Mark a lead as spam",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := c.openInbox(args[1:])
@@ -123,7 +123,7 @@ func (c *cli) newLeadsSpam() *cobra.Command {
 func (c *cli) newLeadsHam() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ham ID [DIR]",
-		Short: "Make a lead of spam: raise its events and write its row, once",
+		Short: "Mark spam as a lead: raise its events and write its row",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := c.openInbox(args[1:])
@@ -160,7 +160,7 @@ func (c *cli) openInbox(args []string) (inbox.Inbox, error) {
 // checkLimit refuses a --limit below 0.
 func checkLimit(n int) error {
 	if n < 0 {
-		return failure.Usage("--limit is %d; it is 0 for all, or more", n)
+		return failure.Usage("--limit is %d; it must be 0 for all, or more", n)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (c *cli) newLeadsFiles() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "files ID [DIR]",
-		Short: "The files that a visitor sent with a form",
+		Short: "List or save the files that a visitor sent with a form",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := c.openInbox(args[1:])
@@ -199,10 +199,10 @@ func (c *cli) newLeadsExport() *cobra.Command {
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != "csv" && args[0] != "json" {
-				return failure.Usage("leads are exported as csv or json, and not as %q", args[0])
+				return failure.Usage("the format is %q; it must be csv or json", args[0])
 			}
 			if c.term.JSON && args[0] == "csv" {
-				return failure.Usage("--json and csv ask for two things")
+				return failure.Usage("--json and csv exclude each other")
 			}
 			if raw && args[0] != "csv" {
 				return failure.Usage("--raw is for csv")
@@ -225,6 +225,6 @@ func (c *cli) newLeadsExport() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&filter.Form, "form", "", "only leads of this form, by `name`")
-	cmd.Flags().BoolVar(&raw, "raw", false, "values in CSV as they came, also those that look like formulas")
+	cmd.Flags().BoolVar(&raw, "raw", false, "write CSV values unchanged, even those that look like formulas")
 	return cmd
 }

@@ -12,20 +12,20 @@ func (c *cli) newLogin() *cobra.Command {
 	var store string
 	cmd := &cobra.Command{
 		Use:   "login [URL]",
-		Short: "Keep the API key of a service on this machine",
+		Short: "Store the API key of a service on this machine",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				r.given.BaseURL = args[0]
 			}
 			if store != "auto" && store != "keyring" && store != "file" {
-				return failure.Usage("--store is %q; it is one of auto, keyring, file", store)
+				return failure.Usage("--store is %q; it must be one of auto, keyring, file", store)
 			}
 			report, hint, err := remote.Login(cmd.Context(), r.options(""), store)
 			if err != nil {
 				return err
 			}
-			return c.report(report, "logged in to %s with the key %s, kept in the %s", report.BaseURL, hint, report.Kept)
+			return c.report(report, "logged in to %s with the key %s, stored in the %s", report.BaseURL, hint, report.Kept)
 		},
 	}
 	r.add(cmd)
@@ -36,7 +36,7 @@ func (c *cli) newLogin() *cobra.Command {
 func (c *cli) newLogout() *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout [URL]",
-		Short: "Forget the API key of a service",
+		Short: "Remove the API key of a service from this machine",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			address, _ := first(args)
@@ -44,7 +44,7 @@ func (c *cli) newLogout() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.report(report, "the key for %s is forgotten here", report.BaseURL)
+			return c.report(report, "removed the key for %s from this machine", report.BaseURL)
 		},
 	}
 }

@@ -50,11 +50,11 @@ func (c *cli) newLogs() *cobra.Command {
 	flags.StringVar(&f.filter.Method, "method", "", "only this `method`")
 	flags.StringVar(&f.filter.Level, "level", "", "only what was logged at this `level` or a more severe one ("+
 		strings.Join(devserver.LogLevels(), ", ")+"); a failure is an error")
-	flags.StringVar(&f.filter.Text, "grep", "", "only where path, error or a line has this `text`; case does not count")
+	flags.StringVar(&f.filter.Text, "grep", "", "only where path, error or a line has this `text`, in any case")
 	flags.StringVar(&f.filter.Request, "request", "", "only the request whose id begins with `ID`")
 	flags.StringVar(&f.member, "member", "", "only requests of this signed-in member: an email or a `persona`")
 	flags.IntVar(&f.filter.Limit, "limit", 100, "at most the newest `n`; 0 for all")
-	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with what comes, until Ctrl-C")
+	flags.BoolVarP(&f.follow, "follow", "f", false, "show new entries as they arrive, until Ctrl-C")
 	return cmd
 }
 
@@ -86,7 +86,7 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 		c.printEntry(e)
 	}
 	if len(entries) == 0 {
-		c.term.Progress("nothing in the log that fits")
+		c.term.Progress("no entry of the log matches")
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (f *logsFlags) check(now time.Time) (err error) {
 		return err
 	}
 	if level := f.filter.Level; level != "" && !slices.Contains(devserver.LogLevels(), level) {
-		return failure.Usage("--level is %q; it is one of %s", level, strings.Join(devserver.LogLevels(), ", "))
+		return failure.Usage("--level is %q; it must be one of %s", level, strings.Join(devserver.LogLevels(), ", "))
 	}
 	if err := checkLimit(f.filter.Limit); err != nil {
 		return err
@@ -145,7 +145,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	}
 	ago, err := time.ParseDuration(text)
 	if err != nil || ago < 0 {
-		return time.Time{}, failure.Usage("--since is %q; it is a time such as 90s, 10m, 2h, 3d or 2026-05-06T07:08:09Z", text)
+		return time.Time{}, failure.Usage("--since is %q; it must be a time such as 90s, 10m, 2h, 3d or 2026-05-06T07:08:09Z", text)
 	}
 	return now.Add(-ago), nil
 }
@@ -159,7 +159,7 @@ func parseStatuses(text string) (list []devserver.StatusRange, err error) {
 		r, ok := parseStatusRange(strings.ToLower(strings.TrimSpace(part)))
 		if !ok {
 			return nil, failure.Usage(
-				"--status is %q; it is a status such as 404, a class such as 5xx, a range such as 400-499, or several with commas",
+				"--status is %q; it must be a status such as 404, a class such as 5xx, a range such as 400-499, or several with commas",
 				text,
 			)
 		}

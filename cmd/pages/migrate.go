@@ -41,9 +41,9 @@ func (c *cli) checkSubcommand(cmd *cobra.Command, args []string) error {
 	if _, err := os.Stat(c.term.Path(args[0])); err == nil {
 		return nil
 	}
-	err := failure.Usage("%q is no site and no command of pages migrate", args[0])
+	err := failure.Usage("%q is neither a site nor a command of pages migrate", args[0])
 	if args[0] == "apply" || args[0] == "up" {
-		err.Fix = "leave it out: pages migrate applies what is pending"
+		err.Fix = "leave it out: pages migrate applies the pending migrations"
 		return err
 	}
 	if meant := misuse.MeantCommand(cmd, args[0]); meant != "" {
@@ -100,7 +100,7 @@ func (c *cli) newMigratePlan() *cobra.Command {
 func (c *cli) newMigrateNew() *cobra.Command {
 	return &cobra.Command{
 		Use:   "new NAME [DIR]",
-		Short: "Create an empty migration that goes on with the folder's numbers",
+		Short: "Create an empty migration with the next number",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return c.withMigrations(args[1:], func(s *migration.Site) error { return s.Create(args[0]) })
@@ -147,7 +147,7 @@ func (c *cli) newMigrateSquash() *cobra.Command {
 	var upTo string
 	cmd := &cobra.Command{
 		Use:   "squash --up-to FILE [DIR]",
-		Short: "Make one migration of all up to a file",
+		Short: "Replace all migrations up to a file by one",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if upTo == "" {
@@ -156,7 +156,7 @@ func (c *cli) newMigrateSquash() *cobra.Command {
 			return c.withMigrations(args, func(s *migration.Site) error { return s.Squash(cmd.Context(), upTo) })
 		},
 	}
-	cmd.Flags().StringVar(&upTo, "up-to", "", "the last `FILE` that the new one stands for")
+	cmd.Flags().StringVar(&upTo, "up-to", "", "the last `FILE` that the new one replaces")
 	return cmd
 }
 
@@ -164,16 +164,16 @@ func (c *cli) newMigrateRepair() *cobra.Command {
 	var stated migrate.Repair
 	cmd := &cobra.Command{
 		Use:   "repair [DIR]",
-		Short: "Record in the ledger what you state about the database, and nothing else",
+		Short: "Correct the ledger by statements about the database",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(stated.Accept)+len(stated.Forget)+len(stated.Record) == 0 {
-				return failure.Usage("nothing is stated: give --accept, --forget or --record; pages migrate status says what is wrong")
+				return failure.Usage("give --accept, --forget or --record; pages migrate status shows the problems")
 			}
 			return c.withMigrations(args, func(s *migration.Site) error { return s.Repair(cmd.Context(), stated) })
 		},
 	}
-	cmd.Flags().StringArrayVar(&stated.Accept, "accept", nil, "the database is as the edited `FILE` now says")
+	cmd.Flags().StringArrayVar(&stated.Accept, "accept", nil, "the database already matches the edited `FILE`")
 	cmd.Flags().StringArrayVar(&stated.Forget, "forget", nil, "the changes of the applied `FILE` are gone, or another file replaces it")
 	cmd.Flags().StringArrayVar(&stated.Record, "record", nil, "the changes of the new `FILE` are already there")
 	return cmd
@@ -183,7 +183,7 @@ func (c *cli) newMigrateReset() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "reset [DIR]",
-		Short: "Make the site's database anew: empty, with all migrations applied",
+		Short: "Replace the site's database by a new one with all migrations applied",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withMigrations(args, func(s *migration.Site) error {
@@ -191,7 +191,7 @@ func (c *cli) newMigrateReset() *cobra.Command {
 					return err
 				}
 				if !yes {
-					question := fmt.Sprintf("Remove all data in %s and apply all migrations anew?", c.realPath(s.Path))
+					question := fmt.Sprintf("Remove all data in %s and apply all migrations again?", c.realPath(s.Path))
 					if err := c.term.Confirm(cmd.Context(), question); err != nil {
 						return err
 					}
@@ -208,11 +208,11 @@ func (c *cli) newMigrateUndo() *cobra.Command {
 	var list, redo bool
 	cmd := &cobra.Command{
 		Use:   "undo [DIR]",
-		Short: "Put the database back as it was before the newest run",
+		Short: "Restore the database from before the newest run",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if list && redo {
-				return failure.Usage("--list and --redo ask for two things")
+				return failure.Usage("--list and --redo exclude each other")
 			}
 			return c.withMigrations(args, func(s *migration.Site) error {
 				if list {
@@ -222,7 +222,7 @@ func (c *cli) newMigrateUndo() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&list, "list", false, "list the copies there are, the newest first")
-	cmd.Flags().BoolVar(&redo, "redo", false, "bring back what the last undo replaced")
+	cmd.Flags().BoolVar(&list, "list", false, "list the copies, newest first")
+	cmd.Flags().BoolVar(&redo, "redo", false, "restore the database that the last undo replaced")
 	return cmd
 }

@@ -24,7 +24,7 @@ func (c *cli) newMigrateDiff() *cobra.Command {
 			}
 			if o.Name == "" && !unnamed {
 				err := failure.Usage("the migration has no name")
-				err.Fix = "say in a word or two what it does, such as: pages migrate diff add_email"
+				err.Fix = "name it in a word or two, such as: pages migrate diff add_email"
 				return err
 			}
 			if o.From != "" {
@@ -43,7 +43,7 @@ func (c *cli) newMigrateDiff() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.From, "from", "", "the `file` with the wanted schema (default: schema.sql beside the manifest)")
 	flags.StringArrayVar(&o.Renames, "rename", nil, "a column or table that has a new `name`: people.mail=email, people=persons")
-	flags.StringArrayVar(&o.Values, "value", nil, "what a column gets in rows that are there, as `SQL`: people.email=\"''\"")
+	flags.StringArrayVar(&o.Values, "value", nil, "value of a column in existing rows, as `SQL`: people.email=\"''\"")
 	flags.StringArrayVar(&o.AllowLoss, "allow-data-loss", nil, "a `TABLE` that may lose rows or values: its statements get the comment")
 	flags.BoolVar(&o.Stdout, "stdout", false, "print the SQL, and write no file")
 	flags.BoolVar(&o.Check, "check", false, "write nothing, and end with 1 when there is something to write")

@@ -55,8 +55,8 @@ func (c *cli) newPlatform() *cobra.Command {
 	flags := cmd.Flags()
 	flags.IntVar(&f.port, "port", platformPort, "`port` to listen on; without the flag the next free one if it is taken; 0 for any")
 	flags.StringVar(&f.seed, "seed", "", "`seed` to plant in an empty service: demo")
-	flags.IntVar(&f.rateLimit, "rate-limit", platform.DefaultRate, "at most `n` calls a minute of keys without a cap of their own")
-	flags.BoolVar(&f.env, "env", false, "print the variables that deploy to the demo's site, as a shell takes them; with --seed demo")
+	flags.IntVar(&f.rateLimit, "rate-limit", platform.DefaultRate, "at most `n` calls a minute for keys without their own limit")
+	flags.BoolVar(&f.env, "env", false, "print the variables for a deploy to the demo's site, as lines for a shell; needs --seed demo")
 	flags.StringVar(&f.smtp, "smtp", "", "`URL` of the mail server that takes mails on leads, smtp://[USER@]HOST[:PORT] or smtps://…; its "+
 		"password is "+smtpPassword+" (default: none, and pages platform mail shows them)")
 	flags.StringVar(&f.mailFrom, "mail-from", "", "`address` that sends mails on leads; with --smtp")

@@ -27,7 +27,7 @@ func (c *cli) newMembersAdd(f *platformFlags) *cobra.Command {
 	var m service.Member
 	cmd := &cobra.Command{
 		Use:   "add EMAIL",
-		Short: "Make someone a member of a workspace, or give a member another role",
+		Short: "Add a member to a workspace, or change a member's role",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.Email = args[0]
@@ -46,7 +46,7 @@ func (c *cli) newMembersRemove(f *platformFlags) *cobra.Command {
 	var workspace string
 	cmd := &cobra.Command{
 		Use:   "remove EMAIL",
-		Short: "End a membership, and at once the reach of the member's keys",
+		Short: "Remove a member from a workspace",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.printDone(f.operate(cmd.Context(), c, func(s *service.Service) error {
@@ -61,7 +61,7 @@ func (c *cli) newMembersRemove(f *platformFlags) *cobra.Command {
 func (c *cli) newMembersList(f *platformFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List who belongs to which workspace",
+		Short: "List the members of workspaces",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := serviceResult(cmd.Context(), c, f, platform.Members)
@@ -75,7 +75,7 @@ func (c *cli) newMembersList(f *platformFlags) *cobra.Command {
 func (c *cli) newPlatformWorkspaces(f *platformFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workspaces",
-		Short: "Make and list workspaces of the local service",
+		Short: "Create and list workspaces of the local service",
 		Args:  cobra.NoArgs,
 		RunE:  help,
 	}
@@ -111,7 +111,7 @@ func (c *cli) newPlatformWorkspaces(f *platformFlags) *cobra.Command {
 func (c *cli) newPlatformKeys(f *platformFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys",
-		Short: "Make, list and revoke API keys of the local service",
+		Short: "Create, list and revoke API keys of the local service",
 		Args:  cobra.NoArgs,
 		RunE:  help,
 	}
@@ -123,7 +123,7 @@ func (c *cli) newKeysCreate(f *platformFlags) *cobra.Command {
 	var n service.NewKey
 	cmd := &cobra.Command{
 		Use:   "create EMAIL",
-		Short: "Make a key for a member or a service account",
+		Short: "Create a key for a member or a service account",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if n.Life < 0 || n.PerMinute < 0 || n.PerMinute > platform.MaxRate {
@@ -137,7 +137,7 @@ func (c *cli) newKeysCreate(f *platformFlags) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&n.Name, "name", "", "`name` to tell the key by (default: key)")
+	flags.StringVar(&n.Name, "name", "", "`name` of the key (default: key)")
 	flags.StringVar(&n.Workspace, "workspace", "", "pin the key to the workspace with this `slug`")
 	flags.DurationVar(&n.Life, "expires", 0, "`duration` for which the key is valid, such as 720h (default: until it is revoked)")
 	flags.IntVar(&n.PerMinute, "rate-limit", 0, "at most `n` calls a minute (default: those of the service)")
@@ -147,7 +147,7 @@ func (c *cli) newKeysCreate(f *platformFlags) *cobra.Command {
 func (c *cli) newKeysList(f *platformFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the keys, by how they start",
+		Short: "List the keys by their first letters",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := serviceResult(cmd.Context(), c, f, platform.Keys)
@@ -166,12 +166,12 @@ type newKeyDoc struct {
 func (c *cli) newKeysRevoke(f *platformFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID",
-		Short: "Close the reach of a key, at once and for good",
+		Short: "Revoke a key, at once and permanently",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil {
-				return failure.Usage("the id is %q; it is a number that pages platform keys list shows", args[0])
+				return failure.Usage("the id is %q; it must be a number from pages platform keys list", args[0])
 			}
 			err = f.operate(cmd.Context(), c, func(s *service.Service) error { return s.RevokeKey(cmd.Context(), id) })
 			if err == nil {

@@ -17,7 +17,7 @@ import (
 func (c *cli) newPlatformBackup(f *platformFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
-		Short: "Write the service's data into a file, also while it runs",
+		Short: "Write the service's data to a file, even while it runs",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := terminal.NotStdout("a backup", args[0]); err != nil {
@@ -36,7 +36,7 @@ func (c *cli) newPlatformBackup(f *platformFlags) *cobra.Command {
 func (c *cli) newPlatformRestore(f *platformFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Make a data folder from a backup",
+		Short: "Create a data folder from a backup",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := f.at(c).Dir()
@@ -84,7 +84,7 @@ func (c *cli) showMail(dir, to string, all bool) error {
 	if len(list.Mails) == 0 {
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "no-mail", Message: "there is no mail in the outbox of " + wording.QuotePath(dir),
-			Fix: "name the service's data folder with --data; a page's sign-in form sends one to a member's address",
+			Fix: "name the service's data folder with --data; the sign-in form of a site sends one to a member",
 		}
 	}
 	if !all {

@@ -174,7 +174,7 @@ func TestPlatformWorkerd(t *testing.T) {
 			t.Errorf("%+v %v", o, err)
 		}
 		if v := p.request(t, http.MethodPost, prober, "/", "/etc/passwd"); v.body != "[]" {
-			t.Errorf("what was live: %d %s", v.status, v.body)
+			t.Errorf("the revision that was live: %d %s", v.status, v.body)
 		}
 		if now := workerdOf(t, service); len(now) != len(pids) {
 			t.Errorf("%d processes", len(now))

@@ -11,7 +11,7 @@ type pollFlag struct{ poll *filewatch.Poll }
 
 // addPoll adds --poll.
 func addPoll(flags *pflag.FlagSet, poll *filewatch.Poll) {
-	const usage = "look at the files for changes, without waiting for the system's events: on, off, auto, which does so where none come, " +
+	const usage = "check files for changes besides the system's events: on, off, auto, which does so if the system reports none, " +
 		"or the pause in `milliseconds` (default: auto)"
 	f := flags.VarPF(pollFlag{poll}, "poll", "", usage)
 	f.NoOptDefVal, f.DefValue = "on", ""

@@ -25,9 +25,9 @@ type namedPreviewFlags struct {
 func (f *namedPreviewFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.name, "name", "", "with --preview: show it under a `name`, such as the branch, at an address that stays")
-	flags.StringVar(&f.data, "data", "", "the data that --name begins with: `copy` of what is live (default), empty, or seed (seed.sql)")
+	flags.StringVar(&f.data, "data", "", "the data that --name starts with: `copy` of the live data (default), empty, or seed (seed.sql)")
 	flags.StringVar(&f.ttl, "ttl", "", "`duration` for which --name is valid after each deploy, such as 14d (default) or 12h, at most 90d")
-	flags.BoolVar(&f.fresh, "fresh", false, "begin the data of --name anew")
+	flags.BoolVar(&f.fresh, "fresh", false, "start the data of --name again")
 	addComment(cmd, &f.comment, "with --name: keep a comment on the pull request up to date (GitHub Actions, GITHUB_TOKEN)")
 }
 
@@ -41,13 +41,13 @@ func (f *namedPreviewFlags) options(c *cli, preview bool, expires time.Duration)
 	case c.typed["name"] && strings.TrimSpace(f.name) == "":
 		return o, failure.Usage("--name is empty; it is the name of the preview, such as the branch")
 	case f.name == "" && (f.data != "" || f.ttl != "" || f.fresh || f.comment):
-		return o, failure.Usage("--data, --ttl, --fresh and --comment belong to --preview --name")
+		return o, failure.Usage("--data, --ttl, --fresh and --comment need --preview --name")
 	case f.name == "":
 		return o, nil
 	case !preview:
-		return o, failure.Usage("--name belongs to --preview")
+		return o, failure.Usage("--name needs --preview")
 	case expires != 0:
-		return o, failure.Usage("--expires is for a link without a name; with --name it is --ttl")
+		return o, failure.Usage("--expires is for a link without a name; pass --ttl with --name")
 	}
 	o = publish.PreviewOptions{Name: f.name, Data: toolapi.PreviewData(f.data), Fresh: f.fresh}
 	switch o.Data {
@@ -55,10 +55,10 @@ func (f *namedPreviewFlags) options(c *cli, preview bool, expires time.Duration)
 		o.Data = toolapi.DataCopy
 	case toolapi.DataCopy, toolapi.DataEmpty, toolapi.DataSeed:
 	default:
-		return o, failure.Usage("--data is %q; it is copy, empty or seed", f.data)
+		return o, failure.Usage("--data is %q; it must be copy, empty or seed", f.data)
 	}
 	if len([]rune(f.name)) > toolapi.MaxPreviewName {
-		return o, failure.Usage("--name has %d characters; it may have %d", len([]rune(f.name)), toolapi.MaxPreviewName)
+		return o, failure.Usage("--name has %d characters; the maximum is %d", len([]rune(f.name)), toolapi.MaxPreviewName)
 	}
 	if f.ttl != "" {
 		if o.TTL, err = publish.ParseDuration(f.ttl); err != nil ||
@@ -77,7 +77,7 @@ func (c *cli) newPreview() *cobra.Command {
 	var expires time.Duration
 	cmd := &cobra.Command{
 		Use:   "preview [REVISION [DIR]]",
-		Short: "Make a link that shows a revision before it is published; list and remove previews",
+		Short: "Create a link that shows a revision before it is published; list and remove previews",
 		Args:  cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkExpires(expires); err != nil {
@@ -101,7 +101,7 @@ func (c *cli) newPreviewRevoke() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
-		Short: "Create a preview link lead nowhere, at once",
+		Short: "End a preview link at once",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := r.open(cmd.Context())
@@ -111,7 +111,7 @@ func (c *cli) newPreviewRevoke() *cobra.Command {
 			if err := s.Client.RevokePreviewLink(cmd.Context(), args[0]); err != nil {
 				return remote.Error(err)
 			}
-			return c.report(revokedDoc{true, args[0]}, "the link %s leads nowhere now", args[0])
+			return c.report(revokedDoc{true, args[0]}, "ended the link %s", args[0])
 		},
 	}
 	r.add(cmd)
@@ -160,7 +160,7 @@ func (c *cli) newPreviewRemove() *cobra.Command {
 	var comment, ifExists bool
 	cmd := &cobra.Command{
 		Use:   "remove NAME [DIR]",
-		Short: "Remove a preview that has a name, with its data and its addresses",
+		Short: "Remove a named preview, with its data and its addresses",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var on *pullrequest.PullRequest
@@ -181,7 +181,7 @@ func (c *cli) newPreviewRemove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.report(removedPreviewDoc{true, args[0], true}, "the preview %q is removed, with its data", args[0])
+			return c.report(removedPreviewDoc{true, args[0], true}, "removed the preview %q and its data", args[0])
 		},
 	}
 	r.addSite(cmd)

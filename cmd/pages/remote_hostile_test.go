@@ -108,7 +108,7 @@ func TestHostileLink(t *testing.T) {
 				Environ: []string{where, "NO_COLOR=1", "HOME=" + dir},
 			}
 			code := run(t.Context(), append([]string{"revisions"}, strings.Fields(args)...), e)
-			if code != failure.ExitUsage || !strings.Contains(out.String(), "only .pages/link.json says that it goes to "+
+			if code != failure.ExitUsage || !strings.Contains(out.String(), "only .pages/link.json names the address "+
 				"https://evil.example.invalid") {
 				t.Errorf("%s %s: exit code %d: %s", where, args, code, out.String())
 			}

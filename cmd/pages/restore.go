@@ -15,11 +15,11 @@ func (c *cli) newRestore() *cobra.Command {
 	var tables []string
 	cmd := &cobra.Command{
 		Use:   "restore [DIR]",
-		Short: "Bring back what the published site's database held",
+		Short: "Restore the published site's database from an earlier moment",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if list && (o.Before != "" || o.At != "") {
-				return failure.Usage("--list only shows the restore points; it goes without --before and --at")
+				return failure.Usage("--list only shows the restore points: leave out --before and --at")
 			}
 			if !list {
 				var err error
@@ -55,11 +55,11 @@ func (c *cli) newRestore() *cobra.Command {
 	addProposeOnly(cmd, &proposeOnly)
 	f := cmd.Flags()
 	f.BoolVar(&list, "list", false, "list the restore points, the newest first")
-	f.StringVar(&o.Before, "before", "", "bring back what was there before a `revision` went live, such as r2")
-	f.StringVar(&o.At, "at", "", "bring back what was there at a `time`, so long ago (10m, 3h, 2d), or in a restore point (p12)")
-	f.StringVar(&o.Into, "into", "live", "`place` of the data: live, or preview for a link that shows them and changes nothing")
+	f.StringVar(&o.Before, "before", "", "restore the data from before a `revision` went live, such as r2")
+	f.StringVar(&o.At, "at", "", "restore the data of a `time`, such as 10m, 3h or 2d ago, or of a restore point (p12)")
+	f.StringVar(&o.Into, "into", "live", "`place` for the data: live, or preview for a link that shows it and changes nothing")
 	f.StringArrayVar(&tables, "tables", nil, "only these `tables`; code and schema stay")
-	f.StringVar(&o.Leads, "leads", "keep", "keep or drop the rows of leads that came since, as `word`")
-	f.BoolVar(&o.KeepCode, "keep-code", false, "keep what is live; its migrations run again on the data")
+	f.StringVar(&o.Leads, "leads", "keep", "`choice` for the rows of later leads: keep or drop")
+	f.BoolVar(&o.KeepCode, "keep-code", false, "keep the live revision; its migrations run again on the data")
 	return cmd
 }

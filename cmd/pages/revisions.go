@@ -19,7 +19,7 @@ func (c *cli) newRevisions() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
 		Use:   "revisions [DIR]",
-		Short: "List what was deployed of the site, and what is live",
+		Short: "List the revisions of the site, and which one is live",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := r.openSite(cmd.Context(), args)
@@ -75,7 +75,7 @@ func (c *cli) newUploads() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
 		Use:   "uploads [DIR]",
-		Short: "List the uploads of the site that no deploy has finished",
+		Short: "List the unfinished uploads of the site",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := r.openSite(cmd.Context(), args)
@@ -92,7 +92,7 @@ func (c *cli) newUploads() *cobra.Command {
 				return fmt.Sprintf("%s  %6d files  %9s  %s, by %s", id, u.Files, wording.Size(u.Bytes), state, by)
 			})
 			if err == nil && !c.term.JSON && len(list.Uploads) == 0 {
-				c.term.Progress("no upload is under way")
+				c.term.Progress("there is no unfinished upload")
 			}
 			return err
 		},
@@ -106,7 +106,7 @@ func (c *cli) newUploadsEnd() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
 		Use:   "end ID",
-		Short: "End an upload that no deploy has finished",
+		Short: "End an unfinished upload",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := r.open(cmd.Context())
@@ -122,7 +122,7 @@ func (c *cli) newUploadsEnd() *cobra.Command {
 				}
 				return err
 			}
-			return c.report(endedDoc{true, args[0]}, "the upload %s is ended", args[0])
+			return c.report(endedDoc{true, args[0]}, "ended the upload %s", args[0])
 		},
 	}
 	r.add(cmd)

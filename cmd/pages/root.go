@@ -47,7 +47,7 @@ func (c *cli) newRoot() *cobra.Command {
 				return err
 			}
 			if c.term.Color != "auto" && c.term.Color != "always" && c.term.Color != "never" {
-				return failure.Usage("--color is %q; it is one of auto, always, never", c.term.Color)
+				return failure.Usage("--color is %q; it must be one of auto, always, never", c.term.Color)
 			}
 			c.entered = true
 			return nil
@@ -116,7 +116,7 @@ func (c *cli) chooseStateDir() error {
 	case c.persist == "", c.stateDir != "" && inherited("persist-to") && !inherited("state-dir"):
 		return nil
 	case c.stateDir != "" && inherited("persist-to") == inherited("state-dir") && c.term.Path(c.stateDir) != c.term.Path(c.persist):
-		return failure.Usage("--state-dir is %q and --persist-to %q, and they are two names of one flag; pass one of them",
+		return failure.Usage("--state-dir is %q and --persist-to %q, and both are the same flag; pass one of them",
 			c.stateDir, c.persist)
 	}
 	c.stateDir = c.persist

@@ -57,7 +57,7 @@ func (c *cli) newRoutesExplain() *cobra.Command {
 				return err
 			}
 			if rules != project.EdgeRulesOn && rules != project.EdgeRulesOff {
-				return failure.Usage("--edge-rules is %q; it is on or off", rules)
+				return failure.Usage("--edge-rules is %q; it must be on or off", rules)
 			}
 			c.edgeRules = rules
 			s, err := routing.Load(cmd.Context(), c.sites(), q.Dir)
@@ -93,7 +93,7 @@ func visitorOf(dir, persona string) (site.Visitor, error) {
 	p, ok := project.PersonaOf(dir, persona)
 	switch {
 	case !ok:
-		return "", failure.Usage("--as is %q; it is one of signed-out, %s", persona, strings.Join(project.PersonaKeys(dir), ", "))
+		return "", failure.Usage("--as is %q; it must be one of signed-out, %s", persona, strings.Join(project.PersonaKeys(dir), ", "))
 	case p.Outsider:
 		return site.VisitorOutsider, nil
 	}

@@ -23,7 +23,7 @@ func (c *cli) newSchema() *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
 		Use:               "schema [NAME]",
-		Short:             "Print the JSON Schema of pages.deploy.json, or of what --json prints",
+		Short:             "Print the JSON Schema of pages.deploy.json, or of a document of --json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: oneOf(documentNames),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -39,7 +39,7 @@ func (c *cli) newSchema() *cobra.Command {
 			return c.printSchema(args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&list, "list", false, "name the documents that have a schema")
+	cmd.Flags().BoolVar(&list, "list", false, "list the documents that have a schema")
 	return cmd
 }
 

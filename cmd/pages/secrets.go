@@ -52,7 +52,7 @@ func (c *cli) newSecretsSet() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
 		Use:   "set NAME [DIR]",
-		Short: "Set a secret: its value is asked for, or read from stdin",
+		Short: "Set a secret: asks for its value, or reads it from stdin",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()

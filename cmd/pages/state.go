@@ -82,7 +82,7 @@ func (c *cli) newStateLoad() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "load NAME [DIR]",
-		Short: "Put a saved state back in the place of the present one",
+		Short: "Replace the present state by a snapshot",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withSnapshots(cmd.Context(), args[1:], func(s *localstate.State, store *snapshot.Store) error {
@@ -93,7 +93,7 @@ func (c *cli) newStateLoad() *cobra.Command {
 				defer unlock()
 				var agree func() error
 				if why := c.term.Unattended(); !yes && (why == "" || why == terminal.Unseen) { // scripts load without a prompt
-					question := fmt.Sprintf("Replace all local data in %s by the snapshot %s?", c.realPath(s.Dir), args[0])
+					question := fmt.Sprintf("Replace all local data in %s with the snapshot %s?", c.realPath(s.Dir), args[0])
 					agree = func() error { return c.term.Confirm(cmd.Context(), question) }
 				}
 				info, err := store.Load(cmd.Context(), args[0], agree)

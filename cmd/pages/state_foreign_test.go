@@ -169,7 +169,7 @@ func TestForeignFilesStay(t *testing.T) {
 		{
 			"somebody's folder", 1, nil,
 			[]string{"--state-dir", folder},
-			"is no state folder of pages, and nothing in it was touched: it holds ",
+			"is not a state folder of pages: it holds ",
 		},
 		{
 			"a state with somebody's files", 2, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestForeignFilesStay(t *testing.T) {
 					})
 				}
 			}, nil,
-			`is no state folder of pages, and nothing in it was touched: it holds "storage/blobs/thesis.docx" "storage/thesis.docx" ` +
+			`is not a state folder of pages: it holds "storage/blobs/thesis.docx" "storage/thesis.docx" ` +
 				`"undo/thesis.docx"`,
 		},
 		{"a link in the place of the state", 5, func(t *testing.T) {

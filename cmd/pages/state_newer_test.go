@@ -35,14 +35,14 @@ func TestStateOfANewerVersion(t *testing.T) {
 	for _, command := range []string{"dev --port 0", "leads list", "events list", "logs"} {
 		t.Run(command, func(t *testing.T) {
 			_, stderr, code := pages(t, append([]string{"-C", dir}, strings.Fields(command)...)...)
-			if code != failure.ExitResource || !strings.Contains(stderr, "is not for this version of pages") ||
+			if code != failure.ExitResource || !strings.Contains(stderr, "is from another version of pages") ||
 				!strings.Contains(stderr, "--state-dir") || strings.Contains(stderr, "move it away") {
 				t.Errorf("pages %s ends with %d: %s", command, code, stderr)
 			}
 		})
 	}
 	stdout, _, code := pages(t, "-C", dir, "doctor")
-	if code != failure.ExitRefused || !strings.Contains(stdout, "is not for this version of pages") ||
+	if code != failure.ExitRefused || !strings.Contains(stdout, "is from another version of pages") ||
 		!strings.Contains(stdout, "--state-dir") {
 		t.Errorf("pages doctor ends with %d: %s", code, stdout)
 	}

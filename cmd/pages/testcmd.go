@@ -33,7 +33,7 @@ func (c *cli) newTest() *cobra.Command {
 				return failure.Usage("which command? pages test -- COMMAND")
 			}
 			if o.Empty && o.Snapshot != "" {
-				return failure.Usage("--empty and --snapshot ask for two things")
+				return failure.Usage("--empty and --snapshot exclude each other")
 			}
 			if err := f.check(); err != nil {
 				return err

@@ -34,7 +34,7 @@ func (c *cli) newToolsList() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the tools, with what each does",
+		Short: "List the tools and their purposes",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tools, err := r.readTools(cmd.Context())
@@ -64,7 +64,7 @@ func (c *cli) newToolsDescribe() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
 		Use:   "describe TOOL",
-		Short: "Describe a tool: what it does, its arguments and its result",
+		Short: "Describe a tool: its purpose, its arguments and its result",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tools, err := r.readTools(cmd.Context())
@@ -119,7 +119,7 @@ func (c *cli) newCall() *cobra.Command {
 	r.add(cmd)
 	cmd.Flags().Var(&jsonOrBody{c, f}, "json", "print refusals as JSON, too; with a `BODY`, send it as the arguments")
 	cmd.Flags().Lookup("json").NoOptDefVal = "true"
-	const keyUsage = "`key` to send, so that a call that is made again gets the first answer (default: one of its own)"
+	const keyUsage = "idempotency `key`: a repeated call with it gets the first result (default: a new one)"
 	cmd.Flags().StringVar(&f.idempotency, "idempotency-key", "", keyUsage)
 	addProposeOnly(cmd, &f.proposeOnly)
 	return cmd
@@ -160,7 +160,7 @@ func (c *cli) newMCP() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if r.given.KeyFile == "-" {
-				return failure.Usage("--api-key-file is -; stdin is the agent's")
+				return failure.Usage("--api-key-file cannot be -: the agent uses stdin")
 			}
 			ctx := cmd.Context()
 			s, err := r.open(ctx)

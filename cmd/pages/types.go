@@ -72,10 +72,10 @@ func (c *cli) writeTypes(path string, m *manifest.Manifest, check bool) error {
 	case check && missing:
 		return refuse("types-missing", "there is no "+quoted, anew)
 	case check:
-		return refuse("types-differ", quoted+" is not what the manifest says", anew)
+		return refuse("types-differ", quoted+" is out of date", anew)
 	}
 	if err := userfile.ReplaceText(path, 0o644, text); err != nil {
-		return failure.Resource("output-unusable", quoted+" cannot be written", "name a file that you may write with --output", err)
+		return failure.Resource("output-unusable", quoted+" cannot be written", "name a writable file with --output", err)
 	}
 	return c.printTypes(shown, true)
 }

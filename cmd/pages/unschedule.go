@@ -10,7 +10,7 @@ func (c *cli) newUnschedule() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
 		Use:   "unschedule [DIR]",
-		Short: "Call off the scheduled publish of the site",
+		Short: "Cancel the scheduled publish of the site",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := r.openSite(cmd.Context(), args)

@@ -66,7 +66,7 @@ func (c *cli) checkValidate(f *validateFlags, formatGiven bool, args []string) e
 	switch {
 	case !c.term.JSON:
 	case c.typed["json"] && c.typed["format"] && f.format != "json":
-		return failure.Usage("--json and --format %s ask for two forms", f.format)
+		return failure.Usage("--json and --format %s exclude each other", f.format)
 	case c.typed["json"], !formatGiven: // a typed flag overrides the environment
 		f.format = "json"
 	}
@@ -76,13 +76,13 @@ func (c *cli) checkValidate(f *validateFlags, formatGiven bool, args []string) e
 	stdin := len(args) - len(slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "-" }))
 	switch {
 	case !slices.Contains([]string{"text", "json", "github", "sarif"}, f.format):
-		return failure.Usage("--format is %q; it is one of text, json, github, sarif", f.format)
+		return failure.Usage("--format is %q; it must be one of text, json, github, sarif", f.format)
 	case f.failOn != "error" && f.failOn != "warning":
-		return failure.Usage("--fail-on is %q; it is error or warning", f.failOn)
+		return failure.Usage("--fail-on is %q; it must be error or warning", f.failOn)
 	case stdin > 1:
 		return failure.Usage("stdin (-) can be read only once")
 	case f.watch && stdin > 0:
-		return failure.Usage("--watch needs files, and - is stdin")
+		return failure.Usage("--watch needs files: it cannot read stdin (-)")
 	case f.watch && f.format != "text" && f.format != "json":
 		return failure.Usage("--watch reports as text or json, not as %s", f.format)
 	}

@@ -44,11 +44,11 @@ func (x *exchange) noteUnasked(p post) {
 	if len(p.unasked) == 0 || !x.site.unaskedTold.first(p.form) {
 		return
 	}
-	fix := "give the form on its page a field of that name, or remove it from what is sent"
+	fix := "add a field of that name to the form on its page, or do not send it"
 	if p.unseen {
 		fix = `declare the form under "forms" in the manifest, if a Worker or a script shows it`
 	}
-	x.site.options.Logger.Warn("answers that no form of the site asks for: the lead has them, no column does",
+	x.site.options.Logger.Warn("answers without a field in any form of the site: the lead has them, but no column",
 		"form", p.form, "answers", wordOf(strings.Join(p.unasked, ", "), 200), "fix", fix)
 }
 

@@ -47,7 +47,7 @@ func (s *Site) bannerText() string {
 	if now := s.current.Load(); now != nil {
 		text += " of revision " + now.revision.ID
 	}
-	return text + ": this is not what is published"
+	return text + ": this is not the published site"
 }
 
 // banner returns the element for a response, whose entity tag is of other bytes.

@@ -51,7 +51,7 @@ func TestBanner(t *testing.T) {
 		AssetsDir: dir, Assets: assets, Worker: worker,
 	}
 	const said = `<link rel="stylesheet" href="/__pages/preview.css"`
-	const text = "Preview &#8220;&lt;b&gt;&#8221; of revision r7-abc: this is not what is published"
+	const text = "Preview &#8220;&lt;b&gt;&#8221; of revision r7-abc: this is not the published site"
 	f := start(t, Options{Preview: true, PreviewName: "<b>"}, revision)
 	navigation := []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document", "Accept", "text/html"}
 	for _, c := range []struct {

@@ -76,5 +76,5 @@ func TestBrowserMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	do("send again", chromedp.Click(`form button`), until(`document.title === "saved"`))
-	do("what was typed", until(`document.querySelector("p").textContent === '["one \\"two\\" <b>"]'`))
+	do("the answers", until(`document.querySelector("p").textContent === '["one \\"two\\" <b>"]'`))
 }

@@ -62,7 +62,7 @@ func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 		if a.name == "?" {
 			e.Status = http.StatusNotFound
 			e.say(whyReadings(path)...)
-			e.say(`the path could be taken for one under "` + reservedPrefix + `", where nothing answers it`)
+			e.say(`some programs take the path for one under "` + reservedPrefix + `", where nothing answers it`)
 		} else {
 			e.say(`the paths under "` + reservedPrefix + `" are the platform's own: no route, file or gate of the site counts there`)
 		}
@@ -267,7 +267,7 @@ func whyRule(d decision) []string {
 	case d.refusal != nil || d.rule.Line == 0:
 		return nil
 	case d.rule.Refused():
-		return []string{line + "covers the path, and leads to one that is not the site's: nothing answers"}
+		return []string{line + "covers the path, and leads to one outside the site: nothing answers"}
 	case d.rule.Fallback:
 		return []string{line + "answers with the file of " + edgerules.EscapePath(d.rule.Path) +
 			", since neither a file nor the Worker does"}

@@ -261,7 +261,7 @@ func TestReasonsAreTrue(t *testing.T) {
 			members, public := routing.routes.Claims(weighed)
 			if !a.reserved &&
 				a.gated != (manifest.Verdict{Members: members.Rank, Public: public.Rank}).Gated() {
-				t.Errorf("%s: %s is gated: %v, and what is said to be weighed is %+v against %+v", name, p, a.gated, members, public)
+				t.Errorf("%s: %s is gated: %v, and the explanation weighs %+v against %+v", name, p, a.gated, members, public)
 			}
 		}
 	}

@@ -39,7 +39,7 @@ type heldAnswer struct {
 
 	x       *exchange
 	decided bool
-	status  int // of what is held back, 0 for nothing
+	status  int // of the held response, 0 for none
 	body    []byte
 }
 
@@ -97,7 +97,7 @@ func (a *heldAnswer) FlushError() error {
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 
-// pass sends what is held back.
+// pass sends the held response.
 func (a *heldAnswer) pass() error {
 	a.ResponseWriter.WriteHeader(a.status)
 	a.status = 0
@@ -106,7 +106,7 @@ func (a *heldAnswer) pass() error {
 	return err
 }
 
-// err returns the error to show in place of what is held back; nil for none. It is called once the Worker has answered.
+// err returns the error to show in place of the held response; nil for none. It is called once the Worker has answered.
 func (a *heldAnswer) err() error {
 	if a == nil || a.status == 0 {
 		return nil

@@ -386,7 +386,7 @@ func TestLeadsHaveABound(t *testing.T) {
 		t.Fatalf("%d leads were taken", taken)
 	}
 	if got := send("token0"); got == http.StatusInsufficientStorage {
-		t.Error("what was taken before is refused when it is sent again")
+		t.Error("a post that was taken before is refused when it is sent again")
 	}
 	var list LeadList
 	if err := json.Unmarshal([]byte(f.get(t, "/__pages/api/leads").body), &list); err != nil || len(list.Leads) != taken {

@@ -9,7 +9,7 @@ const $ = (id) => document.getElementById(id);
 let records = [];
 let paused = false;
 
-// What may be wider than the screen can be reached by keys.
+// Regions that may be wider than the screen can be reached by keys.
 function scrolled(element, label) {
   element.tabIndex = 0;
   element.setAttribute("aria-label", label);
@@ -29,8 +29,8 @@ async function read(path) {
   return answer.json();
 }
 
-// arrange puts nodes into a parent, in order. What is there stays where it is, and so does
-// the focus in it, and what is open.
+// arrange puts nodes into a parent, in order. Nodes that it has already are not moved, so that they keep
+// their focus and stay open.
 function arrange(parent, nodes) {
   const kept = new Set(nodes);
   for (const node of [...parent.children]) if (!kept.has(node)) node.remove();
@@ -41,8 +41,8 @@ function arrange(parent, nodes) {
 
 const byID = (parent) => new Map([...parent.children].map((node) => [node.dataset.id, node]));
 
-// oneAtATime has work done once more after the present time, however often that is asked
-// for meanwhile: no older answer comes after a newer one. What fails is left for the next time.
+// oneAtATime runs work once more after the present run, for any number of calls in between: no older response
+// comes after a newer one. The next call repeats work that failed.
 function oneAtATime(work) {
   let running, next;
   return function again() {
@@ -124,7 +124,7 @@ function drawRequests() {
       .slice(0, MOST_ROWS)
       .flatMap((r) => {
         const row = had.get(r.id) || requestRow(r);
-        const more = row.nextElementSibling; // what was logged, when that is looked at
+        const more = row.nextElementSibling; // its log, if that is open
         return more?.classList.contains("more") ? [row, more] : [row];
       }),
   );
@@ -160,7 +160,7 @@ function valueText(v) {
   return JSON.stringify(v);
 }
 
-// fieldValue returns what shows the value of a field; a file is a link to its bytes.
+// fieldValue returns the nodes for the value of a field; a file is a link to its bytes.
 function fieldValue(v, lead) {
   if (Array.isArray(v) && v.some(isFile)) return v.flatMap((one, i) => [i ? ", " : "", fieldValue(one, lead)]);
   if (!isFile(v)) return [valueText(v)];
@@ -195,7 +195,7 @@ function drawList(kind, items, total, contents) {
   $(`${kind}-empty`).hidden = total > 0;
 }
 
-// redraw shows other contents, and gives the focus to what stands where it was.
+// redraw shows other contents, and gives the focus to the element in its old place.
 function redraw(details, contents) {
   const reached = () => [...details.querySelectorAll("summary, a, button")];
   const at = reached().indexOf(document.activeElement);

@@ -1,5 +1,5 @@
 // Keeps this page up to date while its site is being worked on. Added by the
-// dev server after the document; it is never part of what is published.
+// dev server after the document; it is never part of the published site.
 (() => {
   "use strict";
   const TOKEN = "%TOKEN%";
@@ -12,7 +12,7 @@
   // Set on the page that the dev server shows in place of a site that does not build.
   const ownBuild = document.documentElement.dataset.pagesBuild;
   let overlay = null;
-  let before = null; // what had the focus before the overlay
+  let before = null; // the element with the focus before the overlay
   let source = null;
   let retry = 1000;
   let channel = null;
@@ -195,10 +195,10 @@
     close.type = "button";
     close.title = "Close (Esc)";
     close.addEventListener("click", hide);
-    add(panel, "p", "state", "The newest change does not build. This page is the last version that did.");
+    add(panel, "p", "state", "The newest change does not build. This page shows the last version that did.");
     for (const problem of problems) report(panel, problem);
     document.documentElement.append(overlay);
-    before = focused; // what had it gets it back
+    before = focused; // gets the focus back
     close.focus({ preventScroll: true });
   }
 

@@ -5,7 +5,7 @@
 const TOKEN = document.querySelector('meta[name="pages-token"]').getAttribute("content");
 const API = "/__pages/api/";
 
-// An integer that a JavaScript number would round stays as it was written.
+// An integer that a JavaScript number would round stays unchanged.
 const parse = (text) =>
   JSON.parse(text, (_, value, /** @type {any} */ context = undefined) =>
     typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? "")
@@ -13,7 +13,7 @@ const parse = (text) =>
       : value,
   );
 
-// ask returns the document of an answer, also of one that says no.
+// ask returns the document of a response, also of a refusal.
 async function ask(method, path, body, type) {
   const headers = { Accept: "application/json", Authorization: `Bearer ${TOKEN}` };
   if (type) headers["Content-Type"] = type;
@@ -33,7 +33,7 @@ async function ask(method, path, body, type) {
 const post = (path, doc) => ask("POST", path, JSON.stringify(doc), "application/json");
 const query = (of) => new URLSearchParams(of).toString();
 
-// attempt shows why something did not work where its answer would stand.
+// attempt shows an error in the place of the result.
 async function attempt(where, work) {
   try {
     await work();
@@ -71,7 +71,7 @@ function openTarget() {
   }
 }
 
-// --- requests: what was logged, and once more ---
+// --- requests: their log lines, and replay ---
 
 // biome-ignore lint/correctness/noUnusedVariables: called by dashboard.js
 async function toggleRequest(look, r) {
@@ -171,11 +171,11 @@ $("send-form").addEventListener("submit", (e) => {
 $("send-explain").addEventListener("click", explainRoute);
 $("send-method").addEventListener("change", methodChanged);
 
-// --- leads and events: what can be done with one ---
+// --- leads and events: their actions ---
 
 const replay = (what) => ["Replay", "replay", what, "in the queue"];
 
-/** Buttons in a row, and what came of the last: each is a label, an address, what is sent there and what is said after. */
+/** Buttons in a row, and the result of the last: each is a label, an address, a body to send there and a note for success. */
 function actionButtons(...actions) {
   const said = el("span", "note");
   said.setAttribute("role", "status");

@@ -131,7 +131,7 @@ func (m *modules) publicKeys() map[string]bool {
 	}, func(string) bool { return true })
 	for key := range public {
 		if m.isSecret(key) && m.tell(key) {
-			m.logger.Warn("everybody can read "+m.shown(key)+", whose name is that of a members page: a public page imports it",
+			m.logger.Warn("a public page imports "+m.shown(key)+", so everyone can read it, and its name is that of a members page",
 				"fix", "import it with import(), where members come to it")
 		}
 	}

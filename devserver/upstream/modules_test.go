@@ -111,7 +111,7 @@ func TestPublic(t *testing.T) {
 			"/src/Home.js /src/Else.js /src/Other.js /src/H.js", "/src/A.js /src/B.js /src/C.js /src/D.js /src/E.js /src/F.js /src/G.js",
 		},
 		{
-			"what is reached by import() ties in no members page, and no part of it",
+			"a module that import() reaches opens no members page, and no part of one",
 			[][3]string{
 				{"/", "page", `<script type="module">import("/gen/app.js")</script>`},
 				{"/gen/app.js", "script", `export const nodes = [() => import("./nodes/0.js"), () => import("./nodes/1.js")]`},

@@ -334,7 +334,7 @@ func TestMembers(t *testing.T) {
 		}
 	}
 	if got := get("/main.js", "If-None-Match", `"1"`); got != http.StatusNotModified {
-		t.Errorf("what was read is asked for with conditions no longer: %d", got)
+		t.Errorf("a page that was read is no longer requested with conditions: %d", got)
 	}
 }
 

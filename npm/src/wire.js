@@ -200,7 +200,7 @@ class Answer {
     return Buffer.concat(pieces);
   }
 
-  /** What is left, in a buffer of its own. */
+  /** The rest, in a new buffer. */
   async bytes() {
     return new Uint8Array(await this.#buffer());
   }

@@ -85,9 +85,9 @@ func TestParseURL(t *testing.T) {
 		{"http://10.0.0.1:5173", " false --upstream takes a server on this machine only: localhost, 127.0.0.1 or [::1]"},
 		{"localhost:5173", " false it is a URL such as http://localhost:5173"},
 		{"ftp://localhost", " false it is a URL such as http://localhost:5173"},
-		{"http://localhost:5173/docs", " false it is scheme, host and port alone, such as http://localhost:5173"},
-		{"http://a@localhost:5173", " false it is scheme, host and port alone, such as http://localhost:5173"},
-		{"http://localhost:0", " false its port is not one from 1 to 65535"},
+		{"http://localhost:5173/docs", " false it must have scheme, host and port only, such as http://localhost:5173"},
+		{"http://a@localhost:5173", " false it must have scheme, host and port only, such as http://localhost:5173"},
+		{"http://localhost:0", " false its port must be from 1 to 65535"},
 	} {
 		s, err := ParseURL(row.url)
 		if got := fmt.Sprint(s.Host, " ", s.TLS, " ", err); got != row.want {

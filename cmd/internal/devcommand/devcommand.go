@@ -420,7 +420,7 @@ func ParseURL(text string) (State, error) {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return State{}, errors.New("it is a URL such as http://localhost:5173")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
-		return State{}, errors.New("it is scheme, host and port alone, such as http://localhost:5173")
+		return State{}, errors.New("it must have scheme, host and port only, such as http://localhost:5173")
 	}
 	c := candidate{host: loopbackHost(strings.ToLower(u.Hostname())), tls: u.Scheme == "https", port: 80}
 	if c.host == "" {
@@ -431,7 +431,7 @@ func ParseURL(text string) (State, error) {
 	}
 	if u.Port() != "" {
 		if c.port, err = strconv.Atoi(u.Port()); err != nil || c.port < 1 || c.port > 65535 {
-			return State{}, errors.New("its port is not one from 1 to 65535")
+			return State{}, errors.New("its port must be from 1 to 65535")
 		}
 	}
 	return State{Phase: Ready, Host: c.name(), TLS: c.tls}, nil

@@ -189,7 +189,7 @@ func unroutedWorker(m *manifest.Manifest, src []byte) diagnostic.List {
 	}
 	warning := diagnostic.List{{
 		Severity: diagnostic.Warning, Code: "entry-unasked", Path: "/entry",
-		Message: `no route leads to the Worker, so it is never asked: declare "routes", such as [{"pattern": "/api/*"}]`,
+		Message: `no route leads to the Worker, so it never runs: declare "routes", such as [{"pattern": "/api/*"}]`,
 	}}
 	diagnostic.Locate(src, warning)
 	return warning
@@ -300,7 +300,7 @@ func (b *builder) migrate(ctx context.Context, m *manifest.Manifest, src []byte)
 		b.console.line("applied migration %s", a.Name)
 	}
 	for _, name := range result.Squashed {
-		b.console.line("recorded %s in the place of the migrations it stands for", name)
+		b.console.line("recorded %s in place of the migrations that it replaces", name)
 	}
 	notices := slices.DeleteFunc(result.Warnings, migrate.Notice.OfFolder) // the check of the site has these
 	b.warnOnce(&b.warned.migrations, migration.Warnings(userfile.WorkDir(b.run.process.Terminal.Dir), b.run.dir, notices))

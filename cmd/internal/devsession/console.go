@@ -546,11 +546,11 @@ func (k *console) printPairing(e pairing.Event) {
 		code := e.Code[:half] + " " + e.Code[half:]
 		text = fmt.Sprintf("%s to sign in with: %s, for ten minutes; type it there, and keep it secret", who, k.term.Paint("1", code))
 	case pairing.Paired:
-		text = who + " is paired, and signs in as anybody until pages dev ends"
+		text = who + " is paired: it can sign in as anyone until pages dev ends"
 	case pairing.Failed:
 		text = who + " tried five wrong codes"
 	case pairing.Busy:
-		text = "too many browsers asked for a code; there are further ones in ten minutes, or once b was pressed"
+		text = "too many browsers asked for a code: wait ten minutes, or press b"
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -108,7 +108,7 @@ func TestWait(t *testing.T) {
 	k := newConsole(&terminal.Terminal{Stderr: &bytes.Buffer{}})
 	k.aside = func(format string, args ...any) { said <- fmt.Sprintf(format, args...) }
 	k.after = time.Hour
-	k.wait("what is over soon")()
+	k.wait("a short wait")()
 	k.after = 0
 	done := k.wait(compileNotice([]bundler.Module{{Specifier: "./0123456789abcdef-css-node.wasm", Bytes: make([]byte, 15_800_000)}}))
 	if got, want := <-said, "compiling css-node.wasm (15.8 MB), which takes long the first time"; got != want {

@@ -164,7 +164,7 @@ func (f *frontend) target(ctx context.Context, page bool) (upstream.Target, erro
 		return upstream.Target{Address: s.Address, Host: s.Host, TLS: s.TLS}, nil
 	case devcommand.Starting:
 		down.Starting = true
-		down.Message = f.command.Name() + " is starting: it listens nowhere yet"
+		down.Message = f.command.Name() + " is starting: it does not listen yet"
 		down.Fix = "wait; if it is up and pages does not see it, pass its port with --upstream-port"
 	default:
 		down.Message = f.command.Name() + " has ended: " + s.Exit

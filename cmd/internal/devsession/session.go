@@ -269,7 +269,7 @@ func (r *session) startingPersonas() ([]site.Persona, error) {
 	as := r.options.As
 	known := slices.ContainsFunc(list, func(p site.Persona) bool { return p.Key == as })
 	if as != "" && !known && !strings.Contains(as, "@") {
-		return nil, failure.Usage("--as is %q; it is an email or one of %s", as, strings.Join(project.PersonaKeys(r.dir), ", "))
+		return nil, failure.Usage("--as is %q; it must be an email or one of %s", as, strings.Join(project.PersonaKeys(r.dir), ", "))
 	}
 	return list, nil
 }

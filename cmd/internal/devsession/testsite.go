@@ -52,8 +52,8 @@ func newTestSite(ctx context.Context, p Process, dir string, m *manifest.Manifes
 	t.console.aside = p.Terminal.Progress
 	if t.held, err = newTestFolder(p.Terminal.Now()); err != nil {
 		return nil, failure.Resource(
-			"state-unusable", "no copy of the state can be made in "+os.TempDir(),
-			"free some disk, or set TMPDIR to a folder that you may write to", err,
+			"state-unusable", "the state cannot be copied to "+os.TempDir(),
+			"free some disk space, or set TMPDIR to a writable folder", err,
 		)
 	}
 	t.folder = t.held.path

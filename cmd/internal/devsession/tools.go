@@ -101,7 +101,7 @@ func (t *tools) command(w http.ResponseWriter, r *http.Request, stdin string, ar
 	if out.full {
 		site.Refuse(w, r, &site.RefusalError{
 			Status: http.StatusUnprocessableEntity, Code: "too_much", Message: "the answer is over 4 MB",
-			Fix: "ask for less, as with LIMIT",
+			Fix: "ask for less, for example with LIMIT",
 		})
 		return
 	}

@@ -35,7 +35,7 @@ func (d *examination) checkBucket(ctx context.Context, check, bucket string) []F
 	case err != nil:
 		return breaks(check, "see the lines about the databases", "%s", err)
 	case len(report.Damaged) > 0:
-		return breaks(check, "put them again, or load a snapshot with pages state load", "%s without their bytes: %s",
+		return breaks(check, "store them again, or load a snapshot with pages state load", "%s without their bytes: %s",
 			wording.Count(len(report.Damaged), "object"), wording.QuoteAll(report.Damaged))
 	case report.Orphans > 0 && serves: // a put that is under way looks the same
 		return well(check, "%s of bytes, %d that no object has: the next start removes them",
@@ -43,7 +43,7 @@ func (d *examination) checkBucket(ctx context.Context, check, bucket string) []F
 	case report.Orphans > 0:
 		return []Finding{{
 			Check: check, Status: warned,
-			Message: fmt.Sprintf("%s (%s) that no object has any more",
+			Message: fmt.Sprintf("%s (%s) without an object",
 				wording.Count(report.Orphans, "file"), wording.Size(report.OrphanBytes)),
 			mend: func(ctx context.Context) error { return sweepBucket(ctx, s.Dir, bucket) },
 		}}

@@ -50,15 +50,15 @@ func (d *examination) checkEngine(ctx context.Context) []Finding {
 	switch unkept := opened.CacheError(); {
 	case cache == "":
 		return append(engine, warns("cache", "set "+variable,
-			"there is no cache folder, so that each start compiles the WebAssembly of Workers")...)
+			"there is no cache folder: each start compiles the WebAssembly of Workers")...)
 	case unwritten != nil:
-		return append(engine, warns("cache", "make it a folder that you may write to, or set "+variable,
-			"the cache %s cannot be written, so that each start compiles the WebAssembly of Workers: %s",
+		return append(engine, warns("cache", "make it writable, or set "+variable,
+			"the cache %s cannot be written: each start compiles the WebAssembly of Workers: %s",
 			wording.QuotePath(cache), failure.Reason(unwritten))...)
 	case unkept != nil:
 		return append(engine, Finding{
 			Check: "cache", Status: warned,
-			Message: fmt.Sprintf("what %s holds cannot be used, so that each start compiles the WebAssembly of Workers: %s",
+			Message: fmt.Sprintf("the cache %s cannot be used: each start compiles the WebAssembly of Workers: %s",
 				wording.QuotePath(cache), unkept),
 			mend: func(context.Context) error { return os.RemoveAll(cache) },
 		})
@@ -73,7 +73,7 @@ const workerdTime = 30 * time.Second
 func (d *examination) checkWorkerd(ctx context.Context) []Finding {
 	program, err := workerd.Find(ctx, d.options.Workerd)
 	if fault, ok := errors.AsType[*workerd.FindError](err); ok && fault.Absent {
-		return notLooked("workerd", "none is there, which --engine workerd runs; "+fault.Fix)
+		return notLooked("workerd", "not installed; --engine workerd needs it: "+fault.Fix)
 	} else if ok {
 		return warns("workerd", fault.Fix, "%s", fault.Message)
 	}
@@ -178,7 +178,7 @@ func (d *examination) checkDisk(context.Context) []Finding {
 	case err != nil:
 		return notLooked("disk", "the system does not report free space: "+err.Error())
 	case free < scarceDisk:
-		return warns("disk", "free some: a full disk fails writes, and loses none that was acknowledged", "%s free", wording.Size(free))
+		return warns("disk", "free some space: on a full disk writes fail, and acknowledged ones stay", "%s free", wording.Size(free))
 	}
 	return well("disk", "%s free", wording.Size(free))
 }

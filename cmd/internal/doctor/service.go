@@ -83,7 +83,7 @@ func damageOf(file service.DamagedFile) Finding {
 		Check: "blobs", Status: Broken,
 		Message: fmt.Sprintf("%s %s; it is of %s", file.Name, file.Problem, strings.Join(sites, ", ")),
 	}
-	const again = "pages deploy --preview, in the folder of the site as it was deployed, sends it again"
+	const again = "pages deploy --preview, in the folder of the site as it was deployed, sends the file again"
 	if file.Missing {
 		f.Fix = again
 		return f

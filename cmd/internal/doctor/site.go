@@ -80,7 +80,7 @@ func (d *examination) checkNode(ctx context.Context) []Finding {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "node", "--version").Output()
 	if err != nil {
-		return warns("node", "install Node.js 20 or later", "Node.js is not there, which npm and most tests need; sites run without it")
+		return warns("node", "install Node.js 20 or later", "Node.js is not installed: npm and most tests need it, sites do not")
 	}
 	return well("node", "%s", strings.TrimSpace(string(out)))
 }
@@ -99,10 +99,10 @@ func (d *examination) checkTypes(context.Context) []Finding {
 		return breaks("types", "", "%s cannot be read: %s", workertypes.FileName, failure.Reason(err))
 	}
 	want := workertypes.Declare(d.manifest)
-	message := workertypes.FileName + " is not what the manifest says"
+	message := workertypes.FileName + " is out of date"
 	switch {
 	case missing:
-		message = workertypes.FileName + " is not there, so that nothing says what the Worker's env holds"
+		message = workertypes.FileName + " is missing: it has the types of the Worker's env"
 	case workertypes.Same(text, want), !workertypes.Own(text):
 		return well("types", "%s is up to date", workertypes.FileName)
 	}
@@ -163,7 +163,7 @@ func (d *examination) checkSecrets(ctx context.Context) []Finding {
 // checkIgnore looks whether secrets and state stay out of version control.
 func (d *examination) checkIgnore(context.Context) []Finding {
 	if packager.Checkout(d.options.Dir) == "" {
-		return notLooked("gitignore", "the site is in no checkout")
+		return notLooked("gitignore", "the site is not in a checkout")
 	}
 	path := filepath.Join(d.options.Dir, ".gitignore")
 	before, err := userfile.ReadRegular(path)

@@ -59,10 +59,10 @@ func (d *examination) checkState(ctx context.Context) []Finding {
 		return notLooked("state", err.Error())
 	}
 	if !d.hasState() {
-		return notLooked("state", "there is none yet: pages dev makes it")
+		return notLooked("state", "there is none yet: pages dev creates it")
 	}
 	if err := userfile.CheckFolder(folder); err != nil {
-		return breaks("state", "make it a folder that you may write to, or give another with --state-dir",
+		return breaks("state", "make it writable, or pass another with --state-dir",
 			"%s cannot be written: %s", wording.QuotePath(d.options.Term.Shown(folder)), failure.Reason(err))
 	}
 	if f, ok := errors.AsType[*failure.Error](d.newerState(ctx)); ok {

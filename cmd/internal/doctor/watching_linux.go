@@ -22,7 +22,7 @@ func watchLimits(folders int) []Finding {
 	switch {
 	case err != nil:
 		return warns("watching", "sudo sysctl fs.inotify.max_user_instances=512, or close an editor",
-			"the system gives no more watchers, so that pages dev polls: %s", err)
+			"the system gives no more watchers, so pages dev polls: %s", err)
 	case limit > 0 && folders*spare > limit:
 		return warns("watching", "sudo sysctl fs.inotify.max_user_watches=524288",
 			"the site has %s and the system watches %d for all programs, so that pages dev polls",

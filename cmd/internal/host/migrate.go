@@ -88,8 +88,8 @@ func judgeLedger(r service.Release, status migrate.Status) (nothing bool, err er
 	case len(status.Applied) == 0 && len(r.Applied) > 0 && !r.Preview: // a preview's database is a copy of its own
 		return false, &service.ReleaseError{
 			Code: toolapi.CodeMigrationFailed,
-			Message: "The page's database was emptied or is gone: it does not know the migration " + r.Applied[0] +
-				", which it had. The operator of the service brings it back from a backup.",
+			Message: "The site's database lacks the migration " + r.Applied[0] +
+				", which it had. Ask the operator of the service to restore a backup.",
 		}
 	case len(status.Missing) > 0 && r.Force:
 		return true, nil
@@ -97,12 +97,12 @@ func judgeLedger(r service.Release, status migrate.Status) (nothing bool, err er
 		return false, &service.ReleaseError{
 			Code: toolapi.CodeSchemaAhead,
 			Message: "The preview begins with the live database, which has the migration " + status.Missing[0].Name +
-				" that this revision does not know.",
+				". This revision lacks it.",
 		}
 	case len(status.Missing) > 0:
 		return false, &service.ReleaseError{
 			Code:    toolapi.CodeSchemaAhead,
-			Message: "The page's database has the migration " + status.Missing[0].Name + ", which this revision does not know.",
+			Message: "The site's database has the migration " + status.Missing[0].Name + ", which this revision lacks.",
 		}
 	}
 	return false, nil
@@ -228,7 +228,7 @@ func (s *hostedSite) begin(ctx, bounded context.Context, migrator *migrate.Migra
 	}
 	if refused, ok := errors.AsType[*migrate.Error](err); ok && refused.Code == migrate.CodeDatabaseFull {
 		err = fmt.Errorf(
-			"%w (a page's database has at most %s, and what it sorts %s)", err, wording.Size(s.host.bounds.Bytes),
+			"%w (a site's database has at most %s, and its sorting %s)", err, wording.Size(s.host.bounds.Bytes),
 			wording.Size(temporaryBytes),
 		)
 	}

@@ -107,7 +107,7 @@ func (s *hostedSite) endPublish(ctx context.Context, r service.Release) error {
 		if err := s.applyOrder(ctx, r, &o); err != nil {
 			return fmt.Errorf("the migrations of %s, which went live, are not applied yet: %w", o.Revision, err)
 		}
-		s.host.o.Logger.Info("a publish that was cut off is ended", "site", s.id, "revision", o.Revision)
+		s.host.o.Logger.Info("completed an interrupted publish", "site", s.id, "revision", o.Revision)
 	}
 	s.removeOrder(statefolder.PublishFile)
 	return nil

@@ -103,7 +103,7 @@ func take(ctx context.Context, places chan struct{}) bool {
 }
 
 // othersRehearse is why a rehearsal that got no place was skipped.
-const othersRehearse = "the service rehearses others at the moment"
+const othersRehearse = "the service is rehearsing other migrations"
 
 // noRoom says why the database of a site is not copied; "" where the disk has room for two copies.
 func (h *Host) noRoom(site string) string {

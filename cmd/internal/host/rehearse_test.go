@@ -99,7 +99,7 @@ func TestRehearse(t *testing.T) {
 		},
 		{
 			name: "too many at a time", more: []string{"DROP TABLE orders"}, limit: func(h *Host) { h.rehearsals = newRehearsing(0, 0) },
-			state: toolapi.RehearsalSkipped, reason: "the service rehearses others at the moment",
+			state: toolapi.RehearsalSkipped, reason: "the service is rehearsing other migrations",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -106,7 +106,7 @@ func (b *restoring) migrate(ctx context.Context, dir string) (err error) {
 		return &service.ReleaseError{
 			Code: toolapi.CodeSchemaAhead,
 			Message: "The restore point has the migration " + status.Missing[0].Name + ", which the revision " + b.r.Revision +
-				" does not know: put it back with the revision of the point.",
+				" lacks: restore it with the revision of the point.",
 		}
 	}
 	bounded, stop := context.WithTimeout(ctx, b.host.maxMigrate)
@@ -140,11 +140,11 @@ func restoreError(err error) error {
 	if damaged, ok := errors.AsType[*restorepoint.DamagedError](err); ok {
 		return &service.ReleaseError{
 			Code:    toolapi.CodeRestorePointDamaged,
-			Message: "Nothing was put back: " + damaged.Error() + ", its bytes on the disk are not those that were written.",
+			Message: "Nothing was restored: " + damaged.Error() + ", its bytes on the disk are not those that were written.",
 		}
 	}
 	if errors.Is(err, restorepoint.ErrUnknown) {
-		return &service.ReleaseError{Code: toolapi.CodeRestorePointUnknown, Message: "The page has no such restore point any more."}
+		return &service.ReleaseError{Code: toolapi.CodeRestorePointUnknown, Message: "The site no longer has this restore point."}
 	}
 	if refused, ok := errors.AsType[*restorepoint.RefusedError](err); ok {
 		return &service.ReleaseError{Code: toolapi.CodeTablesUnfit, Message: refused.Message}
@@ -364,7 +364,7 @@ func (p *preparedRestore) judge(
 	d, err := compare(bounded)
 	switch {
 	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
-		p.migrated = b.skipped(fmt.Sprintf("to compare the rows took longer than %s", lockedTime))
+		p.migrated = b.skipped(fmt.Sprintf("comparing the rows took longer than %s", lockedTime))
 		return nil
 	case err != nil:
 		return err
@@ -461,7 +461,7 @@ func (s *hostedSite) putBack(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	s.host.o.Logger.Info("a restore that was cut off is ended", "site", s.id, "restore", id)
+	s.host.o.Logger.Info("completed an interrupted restore", "site", s.id, "restore", id)
 	return change.Commit()
 }
 

@@ -76,7 +76,7 @@ func (s *hostedSite) addPoint(ctx context.Context, about restorepoint.About) (p 
 	store := s.host.pointsOf(s.dir)
 	p, _, err = store.Add(ctx, file, about)
 	if damaged, ok := errors.AsType[*restorepoint.DamagedError](err); ok {
-		s.host.o.Logger.Error("the restore points of a site are damaged, and set aside", "site", s.id, "error", damaged.Error())
+		s.host.o.Logger.Error("set aside the damaged restore points of a site", "site", s.id, "error", damaged.Error())
 		if err := setAside(store.File); err != nil {
 			return p, err
 		}
@@ -192,8 +192,8 @@ func (h *Host) RestorePoints(ctx context.Context, site string, count bool) (serv
 	if damaged, ok := errors.AsType[*restorepoint.DamagedError](err); ok {
 		return all, &service.ReleaseError{
 			Code: toolapi.CodeRestorePointDamaged,
-			Message: fmt.Sprintf("The restore points of the page cannot be read: %v. The operator of the service has them in its backups; "+
-				"the next publish begins a new file.", damaged),
+			Message: fmt.Sprintf("The restore points of the site cannot be read: %v. Ask the operator of the service to restore a "+
+				"backup; the next publish starts a new file.", damaged),
 		}
 	}
 	if err != nil {

@@ -76,7 +76,7 @@ func TestDatabaseSize(t *testing.T) {
 	_, err := h.Prepare(t.Context(), sizedRelease(t, of("s", "one"), manifest, files))
 	refused, ok := errors.AsType[*service.ReleaseError](err)
 	if !ok || !strings.Contains(refused.Message, "002.sql:1:1: ") ||
-		!strings.Contains(refused.Message, "database or disk is full (a page's database has at most 4.0 MB, and what it sorts 1.0 GB)") {
+		!strings.Contains(refused.Message, "database or disk is full (a site's database has at most 4.0 MB, and its sorting 1.0 GB)") {
 		t.Fatalf("the migration was not refused: %v", err)
 	}
 	if n := diskOf(t, dir, statefolder.SiteFile); n > 1<<20 {

@@ -75,12 +75,12 @@ func (s *hostedSite) errorPage(w http.ResponseWriter, r *http.Request, err error
 	if ok && broken.Kind == pagesruntime.KindBusy {
 		refusal = &site.RefusalError{
 			Status: broken.Status(), Code: "too_many_sites", Retriable: true, RetryAfter: retryBusy,
-			Message: "too many sites of this service are in use at the moment; send this request again in a while",
+			Message: "too many sites of this service are in use at the moment; send the request again later",
 		}
 	} else if ok && broken.Retriable() {
 		refusal = &site.RefusalError{
 			Status: broken.Status(), Code: "worker_restarted", Retriable: true, RetryAfter: 1,
-			Message: "the site's code was restarted while it answered, because of another request; send this one again",
+			Message: "another request made the site's code restart; send this one again",
 		}
 	}
 	s.host.o.Logger.Warn("a Worker failed", "site", s.id, "path", r.URL.EscapedPath(), "error", err)

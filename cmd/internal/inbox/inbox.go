@@ -130,8 +130,8 @@ func (b Inbox) Replay(ctx context.Context, id string) (lead Lead, err error) {
 		}
 		if found.Lead.Spam != nil {
 			return &failure.Error{
-				Exit: failure.ExitRefused, Code: "lead-is-spam", Message: "the lead is kept apart as spam: nothing follows from it",
-				Fix: "mark it as ham, which does what was withheld: pages leads ham " + id,
+				Exit: failure.ExitRefused, Code: "lead-is-spam", Message: "the lead is spam: it has no row and no events",
+				Fix: "mark it as a lead first: pages leads ham " + id,
 			}
 		}
 		if userfile.IsFile(filepath.Join(b.State.Dir, statefolder.SiteFile)) {

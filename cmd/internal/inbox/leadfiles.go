@@ -86,7 +86,7 @@ func (b Inbox) files(ctx context.Context, s *site.Store, lead, out string) (all 
 func notSaved(err error) error {
 	return &failure.Error{
 		Exit: failure.ExitRefused, Code: "file-not-saved", Message: "a file of the lead cannot be saved",
-		Fix: "give a folder that you may write to and that does not have it yet", Err: err,
+		Fix: "pass a writable folder that does not have the file yet", Err: err,
 	}
 }
 

@@ -54,7 +54,7 @@ func markError(err error, id, mark string) error {
 	case errors.Is(err, site.ErrMarked):
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "lead-marked", Message: "the lead " + id + " is " + mark + " already",
-			Fix: "nothing is to be done; see it: pages leads show " + id,
+			Fix: "see it with pages leads show " + id,
 		}
 	}
 	return err

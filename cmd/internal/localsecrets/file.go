@@ -51,7 +51,7 @@ func Format(values map[string]string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := values[name]
-		line := "# " + name + " has quotes of both kinds, which no line here can have: give it otherwise"
+		line := "# " + name + " has quotes of both kinds, which this file cannot express: set it in the environment"
 		forms := []string{`"` + value + `"`, "'" + value + "'", value}
 		if _, err := strconv.Atoi(value); err == nil {
 			forms = []string{value} // no quotes, as it has none of these characters

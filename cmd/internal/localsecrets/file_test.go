@@ -54,7 +54,7 @@ func TestFormat(t *testing.T) {
 		{"-----\n\"x\"\n", "A='-----\n\"x\"\n'"},
 		{`ends in \`, `A=ends in \`},
 		{`it's "both"`, `A=it's "both"`},
-		{`"it's"`, "# A has quotes of both kinds, which no line here can have: give it otherwise"},
+		{`"it's"`, "# A has quotes of both kinds, which this file cannot express: set it in the environment"},
 		{"", `A=""`},
 		{" a # b ", `A=" a # b "`},
 	} {

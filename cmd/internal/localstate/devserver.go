@@ -63,7 +63,7 @@ func (s *State) LockDev() (unlock func(), err error) {
 		if r, ok := s.Announced(); ok {
 			message += fmt.Sprintf(": process %d at %s", r.PID, r.URL)
 		}
-		return nil, failure.Resource("already-running", message, "use that one, stop it, or give this one its own --state-dir", nil)
+		return nil, failure.Resource("already-running", message, "use that one, stop it, or pass another --state-dir", nil)
 	}
 	_ = os.Remove(filepath.Join(s.Dir, statefolder.DevFile)) // of one that was killed
 	return func() {

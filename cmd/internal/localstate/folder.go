@@ -69,7 +69,7 @@ func (l Locator) At(dir, folder, flag string) (*State, error) {
 	}
 	if link != "" {
 		return nil, failure.Resource("state-linked",
-			fmt.Sprintf("%s is a link, through which files of the state folder would be written: it leads to %s",
+			fmt.Sprintf("%s is a link, and files of the state folder would be written through it to %s",
 				wording.QuotePath(l.WorkDir.Rel(link)), wording.QuotePath(statefolder.Real(link))),
 			"remove it, or name the folder itself with "+flag, nil)
 	}
@@ -82,7 +82,7 @@ func (l Locator) checkPlace(dir, folder, flag string) error {
 		f := failure.Usage("the folder of %s, %s, is %s", flag, wording.QuotePath(RealPath(l.WorkDir, folder)), what)
 		f.Fix = "leave " + flag + " out to use " + wording.QuotePath(
 			l.WorkDir.Rel(filepath.Join(dir, PagesFolder, "state")),
-		) + ", or name a folder that is empty, or that pages made: " + flag + " " + wording.ShellWord(
+		) + ", or name an empty folder, or one that pages created: " + flag + " " + wording.ShellWord(
 			filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-state"),
 		)
 		return f
@@ -159,12 +159,12 @@ func (s *State) Check() error {
 			names += " and more"
 		}
 		return failure.Resource("state-foreign",
-			fmt.Sprintf("%s is no state folder of pages, and nothing in it was touched: it holds %s",
+			fmt.Sprintf("%s is not a state folder of pages: it holds %s",
 				wording.QuotePath(statefolder.Real(s.Dir)), names),
-			"give a folder that is empty, or that pages made, with --state-dir; or move out of it what is not the state's", nil)
+			"pass an empty folder, or one that pages created, with --state-dir; or move the other files out of it", nil)
 	case len(found.Links) > 0:
 		return failure.Resource("state-linked",
-			fmt.Sprintf("%s is a link, through which files of the state folder would be written",
+			fmt.Sprintf("%s is a link, and files of the state folder would be written through it",
 				wording.QuotePath(filepath.Join(s.Dir, filepath.FromSlash(found.Links[0])))),
 			"remove it, or give another folder with --state-dir", nil)
 	}
@@ -197,13 +197,13 @@ func InPagesFolder(dir string, names ...string) (string, error) {
 	link, err := statefolder.LinkBelow(dir, filepath.Join(append([]string{PagesFolder}, names...)...))
 	if err != nil {
 		return "", failure.Resource(
-			"pages-unreadable", wording.QuotePath(target)+" cannot be looked at",
-			"make "+wording.QuotePath(filepath.Join(dir, PagesFolder))+" a folder that you may read", err,
+			"pages-unreadable", wording.QuotePath(target)+" cannot be read",
+			"make "+wording.QuotePath(filepath.Join(dir, PagesFolder))+" a readable folder", err,
 		)
 	}
 	if link != "" {
 		return "", failure.Resource("pages-linked",
-			fmt.Sprintf("%s is a link, which leads the files that pages keeps beside the manifest to %s",
+			fmt.Sprintf("%s is a link, so pages would keep its files in %s",
 				wording.QuotePath(link), wording.QuotePath(statefolder.Real(link))),
 			"remove it; a state folder elsewhere is named with --state-dir, and an output with --outdir", nil)
 	}

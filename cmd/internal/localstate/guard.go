@@ -31,7 +31,7 @@ func (s *State) Guard(ctx context.Context, gone func(error)) {
 		}
 		err = s.opened.check()
 	}
-	what := "what was opened of the state"
+	what := "an open file of the state"
 	if lost, ok := errors.AsType[*fs.PathError](err); ok {
 		what = wording.QuotePath(lost.Path)
 	}
@@ -39,7 +39,7 @@ func (s *State) Guard(ctx context.Context, gone func(error)) {
 		what = "the state folder " + wording.QuotePath(s.Dir)
 	}
 	gone(failure.Resource(
-		"state-gone", what+" was removed while the site ran, and with it what was written since",
+		"state-gone", what+" was removed while the site ran, with all later writes",
 		"start pages dev again", err,
 	))
 }

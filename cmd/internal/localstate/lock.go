@@ -136,8 +136,8 @@ func (s *State) finishReplacement() (err error) {
 	if err := store.Settle(); err != nil {
 		return failure.Resource(
 			"state-unusable",
-			fmt.Sprintf("the state folder %s cannot be brought to an end of what was cut short", wording.QuotePath(s.Dir)),
-			"free some disk, or make it writable, and run this again", err,
+			fmt.Sprintf("the state folder %s has an interrupted change that cannot be completed", wording.QuotePath(s.Dir)),
+			"free some disk space, or make it writable, then run this again", err,
 		)
 	}
 	return nil
@@ -171,8 +171,8 @@ func lockHeld(path string) bool {
 func (s *State) LockAlone() (unlock func(), err error) {
 	if !s.marked { // the names of its files are those of a state's by chance
 		return nil, failure.Resource("state-foreign",
-			wording.QuotePath(statefolder.Real(s.Dir))+" may be no state folder: it holds files of the names of a state's, and pages has "+
-				"never run on it",
+			wording.QuotePath(statefolder.Real(s.Dir))+" may not be a state folder: its files have the names of a state, but "+
+				"pages has never run on it",
 			"give the state folder with --state-dir; if this is one, run pages dev on it once", nil)
 	}
 	unlockDev, err := s.LockDev()

@@ -45,7 +45,7 @@ func (s *State) WriteError(err error) error {
 		return s.full(err)
 	}
 	return failure.Resource("state-unusable", "the state folder "+wording.QuotePath(s.Dir)+" cannot be written",
-		"make it a folder that you may write to, or give another with --state-dir", err)
+		"make it writable, or pass another with --state-dir", err)
 }
 
 // Has reports whether a file is in the state folder. A folder that cannot be read is an error, so that it is never
@@ -60,7 +60,7 @@ func (s *State) Has(name string) (bool, error) {
 
 func (s *State) readError(err error) error {
 	return failure.Resource("state-unreadable", "the state folder "+wording.QuotePath(s.Dir)+" cannot be read",
-		"make it a folder that you may read, or give another with --state-dir", err)
+		"make it readable, or pass another with --state-dir", err)
 }
 
 // maxDatabasePath is the longest path, in bytes, with which SQLite opens a database on Unix: 512, with the name of its journal.
@@ -70,8 +70,8 @@ const maxDatabasePath = 504
 func (s *State) OpenError(name string, err error) error {
 	if errors.Is(err, site.ErrNewer) {
 		return failure.Resource("state-newer",
-			"the state folder "+wording.QuotePath(s.Dir)+" is not for this version of pages",
-			"run the version that wrote it (pages version tells), or give this one a folder of its own with --state-dir", err)
+			"the state folder "+wording.QuotePath(s.Dir)+" is from another version of pages",
+			"run the version that wrote it, or pass another folder with --state-dir", err)
 	}
 	if dbfile.FullDisk(s.Dir, err) {
 		return s.full(err)
@@ -81,7 +81,7 @@ func (s *State) OpenError(name string, err error) error {
 		return failure.Resource("database-unusable",
 			fmt.Sprintf("the database %s cannot be opened: its path has %d bytes, and SQLite takes %d",
 				wording.QuotePath(file), n, maxDatabasePath),
-			"move the site to a shorter path, or give its state a folder with one with --state-dir", err)
+			"move the site to a shorter path, or pass a folder with a shorter path with --state-dir", err)
 	}
 	return failure.Resource("database-unusable",
 		"the database "+wording.QuotePath(file)+" cannot be opened",

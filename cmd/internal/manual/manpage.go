@@ -29,7 +29,7 @@ func newMan(o Options) *cobra.Command {
 				return failure.Resource(
 					"output-unusable",
 					fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(o.Term.Shown(dir))),
-					"give one that you may write to",
+					"name a writable folder",
 					err,
 				)
 			}

@@ -20,15 +20,15 @@ type Topic struct{ Name, Short, Text string }
 // RoomTopics lists the topics about rooms: their purpose and rules, and the commands that show their state.
 func RoomTopics() []Topic {
 	return []Topic{
-		newTopic("manifest", "What pages.deploy.json says"),
+		newTopic("manifest", "The keys of pages.deploy.json"),
 		newTopic("bundling", "How a Worker becomes one file"),
-		newTopic("runtime", "What a Worker runs in, and its limits"),
-		newTopic("bindings", "What a Worker finds in env"),
+		newTopic("runtime", "How a Worker runs, and its limits"),
+		newTopic("bindings", "The bindings in a Worker's env"),
 		newTopic("migrations", "How a database gets its tables"),
 		newTopic("members", "Who sees members pages"),
 		newTopic("forms", "How a form becomes a lead"),
 		newTopic("submissions", "How a lead becomes a row"),
-		newTopic("spam", "Which posts are kept apart"),
+		newTopic("spam", "Which posts are spam"),
 		newTopic("publishing", "What happens between deploy and live"),
 		newTopic("service", "The platform's service on this machine"),
 	}
@@ -37,11 +37,11 @@ func RoomTopics() []Topic {
 func topics() []Topic {
 	return append(RoomTopics(),
 		Topic{"exit-codes", "What the exit codes mean", exitCodesTopic()},
-		newTopic("environment", "The environment variables that count"),
+		newTopic("environment", "The environment variables that pages reads"),
 		newTopic("network", "Phones, tunnels and containers"),
 		newTopic("node", "The bindings in a framework's own process"),
-		newTopic("state", "What is kept in .pages, and how it is moved"),
-		newTopic("assumptions", "What the platform's document leaves open, and is assumed here"),
+		newTopic("state", "The data in .pages, and how to save it"),
+		newTopic("assumptions", "Points that the platform's document leaves open"),
 	)
 }
 
@@ -110,10 +110,10 @@ var ExitMeanings = []struct {
 	{failure.ExitAccess, "the key was refused (401), or may not do this (403)"},
 	{failure.ExitTool, "a tool of the service refused: ok is false"},
 	{failure.ExitRate, "still rate limited after waiting"},
-	{failure.ExitNetwork, "no answer from the network, or a 5xx"},
+	{failure.ExitNetwork, "no response from the network, or a 5xx"},
 	{failure.ExitResource, "a port, the disk or a lock of this machine"},
 	{failure.ExitChanges, "there are changes; only with --exit-code"},
-	{failure.ExitResume, "gave up halfway; running it again goes on"},
+	{failure.ExitResume, "gave up halfway; run it again to continue"},
 	{failure.ExitInt, "stopped by Ctrl-C (SIGINT)"},
 	{failure.ExitTerm, "stopped by SIGTERM"},
 }

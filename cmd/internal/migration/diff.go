@@ -177,9 +177,9 @@ func (d *differ) askRenames(ctx context.Context, made schemadiff.Script) (again 
 
 func renameQuestion(g schemadiff.Rename) string {
 	if g.Column == "" {
-		return fmt.Sprintf("The table %s goes and %s comes. Is it the same table under a new name?", g.Table, g.To)
+		return fmt.Sprintf("The table %s is removed and %s is new. Is it the same table under a new name?", g.Table, g.To)
 	}
-	return fmt.Sprintf("The column %s.%s goes and %s comes. Is it the same column under a new name?", g.Table, g.Column, g.To)
+	return fmt.Sprintf("The column %s.%s is removed and %s is new. Is it the same column under a new name?", g.Table, g.Column, g.To)
 }
 
 // scriptOnce compares the schema of the migrations with that of the file.
@@ -282,11 +282,11 @@ func (d *differ) prove(ctx context.Context, file migrate.File) error {
 	case err != nil:
 		what = err.Error()
 	case len(left) > 0:
-		what = "it leaves to do: " + left[0].Text
+		what = "these differences remain: " + left[0].Text
 	default:
 		return nil
 	}
-	return failure.Refused("diff-unproven", "no statements were found that give this schema: "+what,
+	return failure.Refused("diff-unproven", "pages found no statements for this schema: "+what,
 		"make the change in smaller steps, or write the migration by hand: pages migrate new NAME; --value takes SQL of one value")
 }
 

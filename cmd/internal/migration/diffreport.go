@@ -40,8 +40,8 @@ func (d *differ) report(made schemadiff.Script) DiffReport {
 		}
 	}
 	for _, name := range d.reordered {
-		doc.Warnings = append(doc.Warnings, fmt.Sprintf("the columns of %s stand in another order in %s, which is no difference: "+
-			"a column that is added comes last", name, filepath.Base(d.file)))
+		doc.Warnings = append(doc.Warnings, fmt.Sprintf("the columns of %s are in another order in %s, which is not a difference: "+
+			"an added column comes last", name, filepath.Base(d.file)))
 	}
 	return doc
 }
@@ -90,7 +90,7 @@ func (d *differ) plan(ctx context.Context, file *migrate.File, made schemadiff.S
 			doc.Warnings = append(doc.Warnings, "with the new file, pages migrate would end with: "+wording.FirstLine(failed.Error()))
 		}
 		if plan.NotRehearsed != "" {
-			doc.Warnings = append(doc.Warnings, "what the migration does to the local database is not known: "+plan.NotRehearsed)
+			doc.Warnings = append(doc.Warnings, "the effect of the migration on the local database is unknown: "+plan.NotRehearsed)
 		}
 		lost := slices.DeleteFunc(plan.Losses, func(l migrate.Loss) bool { return l.Name != file.Name })
 		if d.allow(file, lost) {
@@ -145,7 +145,7 @@ func (d *differ) print(doc DiffReport) {
 	}
 	d.term.ProgressWarnings(doc.Warnings)
 	for _, r := range doc.Renames {
-		d.term.ProgressWarning("what goes and what comes is alike: --rename %s keeps the values, if it is one under a new name",
+		d.term.ProgressWarning("a removed and a new one are alike: if it is a rename, --rename %s keeps the values",
 			wording.Printable(wording.ShellWord(r)))
 	}
 	told := map[string]bool{}

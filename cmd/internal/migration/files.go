@@ -73,7 +73,7 @@ func (s *Site) createFile(what string) (string, error) {
 func (s *Site) unwritable(folder string, err error) error {
 	path := s.term.Shown(filepath.Join(s.Dir, filepath.FromSlash(folder)))
 	return failure.Resource("folder-unwritable", fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(path)),
-		"make it a folder that you may write to", err)
+		"make it writable", err)
 }
 
 // FileReport is the output of `pages migrate new`, `schema` and `squash` with --json.
@@ -103,7 +103,7 @@ func (s *Site) Squash(ctx context.Context, upTo string) error {
 		}
 		fmt.Fprintln(s.term.Stdout, s.term.Shown(filepath.Join(s.Dir, filepath.FromSlash(made.File.Path))))
 		last := made.Replaces[len(made.Replaces)-1]
-		s.term.Progress("it stands for %s: %s to %s", wording.Count(len(made.Replaces), "file"), made.Replaces[0], last)
+		s.term.Progress("it replaces %s: %s to %s", wording.Count(len(made.Replaces), "file"), made.Replaces[0], last)
 		return nil
 	})
 }

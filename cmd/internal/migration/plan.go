@@ -279,8 +279,8 @@ func (s *Site) printRehearsal(h migrate.Rehearsal, err error) error {
 	}
 	var differs error
 	if len(h.Changes) > 0 {
-		differs = failure.Refused("migration_schema_differs", "the schema of the site's database is not the one its migrations give",
-			"what was changed by hand or by the Worker belongs into a migration; pages migrate reset makes the database anew")
+		differs = failure.Refused("migration_schema_differs", "the schema of the site's database differs from that of its migrations",
+			"write a migration for changes by hand or by the Worker; pages migrate reset creates the database again")
 	}
 	if s.term.JSON {
 		if err == nil {

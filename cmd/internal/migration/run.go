@@ -86,7 +86,7 @@ func (s *Site) Reset(ctx context.Context) error {
 		result, err := m.Reset(ctx)
 		stop()
 		if err != nil && result.Failed != "" && !s.term.JSON {
-			fmt.Fprintln(s.term.Stderr, "the database is as it was")
+			fmt.Fprintln(s.term.Stderr, "the database is unchanged")
 			return err
 		}
 		return s.printRun(result, err)
@@ -109,7 +109,7 @@ func (s *Site) printRun(result migrate.Result, err error) error {
 		s.term.Progress("applied %s", a.Name)
 	}
 	for _, name := range result.Squashed {
-		s.term.Progress("recorded %s in the place of the migrations it stands for", name)
+		s.term.Progress("recorded %s in place of the migrations that it replaces", name)
 	}
 	s.term.ProgressWarnings(doc.Warnings)
 	if err != nil {

@@ -97,7 +97,7 @@ func (s *Site) writeSchema(ctx context.Context, m *migrate.Migrator, file, text 
 		if compared.behind == behindDatabase {
 			return failure.Refused("schema-edited",
 				shown+" was edited since it was written: "+wording.Count(len(compared.changes), "difference"),
-				"pages migrate diff NAME writes a migration of the edit; to give it up, move the file away first")
+				"pages migrate diff NAME writes a migration of the edit; to discard it, move the file away first")
 		}
 		return s.replaceSchema(file, text)
 	case errors.Is(err, fs.ErrNotExist):
@@ -118,7 +118,7 @@ func (s *Site) replaceSchema(file, text string) error {
 
 func (s *Site) schemaUnwritable(file string, err error) error {
 	return failure.Resource("output-unusable", fmt.Sprintf("%s cannot be written", wording.QuotePath(s.term.Shown(file))),
-		"name a file that you may write to with --output", err)
+		"name a writable file with --output", err)
 }
 
 func (s *Site) printSchemaFile(file string) error {
@@ -286,16 +286,15 @@ func (c schemaComparison) failure(shown string) error {
 		if c.as != "" {
 			as = "the one after " + c.as
 		}
-		return failure.Refused("schema-outdated", fmt.Sprintf("%s is behind the database, with %s: its schema is %s", shown, n, as),
+		return failure.Refused("schema-outdated", fmt.Sprintf("%s is older than the database, with %s: its schema is %s", shown, n, as),
 			"pages migrate schema writes it; if the database is to go back to it, pages migrate diff NAME writes the migration")
 	case behindMigrations:
 		return failure.Refused("schema-outdated",
 			fmt.Sprintf("the database has %s from %s, which is the schema of its migrations", n, shown),
-			"pages migrate rehearse shows what was changed by hand or by the Worker, and belongs into a migration")
+			"pages migrate rehearse shows the changes by hand or by the Worker; write a migration for them")
 	}
-	return failure.Refused("schema-outdated", fmt.Sprintf("%s was edited, and the database is behind it, with %s", shown, n),
-		"pages migrate diff NAME writes a migration of the edit; where the database is right, move the file away, "+
-			"and pages migrate schema writes it")
+	return failure.Refused("schema-outdated", fmt.Sprintf("%s was edited, and the database is older, with %s", shown, n),
+		"pages migrate diff NAME writes a migration of the edit; if the database is right, move the file away and run pages migrate schema")
 }
 
 // printDifferences prints changes with the definitions before and after.

@@ -128,7 +128,7 @@ func (s *Site) printStatus(status migrate.Status) error {
 // Undo puts the database back as it was before the newest run, or with redo brings back the state that the last undo replaced.
 func (s *Site) Undo(ctx context.Context, redo bool) error {
 	return s.Write(ctx, migrate.Options{}, func(m *migrate.Migrator) error {
-		done := "brought back what the last undo replaced"
+		done := "restored the database that the last undo replaced"
 		if redo {
 			if err := m.Redo(ctx); err != nil {
 				return err
@@ -138,7 +138,7 @@ func (s *Site) Undo(ctx context.Context, redo bool) error {
 			if err != nil {
 				return err
 			}
-			done = "put the database back as it was at " + wording.Clock(from.MadeAt) + "; pages migrate undo --redo takes that back"
+			done = "restored the database as of " + wording.Clock(from.MadeAt) + "; pages migrate undo --redo takes this back"
 		}
 		status, err := m.Status(ctx)
 		if err != nil {

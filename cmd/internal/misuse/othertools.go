@@ -102,18 +102,18 @@ var OtherFlags = map[string]map[string]string{
 		"check":   planned,
 		"dry-run": planned,
 		"local":   isLocalOnly,
-		"remote":  "leave it out: pages deploy has the platform apply what is pending there",
+		"remote":  "leave it out: pages deploy makes the platform apply its pending migrations",
 	},
 }
 
 const (
 	isLocalOnly    = "leave it out: everything is on this machine until pages deploy"
-	noKeyFlag      = "leave it out: pages login asks for the key, or reads it from stdin; others can see what stands in a command line"
+	noKeyFlag      = "leave it out: pages login asks for the key, or reads it from stdin; others can read a command line"
 	oneEnvironment = "leave it out: a site has one environment; on this machine the values of its secrets are in .dev.vars"
 	isProduction   = "leave it out: pages deploy publishes; --preview gives a link instead"
 	neverAsk       = "nothing is published unasked: --propose-only prints the line that confirms, pages confirm ID"
 	onSave         = "pages dev builds at every save, and pages validate --watch checks at every save"
-	planned        = "pages migrate plan runs what is pending on a copy, and says what it would change"
+	planned        = "pages migrate plan runs the pending migrations on a copy, and shows the changes"
 )
 
 // MeantCommand is the command line that a word below cmd, which is no command, was most likely meant to begin; "" for none.

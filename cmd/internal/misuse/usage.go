@@ -92,7 +92,7 @@ func FlagMisuse(cmd *cobra.Command, err error) error {
 
 // BadValue is the error of a flag's value, from where it was given.
 func BadValue(where string, err *pflag.InvalidValueError) *failure.Error {
-	is := "not one that it takes: " + fmt.Sprint(err.Unwrap())
+	is := "a valid value: " + fmt.Sprint(err.Unwrap())
 	switch kind := err.GetFlag().Value.Type(); {
 	case kind == "bool":
 		is = "true or false"
@@ -101,5 +101,5 @@ func BadValue(where string, err *pflag.InvalidValueError) *failure.Error {
 	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"), strings.HasPrefix(kind, "float"):
 		is = "a number"
 	}
-	return failure.Usage("%s is %q; it is %s", where, err.GetValue(), is)
+	return failure.Usage("%s is %q; it must be %s", where, err.GetValue(), is)
 }

@@ -88,8 +88,8 @@ func (f Folder) check() error {
 		own := slices.Contains([]string{statefolder.IgnoreFile, serverFile, pidFile, openingFile}, name)
 		if !own && statefolder.Of(name, e.IsDir()) != statefolder.Litter {
 			return failure.Resource("data-foreign",
-				fmt.Sprintf("%s is no data folder of a service: it holds %q", wording.QuotePath(statefolder.Real(f.Dir)), name),
-				"give a folder that is empty, or that pages platform made, with --data", nil)
+				fmt.Sprintf("%s is not a data folder of a service: it holds %q", wording.QuotePath(statefolder.Real(f.Dir)), name),
+				"pass an empty folder, or one that pages platform created, with --data", nil)
 		}
 	}
 	return nil
@@ -98,13 +98,13 @@ func (f Folder) check() error {
 func (f Folder) unusable(err error) error {
 	if damaged, ok := errors.AsType[*service.DamagedError](err); ok {
 		return failure.Resource("database-damaged", fmt.Sprintf("the service's database %s is damaged", wording.QuotePath(damaged.Path)),
-			"make a data folder of a backup, and go on with that: pages platform restore BACKUP --data FOLDER", damaged.Reason)
+			"restore a backup to another folder, and use that: pages platform restore BACKUP --data FOLDER", damaged.Reason)
 	}
 	if dbfile.FullDisk(f.Dir, err) {
 		return failure.FullDisk("the data folder "+wording.QuotePath(f.Dir), err)
 	}
 	return failure.Resource("data-unusable", fmt.Sprintf("the data folder %s cannot be used", wording.QuotePath(f.Dir)),
-		"make it a folder that you may write to, or give another with --data", err)
+		"make it writable, or pass another with --data", err)
 }
 
 // lockServer makes sure that one service runs on the data.
@@ -123,7 +123,7 @@ func (f Folder) lockServer() (unlock func(), err error) {
 		}
 		return nil, failure.Resource("already-running",
 			fmt.Sprintf("another pages platform%s uses the data folder %s", process, wording.QuotePath(f.Dir)),
-			"use that one, stop it, or give this one its own --data", nil)
+			"use that one, stop it, or pass another --data", nil)
 	}
 	// For the message above; a full disk is no reason not to start.
 	_ = os.WriteFile(holder, []byte(strconv.Itoa(os.Getpid())), 0o600)

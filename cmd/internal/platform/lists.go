@@ -75,7 +75,7 @@ type Member struct {
 	Role      string `json:"role"`
 }
 
-// Members lists who belongs to which workspace.
+// Members lists the members of the workspaces.
 func Members(ctx context.Context, s *service.Service) (MemberList, error) {
 	members, err := s.Members(ctx)
 	list := MemberList{Members: make([]Member, len(members))}

@@ -37,7 +37,7 @@ func Mails(dir, to string) (MailList, error) {
 	found, err := outbox.List(outboxDir(dir))
 	if err != nil {
 		return list, failure.Resource("outbox-unreadable", fmt.Sprintf("the outbox of %s cannot be read", wording.QuotePath(dir)),
-			"make the folder one that you may read, and move away what is no mail there", err)
+			"make the folder readable, and move all files but mails out of it", err)
 	}
 	for _, m := range found {
 		if to == "" || strings.EqualFold(to, m.To) {

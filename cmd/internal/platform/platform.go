@@ -107,7 +107,7 @@ func backupError(err error, existsFix string) error {
 		}
 	}
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
-		return failure.Resource("backup-failed", err.Error(), "make room, and see that you may write there", err)
+		return failure.Resource("backup-failed", err.Error(), "free some space, and make the folder writable", err)
 	}
 	const readOnly, ioerr, full, cantOpen = 8, 10, 13, 14 // of SQLite, which could not write beside a database
 	failed, ok := errors.AsType[interface {
@@ -116,8 +116,7 @@ func backupError(err error, existsFix string) error {
 	}](err)
 	if ok && slices.Contains([]int{readOnly, ioerr, full, cantOpen}, failed.Code()&0xff) {
 		return failure.Resource("backup-failed", "a database could not be read or written",
-			"make room on the disk of the data folder, and see that you may write there: what reads a database keeps "+
-				"an index beside it", err)
+			"free some space on the disk of the data folder, and make it writable: readers of a database keep an index beside it", err)
 	}
 	return fmt.Errorf("backup: %w", err)
 }

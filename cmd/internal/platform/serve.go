@@ -39,7 +39,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 	}
 	defer unlock()
 	o.Host.Dir, o.Host.Now, o.Host.Logger = folder.Dir, o.Now, o.Logger
-	o.Host.MailNote = "This service sends no mail to sign in: pages platform mail shows the link, run where pages platform was."
+	o.Host.MailNote = "This service sends no sign-in mails: pages platform mail, in the folder of pages platform, shows the link."
 	sites, err := host.New(ctx, o.Host)
 	if err != nil {
 		return folder.unusable(err)
@@ -125,9 +125,8 @@ func (o Options) serve(ctx context.Context, s *service.Service, sockets *devserv
 	case <-s.Failed():
 		drain = failedDrainTime
 		err = failure.Resource("disk-failed",
-			"a write did not reach the disk, so the service ended: what it acknowledged is kept, what it was about to "+
-				"acknowledge may be there or not",
-			"look in the system's log for what is wrong with the disk, then start the service again", s.Failure())
+			"a write did not reach the disk, so the service ended: acknowledged writes are kept, pending ones may be lost",
+			"look for disk errors in the system's log, then start the service again", s.Failure())
 	}
 	drained, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()

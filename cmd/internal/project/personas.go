@@ -57,7 +57,7 @@ func ReadPersonas(dir string) ([]site.Persona, *diagnostic.Diagnostic) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return nil, refusePersonas(text, 0, "this is no list of personas")
+		return nil, refusePersonas(text, 0, "this is not a list of personas")
 	}
 	for d.More() {
 		at := len(text) - len(bytes.TrimLeft(text[d.InputOffset():], ", \t\r\n"))
@@ -115,7 +115,7 @@ func refusePersonas(text []byte, offset int, why string) *diagnostic.Diagnostic 
 	return &diagnostic.Diagnostic{
 		Severity: diagnostic.Error, Code: "personas-invalid", File: PersonasFile, Message: why,
 		Line: at, Column: column, EndLine: at, EndColumn: column + 1,
-		Fix: `write [{"key": "ada", "email": "ada@example.test", "name": "Ada"}]; "outsider": true is for who is no member`,
+		Fix: `write [{"key": "ada", "email": "ada@example.test", "name": "Ada"}]; "outsider": true is for a person who is not a member`,
 	}
 }
 

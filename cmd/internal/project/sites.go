@@ -100,7 +100,7 @@ func (s *Sites) folderOf(path string) (string, error) {
 	case !info.IsDir() && filepath.Base(abs) != manifest.FileName:
 		return "", &failure.Error{
 			Exit: failure.ExitRefused, Code: "not-a-manifest",
-			Message: fmt.Sprintf("%s is no folder and not called %s", wording.QuotePath(path), manifest.FileName),
+			Message: fmt.Sprintf("%s is neither a folder nor called %s", wording.QuotePath(path), manifest.FileName),
 			Fix:     cmp.Or(insteadOfNamed(s.Terminal, path, abs), "name a site's folder or its "+manifest.FileName),
 		}
 	case !info.IsDir():

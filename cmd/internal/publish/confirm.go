@@ -121,7 +121,7 @@ func (p *Proposer) changedSince(ctx context.Context, tool string, resp client.Re
 		page, err := deploy.FindPage(list, done.SiteID)
 		switch {
 		case err != nil:
-			return "the site is not there any more"
+			return "the site no longer exists"
 		case tool == s.Contract.SchedulePublish.Name:
 			return scheduleSince(page, done.Revision, done.At)
 		case page.LiveRevision == nil:
@@ -166,7 +166,7 @@ func scheduleSince(page toolapi.Page, revision, at string) string {
 // reportRepeated prints the first result of a call that was confirmed before, and the state now.
 func (p *Proposer) reportRepeated(resp client.Response, now string) error {
 	t := p.Session.Term
-	t.Progress("%s this was confirmed before, and was done once: %s", t.Paint("33", "note:"), wording.Printable(now))
+	t.Progress("%s this was confirmed before, and happened once: %s", t.Paint("33", "note:"), wording.Printable(now))
 	var done struct {
 		Hostname string `json:"hostname"`
 		At       string `json:"at"` // of a schedule

@@ -95,8 +95,8 @@ func lossFailure(lost []toolapi.DataLoss, allowed toolapi.TableNames, command st
 	}
 	return &failure.Error{
 		Exit: failure.ExitRefused, Code: toolapi.CodeDataLoss,
-		Message: "the migrations take rows or values away: " + wording.Printable(inWords(toolapi.SumLosses(lost))),
-		Fix:     "if that is meant: " + command + wording.Printable(lossFlags(flags)) + comment,
+		Message: "the migrations delete rows or values: " + wording.Printable(inWords(toolapi.SumLosses(lost))),
+		Fix:     "to allow it: " + command + wording.Printable(lossFlags(flags)) + comment,
 		Detail:  &failure.Detail{DataLoss: lost},
 	}
 }

@@ -23,7 +23,7 @@ func TestLossFailure(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			refused, ok := errors.AsType[*failure.Error](lossFailure(lost, c.allowed, "pages deploy"))
-			if !ok || !strings.HasPrefix(refused.Fix, "if that is meant: "+c.command) {
+			if !ok || !strings.HasPrefix(refused.Fix, "to allow it: "+c.command) {
 				t.Errorf("%+v", refused)
 			}
 		})

@@ -42,7 +42,7 @@ type DeployOptions struct {
 	At          string // publish at this time
 	ProposeOnly bool
 	ProposalOut string             // a file for the proposal
-	AllowPublic bool               // let paths become public that were for members
+	AllowPublic bool               // allow paths for members to become public
 	AllowLoss   toolapi.TableNames // tables that may lose rows and values by the migrations
 	Force       bool               // publish over a revision that someone else published meanwhile
 	SourceMaps  bool
@@ -155,7 +155,7 @@ func (d *deployment) run(ctx context.Context) error {
 	PrintPlan(t, t.Stderr, d.planned)
 	if plan.Opens() && !o.AllowPublic {
 		return failure.Refused("opens-members-paths", "paths that only members may see now would become public",
-			"guard them in \"routes\", or deploy with --allow-public if that is meant")
+			"guard them in \"routes\", or allow it with --allow-public")
 	}
 	if !plan.Changes && !o.Preview && o.At == "" {
 		return d.reportUnchanged(ctx, page)
@@ -195,7 +195,7 @@ func (d *deployment) createPage(ctx context.Context) error {
 	if s.Site != "" {
 		return &failure.Error{
 			Exit: failure.ExitUsage, Code: "usage",
-			Message: "--create makes a new site, and this folder is linked to, or --site names, one that there is: " + s.Site,
+			Message: "--create makes a new site, but this folder's link or --site names an existing one: " + s.Site,
 			Fix:     "publish there without --create; to make another site, remove .pages/link.json or leave --site out",
 		}
 	}
@@ -327,7 +327,7 @@ func (d *deployment) decide(ctx context.Context, p *deploy.Proposal) (client.Res
 		}
 		if err != nil {
 			return client.Response{}, failure.Resource("proposal-unwritable",
-				file+" cannot be written", "give a file that you may write to", err)
+				file+" cannot be written", "name a writable file", err)
 		}
 	}
 	resp, err := d.proposer.decide(ctx, p)
@@ -412,7 +412,7 @@ func (d *deployment) finishPlan() error {
 			err = os.WriteFile(t.Path(file), append(text, '\n'), 0o644)
 		}
 		if err != nil {
-			return failure.Resource("plan-unwritable", file+" cannot be written", "give a file that you may write to", err)
+			return failure.Resource("plan-unwritable", file+" cannot be written", "name a writable file", err)
 		}
 	}
 	if t.JSON {
@@ -439,7 +439,7 @@ func (d *deployment) planOffline(ctx context.Context) error {
 		return err
 	}
 	plan.MissingSecrets = []string{} // a service knows
-	d.planned, d.outcome = &plan, "no service was asked: this is compared with nothing"
+	d.planned, d.outcome = &plan, "no service was asked: everything counts as new"
 	d.page.Name = filepath.Base(d.options.Remote.Dir)
 	if t := d.session.Term; t.JSON {
 		t.PrintJSON(PlanReport{OK: true, SiteName: d.page.Name, Plan: plan})

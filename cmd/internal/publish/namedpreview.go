@@ -100,7 +100,7 @@ func (d *deployment) deployNamed(ctx context.Context) error {
 	t := s.Term
 	t.Progress("%s", wording.Printable(d.outcome))
 	if made.SeedChanged {
-		t.Progress("%s %s is another one than the one that ran; --fresh begins the data with it", t.Paint("33", "note:"), seedFile)
+		t.Progress("%s %s has changed since it ran; --fresh starts the data with it", t.Paint("33", "note:"), seedFile)
 	}
 	t.Progress("this revision alone: %s", wording.Printable(made.RevisionURL))
 	if t.JSON {
@@ -119,7 +119,7 @@ func dataText(p toolapi.DeployedPreview) string {
 	return map[toolapi.PreviewData]string{
 		toolapi.DataCopy: "a copy of the live data", toolapi.DataEmpty: "an empty database",
 		toolapi.DataSeed: "the data of " + seedFile,
-	}[p.Data] + ", begun anew: " + p.Because
+	}[p.Data] + ", started again: " + p.Because
 }
 
 // previewError gives the error of a preview its remedy.
@@ -132,11 +132,11 @@ func previewError(err error) error {
 	}
 	switch {
 	case refused.Code == toolapi.CodeSchemaAhead:
-		f.Fix = "bring what is live into the branch, or begin without the live data: --data empty"
+		f.Fix = "bring the live migrations into the branch, or start without the live data: --data empty"
 	case refused.Code == toolapi.CodeMigrationFailed:
-		f.Fix = "correct the migration, and deploy again; the preview shows what it showed before"
+		f.Fix = "correct the migration, and deploy again; the preview still shows its last revision"
 	case refused.Code == toolapi.CodeSeedFailed:
-		f.Fix = "correct " + seedFile + ", and deploy again; the preview shows what it showed before"
+		f.Fix = "correct " + seedFile + ", and deploy again; the preview still shows its last revision"
 	case refused.Code == toolapi.CodeTooManyPreviews:
 		f.Fix = "pages preview list shows them; pages preview remove NAME removes one"
 	case refused.Status == http.StatusNotFound && refused.Code == toolapi.CodeNotFound:
@@ -166,7 +166,7 @@ func (d *deployment) writeComment(ctx context.Context, err error) error {
 		if f, ok := errors.AsType[*failure.Error](err); ok {
 			message = f.Message
 		}
-		fmt.Fprintf(&b, "**This push has no preview:** %s\n\nWhat the preview showed before, it shows still.\n", markdown(message))
+		fmt.Fprintf(&b, "**This push has no preview:** %s\n\nThe preview still shows its last revision.\n", markdown(message))
 		return d.options.Named.Comment.Write(ctx, d.marker(), b.String())
 	}
 	r := d.preview

@@ -151,17 +151,17 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 			t.add("33", "  %s becomes members only", a.Path)
 		}
 	}
-	t.list("33", "source maps, from which anyone can read what scripts were made of (.assetsignore with *.map leaves them out)",
+	t.list("33", "source maps, which show everyone the sources of scripts (.assetsignore with *.map leaves them out)",
 		t.first(p.SourceMaps))
-	t.list("31", "routes that the Worker answers no more", p.LostRoutes)
+	t.list("31", "routes that the Worker no longer answers", p.LostRoutes)
 	migrations := "migrations that run before it goes live"
 	if p.Live != "" { // the database may have them of a revision that was live before
 		migrations = "migrations that are not live yet (each runs before it goes live, unless the database has it)"
 	}
 	t.list("", migrations, p.Migrations)
 	t.addMigrated(p)
-	t.list("", "made on the first publish", p.Provisions)
-	t.list("33", "the Worker loses (what is in them stays)", p.Dropped)
+	t.list("", "created on the first publish", p.Provisions)
+	t.list("33", "bindings that the Worker loses (their data stays)", p.Dropped)
 	t.list("33;1", "secrets without a value on the site (set them: pages secrets set NAME)", p.MissingSecrets)
 	for _, l := range p.Limits {
 		t.add("", "limit %s: %d, was %d", l.Name, l.Now, l.Was)

@@ -64,7 +64,7 @@ func (o RestoreOptions) arguments(s *remote.Session) (args toolapi.RestoreDataAr
 	}
 	ago, err := ParseDuration(o.At)
 	if err != nil || ago <= 0 {
-		return args, failure.Usage("--at is %q; it is a restore point, such as p12, how long ago, such as 10m, 3h or 2d, or a time "+
+		return args, failure.Usage("--at is %q; it must be a restore point, such as p12, how long ago, such as 10m, 3h or 2d, or a time "+
 			"with its offset, such as 2026-12-01T09:00:00+01:00", o.At)
 	}
 	args.At = toolapi.Timestamp(s.Term.Now().Add(-ago).UTC().Format(time.RFC3339Nano))
@@ -77,7 +77,7 @@ func TableList(texts []string) (tables []string, err error) {
 	for rest := text; ; {
 		name, more, found := sqltext.CutNames(rest, ',')
 		if name = sqltext.Unquoted(strings.TrimSpace(name)); name == "" {
-			return nil, failure.Usage("--tables is %q; it is names of tables with commas between them, such as people,\"old trips\"", text)
+			return nil, failure.Usage("--tables is %q; it must be names of tables with commas between them, such as people,\"old trips\"", text)
 		}
 		tables, rest = append(tables, name), more
 		if !found {
@@ -89,7 +89,7 @@ func TableList(texts []string) (tables []string, err error) {
 // Check refuses options that do not go together, and a time that is to come.
 func (o RestoreOptions) Check(now time.Time) error {
 	if at, ok := toolapi.Timestamp(o.At).Moment(); ok && at.After(now.Add(time.Minute)) { // clocks differ
-		return failure.Usage("--at is %s, which is to come; a restore brings back what was", o.At)
+		return failure.Usage("--at is %s, which is in the future", o.At)
 	}
 	switch {
 	case o.Before == "" && o.At == "":
@@ -97,9 +97,9 @@ func (o RestoreOptions) Check(now time.Time) error {
 	case o.Before != "" && o.At != "":
 		return failure.Usage("--before and --at both choose the data to restore; pass one of them")
 	case o.Into != "live" && o.Into != "preview":
-		return failure.Usage("--into is %q; it is live or preview", o.Into)
+		return failure.Usage("--into is %q; it must be live or preview", o.Into)
 	case o.Leads != "keep" && o.Leads != "drop":
-		return failure.Usage("--leads is %q; it is keep or drop", o.Leads)
+		return failure.Usage("--leads is %q; it must be keep or drop", o.Leads)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func pointReason(p toolapi.RestorePoint) string {
 
 // PrintBound says which restore points are kept.
 func PrintBound(t *terminal.Terminal, list toolapi.RestorePoints) {
-	t.Progress("kept are %s: at most %d points and %s", wording.Printable(list.Rule), list.MaxPoints, wording.Size(list.MaxBytes))
+	t.Progress("the service keeps %s: at most %d points and %s", wording.Printable(list.Rule), list.MaxPoints, wording.Size(list.MaxBytes))
 }
 
 // printRestore prints the effects of a restore on the data, except for lines that it has printed before.
@@ -176,7 +176,7 @@ func restoreText(m toolapi.Migrated) *planText {
 		case l.File != "":
 			what = fmt.Sprintf("%s of the restore point once more (%s, %s:%d)", what, l.Cause, l.File, l.Line)
 		case l.Cause != toolapi.CauseRestoreValues:
-			what += ", which came or changed since"
+			what += ", which are newer"
 		}
 		t.add("31;1", "! %s", what)
 	}
@@ -195,7 +195,7 @@ func restoreText(m toolapi.Migrated) *planText {
 		t.add("", "  %s again on the data: %s", verb, strings.Join(names, ", "))
 	}
 	if m.Rehearsal.State == toolapi.RehearsalSkipped {
-		t.add("33;1", "what is lost was not looked at: %s", m.Rehearsal.Reason)
+		t.add("33;1", "the losses are unknown: %s", m.Rehearsal.Reason)
 	}
 	return t
 }
@@ -219,7 +219,7 @@ func (p *Proposer) reportRestore(body json.RawMessage) error {
 	text := deploy.Serving(url+" with revision "+done.Revision+" and the data of "+done.Point.ID, &done.Revision, done.ServingNow)
 	t.Progress("%s", wording.Printable(text))
 	if done.SavedAs != nil {
-		t.Progress("what was there until now is %s: pages restore --at %s brings it back",
+		t.Progress("the data from before the restore is in %s: pages restore --at %s brings it back",
 			wording.Printable(*done.SavedAs), wording.Printable(*done.SavedAs))
 	}
 	fmt.Fprintln(t.Stdout, wording.Printable(url))

@@ -69,7 +69,7 @@ func makePreview(ctx context.Context, s *remote.Session, revision string, expire
 func CheckTime(text string, now time.Time) error {
 	at, ok := toolapi.Timestamp(text).Moment()
 	if !ok {
-		f := failure.Usage("--at is %q; it is a time with its offset, such as %s",
+		f := failure.Usage("--at is %q; it must be a time with its offset, such as %s",
 			text, now.AddDate(0, 0, 1).Truncate(time.Hour).Format(time.RFC3339))
 		for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04"} {
 			if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil { // it lacks the offset alone

@@ -21,7 +21,7 @@ func Unschedule(ctx context.Context, s *remote.Session) error {
 		s.Term.PrintJSON(done)
 		return nil
 	}
-	s.Term.Progress("called off: revision %s does not go live on %s; what is live stays",
+	s.Term.Progress("canceled: revision %s does not go live on %s; the live revision stays",
 		wording.Printable(done.Revision), wording.Printable(momentText(done.At)))
 	return nil
 }
@@ -42,8 +42,8 @@ func momentText(at string) string {
 func (p *Proposer) scheduleNote(done toolapi.SchedulePublish) string {
 	instead := ""
 	if done.Replaced {
-		instead = ", instead of what was scheduled before"
+		instead = ", instead of the revision scheduled before"
 	}
-	return fmt.Sprintf("revision %s is scheduled for %s%s; until then the site stays as it is. Call it off with %s",
+	return fmt.Sprintf("revision %s is scheduled for %s%s; until then the site stays as it is. Cancel it with %s",
 		done.Revision, momentText(done.At), instead, p.namingSite("pages unschedule"))
 }

@@ -47,8 +47,8 @@ func ReadSecret(ctx context.Context, t *terminal.Terminal, name string) (string,
 	}
 	switch {
 	case value == "":
-		return "", failure.Refused("empty-secret", "the value is empty, which is no value",
-			"to take a secret away: pages secrets remove "+wording.ShellWord(name))
+		return "", failure.Refused("empty-secret", "the value is empty",
+			"to remove a secret: pages secrets remove "+wording.ShellWord(name))
 	case len(value) > maxSecret:
 		return "", failure.Refused("long-secret", fmt.Sprintf("the value is longer than %d bytes", maxSecret), "")
 	}

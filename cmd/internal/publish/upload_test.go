@@ -133,8 +133,7 @@ func TestPlanOfSourceMaps(t *testing.T) {
 	if got := strings.Join(p.SourceMaps, " "); got != "public/app.js.map" {
 		t.Errorf("got %q", got)
 	}
-	const line = "source maps, from which anyone can read what scripts were made of " +
-		"(.assetsignore with *.map leaves them out): public/app.js.map"
+	const line = "source maps, which show everyone the sources of scripts (.assetsignore with *.map leaves them out): public/app.js.map"
 	if !slices.ContainsFunc(planLines(&p, false), func(l planLine) bool { return l.text == line }) {
 		t.Errorf("no line %q", line)
 	}

@@ -68,7 +68,7 @@ func FromEnvironment(lookup func(string) (string, bool)) (*PullRequest, error) {
 		}
 	}
 	if u, err := url.Parse(p.api); err != nil || u.Host == "" || u.Scheme != "https" && !isLoopback(u.Hostname()) {
-		return nil, failure.Usage("GITHUB_API_URL is %q; it is an https address", p.api)
+		return nil, failure.Usage("GITHUB_API_URL is %q; it must be an https address", p.api)
 	}
 	p.number = event.PullRequest.Number
 	return p, nil

@@ -50,7 +50,7 @@ func loadCredentials(t *terminal.Terminal) (*credentials, error) {
 	}
 	if err != nil {
 		return nil, failure.Resource("settings-unreadable", store.path+", which keeps the API keys, cannot be read",
-			"mend it, or make it one that you may read; or move it away, and log in to each service again", err)
+			"correct it, or make it readable; or move it away, and log in to each service again", err)
 	}
 	if store.Logins == nil {
 		store.Logins = map[string]login{}
@@ -91,7 +91,7 @@ func (c *credentials) save() error {
 	}
 	if err != nil {
 		return failure.Resource("settings-unwritable",
-			c.path+" cannot be written", "make its folder one that you may write to, or use PAGES_API_KEY", err)
+			c.path+" cannot be written", "make its folder writable, or use PAGES_API_KEY", err)
 	}
 	return nil
 }
@@ -161,9 +161,9 @@ func (o Options) saveKey(ctx context.Context, store *credentials, base, key, whe
 			return "", context.Cause(ctx)
 		case where == "keyring":
 			return "", failure.Resource("keyring",
-				"the system's keyring does not take the key", "unlock it, or keep the key in a file with --store file", err)
+				"the system's keyring refuses the key", "unlock it, or keep the key in a file with --store file", err)
 		case o.Term.Verbose:
-			o.Term.Progress("the system's keyring does not take the key: %v", err)
+			o.Term.Progress("the system's keyring refuses the key: %v", err)
 		}
 	}
 	store.Default, store.Logins[base] = base, kept
@@ -194,12 +194,12 @@ func Logout(ctx context.Context, t *terminal.Terminal, address string) (r LoginR
 		if base != "" {
 			msg = fmt.Sprintf("there is no login for %q", base)
 		}
-		return r, failure.Refused("not-logged-in", msg, "pages whoami says which key is used")
+		return r, failure.Refused("not-logged-in", msg, "pages whoami shows which key is used")
 	}
 	if kept.Keyring {
 		_, err := askKeyring(ctx, func() (string, error) { return "", keyring.Delete(keyringService, base) })
 		if err != nil && !errors.Is(err, keyring.ErrNotFound) {
-			return r, failure.Resource("keyring", "the system's keyring does not forget the key", "unlock it, and try again", err)
+			return r, failure.Resource("keyring", "the system's keyring does not remove the key", "unlock it, and try again", err)
 		}
 	}
 	delete(store.Logins, base)

@@ -23,7 +23,7 @@ func Error(err error) error {
 	if e, ok := errors.AsType[*deploy.UnfinishedError](err); ok {
 		f := &failure.Error{
 			Exit: failure.ExitResume, Code: "unfinished", Message: wording.Printable(e.Error()),
-			Fix: "run the same command again: it sends what is missing", Err: err,
+			Fix: "run the same command again: it sends the missing files", Err: err,
 		}
 		if cause := cmp.Or(refusedStatus(err), noResponse(err)); cause != nil {
 			f.Detail = cause.Detail
@@ -43,19 +43,19 @@ func Error(err error) error {
 
 // commandFixes are remedies in words of the commands, for refusals whose own remedy speaks of arguments of tools, or that have none.
 var commandFixes = map[string]string{
-	toolapi.CodeSchemaAhead: "pages restore --before REVISION brings back the code with the data of then (pages restore --list shows " +
-		"what there is); or deploy a revision that has them, or add --force to pages rollback if its code works with them",
+	toolapi.CodeSchemaAhead: "pages restore --before REVISION brings back code and data from then (pages restore --list shows the " +
+		"points); or deploy a revision that has them, or add --force to pages rollback if its code works with them",
 	toolapi.CodeRestorePointUnknown: "pages restore --list shows the restore points",
 	toolapi.CodeTablesUnfit:         "put all back, without --tables; --into preview shows it first",
-	toolapi.CodeMigrationFailed:     "correct the migration, and deploy again; visitors see what they saw before",
-	toolapi.CodeDataLoss: "propose it again, which shows what is lost now, and name the tables: --allow-data-loss TABLE; or write the " +
+	toolapi.CodeMigrationFailed:     "correct the migration, and deploy again; visitors still see the old revision",
+	toolapi.CodeDataLoss: "propose it again, which shows the present losses, and name the tables: --allow-data-loss TABLE; or write the " +
 		"comment -- pages: loses TABLE above the statement",
-	toolapi.CodeWorkerFailed:     "correct the Worker, and deploy again; visitors see what they saw before",
+	toolapi.CodeWorkerFailed:     "correct the Worker, and deploy again; visitors still see the old revision",
 	toolapi.CodeNotScheduled:     "pages revisions shows what is scheduled; pages deploy --at TIME schedules a publish",
 	toolapi.CodeScheduleTooSoon:  "give a later time, or deploy without --at",
-	toolapi.CodeRevisionUnknown:  "pages revisions lists what was live; pages deploy publishes what is here",
-	toolapi.CodeRevisionNotFound: "pages revisions lists the revisions; pages deploy --preview makes one of what is here",
-	toolapi.CodeSecretUnknown:    "pages secrets list names those that there are",
+	toolapi.CodeRevisionUnknown:  "pages revisions lists the revisions; pages deploy publishes this folder",
+	toolapi.CodeRevisionNotFound: "pages revisions lists the revisions; pages deploy --preview makes one of this folder",
+	toolapi.CodeSecretUnknown:    "pages secrets list shows the names",
 	toolapi.CodeDomainUnproven: "set it at your DNS provider, and verify again: a change may take minutes to show, and an " +
 		"hour if the record had another value before",
 	toolapi.CodeDomainTaken: "pages domains list lists those of the workspace; pages domains point moves one",
@@ -119,7 +119,7 @@ func refusedStatus(err error) *failure.Error {
 	case e.Status == http.StatusUnauthorized:
 		f.Exit, f.Fix = failure.ExitAccess, "check the key: PAGES_API_KEY, --api-key-file, or pages login"
 	case e.Status == http.StatusNotFound && e.Code == toolapi.CodeNotFound:
-		f.Fix = "check PAGES_BASE_URL, which has nothing of /api/v1 and what follows; pages tools lists what the service has"
+		f.Fix = "check PAGES_BASE_URL: leave out /api/v1 and the rest of the path; pages tools lists the tools of the service"
 	case e.Status == http.StatusForbidden:
 		f.Exit, f.Fix = failure.ExitAccess, "the key is valid, but the API is closed to it: ask an owner of the workspace"
 	case e.Status == http.StatusTooManyRequests:
@@ -128,7 +128,7 @@ func refusedStatus(err error) *failure.Error {
 			f.Fix = fmt.Sprintf("wait %d s, or use another key", e.RetryAfter)
 		}
 	case e.Code == toolapi.CodeUploadExpired, e.Code == toolapi.CodeUploadNotFound:
-		f.Fix = "run the same command again: it declares the files anew, and sends what is missing"
+		f.Fix = "run the same command again: it declares the files again, and sends the missing ones"
 	case e.Code == toolapi.CodeTooManyUploads:
 		f.Fix = "let another deploy end, or end one: pages revisions uploads lists them"
 	case e.Code == toolapi.CodeTooManyPreviews:
@@ -161,7 +161,7 @@ func refusedBetween(e *client.StatusError, f *failure.Error) {
 	case e.Temporary(), e.Status >= http.StatusInternalServerError:
 		f.Exit, f.Fix = failure.ExitNetwork, "try again; a proxy in front of the service may be unable to reach it"
 	default:
-		f.Fix = "check PAGES_BASE_URL, and what stands between this machine and the service"
+		f.Fix = "check PAGES_BASE_URL, and the proxies between this machine and the service"
 	}
 }
 
@@ -177,10 +177,10 @@ func noResponse(err error) *failure.Error {
 		case e.Proxy != "" && strings.Contains(e.Err.Error(), http.StatusText(http.StatusProxyAuthRequired)):
 			f.Fix = proxyName
 		case e.Proxy != "" && !e.Reached:
-			f.Fix = "the variable HTTPS_PROXY (or HTTP_PROXY, or in lower case) names that proxy: correct it or take it away, or name " +
+			f.Fix = "the variable HTTPS_PROXY (or HTTP_PROXY, or in lower case) names that proxy: correct or remove it, or name " +
 				"the service's host in NO_PROXY"
 		case errors.Is(err, http.ErrSchemeMismatch):
-			f.Message = "the service does not answer: http is spoken there, and not https"
+			f.Message = "the service does not answer: it speaks http, not https"
 			f.Fix = "check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://"
 		case e.Untrusted():
 			f.Fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name " +
@@ -211,7 +211,7 @@ func refusedDeploy(err error) *failure.Error {
 	if e, ok := errors.AsType[*deploy.ConflictError](err); ok {
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: toolapi.CodeRevisionConflict, Message: wording.Printable(e.Error()),
-			Fix: "look at it with pages deploy --plan, and deploy again; --force leaves the check out", Err: err,
+			Fix: "look at it with pages deploy --plan, and deploy again; --force skips the check", Err: err,
 		}
 	}
 	e, ok := errors.AsType[*deploy.UnknownSiteError](err)

@@ -28,12 +28,12 @@ func TestInterruptedDeploys(t *testing.T) {
 		"network lost while sending": {
 			&deploy.UnfinishedError{Stored: 3, Missing: 4, Err: lost},
 			failure.ExitResume, "unfinished",
-			"run the same command again: it sends what is missing", "r1",
+			"run the same command again: it sends the missing files", "r1",
 		},
 		"service shut down": {
 			&deploy.UnfinishedError{Stored: 3, Missing: 4, Err: status(503, toolapi.CodePagesUnavailable)},
 			failure.ExitResume, "unfinished",
-			"run the same command again: it sends what is missing", "r2",
+			"run the same command again: it sends the missing files", "r2",
 		},
 		"network lost before": {
 			lost, failure.ExitNetwork, "no-answer",
@@ -52,7 +52,7 @@ func TestInterruptedDeploys(t *testing.T) {
 		},
 		"an address below the API's": {
 			status(404, toolapi.CodeNotFound), failure.ExitRefused, toolapi.CodeNotFound,
-			"check PAGES_BASE_URL, which has nothing of /api/v1 and what follows; pages tools lists what the service has", "r2",
+			"check PAGES_BASE_URL: leave out /api/v1 and the rest of the path; pages tools lists the tools of the service", "r2",
 		},
 		"a proxy that takes no large file": {
 			&client.StatusError{Status: 413, Sent: "public/a", Kind: "text/html", RequestID: "r2"}, failure.ExitRefused, "http-413",
@@ -76,7 +76,7 @@ func TestInterruptedDeploys(t *testing.T) {
 		"a dead proxy": {
 			&client.TransportError{Proxy: "http://proxy:3128", RequestID: "r1", Err: errors.New("connection refused")},
 			failure.ExitNetwork, "no-answer",
-			"the variable HTTPS_PROXY (or HTTP_PROXY, or in lower case) names that proxy: correct it or take it away, or name the " +
+			"the variable HTTPS_PROXY (or HTTP_PROXY, or in lower case) names that proxy: correct or remove it, or name the " +
 				"service's host in NO_PROXY", "r1",
 		},
 		"service away before": {
@@ -91,7 +91,7 @@ func TestInterruptedDeploys(t *testing.T) {
 		"someone else was faster": {
 			&deploy.ConflictError{Live: "r2-b"},
 			failure.ExitRefused, toolapi.CodeRevisionConflict,
-			"look at it with pages deploy --plan, and deploy again; --force leaves the check out", "",
+			"look at it with pages deploy --plan, and deploy again; --force skips the check", "",
 		},
 		"key revoked meanwhile": {
 			status(401, toolapi.CodeUnauthorized), failure.ExitAccess, toolapi.CodeUnauthorized,
@@ -112,11 +112,11 @@ func TestInterruptedDeploys(t *testing.T) {
 		},
 		"upload expired for good": {
 			status(410, toolapi.CodeUploadExpired), failure.ExitRefused, toolapi.CodeUploadExpired,
-			"run the same command again: it declares the files anew, and sends what is missing", "r2",
+			"run the same command again: it declares the files again, and sends the missing ones", "r2",
 		},
 		"upload cancelled for good": {
 			status(404, toolapi.CodeUploadNotFound), failure.ExitRefused, toolapi.CodeUploadNotFound,
-			"run the same command again: it declares the files anew, and sends what is missing", "r2",
+			"run the same command again: it declares the files again, and sends the missing ones", "r2",
 		},
 		"too many uploads are open": {
 			status(409, toolapi.CodeTooManyUploads), failure.ExitRefused, toolapi.CodeTooManyUploads,

@@ -64,7 +64,7 @@ func (o Options) findKey(ctx context.Context, store *credentials, base string) (
 	k.from = "the system's keyring"
 	text, err := askKeyring(ctx, func() (string, error) { return keyring.Get(keyringService, base) })
 	if err != nil {
-		return k, failure.Resource("keyring", "the system's keyring does not give the key", "unlock it, or run pages login again", err)
+		return k, failure.Resource("keyring", "the system's keyring does not return the key", "unlock it, or run pages login again", err)
 	}
 	k.text, err = checkKey(text, k.from)
 	return k, err
@@ -125,11 +125,11 @@ var quotedValue = regexp.MustCompile("^(\".*\"|'.*')$")
 func checkKey(text, from string) (string, error) {
 	key := strings.TrimSpace(text)
 	if quotedValue.MatchString(key) {
-		return "", failure.Refused("bad-key", "what "+from+" holds is in quotes", "leave the quotes out: they are no part of the key")
+		return "", failure.Refused("bad-key", "the key in "+from+" is in quotes", "remove the quotes: they are not part of the key")
 	}
 	if key == "" || len(key) >= maxKey || strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return "", failure.Refused("bad-key", "what "+from+" holds is no API key: it is empty, or has other characters than a key",
-			"it holds the key and nothing else")
+		return "", failure.Refused("bad-key", from+" does not hold an API key: it is empty, or has characters that a key cannot have",
+			"write the key into it, and nothing else")
 	}
 	return key, nil
 }

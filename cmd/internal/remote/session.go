@@ -167,8 +167,8 @@ func OpenSite(ctx context.Context, o Options) (*Session, error) {
 func (s *Session) addressNotGiven(reason, base string) error {
 	return &failure.Error{
 		Exit: failure.ExitUsage, Code: "address-not-given",
-		Message: fmt.Sprintf("%s, and only %s says that it goes to %s", reason, s.Term.Shown(s.linkPath()), base),
-		Fix: "give the address yourself, as a file of the site may not choose who gets the key, not even on this machine: " +
+		Message: fmt.Sprintf("%s, and only %s names the address %s", reason, s.Term.Shown(s.linkPath()), base),
+		Fix: "give the address yourself, since a file of the site must not choose who gets the key, even on this machine: " +
 			"PAGES_BASE_URL or --base-url, or once for all pages login URL",
 	}
 }
@@ -224,7 +224,7 @@ func (s *Session) Tools(ctx context.Context) ([]client.ToolInfo, error) {
 			return nil, err
 		}
 		if !trusted {
-			return nil, s.addressNotGiven("the tools are asked for", base)
+			return nil, s.addressNotGiven("the command asks for the tools", base)
 		}
 		if err := s.dial(base, ""); err != nil {
 			return nil, err
@@ -329,7 +329,7 @@ func (s *Session) SaveLink() error {
 	}
 	if err := userfile.WritePrivate(s.linkPath(), append(text, '\n')); err != nil {
 		return failure.Resource("link-unwritable",
-			s.Term.Shown(s.linkPath())+" cannot be written", "make .pages a folder that you may write to", err)
+			s.Term.Shown(s.linkPath())+" cannot be written", "make .pages writable", err)
 	}
 	s.Link = link
 	return nil

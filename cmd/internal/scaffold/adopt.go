@@ -55,7 +55,7 @@ func (s *site) detect(ctx context.Context) error {
 		if left := slices.DeleteFunc(asked, func(name string) bool { return slices.Contains(names, name) }); len(left) > 0 {
 			s.notes = append(s.notes, wrangler.Note{
 				Key: example, Effect: wrangler.Changed,
-				Text: "the secrets that it names are declared; " + valuesFile + " is where they get their values: " +
+				Text: "the secrets that it names are declared; set their values in " + valuesFile + ": " +
 					strings.Join(left, ", "),
 			})
 		}

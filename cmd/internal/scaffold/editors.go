@@ -65,7 +65,7 @@ func findEditor(name string) (editor.Editor, error) {
 			meant = cmp.Or(meant, e.Name)
 		}
 	}
-	err := failure.Usage("--editor is %q; it is one of %s", name, strings.Join(EditorNames(), ", "))
+	err := failure.Usage("--editor is %q; it must be one of %s", name, strings.Join(EditorNames(), ", "))
 	if meant = cmp.Or(meant, wording.Nearest(name, EditorNames())); meant != "" {
 		err.Fix = fmt.Sprintf("did you mean %q?", meant)
 	}
@@ -101,7 +101,7 @@ func planEditor(t *terminal.Terminal, p *projectfile.Folder, e editor.Editor) ([
 		return nil, &failure.Error{
 			Exit: failure.ExitRefused, Code: "settings-file", Err: err,
 			Message: fmt.Sprintf("%s %s", t.Shown(p.Path(odd.Name)), odd.Message),
-			Fix:     "replace it by a file of the project, or remove it; nothing was written",
+			Fix:     "replace it with a file of the project, or remove it; nothing was written",
 		}
 	}
 	return nil, failure.Resource("editor-unreadable",

@@ -36,7 +36,7 @@ func Init(ctx context.Context, t *terminal.Terminal, o Options) error {
 	if what := specialFolder(dir); what != "" && !o.Named && !userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "not-a-site-folder",
-			Message: fmt.Sprintf("this is %s, and a site has a folder of its own", what),
+			Message: fmt.Sprintf("this is %s, and a site needs its own folder", what),
 			Fix:     "name one for the site: pages init my-site; or pages init . for this folder",
 		}
 	}
@@ -84,7 +84,7 @@ func (s *site) choose(ctx context.Context) error {
 	case s.Template != "":
 		t, ok := starter.Find(s.Template)
 		if !ok {
-			return failure.Usage("--template is %q; it is one of %s", s.Template, strings.Join(TemplateNames(), ", "))
+			return failure.Usage("--template is %q; it must be one of %s", s.Template, strings.Join(TemplateNames(), ", "))
 		}
 		if f, ok := framework.Find(userfile.RegularFS{FS: os.DirFS(s.dir)}); ok {
 			return s.refuseTemplate(f.Name)
@@ -151,7 +151,7 @@ func (s *site) ask(ctx context.Context) error {
 	if s.adopted != "" {
 		what := "Adopt " + s.adopted + "?"
 		if s.adopted == manifest.FileName {
-			what = "Add what is missing to the site that is here?"
+			what = "Add the missing files to this site?"
 		} else if s.setup != nil {
 			what = "This is a project of " + s.setup.Framework + ", which is not built yet. Set it up?"
 		}

@@ -43,8 +43,8 @@ func (s *site) planOwn(folder *projectfile.Folder) ([]*projectfile.File, error) 
 	if len(taken) > 0 {
 		return nil, &failure.Error{
 			Exit: failure.ExitRefused, Code: "files-in-the-way",
-			Message: "the template would write over " + strings.Join(taken, ", "),
-			Fix:     "begin in an empty folder, or leave --template out to adopt what is here; nothing was written",
+			Message: "the template would overwrite " + strings.Join(taken, ", "),
+			Fix:     "start in an empty folder, or leave out --template to adopt this one; nothing was written",
 		}
 	}
 	files = append(files, s.extras()...)

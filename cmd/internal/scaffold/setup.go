@@ -126,7 +126,7 @@ func (s *site) planSetUp(folder *projectfile.Folder) (list []*projectfile.File, 
 		if err != nil {
 			return nil, err
 		}
-		planned.After, planned.Reason = after, "nothing is to be added"
+		planned.After, planned.Reason = after, "there is nothing to add"
 		list = append(list, planned)
 	}
 	return list, nil
@@ -167,7 +167,7 @@ func (s *site) refuseTemplate(name string) error {
 	return &failure.Error{
 		Exit: failure.ExitRefused, Code: "framework-project",
 		Message: "this is a project of " + name + ", and the files of a template would be among its sources",
-		Fix:     "pages init --yes sets up what is here; pages init --template " + s.Template + " DIR begins in another folder",
+		Fix:     "pages init --yes sets this project up; pages init --template " + s.Template + " DIR starts in another folder",
 	}
 }
 

@@ -74,18 +74,18 @@ func (s *site) buildCommand() string {
 func (s *site) needsBuild() error {
 	f := &failure.Error{
 		Exit: failure.ExitPerson, Code: "choice-needed",
-		Message: "package.json has a script that builds, and nothing here looks like what it made",
+		Message: "package.json has a build script, and its output is missing",
 	}
 	command := s.buildCommand()
 	if s.unbuilt {
-		f.Message = s.adopted + " names what a build makes, and nothing here looks like what it made"
+		f.Message = s.adopted + " names the output of a build, which is missing"
 	}
 	f.Fix = "build it"
 	if command != "" {
 		f.Fix = "run `" + command + "`"
 	}
 	if server, ok := starter.FindServer(userfile.RegularFS{FS: os.DirFS(s.dir)}); ok && !s.unbuilt {
-		f.Message = server.File + " is of what " + server.Framework + " built for a server, and there is neither a Worker nor a page"
+		f.Message = server.File + " is from a build of " + server.Framework + " for a server, and there is neither a Worker nor a page"
 		f.Fix = server.Remedy + ", " + f.Fix
 	}
 	f.Fix += ", and pages init again to adopt that; or pass --template to start a new site beside it"
@@ -119,6 +119,6 @@ func (s *site) chooseEditors(names []string) (err error) {
 func (s *site) unwritable(dir string, err error) error {
 	return failure.Resource(
 		"folder-unusable", fmt.Sprintf("the folder %s cannot be used", wording.QuotePath(s.term.Shown(dir))),
-		"name a folder that you may write to: pages init DIR", err,
+		"name a writable folder: pages init DIR", err,
 	)
 }

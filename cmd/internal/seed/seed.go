@@ -158,7 +158,7 @@ func (r *run) isDue(ctx context.Context) (bool, error) {
 		return true, nil
 	case last != r.sum:
 		return false, failure.Refused("seed-changed", fmt.Sprintf("%s has changed since it was run at %s", r.name, when),
-			"pages state reset begins anew; --force runs it on what is there")
+			"pages state reset starts again; --force runs it on the present data")
 	}
 	return false, nil
 }

@@ -53,7 +53,7 @@ func Error(err error) error {
 		return err
 	}
 	return failure.Resource("state-unusable",
-		"the state could not be read or written", "free some disk, or make the state folder one that you may write to", err)
+		"the state could not be read or written", "free some disk, or make the state folder writable", err)
 }
 
 // Saved is the output of `pages state save --json` and `pages state load --json`.

@@ -82,7 +82,7 @@ func (d *Database) Advice(ctx context.Context, err error, left string) string {
 		near = wording.Nearest(table[1], there.Names)
 	}
 	if near == "" {
-		return ".tables and .schema in pages db shell show what is there; " + left
+		return ".tables and .schema in pages db shell show the tables; " + left
 	}
 	return fmt.Sprintf("did you mean %q? %s", near, left)
 }

@@ -96,7 +96,7 @@ func parameter(text string) (any, error) {
 	case quoted && len(text) >= 3 && (text[:2] == "x'" || text[:2] == "X'"):
 		var b []byte
 		if _, err := fmt.Sscanf(text[2:len(text)-1]+"\n", "%x\n", &b); err != nil && len(text) > 3 {
-			return nil, failure.Usage("--param %s is no blob: between the quotes stand pairs of hex digits", text)
+			return nil, failure.Usage("--param %s is not a blob: write pairs of hex digits between the quotes", text)
 		}
 		return append([]byte{}, b...), nil
 	case strings.Trim(text, "+-.0123456789eE") != "":

@@ -48,7 +48,7 @@ func (d *Database) Replace(ctx context.Context, work userfile.WorkDir, file stri
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	if err := dbfile.Restore(ctx, conn, dbfile.URI(work.Abs(file), "mode=ro")); err != nil {
 		return failure.Resource("database-unusable", fmt.Sprintf("%s cannot be read into the database", wording.QuotePath(file)),
-			"end what writes to the database, or free some disk; "+NothingChanged, err)
+			"stop the programs that write to the database, or free some disk space; "+NothingChanged, err)
 	}
 	d.Wrote()
 	return nil
@@ -66,7 +66,7 @@ func CheckFile(ctx context.Context, work userfile.WorkDir, file string) (err err
 	}
 	if !is {
 		return &failure.Error{
-			Exit: failure.ExitRefused, Code: "not-a-database", Message: wording.QuotePath(file) + " is no SQLite database",
+			Exit: failure.ExitRefused, Code: "not-a-database", Message: wording.QuotePath(file) + " is not a SQLite database",
 			Fix: "SQL is read with --format sql, CSV with --format csv",
 		}
 	}
@@ -86,7 +86,7 @@ func CheckFile(ctx context.Context, work userfile.WorkDir, file string) (err err
 		db.QueryRowContext(ctx, "PRAGMA page_size").Scan(&size),
 		db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict),
 	)
-	const recoverFix = "write what can be saved of it with sqlite3's .recover, and import that"
+	const recoverFix = "recover it with sqlite3's .recover, and import the result"
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

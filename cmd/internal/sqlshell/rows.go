@@ -44,7 +44,7 @@ func NewRowWriter(out io.Writer, terminal bool, format string) (*RowWriter, erro
 	case "jsonl":
 		w.format = &jsonLines{}
 	default:
-		return nil, failure.Usage("--format is %q; it is one of table, tsv, csv, json, jsonl", format)
+		return nil, failure.Usage("--format is %q; it must be one of table, tsv, csv, json, jsonl", format)
 	}
 	return w, nil
 }

@@ -177,7 +177,7 @@ func (s *Shell) command(ctx context.Context, line string) error {
 		s.Mode = words[1]
 		return nil
 	}
-	message := fmt.Sprintf("%q is no command of the shell", line)
+	message := fmt.Sprintf("%q is not a command of the shell", line)
 	return &failure.Error{Exit: failure.ExitRefused, Code: "no-such-command", Message: message, Fix: "see .help"}
 }
 

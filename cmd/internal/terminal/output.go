@@ -76,7 +76,7 @@ func (t *Terminal) WriteRaw(write func(io.Writer) error) error {
 		if shown.Escaped == 1 {
 			verb = "is"
 		}
-		t.Progress("%s %s %s shown as an escape, such as \\x1b: what is written to a file or a pipe is exact",
+		t.Progress("%s %s %s shown as an escape, such as \\x1b: files and pipes get the exact bytes",
 			t.Paint("33", "note:"), wording.Count(shown.Escaped, "character"), verb)
 	}
 	return err

@@ -96,7 +96,7 @@ func (t *Terminal) ToStdout(output string, check bool) (bool, error) {
 	case check:
 		return false, failure.Usage("--check looks at a file, and --output - is stdout")
 	case t.JSON:
-		return false, failure.Usage("--json and --output - ask for two things on stdout")
+		return false, failure.Usage("--json and --output - exclude each other")
 	}
 	return true, nil
 }
@@ -107,7 +107,7 @@ func (t *Terminal) CheckOutput(err error) error {
 	if lost == nil || err != nil && !errors.Is(err, lost) {
 		return err
 	}
-	return failure.Resource("output-lost", "what was to be printed could not be written", "write it to another place", lost)
+	return failure.Resource("output-lost", "the output could not be written", "write it to another place", lost)
 }
 
 // OutputLost reports whether a part of the result could not be written.

@@ -80,14 +80,14 @@ func keyValues(args []string, info client.ToolInfo) (json.RawMessage, error) {
 	for _, arg := range args {
 		name, text, ok := strings.Cut(arg, "=")
 		if !ok || name == "" || name == ":" {
-			return nil, failure.Usage("%q is no argument; they are KEY=VALUE, or KEY:=JSON", arg)
+			return nil, failure.Usage("%q is not an argument: write KEY=VALUE, or KEY:=JSON", arg)
 		}
 		kind, _ := schema.Properties[name].Type.(string)
 		var value any = text
 		if raw, isJSON := strings.CutSuffix(name, ":"); isJSON {
 			name, kind = raw, ""
 			if !json.Valid([]byte(text)) {
-				return nil, failure.Usage("what %s is given is no JSON: %s", name, text)
+				return nil, failure.Usage("the value of %s is not JSON: %s", name, text)
 			}
 			value = json.RawMessage(text)
 		}

@@ -1,4 +1,4 @@
-// What is native on the platform, a megabyte of each, or as many calls as the
+// Functions that are native on the platform, a megabyte of each, or as many calls as the
 // name says. The Worker and the script for Node.js that the bench runs measure
 // the same functions.
 const MB = 1 << 20;

@@ -1,4 +1,4 @@
-// What is JavaScript alone: the engine's own speed.
+// JavaScript only: the engine's own speed.
 const rows = Array.from({ length: 500 }, (_, i) => ({
   id: i,
   name: `name ${i}`,
@@ -80,7 +80,7 @@ class Point {
     return this.x + n;
   }
 }
-const latest = new Array(64).fill(null); // what is kept is really made: V8 makes none of the objects that nobody sees
+const latest = new Array(64).fill(null); // kept, so that they are really created: V8 creates no unused objects
 
 const h = (tag, props, ...children) => ({ tag, props, children });
 function render(node) {

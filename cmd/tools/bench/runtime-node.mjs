@@ -18,7 +18,7 @@ async function once(all, name) {
 const took = {};
 for (const all of [natives, pures]) {
   for (const name of Object.keys(all)) {
-    for (const end = performance.now() + warm; performance.now() < end; ) await run(all, name); // what is hot is compiled
+    for (const end = performance.now() + warm; performance.now() < end; ) await run(all, name); // hot code is compiled
     const values = [];
     for (let i = 0; i < samples; i++) values.push(await once(all, name));
     took[name] = values.sort((a, b) => a - b)[samples >> 1];

@@ -221,7 +221,7 @@ type release struct {
 	commit  string
 	time    time.Time // on every file
 	out     string
-	written []string // names of what was written, in out
+	written []string // names of the written files, in out
 }
 
 // platform is a system that binaries are built for.

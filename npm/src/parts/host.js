@@ -223,7 +223,7 @@ function r2Put(id, request, content) {
   });
 }
 
-/** What was stored by a request: an object, a part, or null where a condition did not hold. */
+/** The result of a request that stores: an object, a part, or null where a condition did not hold. */
 async function storedOf(answer, { partNumber }) {
   const code = refused(answer);
   const found = await whole(answer);
