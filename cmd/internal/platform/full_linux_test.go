@@ -35,7 +35,7 @@ func TestBackupOfAFullDisk(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "backup.tar")
 	_, err = Backup(t.Context(), data, file, time.Now())
 	failed, ok := errors.AsType[*failure.Error](err)
-	if !ok || failed.Exit != failure.ExitResource || !strings.HasPrefix(failed.Fix, "make room on the disk of the data folder") {
+	if !ok || failed.Exit != failure.ExitResource || !strings.HasPrefix(failed.Fix, "free some space on the disk of the data folder") {
 		t.Errorf("on a full disk: %v", err)
 	}
 	disk.Empty()
