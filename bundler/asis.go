@@ -14,12 +14,12 @@ import (
 	"github.com/go-sourcemap/sourcemap"
 )
 
-// This file leaves a Worker as another tool has bundled it, byte for byte: where its wrangler configuration says no_bundle.
-// Such a Worker may send the text of its functions to a page, whose Content-Security-Policy names the hash of the tool's text.
-// The entry and the modules that it imports keep their names, relative to the entry's folder. esbuild compiles the
-// Worker all the same, for its diagnostics; where only a bundle can work, it is bundled, with a warning.
+// This file keeps a Worker from another bundler byte for byte, if its wrangler configuration sets no_bundle. Such a Worker may
+// send the text of its functions to a page whose Content-Security-Policy names the hash of that text. The entry and the
+// modules that it imports keep their names, relative to the entry's folder. esbuild still compiles the Worker, for its
+// diagnostics; if the Worker needs a bundle to work, it is bundled, with a warning.
 
-// asIs replaces the Worker of out by the modules as they are.
+// asIs replaces the Worker of out with the original modules.
 func (c *compiler) asIs(explain explainer, meta metafile, out *compiled) {
 	reason := c.imports.notAsIs()
 	folder := path.Dir(c.target.entry)
@@ -73,7 +73,7 @@ func specifierIn(folder, file string) string {
 	return "./" + filepath.ToSlash(name)
 }
 
-// notAsIs says why a file cannot be a module as it is; "" if it can.
+// notAsIs returns the reason why a file cannot be a module unchanged; "" if it can.
 func notAsIs(folder, name string, meta metafile) string {
 	in := meta.Inputs[name]
 	if ext := path.Ext(name); ext != ".js" && ext != ".mjs" {
@@ -149,7 +149,7 @@ func (c *compiler) ownMap(explain explainer, name string, text []byte) []byte {
 		return nil
 	}
 	if _, err := sourcemap.Parse("", out); err != nil {
-		return nil // positions are those of the file itself
+		return nil // without a map, positions refer to the file itself
 	}
 	return out
 }

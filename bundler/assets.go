@@ -27,7 +27,7 @@ type candidate struct {
 	info fs.FileInfo
 	sum  string
 	link string // of a link, the file that it leads to, relative to the site's folder; "" for no link
-	key  bool   // it is a private key
+	key  bool   // the file is a private key
 
 	leaked leaked // the secrets in it
 }
@@ -38,18 +38,18 @@ type assetWalk struct {
 	files       []candidate
 	left        []sitefile.LeftOut
 	diagnostics diagnostic.List
-	unlimited   bool // the ceilings of an upload only warn
-	named       bool // the names of the files passed already
+	unlimited   bool // only warn of the ceilings of an upload
+	named       bool // the names of the files were checked
 }
 
-// When files are removed between listing and reading a folder, as by a checkout, walkAssets retries, each time later.
+// walkAssets retries after these pauses when files are removed between listing and reading, for example by a checkout.
 const (
 	maxWalks  = 5
 	walkDelay = 20 * time.Millisecond
 )
 
-// walkAssets lists the assets folder of the site in dir, except folders that listed has; links do not lead out of root. fill
-// sets the hashes of the files; nil sets none.
+// walkAssets lists the assets folder of the site in dir, or uses listed; links do not lead out of root. fill sets the hashes
+// of the files; nil sets none.
 func walkAssets(
 	ctx context.Context, dir string, root *os.Root, m *manifest.Manifest, listed *publicfiles.Listing, reads *reads,
 	fill func(context.Context, reading, []candidate) error,
@@ -89,7 +89,7 @@ func walkAssets(
 	return w
 }
 
-// visit lists the folder once, or takes the listing at hand, and calls fill with the files.
+// visit lists the folder once, or uses the given listing, and calls fill with the files.
 func (w *assetWalk) visit(
 	ctx context.Context, root *os.Root, folder publicfiles.Folder, listed *publicfiles.Listing, reads *reads,
 	fill func(context.Context, reading, []candidate) error,
@@ -175,7 +175,7 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 	}
 	found = append(found, manifest.MembersCopies(m.Routes, copies)...)
 	slices.SortFunc(assets, func(a, b sitefile.Asset) int { return cmp.Compare(a.Path, b.Path) })
-	var private tally // the author may think that these are served
+	var private tally // the author may expect these to be served
 	for _, left := range w.left {
 		private.addIf(left.Reason == publicfiles.AssetPrivate.String() || left.Reason == "source", strings.TrimSuffix(left.Path, "/"))
 	}
@@ -201,7 +201,7 @@ func (w *assetWalk) serve(m *manifest.Manifest, sources []string) (assets []site
 	return assets, append(found, ceilings...)
 }
 
-// infos returns the files at the time they were read, by their names relative to the site's folder.
+// infos returns the os.FileInfo of each file when it was read, by its name relative to the site's folder.
 func (w *assetWalk) infos() map[string]os.FileInfo {
 	all := make(map[string]os.FileInfo, len(w.files))
 	for _, c := range w.files {
@@ -240,9 +240,9 @@ func (t tally) warn(code, fix, format string) diagnostic.List {
 	return diagnostic.List{warning(code, t[0], fix, format, subject)}
 }
 
-// sourcesAmong recognizes the Worker's own files where the whole site is the assets folder; the entry itself is no candidate.
-// In any other folder, a file that both the Worker and a page import is meant to be served. An import may have a name in
-// another case, on a disk that finds it so; two files whose names differ in case alone are never served.
+// sourcesAmong finds the Worker's own files when the whole site is the assets folder; the entry itself is not a candidate. In
+// other folders, a file that both the Worker and a page import is meant to be served. Imports may differ in case from the
+// file on a case-insensitive disk; two files whose names differ only in case are never served.
 func sourcesAmong(m *manifest.Manifest, sources []string) func(file string) bool {
 	code := map[string]bool{}
 	if rootIsAssets(m) {
@@ -269,13 +269,13 @@ func rootIsAssets(m *manifest.Manifest) bool { return path.Clean(m.Assets) == ".
 type Listing struct {
 	Dir    string           // the site's folder, absolute and without links; each File lies in it
 	Assets []sitefile.Asset // sorted by Path, bytewise; their SHA256 is empty
-	// Unsure has the Path of each asset that a Build leaves out if the Worker imports it: scripts, on a site whose entry lies
+	// Unsure has the Path of each asset that a Build excludes if the Worker imports it: scripts of a site whose entry is
 	// among its assets.
 	Unsure map[string]bool
 }
 
-// List finds the static files of the site in dir by the rules of a [Builder.Build]. It does not read them and needs no Worker
-// that compiles. With any error among the diagnostics a build would fail for its files.
+// List finds the static files of the site in dir by the rules of a [Builder.Build]. It does not read them or compile the
+// Worker. An error in the diagnostics would also fail a build.
 func List(ctx context.Context, dir string, m *manifest.Manifest) (Listing, diagnostic.List) {
 	dir = realDir(dir)
 	root, err := os.OpenRoot(dir)
@@ -284,7 +284,7 @@ func List(ctx context.Context, dir string, m *manifest.Manifest) (Listing, diagn
 	}
 	defer root.Close()
 	files := walkAssets(ctx, dir, root, m, nil, newReads(dir), nil)
-	files.unlimited = true // nothing is uploaded
+	files.unlimited = true // no upload
 	assets, found := files.serve(m, nil)
 	found = append(found, files.diagnostics...)
 	found.Sort()

@@ -4,18 +4,18 @@
 // In go the folder and its manifest, which package manifest has checked; out comes a Bundle, or all diagnostics, which point
 // into the author's own files. Lines and columns are 1-based and count characters.
 //
-// esbuild compiles the Worker in this process: TypeScript, JSX by tsconfig.json, npm packages by the conditions that Workers
-// use, JSON and text files as values. Modules of Node.js and of the platform are not compiled in: [Options].Provided names
-// those of the runtime, any other is refused.
+// esbuild compiles the Worker in this process: TypeScript, JSX by tsconfig.json, npm packages with the export conditions of
+// Workers, JSON and text files as values. Modules of Node.js and of the platform stay imports: [Options].Provided lists
+// those of the runtime; others are refused.
 //
-// A [Builder] caches results, so that a build after an edit costs about the edit. It is safe for concurrent use; builds run
-// one after the other. A Bundle never changes.
+// A [Builder] caches results, so that the time of a build depends on the size of the edit. It is safe for concurrent use;
+// builds run one after the other. A Bundle never changes.
 //
-// The Worker's imports must lie in the site's checkout (package checkout): a stranger's site takes in no other file of the
-// machine.
+// The Worker's imports must lie in the site's checkout (package checkout): a stranger's site cannot include other files of
+// the machine.
 //
-// A build that holds a secret of [Options].Secrets is refused: it searches the Worker and its source map, its modules, the
-// static files and the migrations while it reads them anyway (leaks.go).
+// A build fails if its output contains a secret of [Options].Secrets: it searches the Worker, its source map and modules,
+// the static files and the migrations as it reads them (leaks.go).
 //
 // The package does not run the Worker, apply migrations, read secrets, watch files or follow a link out of the site's folder.
 package bundler
@@ -37,38 +37,37 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
-// Options are a Builder's. The zero value builds for publishing.
+// Options are the options of a Builder. The zero value builds for publishing.
 type Options struct {
-	Minify      bool   // shortens the Worker; names that programs or stack traces show stay
+	Minify      bool   // shortens the Worker, but keeps names that programs or stack traces show
 	NodeEnv     string // the value of process.env.NODE_ENV; defaults to Production
 	Development bool   // the ceilings of an upload only warn
 	Elsewhere   bool   // the bundle goes to another host, so the platform's ceilings only warn
-	// Provided are the module specifiers that the runtime provides. "node:…" ones count only under the flag nodejs_compat. Nil
-	// stands for "cloudflare:workers" alone.
+	// Provided are the module specifiers that the runtime provides. "node:…" modules need the flag nodejs_compat. Nil means
+	// only "cloudflare:workers".
 	Provided []string
 	Home     string // the folder of the user, absolute; it is never the root of a checkout
 	// AllowImport are absolute folders outside of the site's checkout whose files the Worker may import.
 	AllowImport []string
-	// NoBundle reports whether an entry of the site in dir is left as another tool built it, with the modules that it imports.
-	// Default: none is.
+	// NoBundle reports whether an entry of the site in dir, and its imports, stay as another tool built them. Default: never.
 	NoBundle func(dir, entry string) bool
-	// Secrets returns the secrets that no result of a Build may hold. Nil, as a function or a result, means none.
+	// Secrets returns the secrets that a Build must not contain. A nil function or result means none.
 	Secrets func() *secretscan.Set
-	// HashFile is where the hashes of files are kept from one process to the next (package hashfile); "" is nowhere.
+	// HashFile stores the hashes of files between processes (package hashfile); "" disables it.
 	HashFile string
-	Program  string           // the version of the program: hashes that another one kept do not count
-	Rehash   bool             // hashes that were kept do not count
+	Program  string           // the version of the program: hashes from other versions do not count
+	Rehash   bool             // ignores stored hashes
 	Now      func() time.Time // defaults to time.Now; it limits trust in the time of a file
 }
 
-// Values of process.env.NODE_ENV. Packages such as React have a build for each: that for development checks more, and is
-// several times slower.
+// Values of process.env.NODE_ENV. Packages such as React have a build for each: the development build checks more, and
+// is several times slower.
 const (
 	Production  = "production"
 	Development = "development"
 )
 
-// Builder builds the site of one folder, again and again.
+// Builder builds the site of one folder, repeatedly.
 type Builder struct {
 	dir     string
 	options Options
@@ -101,8 +100,8 @@ func realDir(dir string) string {
 	return dir
 }
 
-// Build reads the folder as it is now. With any error among the diagnostics there is no Bundle. It stops early when ctx ends,
-// with an error diagnostic. m is not changed or kept.
+// Build reads the folder. With an error in the diagnostics the Bundle is nil. It stops early when ctx ends, with an error
+// diagnostic. It neither changes nor keeps m.
 func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, diagnostic.List) {
 	return b.BuildListed(ctx, m, nil)
 }
@@ -111,8 +110,8 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, dia
 // between its check of a site and the build.
 const maxListingAge = 5 * time.Second
 
-// BuildListed is Build with the files of the assets folder as they were listed a moment ago, which saves looking at each once
-// more. Of an old listing, of one of another folder and of nil it makes no use.
+// BuildListed is Build with a recent listing of the assets folder, which saves a second walk. It ignores nil, an old listing,
+// and one of another folder.
 func (b *Builder) BuildListed(
 	ctx context.Context, m *manifest.Manifest, listed *publicfiles.Listing,
 ) (*Bundle, diagnostic.List) {
@@ -154,7 +153,7 @@ func (b *Builder) BuildListed(
 	b.inputs = reads.list()
 	found := slices.Concat(code.diagnostics, files.diagnostics, unserved, faults)
 	if secrets != nil {
-		for i, d := range found { // stars in the place of secrets
+		for i, d := range found { // mask secrets
 			found[i].Source, found[i].Message, found[i].Fix = secrets.Star(d.Source), secrets.Star(d.Message), secrets.Star(d.Fix)
 		}
 		l := leaks{set: secrets, dir: b.dir, root: root}
@@ -176,16 +175,16 @@ func (b *Builder) BuildListed(
 	return bundle, found
 }
 
-// Inputs returns the absolute paths of the files and folders that the last Build read, sorted, also when it failed: a change of
-// any of them may change the next Bundle. A folder stands for every file directly in it: assets and migrations are not listed
-// one by one.
+// Inputs returns the absolute paths of the files and folders that the last Build read, sorted, even after a failure: a change
+// to any of them may change the next Bundle. A folder represents the files directly in it: assets and migrations are not listed
+// individually.
 func (b *Builder) Inputs() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.inputs)
 }
 
-// Close frees the caches. It waits for a running Build, and for the hashes that are being written for the next process.
+// Close frees the caches. It waits for a running Build and for the write of the hash file.
 func (b *Builder) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -24,7 +24,7 @@ import (
 
 const (
 	workerName     = "worker.js"
-	maxWorkerBytes = 10 << 20 // the most that the upload takes (assumption: the platform document gives no number)
+	maxWorkerBytes = 10 << 20 // the limit of an upload (assumption: the platform document gives no number)
 )
 
 // compiled is the result for the entry.
@@ -66,7 +66,7 @@ func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *read
 	t.asIs = t.entry != "" && b.options.NoBundle != nil && b.options.NoBundle(b.dir, t.entry)
 	if b.compiler != nil {
 		outdated := b.compiler.target != t
-		for path, text := range b.compiler.settings { // esbuild caches them, also with another runtime of JSX (0.28)
+		for path, text := range b.compiler.settings { // esbuild (0.28) caches them, even if the JSX runtime changes
 			outdated = outdated || textOf(path) != text
 		}
 		if outdated {
@@ -110,9 +110,9 @@ func newCompiler(dir string, t target, o Options) (*compiler, error) {
 		Outfile:       filepath.Join(dir, workerName), // never written
 		Bundle:        true,
 		Format:        api.FormatESModule,
-		// The engine runs ES2025 without decorators, which a target lowers.
+		// The engine runs ES2025 without decorators; a target makes esbuild lower them.
 		Target: api.ES2024,
-		// As in wrangler, so that a package gives the same file (assumption).
+		// Like wrangler, so that a package resolves to the same file (assumption).
 		Platform:   api.PlatformBrowser,
 		Conditions: []string{"workerd", "worker", "browser"},
 		MainFields: []string{"browser", "module", "main"},
@@ -155,7 +155,7 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 		out.diagnostics = append(out.diagnostics, failure("worker-invalid", "the compiler's list of files cannot be read", err))
 		return out
 	}
-	for name := range meta.Inputs { // those that are files of the disk
+	for name := range meta.Inputs { // only files on disk
 		if !strings.HasPrefix(name, "(disabled):") && !strings.HasPrefix(name, required+":") && !strings.HasPrefix(name, "<") {
 			out.inputs = append(out.inputs, name)
 		}
@@ -193,11 +193,11 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 	return out
 }
 
-// developmentBuild matches a file of a build for development: react-dom-server.edge.development.js, and all of Vue, which
-// asks for NODE_ENV in one build. A group is the package.
+// developmentBuild matches a file of a development build: react-dom-server.edge.development.js, and all of Vue, which
+// checks NODE_ENV within one build. Its group is the package.
 var developmentBuild = regexp.MustCompile(`^.*node_modules/(?:((?:@[^/]+/)?[^/]+)/.*\.development\.[cm]?js$|(vue|@vue/[^/]+)/dist/)`)
 
-// developmentBuilds returns the packages of which inputs are a build for development.
+// developmentBuilds returns the packages whose development build is in inputs.
 func developmentBuilds(inputs []string) (packages []string) {
 	for _, name := range inputs {
 		if m := developmentBuild.FindStringSubmatch(name); m != nil {
@@ -211,8 +211,8 @@ func developmentBuilds(inputs []string) (packages []string) {
 // WasmFeature is the code of the warning of a WebAssembly module that does not run on this machine.
 const WasmFeature = "worker-wasm-feature"
 
-// lackingFeatures warns of modules that need a feature that pages lacks. It keeps the findings by the module's name, which is made of its
-// bytes.
+// lackingFeatures warns of modules that need a feature that pages lacks. It caches the findings by the module's name, which contains the
+// hash of its bytes.
 func (c *compiler) lackingFeatures(modules []Module) (found diagnostic.List) {
 	known := c.features
 	c.features = map[string]*wasmbinary.FeatureError{}
@@ -237,7 +237,7 @@ func (c *compiler) lackingFeatures(modules []Module) (found diagnostic.List) {
 	return found
 }
 
-// rebuild runs esbuild, and again if import() calls fail that may never be reached: their errors become warnings.
+// rebuild runs esbuild, and repeats the run if import() calls fail that the code may never reach: their errors become warnings.
 func (c *compiler) rebuild(ctx context.Context, explain explainer) (result api.BuildResult, warnings diagnostic.List) {
 	defer context.AfterFunc(ctx, c.context.Cancel)()
 	c.imports.start(explain.reads, nil)
@@ -302,8 +302,8 @@ func (e explainer) module(w *Worker, meta metafile) (found diagnostic.List) {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
-// irregularSettings reports settings that are no regular files, which esbuild might read forever; it skips folders. It reads
-// settings in every folder from the entry's up, without a plugin.
+// irregularSettings reports settings that are not regular files, which esbuild might read without end; it skips folders. It
+// reads settings in every folder from the entry's up, without a plugin.
 func (e explainer) irregularSettings() (found diagnostic.List) {
 	for dir := filepath.Dir(filepath.Join(e.dir, filepath.FromSlash(e.entry))); ; dir = filepath.Dir(dir) {
 		for _, name := range []string{"package.json", "tsconfig.json", "jsconfig.json"} {
@@ -321,8 +321,8 @@ func (e explainer) irregularSettings() (found diagnostic.List) {
 	}
 }
 
-// runEsbuild runs esbuild. esbuild reads settings of packages by itself, and waits where one is a pipe: if it does not stop when ctx
-// ends, it is abandoned together with the compiler.
+// runEsbuild runs esbuild. esbuild reads settings of packages itself, and blocks on a pipe: if it does not stop at the end of ctx,
+// it is abandoned together with the compiler.
 func (c *compiler) runEsbuild(ctx context.Context) api.BuildResult {
 	const patience = time.Second // only a read of a pipe takes longer to stop
 	built := make(chan api.BuildResult, 1)

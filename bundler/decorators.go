@@ -15,14 +15,14 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// decorator matches a decorator as its group, and comments and strings without one.
+// decorator matches a decorator as its group, or a comment or string, with an empty group.
 var decorator = regexp.MustCompile("(?s)//[^\n]*|/\\*.*?\\*/|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\.|[^'\\\\\n])*'|" +
 	"`(?:\\\\.|[^`\\\\])*`|(@[A-Za-z_$][\\w$.]*)")
 
 // decorators warns once, at the first decorator, when a tsconfig.json sets "emitDecoratorMetadata": esbuild has no types, and
 // ignores it silently.
 func (c *compiler) decorators(explain explainer, code []byte) diagnostic.List {
-	if !c.minified && !bytes.Contains(code, []byte("__decorateClass(")) { // esbuild's helper for those of TypeScript
+	if !c.minified && !bytes.Contains(code, []byte("__decorateClass(")) { // esbuild's helper for TypeScript's decorators
 		return nil
 	}
 	asking := ""

@@ -69,7 +69,7 @@ func (e explainer) place(d *diagnostic.Diagnostic, l *api.Location) {
 	d.EndColumn = d.Column + utf8.RuneCountInString(text)
 }
 
-// splitLine returns the text of a place, as far as it is on its line, and the line before it.
+// splitLine returns the part of a place's text on its first line, and the text of the line before it.
 func splitLine(l *api.Location) (before, text string) {
 	start := min(max(l.Column, 0), len(l.LineText))
 	end := min(start+max(l.Length, 0), len(l.LineText))
@@ -201,8 +201,8 @@ func placeText(d diagnostic.Diagnostic) string {
 	return d.File + ":" + strconv.Itoa(d.Line) + ":" + strconv.Itoa(d.Column)
 }
 
-// gather makes one diagnostic of all imports of the same missing module: a folder without its packages needs one fix, however
-// many files import them. It has the first of the places, and its message names a few others.
+// gather merges the diagnostics of all imports of the same missing module, since missing packages need a single fix. The
+// result has the first place, and its message names a few others.
 func gather(found diagnostic.List) diagnostic.List {
 	const named = 3 // further places
 	found.Sort()
@@ -210,7 +210,7 @@ func gather(found diagnostic.List) diagnostic.List {
 	first := map[string]int{}    // index of each in kept
 	others := map[int][]string{} // the further places of each in kept
 	for _, d := range found {
-		// "./x" is another file in each folder, and not gathered.
+		// "./x" is a different file in each folder, so it is not merged.
 		if d.Code == "import-node" || d.Code == "import-platform" || strings.HasPrefix(d.Message, noPackage) {
 			key := d.Message + "\n" + d.Fix
 			if i, known := first[key]; known {
@@ -249,7 +249,7 @@ func warning(code, file, fix, format string, args ...any) diagnostic.Diagnostic 
 	return d
 }
 
-// failure returns the diagnostic of a failure that is no fault of the site.
+// failure returns the diagnostic of a failure that the site did not cause.
 func failure(code, what string, err error) diagnostic.Diagnostic {
 	return problem(code, "", "", "%s: %v", what, err)
 }

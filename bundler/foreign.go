@@ -14,8 +14,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
-// This file explains sources for other tools: handlers of other platforms, modules that a framework's own build makes,
-// TypeScript in files with the extensions of JavaScript.
+// This file explains sources written for other tools: handlers of other platforms, modules that a framework's own
+// build generates, TypeScript in files with JavaScript extensions.
 
 var (
 	madeByBuild = regexp.MustCompile(`^(astro:|virtual:|\$(env|app)/|#(imports|build|app)(/|$))`)
@@ -29,7 +29,7 @@ func (e explainer) otherTools(d *diagnostic.Diagnostic, specifier string) (known
 		d.Fix = `run that build, and name the Worker that it writes in "entry"`
 		return true
 	}
-	if specifier == "__STATIC_CONTENT_MANIFEST" { // which wrangler makes for the folder of "site"
+	if specifier == "__STATIC_CONTENT_MANIFEST" { // wrangler generates it for the folder of "site"
 		d.Message = `"` + specifier + `" belongs to Workers Sites, which the platform does not have`
 		d.Fix = `name the folder of the files under "assets" in pages.deploy.json: they are served before the Worker runs, and ` +
 			`env.ASSETS.fetch(request) returns one`
@@ -90,7 +90,7 @@ var typedExtensions = map[string][]string{
 	".ts": {".tsx"},
 }
 
-// extensionFix returns the fix for a file that has errors, but none in another language; "" for other files.
+// extensionFix returns the fix for a file that would compile under another extension; "" for other files.
 func (e explainer) extensionFix(file string) string {
 	ext := path.Ext(file)
 	text, err := readRegular(filepath.Join(e.dir, filepath.FromSlash(file)))

@@ -22,21 +22,21 @@ import (
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
-// hashCache caches the hashes of unchanged files and the secrets in them: same file (inode), same size, same time. The hashes
-// of files without secrets go from one process to the next in a file.
+// hashCache caches the hashes of unchanged files and the secrets in them: same file (inode), same size, same time. A file
+// passes the hashes of files without secrets to the next process.
 type hashCache struct {
 	now     func() time.Time
 	secrets *secretscan.Set // that files are searched for
 	known   knownHashes
 	file    *hashfile.File // nil for none
 	saving  sync.WaitGroup
-	devices map[uint64]bool // whether hashes are kept of a file system, by its device
+	devices map[uint64]bool // by device, whether hashes of its files are stored
 }
 
-// knownHashes are those of an earlier build, in the order of its files.
+// knownHashes are the hashes of an earlier build, in the order of its files.
 type knownHashes struct {
 	files []hashed
-	index map[string]int // by name; made when it is first asked, which a process that builds once never does
+	index map[string]int // by name; built on first use, which a process with a single build never reaches
 }
 
 func (k *knownHashes) get(file string) (h hashed, ok bool) {
@@ -65,7 +65,7 @@ type hashed struct {
 func (c *hashCache) begin(o Options, secrets *secretscan.Set) {
 	key := secrets.Key()
 	if c.secrets.Key() != key {
-		c.known, c.file = knownHashes{}, nil // other secrets were searched
+		c.known, c.file = knownHashes{}, nil // the old search was for other secrets
 	}
 	c.secrets = secrets
 	depends := append(key[:], o.Program...)
@@ -81,8 +81,8 @@ func (c *hashCache) begin(o Options, secrets *secretscan.Set) {
 // clean reports whether a file needs no diagnostic.
 func (h hashed) clean() bool { return !h.key && len(h.leaked.found) == 0 && !h.leaked.cut }
 
-// fill sets the sum, and the info it belongs to, of every file, and finds the private keys and secrets among them. It forgets
-// other files. The caller waits for saving before the next fill.
+// fill sets the sum and the matching info of every file, and finds private keys and secrets. It drops other files from the
+// cache. The caller waits for saving before the next fill.
 func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) error {
 	var misses []*candidate
 	for i := range files {
@@ -111,7 +111,7 @@ func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) e
 		next = append(next, hashed{f.file, f.info, f.sum, f.key, f.leaked})
 	}
 	if c.file != nil && (len(misses) > 0 || len(next) != c.file.Len()) {
-		if root, err := from.root.OpenRoot("."); err == nil { // else the next process hashes them
+		if root, err := from.root.OpenRoot("."); err == nil { // on failure the next process hashes them
 			c.saving.Go(func() {
 				defer root.Close()
 				c.save(root, start, next)
@@ -122,7 +122,7 @@ func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) e
 	return nil
 }
 
-// lookup returns the hash that another process left of a file.
+// lookup returns the hash of a file from an earlier process.
 func (c *hashCache) lookup(root *os.Root, f *candidate) (sum string, ok bool) {
 	if c.file == nil {
 		return "", false
@@ -138,7 +138,7 @@ func (c *hashCache) lookup(root *os.Root, f *candidate) (sum string, ok bool) {
 	return hex.EncodeToString(found[:]), true
 }
 
-// save leaves hashes for the next process. That one hashes the files where they cannot be written.
+// save stores the hashes for the next process, which hashes the files itself if this fails.
 func (c *hashCache) save(root *os.Root, start time.Time, files []hashed) {
 	entries := make([]hashfile.Entry, 0, len(files))
 	for _, h := range files {
@@ -154,7 +154,7 @@ func (c *hashCache) save(root *os.Root, start time.Time, files []hashed) {
 	_ = c.file.Save(entries)
 }
 
-// reliable reports whether the times of files on a device tell that they changed.
+// reliable reports whether files on a device get a new time with every change.
 func (c *hashCache) reliable(root *os.Root, file string, device uint64) bool {
 	ok, known := c.devices[device]
 	if known {
@@ -217,7 +217,7 @@ type hasher struct {
 	at  *os.Root // that folder; nil when it cannot be opened
 }
 
-// hash hashes a file, again if it changes meanwhile.
+// hash hashes a file, and repeats it if the file changes in between.
 func (h *hasher) hash(f *candidate) error {
 	const attempts = 3
 	for range attempts {
@@ -241,7 +241,7 @@ func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 		return false, err
 	}
 	if !os.SameFile(before, f.info) {
-		// It was replaced since the walk, maybe by a link.
+		// The file was replaced since the walk, maybe by a link.
 		judged, err := h.reopen(f.file)
 		if err == nil {
 			f.info = judged
@@ -259,8 +259,8 @@ func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 	return sameFile(before, after), nil
 }
 
-// read hashes size bytes of a file and searches the same bytes for secrets, so that exactly the published bytes are judged.
-// The caller checks that the length did not change meanwhile.
+// read hashes size bytes of a file and searches the same bytes for secrets, so that the search covers exactly the published
+// bytes. The caller checks that the length has not changed.
 func (h *hasher) read(f *candidate, file *os.File, size int64) error {
 	h.sum.Reset()
 	h.stream.Reset()
@@ -304,8 +304,8 @@ func (h *hasher) readPacked(f *candidate, file *os.File) error {
 	return nil
 }
 
-// open opens a file below the root. Files come folder by folder, and a root resolves every folder of a path anew: the last one
-// stays open.
+// open opens a file below the root. Files come folder by folder, and an os.Root resolves every folder of a path again, so the
+// last folder stays open.
 func (h *hasher) open(file string) (*os.File, error) {
 	if dir := path.Dir(file); h.at == nil || dir != h.dir {
 		h.close()
@@ -317,7 +317,7 @@ func (h *hasher) open(file string) (*os.File, error) {
 			return f, nil
 		}
 	}
-	return openNonBlocking(h.root, file) // a link may lead out of the folder, but not of the site
+	return openNonBlocking(h.root, file) // a link may lead out of the folder, but not out of the site
 }
 
 func (h *hasher) close() {

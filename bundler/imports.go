@@ -20,9 +20,9 @@ import (
 	"github.com/pages-toolchain/pages/bundler/checkout"
 )
 
-// imports is the esbuild plugin for modules that the runtime provides, WebAssembly and .bin files. It keeps a build from taking
-// in files outside of the checkout: a stranger's site could have its Worker respond with files of this machine, or publish
-// them. It also records every loaded file, which esbuild does only for builds that succeed.
+// imports is the esbuild plugin for modules that the runtime provides, WebAssembly and .bin files. It keeps files outside of
+// the checkout out of a build: otherwise a stranger's site could serve or publish files of this machine. It also records every
+// loaded file, which esbuild does only for successful builds.
 type imports struct {
 	provided map[string]string // see available
 	checkout *checkout.Checkout
@@ -33,11 +33,11 @@ type imports struct {
 	wasm   map[string]Module
 
 	dynamic  map[importCall]bool // import() of missing modules
-	external map[importCall]bool // those of them that may fail when they are reached
+	external map[importCall]bool // those that may fail at run time
 
-	asIs    bool   // the modules of the entry's folder are left as they are
+	asIs    bool   // modules of the entry's folder stay unchanged
 	entry   string // relative to the site's folder
-	renamed string // why they cannot be; "" if they can
+	renamed string // the reason why they cannot; "" if they can
 }
 
 // importCall is a specifier and the absolute path of the file that imports it.
@@ -52,7 +52,7 @@ func (i *imports) start(r *reads, external map[importCall]bool) {
 	i.checkout.Refresh()
 }
 
-// rename notes why modules cannot be left as they are.
+// rename records the reason why modules cannot stay unchanged.
 func (i *imports) rename(format string, args ...any) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -61,7 +61,7 @@ func (i *imports) rename(format string, args ...any) {
 	}
 }
 
-// notAsIs says why modules cannot be left as they are; "" if they can.
+// notAsIs returns the reason why modules cannot stay unchanged; "" if they can.
 func (i *imports) notAsIs() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -100,7 +100,7 @@ func (i *imports) plugin() api.Plugin {
 				return api.OnResolveResult{Path: i.provided[args.Path], External: true}, nil
 			})
 			load := api.OnLoadOptions{Filter: `.*`, Namespace: required}
-			build.OnLoad(load, func(args api.OnLoadArgs) (api.OnLoadResult, error) { // the platform's own have no default export
+			build.OnLoad(load, func(args api.OnLoadArgs) (api.OnLoadResult, error) { // the platform's own modules have no default export
 				js := fmt.Sprintf("import * as all from %q; module.exports = \"default\" in all ? all.default : all;", args.Path)
 				return api.OnLoadResult{Contents: &js, Loader: api.LoaderJS}, nil
 			})
@@ -118,8 +118,8 @@ func (i *imports) plugin() api.Plugin {
 	}}
 }
 
-// available maps the specifiers that an author may write to the modules of the runtime: those of Node.js only under the flag,
-// but then also without "node:".
+// available maps the specifiers in source code to modules of the runtime: modules of Node.js only with the flag, but then
+// also without "node:".
 func available(provided []string, nodeJS bool) map[string]string {
 	names := map[string]string{}
 	for _, specifier := range provided {
@@ -153,7 +153,7 @@ func (i *imports) resolveAbsent(args api.OnResolveArgs) (api.OnResolveResult, er
 	return api.OnResolveResult{External: i.external[c]}, nil
 }
 
-// failedDynamic returns the import() calls among the errors.
+// failedDynamic returns the import() calls that caused errors.
 func (i *imports) failedDynamic(dir string, errors []api.Message) map[importCall]bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -166,7 +166,7 @@ func (i *imports) failedDynamic(dir string, errors []api.Message) map[importCall
 	return found
 }
 
-// unresolvedImport returns the import of an error for an unresolved one.
+// unresolvedImport returns the import of an error about an unresolved import.
 func unresolvedImport(dir string, m api.Message) (importCall, bool) {
 	hit := unresolved.FindStringSubmatch(m.Text)
 	if hit == nil || m.Location == nil {
@@ -182,8 +182,8 @@ func refuse(code, fix, text string) (api.OnResolveResult, error) {
 	return api.OnResolveResult{Errors: []api.Message{{Text: text, Detail: refusal{code, fix}}}}, nil
 }
 
-// loadText records the file, and leaves the loading to esbuild when its bytes are UTF-8: esbuild (0.28) never ends on a
-// text whose last character is cut short, as the é of Latin-1 is, when it quotes the text for the source map.
+// loadText records the file, and leaves the loading to esbuild when its bytes are UTF-8: esbuild (0.28) hangs on a text
+// whose last character is truncated, such as é in Latin-1, when it quotes the text for the source map.
 func (i *imports) loadText(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	loader, isText := textLoaders[args.With["type"]]
 	data, refused, err := i.read(args.Path, loader == api.LoaderDefault && isScript(args.Path))
@@ -226,8 +226,7 @@ func notUTF8(path, text string, data []byte) api.Message {
 	}
 }
 
-// read reads the file of an import, and records it. refused are the messages for one that may not be imported. code means that
-// it is imported as a script.
+// read reads the file of an import, and records it. refused are the messages for a forbidden import. code is set for a script.
 func (i *imports) read(path string, code bool) (data []byte, refused []api.Message, err error) {
 	i.mu.Lock()
 	i.loaded = append(i.loaded, path)
@@ -236,7 +235,7 @@ func (i *imports) read(path string, code bool) (data []byte, refused []api.Messa
 	name := filepath.ToSlash(i.reads.relative(path))
 	if !i.checkout.Holds(path) {
 		target, err := filepath.EvalSymlinks(path)
-		if err != nil { // it lies in an archive
+		if err != nil { // it is in an archive
 			target = path
 		}
 		return nil, []api.Message{{
@@ -262,9 +261,9 @@ func (i *imports) read(path string, code bool) (data []byte, refused []api.Messa
 	return data, nil, err
 }
 
-// loadBinary makes the file an ArrayBuffer, as wrangler does.
+// loadBinary loads the file as an ArrayBuffer, like wrangler.
 func (i *imports) loadBinary(args api.OnLoadArgs) (api.OnLoadResult, error) {
-	if len(args.With) > 0 { // the importer chose the type
+	if len(args.With) > 0 { // the import has a type
 		return api.OnLoadResult{}, nil
 	}
 	data, refused, err := i.read(args.Path, false)
@@ -278,7 +277,7 @@ func (i *imports) loadBinary(args api.OnLoadArgs) (api.OnLoadResult, error) {
 // resolving marks the calls of esbuild's resolver by resolveWasm.
 type resolving struct{}
 
-// resolveWasm leaves the import to the runtime, under a name made of the bytes.
+// resolveWasm leaves the import to the runtime, under a name with the hash of the bytes.
 func (i *imports) resolveWasm(build api.PluginBuild, args api.OnResolveArgs) (api.OnResolveResult, error) {
 	if _, own := args.PluginData.(resolving); own || len(args.With) > 0 {
 		return api.OnResolveResult{}, nil
@@ -318,8 +317,8 @@ func (i *imports) resolveWasm(build api.PluginBuild, args api.OnResolveArgs) (ap
 	return api.OnResolveResult{Path: m.Specifier, External: true}, nil
 }
 
-// nodeModules are the modules of Node.js 24, https://nodejs.org/api/modules.html#built-in-modules: first parts of others with
-// names of their own, last those that cannot be imported without "node:".
+// nodeModules are the modules of Node.js 24, https://nodejs.org/api/modules.html#built-in-modules: first submodules, last the
+// modules that require "node:".
 var nodeModules = strings.Fields(`
 _http_agent _http_client _http_common _http_incoming _http_outgoing _http_server
 _stream_duplex _stream_passthrough _stream_readable _stream_transform
@@ -338,8 +337,8 @@ func onlyPrefixed(name string) bool {
 	return name == "sea" || name == "sqlite" || name == "test" || name == "test/reporters"
 }
 
-// sourceMap removes from a source map the text of files outside of the checkout: esbuild reads a file that the map of a
-// package names by a file URL, without a plugin (0.28).
+// sourceMap removes the text of files outside of the checkout from a source map: esbuild (0.28) reads a file that the
+// map of a package names by a file URL, without asking plugins.
 func (i *imports) sourceMap(text []byte, dir string) ([]byte, error) {
 	var m struct {
 		Sources  []string          `json:"sources"`
@@ -369,7 +368,7 @@ func (i *imports) sourceMap(text []byte, dir string) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// mayShow reports whether the text of a file, a JSON string, may stand in a source map.
+// mayShow reports whether a source map may contain the text of a file, a JSON string.
 func (i *imports) mayShow(path string, text json.RawMessage) bool {
 	switch {
 	case !i.checkout.Holds(path):
@@ -381,7 +380,7 @@ func (i *imports) mayShow(path string, text json.RawMessage) bool {
 	return json.Unmarshal(text, &content) != nil || !i.checkout.Credentials(path, []byte(content))
 }
 
-// sourcePath returns the path of a source in a map, where it is relative to dir or a URL.
+// sourcePath returns the path of a source in a map, which is relative to dir or a URL.
 func sourcePath(source, dir string) string {
 	if u, err := url.Parse(source); err == nil && u.Scheme == "file" {
 		return filepath.FromSlash(u.Path)

@@ -20,9 +20,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
-// This file refuses a build that holds the value of a secret, written by the author or a build tool. No message has the value.
+// This file refuses a build that contains the value of a secret, written by the author or a build tool. No message contains the value.
 
-// Bounds on the unpacked bytes of packed files that are searched: of each, and of all in one build.
+// Bounds on the unpacked bytes that are searched: for each packed file, and for one build.
 const (
 	maxUnpackedFile = 64 << 20
 	maxUnpacked     = 1 << 30
@@ -32,7 +32,7 @@ const (
 type leaked struct {
 	found  []secretscan.Finding
 	packed bool // the places are in the unpacked file
-	cut    bool // which is longer than the bounds
+	cut    bool // the unpacked file exceeds the bounds
 }
 
 // leaks finds secrets in a build.
@@ -75,7 +75,7 @@ func (l *leaks) worker(entry string, w *Worker) {
 	for _, module := range w.Modules {
 		l.text(module.file, module.Bytes, "this module of the Worker")
 	}
-	if len(w.Map) == 0 { // it is left as it was built
+	if len(w.Map) == 0 { // the Worker is unchanged
 		l.text(entry, w.Code, "the Worker")
 		return
 	}
@@ -83,7 +83,7 @@ func (l *leaks) worker(entry string, w *Worker) {
 		Sources        []string
 		SourcesContent []string
 	}
-	_ = json.Unmarshal(w.Map, &sources) // it is esbuild's own; without it the code alone is searched
+	_ = json.Unmarshal(w.Map, &sources) // esbuild wrote it; on failure only the code is searched
 	reported := map[string]bool{}
 	for i, text := range sources.SourcesContent {
 		for _, f := range l.text(sources.Sources[i], []byte(text), "this file of the Worker") {
@@ -100,7 +100,7 @@ func (l *leaks) worker(entry string, w *Worker) {
 		file, line, column := entry, 1, 1
 		if places != nil {
 			before := w.Code[:f.first.Start]
-			units := utf16.Encode([]rune(string(before[bytes.LastIndexByte(before, '\n')+1:]))) // as source maps count
+			units := utf16.Encode([]rune(string(before[bytes.LastIndexByte(before, '\n')+1:]))) // the unit of source maps
 			if source, _, at, col, ok := places.Source(bytes.Count(before, []byte("\n"))+1, len(units)); ok {
 				file, line, column = source, at, col+1
 			}
@@ -130,7 +130,8 @@ func (l *leaks) text(file string, text []byte, what string) []secretscan.Finding
 	return found
 }
 
-// readBeginning reads a public file up to the last finding and the rest of the shown line, so that no other secret on it is cut.
+// readBeginning reads a public file up to the last finding and the end of its line, so that another secret on the line is masked
+// completely.
 func (l *leaks) readBeginning(file string, found []secretscan.Finding) []byte {
 	f, err := openNonBlocking(l.root, filepath.FromSlash(file))
 	if err != nil {
@@ -138,7 +139,7 @@ func (l *leaks) readBeginning(file string, found []secretscan.Finding) []byte {
 	}
 	defer f.Close()
 	length := found[len(found)-1].End + utf8.UTFMax*maxSourceLine + int64(l.set.Longest())
-	text, _ := io.ReadAll(io.LimitReader(f, length)) // as far as it can be read
+	text, _ := io.ReadAll(io.LimitReader(f, length)) // up to an error
 	return text
 }
 
@@ -209,7 +210,7 @@ func (l *leaks) place(d *diagnostic.Diagnostic, text []byte, f secretscan.Findin
 	if n := bytes.IndexByte(text[f.Start:], '\n'); n >= 0 {
 		stop = int(f.Start) + n
 	}
-	end := min(int(f.End), stop) // it may go on in the next line
+	end := min(int(f.End), stop) // it may continue on the next line
 	line := []rune(strings.TrimSuffix(l.set.Star(string(text[start:stop])), "\r"))
 	column := utf8.RuneCount(text[start:f.Start])
 	endColumn := min(column+utf8.RuneCount(text[f.Start:end]), len(line))

@@ -14,7 +14,7 @@ import (
 )
 
 // This file opens files of the assets folder after the walk judged them. A replacement, such as a link to the site's secrets,
-// is judged anew: only the very file that was judged is read.
+// is checked again: only the checked file is read.
 
 // reading is the folder of the public files.
 type reading struct {
@@ -22,12 +22,12 @@ type reading struct {
 	folder publicfiles.Folder
 }
 
-// refusedError means that a file may not be served any more.
+// refusedError means that a file may no longer be served.
 type refusedError struct{ fault diagnostic.Diagnostic }
 
 func (e *refusedError) Error() string { return e.fault.Message }
 
-// reopen judges a file anew, and returns the info of the file with its bytes.
+// reopen checks a file again, and returns the info of the file with its bytes.
 func (r reading) reopen(file string) (os.FileInfo, error) {
 	e, err := r.folder.Again(r.root.FS(), file)
 	switch {
@@ -39,7 +39,7 @@ func (r reading) reopen(file string) (os.FileInfo, error) {
 	return e.Entry.Info()
 }
 
-// openNonBlocking opens a file without waiting, as opening a pipe would.
+// openNonBlocking opens a file without blocking, even if it is a pipe.
 func openNonBlocking(root *os.Root, name string) (*os.File, error) {
 	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
@@ -56,13 +56,13 @@ type Opener struct {
 	folders map[string]*os.Root // recently opened
 }
 
-// Opener returns one for the assets below the site's folder root; folder is the manifest's assets folder.
+// Opener returns an Opener for the assets below the site's folder root; folder is the manifest's assets folder.
 func (b *Bundle) Opener(root *os.Root, folder publicfiles.Folder) *Opener {
 	return &Opener{reading: reading{root, folder}, read: b.read, folders: map[string]*os.Root{}}
 }
 
 // Open opens an asset. file is its name relative to the site's folder, with forward slashes. It opens only files that are
-// public by the rules of a [Builder.Build]: the very file of the build, or one that is judged anew.
+// public by the rules of a [Builder.Build]: the same file as in the build, or one that passes a new check.
 func (o *Opener) Open(file string) (*os.File, error) {
 	opened, err := o.open(file)
 	if err != nil {
@@ -85,7 +85,7 @@ func (o *Opener) Open(file string) (*os.File, error) {
 	return opened, nil
 }
 
-// open opens a file from its folder: a root resolves every folder of a path anew.
+// open opens a file from its folder: an os.Root resolves every folder of a path again.
 func (o *Opener) open(file string) (*os.File, error) {
 	if at := o.at(path.Dir(file)); at != nil {
 		if f, err := openNonBlocking(at, path.Base(file)); err == nil {

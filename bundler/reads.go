@@ -34,8 +34,8 @@ func (r *reads) add(paths ...string) {
 }
 
 // addAbsent adds the paths that an unresolved import could have: a file or a folder of that name, with the extensions that
-// esbuild tries or takes for one another. Never the folder around it: other files there, such as a log of pages dev, are no
-// reason to build again.
+// esbuild tries or takes for one another. It never adds the folder around it: other files there, such as a log of pages
+// dev, must not trigger a build.
 func (r *reads) addAbsent(path string) {
 	r.add(path)
 	stem := strings.TrimSuffix(path, filepath.Ext(path))
@@ -60,7 +60,7 @@ func (r *reads) list() []string {
 }
 
 // addConfigs adds the settings of esbuild for the sources: each package.json and tsconfig.json from a source's folder up to the
-// site's, also missing ones. Those of installed packages hardly change. It returns the texts of the tsconfig.json files by
+// site's, also missing ones. Settings of installed packages rarely change. It returns the texts of the tsconfig.json files by
 // their paths.
 func (r *reads) addConfigs(sources []string) map[string]string {
 	seen := map[string]bool{}

@@ -71,7 +71,7 @@ func (e explainer) missingPackage(d *diagnostic.Diagnostic, specifier, importer 
 	if e.otherTools(d, specifier) {
 		return
 	}
-	beside := strings.Contains(d.Fix, "relative path") // esbuild found a file of that name
+	beside := strings.Contains(d.Fix, "relative path") // esbuild's message for a file of that name
 	parts := strings.SplitN(specifier, "/", 3)         // of "hono/jsx" or "@scope/name/file"
 	name := parts[0]
 	if strings.HasPrefix(specifier, "@") && len(parts) > 1 {

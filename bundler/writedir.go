@@ -60,9 +60,9 @@ type indexAsset struct {
 //	migrations/       the SQL files
 //	pages.deploy.json the manifest, defaults applied
 //
-// Static files are not copied. The folder appears whole or not at all: it is written beside its place, and swapped with an
-// earlier output there. A folder with any file that no earlier output lists is an error, and stays. Files that desktops leave
-// in any folder are kept.
+// Static files are not copied. The folder appears atomically: it is written under a temporary name, and swapped with an
+// earlier output. An existing folder with other files is an error, and stays unchanged. Files of desktops, such as .DS_Store,
+// are kept.
 func WriteDir(b *Bundle, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -80,7 +80,7 @@ func WriteDir(b *Bundle, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(fresh) // moved away when all went well
+	defer os.RemoveAll(fresh) // moved away on success
 	if err := os.Chmod(fresh, 0o755); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func WriteDir(b *Bundle, dir string) error {
 	return swap(fresh, dir, beside)
 }
 
-// replaceable returns why dir may not be replaced, and the files in it to keep.
+// replaceable returns the reason why dir may not be replaced, and the files in it to keep.
 func replaceable(dir string) (beside []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -119,7 +119,7 @@ func replaceable(dir string) (beside []string, err error) {
 	return beside, err
 }
 
-// outputs returns the files of an earlier output in dir; none when it is no such folder.
+// outputs returns the files of an earlier output in dir; none for other folders.
 func outputs(dir string) map[string]bool {
 	text, err := os.ReadFile(filepath.Join(dir, bundleFile))
 	var list index
@@ -139,7 +139,7 @@ func outputs(dir string) map[string]bool {
 	return files
 }
 
-// swap moves fresh to dir, and removes the old folder but for the files to keep.
+// swap moves fresh to dir, and removes the old folder except for the files to keep.
 func swap(fresh, dir string, beside []string) error {
 	if !exists(dir) {
 		return os.Rename(fresh, dir)

@@ -20,7 +20,7 @@ type AccessChange struct {
 }
 
 // AccessChanges compares the access of two manifests at every pattern of either, and at every served file of the second's
-// bundle; files are paths in that bundle. A path without an answer under the second does not become public. It asks the
+// bundle; files are paths in that bundle. A path that the second does not answer does not become public. It asks the
 // [RouteTable] that the front door serves by. Newly public paths come first, each kind sorted by path; the list is never nil.
 func AccessChanges(was, now *Manifest, files iter.Seq[string]) []AccessChange {
 	before, after := NewRouteTable(was.Routes), NewRouteTable(now.Routes)
@@ -37,7 +37,8 @@ func AccessChanges(was, now *Manifest, files iter.Seq[string]) []AccessChange {
 		if !ok || from == to {
 			continue
 		}
-		// The route that guards a file now stands for it, or the one that did and is gone.
+		// A file is represented by the route that guards it now, or by the removed route that guarded
+		// it.
 		table := before
 		if to == Members {
 			table = after
@@ -121,7 +122,7 @@ func AccessList(m *Manifest, files iter.Seq[string]) []Audience {
 	return list
 }
 
-// telling ranks the paths of files as examples: a page that visitors begin with, another page, any other file.
+// telling ranks the paths of files by their use as examples: a page that visitors begin with, another page, any other file.
 func telling(file string) int {
 	switch {
 	case path.Base(file) == "index.html":
@@ -149,13 +150,13 @@ func (a Audience) Extent() string {
 type ServedFile struct {
 	File string // relative to the bundle root
 	Path string // the path on the site
-	Key  string // equal for files with the same bytes; "" for a file that is like no other
+	Key  string // equal for files with the same bytes; "" for a file without a copy
 	Link string // of a link, the file that it leads to, relative to the bundle root; "" for no link
 }
 
 const maxCopies = 20 // warnings about public copies of files for members
 
-// MembersCopies warns of the public ones among the files that have the bytes of one for members, and of links to such a file.
+// MembersCopies warns of public files with the bytes of a file for members, and of links to such a file.
 func MembersCopies(routes []Route, files []ServedFile) (found diagnostic.List) {
 	table := NewRouteTable(routes)
 	if !table.HasMembers() {

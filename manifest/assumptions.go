@@ -4,7 +4,7 @@ import "github.com/pages-toolchain/pages/manifest/limits"
 
 // This file has the choices that the platform document leaves open, and the figures of section 2.9 that other packages need.
 
-// Names the Worker finds its bindings under. The document names only the defaults of storage and kv.
+// Default names of bindings in the Worker's environment. The document gives only those of storage and kv.
 const (
 	DatabaseName        = "DB"
 	ProjectDatabaseName = "PROJECT_DB"
@@ -21,7 +21,7 @@ const PinDate = "2026-10-01"
 // maxEvent is how many characters the event of a form has at most: "custom." and a name.
 const maxEvent = len("custom.") + limits.MaxName
 
-// RuntimeConfigs returns the JSON runtime configs a bundle may ship at its root, the one that wins first.
+// RuntimeConfigs returns the names of JSON runtime configs at the bundle's root, in order of precedence.
 func RuntimeConfigs() []string { return []string{"wrangler.json", "wrangler.jsonc"} }
 
 // Both fields of a form are required, although the document marks neither: a declaration without a name
@@ -32,10 +32,10 @@ func RuntimeConfigs() []string { return []string{"wrangler.json", "wrangler.json
 //
 // A lone surrogate escape is refused as unreadable: no UTF-8 text can hold it.
 //
-// The upload refuses a manifest, the Worker's entry and the migrations among public files, and so is a site whose
-// assets folder holds one. Where "assets" is ".", the bundle root, the site's own lie in it by nature: they, .pages
-// and node_modules are left out, so that none is ever uploaded as a public file, and of entry and migrations
-// there is a warning, since files that the Worker reads beside them may well be served.
+// The upload refuses a manifest, the Worker's entry and the migrations among public files, so a site whose assets
+// folder holds one is refused. With "assets": ".", the site's own files lie in that folder: they, .pages and
+// node_modules are never uploaded as public files. Entry and migrations get a warning, since other files of the
+// Worker may be served.
 //
-// ".." is refused everywhere in a path, also where it would not leave the bundle; "./" and a trailing slash
+// ".." is refused everywhere in a path, even where it would stay in the bundle; "./" and a trailing slash
 // are dropped.

@@ -56,7 +56,7 @@ func (d *Document) at(p jsontree.Pointer) sourcetext.Span {
 	return sourcetext.Span{}
 }
 
-// Str returns the string p points at, and false when it is no string or has an error.
+// Str returns the string p points at, and false for another type or a value with an error.
 func (d *Document) Str(p jsontree.Pointer) (string, bool) {
 	n := d.Root.Resolve(p)
 	if n == nil || n.Kind != jsontree.StringNode || d.refused[p] {

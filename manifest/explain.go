@@ -14,7 +14,7 @@ import (
 
 // This file turns the schema validator's violations into messages for people. The schema alone decides.
 
-// checkDuplicateKeys reports keys that stand twice, in every object of the document.
+// checkDuplicateKeys reports repeated keys of every object in the document.
 func (d *Document) checkDuplicateKeys(p jsontree.Pointer, n *jsontree.Node) {
 	for i, item := range n.Items {
 		if item.Holds() {
@@ -71,7 +71,7 @@ func (d *Document) explain(v violation) {
 		return
 	}
 	if v.kind == "string_lte" && v.at.Kind() == "/runtime/compatibilityDate" {
-		v.kind = "format" // says more than the length does
+		v.kind = "format" // more specific than the length
 	}
 	switch v.kind {
 	case "invalid_type":
@@ -110,7 +110,7 @@ func (d *Document) explainType(p jsontree.Pointer, n *jsontree.Node, want string
 	d.Refuse(diagnostic.CodeWrongType, p, msg, typeFix(p, n, want))
 }
 
-// typeFix proposes the form of the value that p points at. A list of objects has no short form to propose.
+// typeFix proposes the form of the value that p points at. For a list of objects it proposes nothing.
 func typeFix(p jsontree.Pointer, n *jsontree.Node, want string) string {
 	items := described().at(p).Items
 	switch {
@@ -157,8 +157,8 @@ func typeFix(p jsontree.Pointer, n *jsontree.Node, want string) string {
 	}[want]
 }
 
-// soleName returns the one name in a value that other tools write as a list or an object: the text itself, that of the
-// only item, or that of the member for a folder or name; "" for none, and for a possible secret.
+// soleName returns the single name in a value that other tools write as a list or an object: the text itself, the only
+// item, or the member for a folder or name; "" for none, and for a possible secret.
 func soleName(n *jsontree.Node) string {
 	switch items := n.List(); {
 	case n.Kind == jsontree.StringNode:

@@ -3,21 +3,20 @@
 // that look at files.
 //
 // In go the bytes of a manifest ([Parse]). Out comes a [Manifest] with every default filled in, and diagnostics that point at
-// the author's own lines: all of them, sorted by position, each with a stable code and, where there is one, the change that
-// would pass.
+// the author's own lines: all of them, sorted by position, each with a stable code and, if known, the change that fixes it.
 //
-// It also tells which route a path has and who may see it ([RouteTable]), which files of an uploaded site are public
-// ([Manifest.PublicPath]), and how access changed between two manifests ([AccessChanges]).
+// It also looks up the route of a path and its access ([RouteTable]), the public files of an uploaded site
+// ([Manifest.PublicPath]), and the changes of access between two manifests ([AccessChanges]).
 //
 // Only [Accepted] returns an error: a fault of a manifest is a diagnostic, and no input makes a function panic. All functions
 // are safe for concurrent use, and the values they return share nothing. The work for a hostile file is bounded.
 //
 // The package touches neither files nor the network, runs no code of the site, prints nothing and reads no environment.
 //
-// A new rule has its code and sentence in manifest/diagnostic/codes.go. Its check stands in routes.go or rules.go, called from
-// [ParseDocument] or, for a route, from checkRoutes; one that looks at files stands in manifest/validate. It has a case in
+// A new rule has its code and sentence in manifest/diagnostic/codes.go. Its check is in routes.go or rules.go, called from
+// [ParseDocument] or, for a route, from checkRoutes; a check that reads files is in manifest/validate. It has a case in
 // testdata/cases.txt, beside similar ones, or in codes_test.go where files matter; then run go test ./manifest -update and
-// look at the difference. Every report format then includes it.
+// review the diff. Every report format then includes it.
 package manifest
 
 import (
@@ -31,9 +30,9 @@ const FileName = sitepath.ManifestFile
 // Manifest holds the declarations of a site. The zero value is a static site with no files. Paths are relative to the
 // bundle root, slash separated and clean: [Parse] turns "./public/" into "public".
 type Manifest struct {
-	Entry  string `json:"entry,omitempty"`  // the Worker module that answers Routes; empty for a static site
+	Entry  string `json:"entry,omitempty"`  // the Worker module that serves Routes; empty for a static site
 	Assets string `json:"assets,omitempty"` // the directory of static files; empty when there is none
-	// Routes lists the paths the Worker answers or a members gate guards. Others are static files.
+	// Routes lists the paths that the Worker serves or a members gate guards. Other paths are static files.
 	Routes   []Route  `json:"routes,omitempty"`
 	Bindings Bindings `json:"bindings,omitzero"`
 	Limits   Limits   `json:"limits,omitzero"`
@@ -51,7 +50,7 @@ func (m *Manifest) Form(name string) (Form, bool) {
 	return Form{}, false
 }
 
-// Access says who may see a route.
+// Access is the audience of a route.
 type Access string
 
 // The two kinds of access. [Parse] fills in Public where the manifest says nothing.
@@ -75,7 +74,7 @@ type Bindings struct {
 	ProjectDatabase ProjectAccess `json:"projectDatabase,omitempty"`
 	// Secrets are the names of the secrets the Worker reads. Values are never in the file.
 	Secrets []string `json:"secrets,omitempty"`
-	// Submissions is the table that form posts are also written to; empty for none.
+	// Submissions is the table that also stores form posts; empty for none.
 	Submissions string   `json:"submissions,omitempty"`
 	Storage     *Storage `json:"storage,omitempty"` // the site's bucket, nil when the site has none
 	Images      bool     `json:"images,omitempty"`  // attaches the image-transform binding

@@ -51,7 +51,7 @@ func ParseDocument(name string, src []byte) *Document {
 	}
 	d.checkDuplicateKeys("", root)
 	d.checkSchema()
-	if root.Kind == jsontree.ObjectNode { // the rules that the schema cannot say, or cannot say well
+	if root.Kind == jsontree.ObjectNode { // the rules that the schema cannot express, or not well
 		d.checkPaths()
 		d.checkPatterns()
 		d.checkStaticRoutes()

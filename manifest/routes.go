@@ -29,7 +29,7 @@ func (d *Document) checkPatterns() {
 	}
 }
 
-// explainPattern says which rule of section 2.9 a refused pattern breaks.
+// explainPattern returns the rule of section 2.9 that a refused pattern breaks.
 func (d *Document) explainPattern(p jsontree.Pointer, s string) {
 	code, why, fix := patternFault(s)
 	if code == "" {
@@ -139,7 +139,7 @@ func (d *Document) Routes() []DeclaredRoute {
 		}
 		at := all.Index(i)
 		r := DeclaredRoute{at.Key("pattern"), pattern.Text, Public}
-		if access == nil && saysAccess(n) { // by a key that is refused: it cannot be known
+		if access == nil && saysAccess(n) { // a refused key was meant to set the access
 			continue
 		}
 		if access != nil {
@@ -227,7 +227,7 @@ func (d *Document) checkReach(r DeclaredRoute, table *RouteTable, all map[string
 	case reach.Path == "":
 		msg := fmt.Sprintf("the route %s is never reached: requests with such a path are refused", quoted())
 		d.Warn(diagnostic.CodeRouteUnreached, r.At, msg, "choose another path, or remove it")
-	case reach.Guard == r.Pattern: // the other one has an error
+	case reach.Guard == r.Pattern: // the guarding route has an error
 	case reach.Guard != "":
 		msg := fmt.Sprintf("the public route %s admits only members: %s on line %d guards all of its paths",
 			quoted(), sourcetext.Quote(reach.Guard), line(reach.Guard))

@@ -11,9 +11,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// RouteTable tells which route lists a request path, and whether members routes guard it. The front door serves by it, and
-// the rules of "routes" use it too, so that messages about a site and its behaviour agree. Paths are decoded, in Unicode
-// form C, and start with a slash ([sitepath.CanonicalPath]). Make one with [NewRouteTable]; it never changes.
+// RouteTable looks up the route of a request path, and whether members routes guard it. The front door and the rules of
+// "routes" both use it, so that messages about a site agree with its behaviour. Paths are decoded, in Unicode form C, and
+// start with a slash ([sitepath.CanonicalPath]). Make one with [NewRouteTable]; it never changes.
 type RouteTable struct {
 	listed  patterns // every route, by the path itself
 	public  patterns // the public ones, by the path itself
@@ -21,8 +21,8 @@ type RouteTable struct {
 	unused  string   // a segment that no pattern has
 }
 
-// Rank says how specific a match is: the segments of the pattern, twice, and one more for a pattern without
-// "/*". Zero is no match.
+// Rank is the specificity of a match: the segments of the pattern, twice, and one more for a pattern
+// without "/*". Zero is no match.
 type Rank int
 
 // NewRouteTable makes the table of a manifest's routes. Of two routes that match the same paths, the first counts.
@@ -82,8 +82,7 @@ func (t *RouteTable) Covering(path string) (all []string) {
 	}
 }
 
-// Guarding tells which members patterns cover any of the files that are served at some paths, whatever other routes say of
-// them.
+// Guarding returns the members patterns that cover any of the files served at some paths, regardless of other routes.
 func (t *RouteTable) Guarding(files iter.Seq[string]) func(pattern string) bool {
 	covered := map[string]bool{} // keys of the table; those of trees end in "/*"
 	for file := range files {
@@ -134,7 +133,7 @@ func (t *RouteTable) Judge(path string) Verdict {
 	return t.judge(path, "")
 }
 
-// judge ignores the pattern but.
+// judge is Judge without the pattern but.
 func (t *RouteTable) judge(path, but string) (v Verdict) {
 	_, v.Members = t.members.match(sitepath.FoldPath(path), but)
 	_, v.Public = t.public.match(path, but)
@@ -178,7 +177,7 @@ func (t *RouteTable) Claims(names []string) (members, public Claim) {
 }
 
 // FileNames lists all paths of the file served at a path. The gate looks at all of them: an author who guards "/report"
-// means report.html, and the other way round.
+// also means report.html, and the reverse.
 func FileNames(path string) []string {
 	short, ok := strings.CutSuffix(path, ".html")
 	if !ok {
@@ -263,15 +262,15 @@ func segments(path string) int {
 
 func (p *patterns) empty() bool { return len(p.exact) == 0 && len(p.prefix) == 0 }
 
-// Reach describes the handling of the requests that a route is for.
+// Reach describes the effect of a route on its requests.
 type Reach struct {
 	Path  string // a request path whose most specific route this one is; empty when there is none
 	Twin  string // the pattern, declared before, that matches the same paths instead
 	Guard string // the members pattern that guards every path of a public route
 }
 
-// Reach looks up a path that a pattern of the table is for: the path itself, or of "/x/*" a path under "/x/" that no other
-// pattern names.
+// Reach looks up an example path of a pattern: the path itself, or for "/x/*" a path under "/x/" that no other pattern
+// names.
 func (t *RouteTable) Reach(pattern string) Reach {
 	path := pattern
 	if base, isTree := strings.CutSuffix(pattern, "/*"); isTree {
@@ -292,7 +291,7 @@ func (t *RouteTable) Reach(pattern string) Reach {
 	return r
 }
 
-// widerThan returns the pattern that decides every path of a pattern alike, which makes this one redundant; "" for none.
+// widerThan returns a wider pattern with the same effect on every path, which makes this one redundant; "" for none.
 func (t *RouteTable) widerThan(pattern string) string {
 	path := t.Reach(pattern).Path
 	wider, _ := t.listed.match(path, pattern)

@@ -24,7 +24,7 @@ func (d *Document) checkPaths() {
 	}
 }
 
-// pathFault tells why a string is no path inside the bundle, "" when it is one.
+// pathFault returns the fault of a path that is not inside the bundle, "" for a good one.
 func pathFault(s string) (code, why, fix string) {
 	switch {
 	case hasScheme(s) && strings.Contains(s, "://"):

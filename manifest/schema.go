@@ -56,7 +56,8 @@ var compiled = sync.OnceValues(func() (*gojsonschema.Schema, error) {
 
 // lighten removes the most expensive keywords of a schema. The validator formats an unused error message for every value
 // that "not" or "if" accepts; checkPaths, checkPatterns and checkStaticRoutes check the same in Go. It encodes and decodes
-// each value that has an "enum" three times; a pattern says the same of strings. A test compares the verdicts of both.
+// each value with an "enum" three times; a pattern does the same for strings. A test compares the verdicts of both
+// schemas.
 func lighten(schema map[string]any) {
 	delete(schema, "not")
 	delete(schema, "if")
@@ -137,8 +138,8 @@ type violation struct {
 	want string // the bound or type that was not met
 }
 
-// violations validates a document. Pointers have known keys alone, an unknown one is reported at its object, so that none
-// needs unescaping.
+// violations validates a document. Pointers contain known keys only, so that none needs unescaping; an unknown key is
+// reported at its object.
 func violations(root *jsontree.Node) ([]violation, error) {
 	schema, err := compiled()
 	if err != nil {

@@ -22,7 +22,7 @@ func (d *Document) explainUnknownKey(p jsontree.Pointer, n *jsontree.Node, key s
 		d.Add(diagnostic.Error, diagnostic.CodeSchemaKey, p, at, `the platform refuses the key "$schema"`,
 			"remove it: pages init --editor NAME lets the editor map the schema to "+FileName)
 	case "stagedMigrationsPrefix":
-		if p == "/bindings/database" { // its own place: it is known there, and forbidden
+		if p == "/bindings/database" { // the schema knows and forbids the key here
 			p = p.Key(key)
 		}
 		d.Add(diagnostic.Error, diagnostic.CodeStagedPrefix, p, at, `only the platform writes "stagedMigrationsPrefix"`, "remove it")
@@ -101,8 +101,8 @@ func foreignFix(p jsontree.Pointer, key string) string {
 	}
 }
 
-// membersKeys are keys by which other tools, and beginners, say that a path is for some people alone, in lower case and without
-// "_" and "-".
+// membersKeys are keys with which other tools and beginners restrict a path to some people, in lower case and without "_" and
+// "-".
 var membersKeys = map[string]bool{
 	"auth": true, "authenticated": true, "authentication": true, "authorization": true, "authorize": true, "authrequired": true,
 	"guard": true, "guarded": true, "login": true, "loginrequired": true, "member": true, "members": true, "membersonly": true,
@@ -112,7 +112,7 @@ var membersKeys = map[string]bool{
 	"visibility": true,
 }
 
-// publicKeys are keys that say that everyone may see a path.
+// publicKeys are keys that open a path to everyone.
 var publicKeys = map[string]bool{"anonymous": true, "open": true, "public": true}
 
 // saysAccess reports whether a route has a key other than "access" that is meant to say who may see it.
@@ -125,8 +125,8 @@ func saysAccess(n *jsontree.Node) bool {
 	return false
 }
 
-// accessFix is the fix for a key of a route that is meant to say who may see it; "" for another key. To remove it would open the paths
-// that it was to guard.
+// accessFix is the fix for a key of a route that is meant to say who may see it; "" for another key. Removing the key would open the
+// paths that it was meant to guard.
 func accessFix(n *jsontree.Node, key string) string {
 	folded := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
 	isMembers, isPublic := membersKeys[folded], publicKeys[folded]

@@ -13,7 +13,7 @@ import (
 
 // This file classifies the files of an uploaded site. Files are named by their paths in the bundle.
 
-// Accepted reads a manifest that was accepted before, maybe by another version of the rules.
+// Accepted reads a manifest that was accepted earlier, maybe by another version of the rules.
 func Accepted(text []byte) (*Manifest, error) {
 	if m, _ := Parse(FileName, text); m != nil {
 		return m, nil

@@ -13,10 +13,10 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file finds the losses of a run. It compares the database after the run with the one from before it, which is
-// attached as "was", and blames the statements that a watcher followed. A table is the same table under a new name; one
-// that is made anew under the name of one that is gone takes its place. A row is the same row when its rowid or, where
-// rows were put back or copied, its primary key is the same; without one, its values.
+// This file finds the losses of a run. It compares the database after the run with the copy from before, attached as
+// "was", and blames the statements that a watcher followed. A renamed table is the same table; a table that is created
+// under the name of a dropped one replaces it. A row is the same row when its rowid or, where rows were put back or
+// copied, its primary key is the same; without one, its values.
 
 // account is the comparison of one run.
 type account struct {
@@ -26,10 +26,10 @@ type account struct {
 	rows    map[string]int64       // of each table before the run
 	now     map[string]*tableShape // by folded name
 	actions map[string]map[string]bool
-	parents map[string][]string // tables, in folded names, with whose rows those of a table go
+	parents map[string][]string // by table, the tables whose deleted rows delete its rows; folded names
 	steps   map[*object][]*step // that changed rows of a table, in order
 	lost    map[lossKey]int64
-	counted []Notice // of tables whose rows could not be matched
+	counted []Notice // for tables whose rows could not be matched
 }
 
 type lossKey struct {
@@ -86,7 +86,7 @@ func (a *account) readActions() error {
 	return rows.Err()
 }
 
-// compare goes through the tables.
+// compare compares all tables.
 func (a *account) compare() error {
 	for _, o := range a.w.before {
 		if a.rows[o.origin] == 0 {
@@ -105,7 +105,7 @@ func (a *account) add(s *step, o *object, column, cause string, rows int64) {
 	}
 }
 
-// last returns the table that took the place of o in the end, and has not been dropped; or the one that was dropped last.
+// last returns the table that replaced o in the end: one that still exists, or the one that was dropped last.
 func (o *object) last() *object {
 	for o.dropped != nil && o.heir != nil {
 		o = o.heir
@@ -113,7 +113,7 @@ func (o *object) last() *object {
 	return o
 }
 
-// successor returns the table that has the rows of o now, and whether it is o itself; nil for none.
+// successor returns the table that holds the rows of o now, and whether it is o itself; nil for none.
 func (a *account) successor(o *object) (to *tableShape, same bool) {
 	last := o.last()
 	if last.dropped != nil {
@@ -122,8 +122,8 @@ func (a *account) successor(o *object) (to *tableShape, same bool) {
 	return a.now[dbfile.FoldName(last.name)], last == o
 }
 
-// trace follows a column from before the run to its name now, "" when it is gone. kept says that it is the same column of
-// the same table, and not one that took its place; blamed is the statement that ended it, or that made another of it.
+// trace follows a column from before the run to its present name, "" for a dropped one. kept means that it is the same
+// column of the same table, not a replacement; blamed is the statement that dropped or replaced it.
 func (o *object) trace(column string) (name string, kept bool, blamed *step) {
 	kept, name = true, column
 	for {
@@ -169,7 +169,7 @@ func (a *account) table(o *object) error {
 	return err
 }
 
-// whole is a table that is gone with all its rows.
+// whole handles a table that was dropped with all its rows.
 func (a *account) whole(o *object) {
 	left := a.rows[o.origin]
 	for _, d := range a.deletions(o, o) {
@@ -179,7 +179,7 @@ func (a *account) whole(o *object) {
 	a.drops(o, left)
 }
 
-// drops blames DROP TABLE for rows: the one of the table, or one of a table that was made anew in its place and had fewer.
+// drops blames DROP TABLE for rows: of the table itself, or of a replacement with fewer rows.
 func (a *account) drops(o *object, left int64) {
 	for x := o; x.dropped != nil && x.heir != nil && x.heir.dropped != nil; x = x.heir {
 		n := min(left, max(x.held-x.heir.held, 0))
@@ -204,7 +204,7 @@ type deletion struct {
 	again *rowset // ids of rows of the run
 }
 
-// deletions lists those from a table, of which another may have been the first.
+// deletions lists the deletions from a table and its predecessors.
 func (a *account) deletions(o, first *object) (list []deletion) {
 	for _, s := range a.steps[o] {
 		e := s.effects[o]
@@ -223,7 +223,7 @@ func (a *account) deletions(o, first *object) (list []deletion) {
 	return slices.DeleteFunc(list, func(d deletion) bool { return d.rows+d.again.members == 0 })
 }
 
-// cascaded reports whether a statement deleted rows with which, by a foreign key, rows of o go. It is a trigger's doing otherwise.
+// cascaded reports whether a statement deleted rows whose foreign keys delete rows of o. Otherwise a trigger did it.
 func (a *account) cascaded(s *step, o, first *object) bool {
 	parent := func(p *object) bool {
 		return slices.ContainsFunc(append(slices.Clone(p.names), p.name, p.origin), func(name string) bool {
@@ -235,7 +235,7 @@ func (a *account) cascaded(s *step, o, first *object) bool {
 	}
 	for p, e := range s.effects {
 		deleted := e.direct.members + e.againDirect.members + e.deletedDirect
-		if p != o { // rows of o alone were deleted first by something else
+		if p != o { // else a trigger deleted only rows of o
 			deleted += e.nested.members + e.againNested.members + e.deletedNested
 		}
 		if deleted > 0 && parent(p) {
@@ -245,7 +245,7 @@ func (a *account) cascaded(s *step, o, first *object) bool {
 	return false
 }
 
-// virtual is a table of fts5 or rtree, of which only numbers of rows are known.
+// virtual handles a table of fts5 or rtree, for which only the number of rows is known.
 func (a *account) virtual(o *object, to *tableShape) error {
 	var n int64
 	if err := a.db.QueryRowContext(a.ctx, "SELECT count(*) FROM main."+dbfile.QuoteName(to.name)).Scan(&n); err != nil {
@@ -270,8 +270,8 @@ func (a *account) virtual(o *object, to *tableShape) error {
 	return nil
 }
 
-// noteCounted warns that the rows of a table were counted before and after, and could not be matched; the loss of the step is not
-// exact. There is no warning for a nil step.
+// noteCounted warns that the loss of a step is not exact, because the rows of the table could be counted but not matched. A nil
+// step gets no warning.
 func (a *account) noteCounted(o *object, s *step) {
 	if s == nil {
 		return
@@ -282,7 +282,7 @@ func (a *account) noteCounted(o *object, s *step) {
 	})
 }
 
-// pair is a table from before the run, o in SQL, and the one that has its rows now, n.
+// pair is a table from before the run, o in SQL, and the table with its rows now, n.
 type pair struct {
 	*object
 	to     *tableShape
@@ -338,8 +338,8 @@ func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
 	return p, err
 }
 
-// copied reports whether the run inserted rows into the table of now that it read from the one from before, perhaps by way of
-// others: then a row with the same primary key is the same row, whatever its other values are.
+// copied reports whether the run copied rows from the old table to the new one, perhaps through others. Then rows with the
+// same primary key are the same, whatever their other values.
 func (a *account) copied(p pair) bool {
 	last := p.last()
 	from := map[*object]bool{p.object: true}
@@ -373,7 +373,7 @@ func (a *account) copied(p pair) bool {
 	return false
 }
 
-// replaced reports whether all deletions from a table put other rows in the place of those.
+// replaced reports whether every deletion from a table also inserted a replacement.
 func (a *account) replaced(o *object) bool {
 	return !slices.ContainsFunc(a.deletions(o, o), func(d deletion) bool { return d.cause != LossReplace })
 }
@@ -405,7 +405,7 @@ func (a *account) keyUpdated(o *object) bool {
 	})
 }
 
-// rowidOf returns a name by which the rowid of a table can be read; "" for none.
+// rowidOf returns a name for the rowid of a table; "" for none.
 func rowidOf(t *tableShape) string {
 	if t.withoutRowid {
 		return ""
@@ -418,7 +418,7 @@ func rowidOf(t *tableShape) string {
 	return ""
 }
 
-// matched joins the rows from before the run with those of now.
+// matched joins the rows from before and after the run.
 func (p pair) matched(on string) string {
 	if p.others.members > 0 && p.others.members <= fewRows {
 		ids := strings.ReplaceAll(fmt.Sprint(p.others.list()), " ", ", ")
@@ -427,7 +427,7 @@ func (p pair) matched(on string) string {
 	return " FROM was." + dbfile.QuoteName(p.origin) + " AS o CROSS JOIN main." + dbfile.QuoteName(p.to.name) + " AS n ON " + on
 }
 
-// missing selects rows for which the table of now has none that meets a condition.
+// missing selects rows without a counterpart that meets a condition in the new table.
 func (p pair) missing(what, condition string) string {
 	return "SELECT " + what + " FROM was." + dbfile.QuoteName(p.origin) + " AS o WHERE NOT " + p.exists(condition)
 }
@@ -459,7 +459,7 @@ func (a *account) eachRow(query string, fn func(id int64, more bool)) error {
 	return rows.Err()
 }
 
-// deleted is about a table that is there: rows are lost that statements deleted and that the run did not put back.
+// deleted handles a table that still exists: it lost the rows that statements deleted and the run did not put back.
 func (a *account) deleted(p *pair) error {
 	deletions := a.deletions(p.object, p.object)
 	switch rowid := rowidOf(p.shape); {
@@ -504,7 +504,7 @@ func (a *account) deleted(p *pair) error {
 	}
 }
 
-// spread blames deletions in their order for at most a number of rows, and returns the rest of it.
+// spread blames deletions, in order, for at most a number of rows, and returns the number left.
 func (a *account) spread(o *object, deletions []deletion, left int64) int64 {
 	for _, d := range deletions {
 		n := min(d.rows, left)
@@ -514,7 +514,7 @@ func (a *account) spread(o *object, deletions []deletion, left int64) int64 {
 	return left
 }
 
-// notPutBack is deleted for a table without primary key: a row is back when one with its values was inserted.
+// notPutBack is deleted for a table without a primary key: a row was put back when one with its values was inserted.
 func (a *account) notPutBack(p pair, deletions []deletion, rowid string) error {
 	var was, is []string
 	for _, c := range p.shape.columns {
@@ -573,7 +573,7 @@ func (a *account) eachValues(query string, wanted func(id int64) bool, fn func(i
 	return rows.Err()
 }
 
-// remade is about a table that is made anew: rows are lost that were not copied.
+// remade handles a rebuilt table: it lost the rows that were not copied.
 func (a *account) remade(p pair) error {
 	deletions := a.deletions(p.object, p.object)
 	if p.key == "" {

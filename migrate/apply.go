@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Apply runs the pending files in order, each in a transaction of its own that also holds its ledger row. It stops
-// at the first failure: that file leaves no trace, the files before it stay, and Result names them. With
-// [Options.Atomic] all files and their ledger rows are one transaction, and a failure leaves no trace of any. Faults of
-// a text that need no database are refused before any file runs. When Apply returns nil, all of them are committed and
-// [Options.Tables] exist.
+// Apply runs the pending files in order, each in a transaction of its own that also holds its ledger row. It stops at
+// the first failure: that file leaves no trace, the files before it stay, and Result names them. With [Options.Atomic]
+// all files and their ledger rows are one transaction, and a failure leaves no trace of any. Faults of the SQL text
+// itself are refused before any file runs. When Apply returns nil, all of them are committed and [Options.Tables]
+// exist.
 //
 // While a file runs, its connection is defensive, and has the package's own authorizer and limits; afterwards it has
 // no authorizer.
@@ -29,7 +29,7 @@ func (m *Migrator) Apply(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	defer r.close()
-	// Most runs find nothing to do, and need no write lock to see that.
+	// Most runs have nothing to do, and need no write lock to find that out.
 	if err := r.readLedger(ctx); err != nil {
 		return Result{}, err
 	}
@@ -81,15 +81,15 @@ type run struct {
 	keyed    bool // a table may refer to another: the schema has the word REFERENCES
 	prepared bool // the ledger exists in its present form
 	spans    map[string][]span
-	files    []ranFile      // that are committed, or run in the open transaction
-	ran      []ranFile      // all that ran, also those that were rolled back
-	severed  []severance    // by the file that runs
-	orphaned token.Position // the file's statement since which rows lack their parent, as SQLite counts
+	files    []ranFile      // committed, or run in the open transaction
+	ran      []ranFile      // all that ran, including those that were rolled back
+	severed  []severance    // by the current file
+	orphaned token.Position // the statement since which SQLite counts rows without their parent
 	result   Result
 	timeout  *time.Duration // the connection's busy timeout, once it was read
 
-	locked        time.Duration // for which transactions have held the write lock
-	watch         *watcher      // nil but for a plan
+	locked        time.Duration // the time for which transactions held the write lock
+	watch         *watcher      // only for a plan
 	steps         *int64        // budget left to the running statement; nil for no bound
 	full          func() (msg, fix string)
 	keys          *keyGraph       // kept while keyed
@@ -116,7 +116,7 @@ func (m *Migrator) newRun(ctx context.Context, db *sql.DB, set fileSet) (*run, e
 func (r *run) close() { _ = r.conn.Close() }
 
 // readLedger reads the ledger, unless no other connection has written since it was last read, and refuses files that must not
-// run. It checks the texts of all pending files: a run that is bound to fail at its third file should not begin.
+// run. It checks the texts of all pending files: a run whose third file is certain to fail must not begin.
 func (r *run) readLedger(ctx context.Context) error {
 	var version int64
 	if err := r.conn.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA data_version").Scan(&version); err != nil {
@@ -144,7 +144,7 @@ func (r *run) readLedger(ctx context.Context) error {
 	return r.checkTexts()
 }
 
-// checkTexts finds the statements of the pending files. A file that is held leaves itself and those after it pending.
+// checkTexts finds the statements of the pending files. A held file and all files after it stay pending.
 func (r *run) checkTexts() error {
 	var errs Errors
 	for i, f := range r.status.Pending {
@@ -186,7 +186,7 @@ func (r *run) applyAll(ctx context.Context) error {
 	}
 }
 
-// report tells which file runs next.
+// report calls Progress for the next file.
 func (r *run) report() {
 	if r.o.Progress != nil && len(r.status.Pending) > 0 {
 		r.o.Progress(Progress{Name: r.status.Pending[0].Name, Done: len(r.files), Total: len(r.files) + len(r.status.Pending)})
@@ -206,7 +206,7 @@ func (r *run) together(ctx context.Context, c connection) (some bool, err error)
 		if !r.keyed {
 			continue
 		}
-		// Deferred keys end with the file, as they would with a transaction of its own.
+		// PRAGMA defer_foreign_keys ends with the file, as in a transaction of its own.
 		if err := r.statement(ctx, "PRAGMA defer_foreign_keys = OFF"); err != nil {
 			return false, databaseError("foreign keys cannot be checked", err)
 		}
@@ -288,7 +288,7 @@ const (
 	longPause  = 50 * time.Millisecond
 )
 
-// begin waits for other writers for the connection's busy timeout. SQLite's own wait would go on when ctx has ended.
+// begin waits for other writers for the connection's busy timeout. SQLite's own wait would outlast ctx.
 func (r *run) begin(ctx context.Context, c connection) error {
 	if r.timeout == nil {
 		var ms int64
@@ -316,8 +316,8 @@ func (r *run) begin(ctx context.Context, c connection) error {
 	return err
 }
 
-// rollback ends the transaction also when ctx is over. A connection that cannot even do that is dropped, which rolls
-// back as well. A failed statement may have rolled back already.
+// rollback ends the transaction even after the end of ctx. If that fails, it drops the connection, which rolls back
+// too. A failed statement may have rolled back already.
 func (r *run) rollback(ctx context.Context) {
 	r.keys.forgetAll(r.keyed)
 	_, err := r.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
@@ -385,11 +385,11 @@ func (r *run) totalChanges(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// checkTables is the last rule of an apply: the tables that the manifest names exist.
+// checkTables is the last rule of an apply: the tables of the manifest exist.
 func (r *run) checkTables(ctx context.Context) error {
 	isHeld := func(n Notice) bool { return n.Code == CodeHeld }
 	if len(r.status.Pending) < len(r.set.files) && slices.ContainsFunc(r.result.Warnings, isHeld) {
-		return nil // a file that is held may create them
+		return nil // a held file may create them
 	}
 	var errs Errors
 	for _, name := range r.o.Tables {

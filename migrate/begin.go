@@ -2,16 +2,15 @@ package migrate
 
 import "context"
 
-// Transaction is a run whose files are applied and not committed: other connections of a database
-// with a write-ahead log read it as it was, and wait to write to it. One of Commit and Rollback is called, once.
+// Transaction is a run whose files are applied but not committed. With a write-ahead log, other connections read
+// the old contents, and wait to write. Call either Commit or Rollback, once.
 type Transaction struct {
 	run *run
 	ctx context.Context // of Begin, without its end: neither Commit nor Rollback may be interrupted
 }
 
-// Begin is [Migrator.Apply] with [Options.Atomic], but for its commit: the caller commits together with something that is
-// decided elsewhere. When Begin returns nil, the commit needs room on the disk for one page. No copy is kept in
-// [Options.UndoDir].
+// Begin is [Migrator.Apply] with [Options.Atomic] without its commit, which the caller makes together with another
+// decision. When Begin returns nil, the commit needs room on the disk for one page. No copy is kept in [Options.UndoDir].
 func (m *Migrator) Begin(ctx context.Context) (*Transaction, error) {
 	set, err := m.read()
 	if err != nil {

@@ -15,21 +15,20 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file bounds the work of files that run on an empty database: nothing there but the files is to blame for it, and their
-// author may be a stranger.
+// This file bounds the work of files on an empty database: only the files can cause it, and their author may be a stranger.
 
-// Bounds on a private database that files alone make.
+// Bounds on a private database.
 const (
 	scratchPages     = 1 << 16 // of 4096 bytes
 	scratchBytes     = scratchPages * 4096
-	scratchTemporary = 2 * scratchBytes // for a file into which SQLite sorts; the database is one as well
+	scratchTemporary = 2 * scratchBytes // for a temporary file of SQLite; the database is one too
 	scratchTogether  = 8 * scratchBytes
 	scratchTime      = time.Minute // for all files
 	scratchFS        = "pages-scratch"
 )
 
-// UsualSteps is a value for [Options.MaxSteps] on an empty database. A machine takes some five seconds for so many; a
-// statement that writes a million rows takes a sixth of them.
+// UsualSteps is a value for [Options.MaxSteps] on an empty database. A machine takes about five seconds for them; a
+// statement that writes a million rows needs a sixth of them.
 const UsualSteps = 200_000_000
 
 var scratchFiles = &dbfile.Temporary{PerFile: scratchTemporary, Together: scratchTogether}
@@ -57,7 +56,7 @@ func boundedScratch(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
-// boundedReplay applies files to such a database within the time left, which it shortens.
+// boundedReplay applies files to such a database within the time left, and reduces it.
 func (m *Migrator) boundedReplay(ctx context.Context, db *sql.DB, set fileSet, left *time.Duration) error {
 	of := *m
 	of.o.MaxSteps = UsualSteps
@@ -85,7 +84,7 @@ func (m *Migrator) boundedReplay(ctx context.Context, db *sql.DB, set fileSet, l
 	return err
 }
 
-// boundOf gives the error of a full database the bound that it met.
+// boundOf names the bound in the error of a full database.
 func (r *run) boundOf(e *Error) {
 	if e.Code != CodeDatabaseFull || r.full == nil {
 		return
@@ -105,7 +104,7 @@ func (f File) endless(s span, steps int64) *Error {
 	}
 }
 
-// stepsAtOnce is how many steps SQLite takes between two looks at the bound.
+// stepsAtOnce is the number of steps between two checks of the bound.
 const stepsAtOnce = 100_000
 
 type progressFunc = func(tls *libc.TLS, argument uintptr) int32
@@ -121,7 +120,7 @@ func progress(_ *libc.TLS, argument uintptr) int32 {
 	return 1
 }
 
-// withSteps runs fn while statements of the connection are bounded by [Options.MaxSteps], each by itself.
+// withSteps runs fn with [Options.MaxSteps] as the bound of each statement on the connection.
 func (r *run) withSteps(c connection, fn func() error) error {
 	if r.o.MaxSteps <= 0 {
 		return fn()

@@ -10,11 +10,11 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// This file warns of rows that are lost with a table. DROP TABLE first deletes the table's rows, and rows that refer to
-// them with ON DELETE CASCADE or SET NULL follow, whatever PRAGMA defer_foreign_keys says: an author who makes a table
-// anew by the usual steps loses them, and no foreign key is violated.
+// This file warns of rows that are lost with a table. DROP TABLE first deletes the table's rows, and ON DELETE CASCADE
+// or SET NULL acts on the rows that refer to them, regardless of PRAGMA defer_foreign_keys. An author who rebuilds a
+// table by the usual steps loses these rows without violating a foreign key.
 
-// severance is a change of DROP TABLE to the references of another table.
+// severance is the effect of DROP TABLE on the references of another table.
 type severance struct {
 	pos    token.Position
 	parent string // the table that was dropped
@@ -48,7 +48,7 @@ func droppedTable(text string) string {
 	return dbfile.UnquoteName(name)
 }
 
-// dropTable runs a statement that drops a table, and notes the losses. It runs inside [withGuard].
+// dropTable runs a statement that drops a table, and notes the losses. Call it inside [withGuard].
 func (r *run) dropTable(ctx context.Context, f File, s span, table string) error {
 	references, err := r.referencesTo(ctx, table)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r *run) dropTable(ctx context.Context, f File, s span, table string) error
 	return nil
 }
 
-// referencesTo returns the foreign keys by which the deletion of a table's rows spreads, also through other tables.
+// referencesTo returns the foreign keys through which the deletion of a table's rows spreads, directly or through other tables.
 func (r *run) referencesTo(ctx context.Context, table string) (all []reference, err error) {
 	seen := map[string]bool{strings.ToLower(table): true}
 	for queue := []string{table}; len(queue) > 0; queue = queue[1:] {

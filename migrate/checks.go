@@ -15,8 +15,8 @@ const (
 	CheckIndex   = "index"
 )
 
-// Check is a promise about rows that were there before a run, which SQLite held them to, or an index that it sorted them
-// into. Other writers wait meanwhile.
+// Check is a constraint that SQLite checked on the rows from before a run, or an index that it built over them. Other
+// writers wait for it.
 type Check struct {
 	Kind    string // one of the Check constants
 	Table   string // after the run
@@ -38,7 +38,7 @@ func (c Check) by(s location) Check {
 	return c
 }
 
-// maker returns the statement that made a table; the zero location for one from before the run.
+// maker returns the statement that created a table; the zero location for a table from before the run.
 func (o *object) maker() location {
 	if o.madeBy == nil {
 		return location{}
@@ -73,7 +73,7 @@ func (a *account) checks() ([]Check, error) {
 	return list, nil
 }
 
-// indexes lists those that the run built over a table.
+// indexes lists the indexes that the run built over a table.
 func (a *account) indexes(o *object, to *tableShape, same bool) (list []Check, err error) {
 	const query = `SELECT l.name, l."unique", l.origin, (SELECT group_concat(name, char(10)) FROM pragma_index_info(l.name, l.schema))
 		FROM (SELECT *, ? AS schema FROM pragma_index_list(?, ?)) AS l ORDER BY l.seq DESC`
@@ -90,7 +90,7 @@ func (a *account) indexes(o *object, to *tableShape, same bool) (list []Check, e
 		defer rows.Close()
 		for rows.Next() {
 			var i index
-			var columns *string // NULL for those of expressions alone
+			var columns *string // NULL for an index of expressions only
 			if err := rows.Scan(&i.name, &i.unique, &i.origin, &columns); err != nil {
 				return nil, err
 			}

@@ -26,7 +26,7 @@ const (
 	CodeFunction           = "migration_function_forbidden"
 	CodeModule             = "migration_module_forbidden"
 	CodeTemporary          = "migration_temporary_forbidden"
-	CodeLedger             = "migration_ledger_forbidden" // a write to a table of the platform's
+	CodeLedger             = "migration_ledger_forbidden" // a write to a table of the platform
 	CodeParameter          = "migration_parameter_forbidden"
 	CodeFailed             = "migration_failed"
 	CodeForeignKeys        = "migration_foreign_keys"
@@ -45,7 +45,7 @@ const (
 	CodePending            = "migration_pending"
 	CodeOverLimit          = "migration_over_limit"  // also of notices
 	CodeIgnored            = "migration_ignored"     // also of notices
-	CodeEndless            = "migration_endless"     // more steps, or time, than files take on an empty database
+	CodeEndless            = "migration_endless"     // over the bound of steps or time on an empty database
 	CodeOverBounds         = "migration_over_bounds" // more memory or disk
 
 	CodeDatabaseReadOnly    = "database_read_only"
@@ -65,7 +65,7 @@ const (
 	CodeKeyUnchecked    = "migration_foreign_key_unchecked"
 	CodeDownSection     = "migration_down_section"
 	CodeLossUnfounded   = "migration_loss_unfounded" // a comment that allows a loss that does not occur
-	CodeLossCounted     = "migration_loss_counted"   // in a table whose rows have no identity
+	CodeLossCounted     = "migration_loss_counted"   // rows of the table cannot be matched
 )
 
 // Error is one refusal or failure.
@@ -188,7 +188,7 @@ func message(err error) string {
 	if _, text, ok := strings.Cut(s, ": "); ok {
 		s = text
 	}
-	if s == "not an error" { // SQLite's text of a connection, where another one failed, as that of a copy
+	if s == "not an error" { // SQLite's text on a connection when another failed, such as that of a copy
 		switch se.Code() & 0xff {
 		case sqlite3.SQLITE_FULL:
 			return "the disk is full"
@@ -206,8 +206,8 @@ func isBusy(err error) bool {
 	return ok && se.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// foreignForms are forms of PostgreSQL and MySQL that SQLite does not read, with its own. They match the text of
-// [normalizeSpace].
+// foreignForms are forms of PostgreSQL and MySQL that SQLite does not read, with SQLite's counterparts. They
+// match the text of [normalizeSpace].
 var foreignForms = []struct {
 	form *regexp.Regexp
 	fix  string

@@ -33,7 +33,7 @@ func (r *run) execute(ctx context.Context, c connection, f File) error {
 		return databaseError("the file's transaction ended before the file", errTransactionEnded)
 	}
 	if !r.keyed {
-		return nil // SQLite would read every table in vain
+		return nil // saves a useless read of every table
 	}
 	if err := r.checkForeignKeys(ctx, f); err != nil {
 		return err
@@ -50,12 +50,12 @@ func (r *run) execute(ctx context.Context, c connection, f File) error {
 	return r.noticeSevered(ctx, f)
 }
 
-// errTransactionEnded cannot happen as long as the authorizer judges every statement: the file would not be in one
-// transaction with its row in the ledger.
+// errTransactionEnded is a safeguard: the authorizer refuses every statement that ends the transaction of a file
+// and its row in the ledger.
 var errTransactionEnded = errors.New("no transaction is open")
 
-// statements runs the file's spans one after the other. A span that SQLite calls incomplete was cut too early, and is
-// tried again together with the next.
+// statements runs the file's spans one after the other. A span that SQLite calls incomplete was cut too early; it is
+// retried together with the next.
 func (r *run) statements(ctx context.Context, c connection, f File, g *guard) error {
 	spans := r.spans[f.Name]
 	relaxed := false // the file has PRAGMA foreign_keys = OFF
@@ -86,8 +86,8 @@ func (r *run) statements(ctx context.Context, c connection, f File, g *guard) er
 	return nil
 }
 
-// noticeKeys warns of PRAGMA foreign_keys, which has no effect in a transaction: once for each value in a file, and of OFF alone
-// where ON follows.
+// noticeKeys warns of PRAGMA foreign_keys, which has no effect in a transaction: once for each value in a file, and only of OFF
+// when ON follows.
 func (r *run) noticeKeys(f File, s span, g *guard, relaxed bool) bool {
 	if g.keys == "" {
 		return relaxed
@@ -140,7 +140,7 @@ func (r *run) statement(ctx context.Context, text string) error {
 	return err
 }
 
-// rowLimited runs an UPDATE or DELETE with ORDER BY or LIMIT, which SQLite refused; it returns refused for another statement.
+// rowLimited runs an UPDATE or DELETE with ORDER BY or LIMIT that SQLite refused; it returns refused for other statements.
 func (r *run) rowLimited(ctx context.Context, text string, refused error) error {
 	s, err := rowlimit.Rewrite(text, func(query string) (columns []rowlimit.Column, err error) {
 		rows, err := r.conn.QueryContext(context.WithoutCancel(ctx), query)
@@ -227,7 +227,7 @@ func (r *run) explain(f File, s span, err error) *Error {
 	e := databaseError("the statement fails", err)
 	e.Pos = begin
 	r.boundOf(e)
-	if e.Code == CodeFailed { // else the database is to blame, or the run
+	if e.Code == CodeFailed { // else the cause is the database or the run
 		e.Msg = message(err)
 		if name, ok := strings.CutPrefix(e.Msg, "no such function: "); ok && forbiddenFunctions[strings.ToLower(name)] {
 			v := judgeAction(sqlite.AuthFunction, "", name, "") // SQLite asks about functions that it knows
@@ -237,14 +237,14 @@ func (r *run) explain(f File, s span, err error) *Error {
 			e.Fix = cmp.Or(ForeignFix(f.SQL[s.start:s.end], e.Msg), renameFix(e.Msg))
 		}
 		e.Pos = position(f.path(), f.SQL, f.blame(s, e.Msg))
-		if e.Msg == "FOREIGN KEY constraint failed" { // its code says RESTRICT's and those of DROP TABLE otherwise
+		if e.Msg == "FOREIGN KEY constraint failed" { // RESTRICT and DROP TABLE have other codes for it
 			e.Code, e.Fix = CodeForeignKeys, keyFix(text)
 		}
 	}
 	return e
 }
 
-// keyFix says how a statement keeps the foreign keys that it broke.
+// keyFix returns the fix for a statement that broke a foreign key.
 func keyFix(text string) string {
 	switch sqltext.FirstWord(text) {
 	case "DROP":
@@ -278,8 +278,8 @@ func renameTarget(text string) string {
 	return dbfile.UnquoteName(last[2])
 }
 
-// renameFix returns the fix for a trigger or view that names a dropped table while another table is given the name of
-// that table; "" for another message.
+// renameFix returns the fix for a trigger or view that names a dropped table while another table is renamed to it; ""
+// for other messages.
 func renameFix(msg string) string {
 	if named, ok := strings.CutPrefix(msg, "error in "); ok && strings.Contains(msg, ": no such table: ") {
 		if what, _, _ := strings.Cut(named, ":"); strings.HasPrefix(what, "trigger ") || strings.HasPrefix(what, "view ") {

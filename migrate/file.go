@@ -25,10 +25,10 @@ const (
 	// MaxFileSize bounds a migration file, in bytes.
 	MaxFileSize = migrationfiles.MaxBytes
 
-	maxNameLength = 255 // bytes of a file name that every file system takes
+	maxNameLength = 255 // bytes of a file name that every file system accepts
 )
 
-// File is one migration: the bytes that are hashed are the bytes that run.
+// File is one migration. The hash covers exactly the bytes that run.
 type File struct {
 	Name string // the base name, such as "0001_posts.sql"
 	Path string // in positions of errors; default Name
@@ -36,7 +36,7 @@ type File struct {
 }
 
 // Sum is the SHA-256 of the text in hex, without a leading byte order mark and with CRLF read as LF, so that a checkout
-// with other line endings is the same migration.
+// with other line endings has the same sum.
 func (f File) Sum() string {
 	text := bytes.TrimPrefix(f.SQL, []byte(sqltext.BOM))
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -112,7 +112,7 @@ var folderCodes = map[string]string{
 	diagnostic.CodePathUnreadable:    CodeUnreadable,
 }
 
-// OfFolder reports whether a notice is about the folder of the migrations: pages validate and a build warn of that too.
+// OfFolder reports whether a notice is about the folder of the migrations: `pages validate` and a build give the same warning.
 func (n Notice) OfFolder() bool {
 	switch n.Code {
 	case CodeDown, CodeIgnored, CodeEmpty, CodeNumberDuplicate, CodeOrderAmbiguous:

@@ -13,8 +13,8 @@ import (
 )
 
 // checkForeignKeys refuses a file that leaves a row without its parent. SQLite would notice only at COMMIT, and not name
-// the row. A key that cannot be checked, since its parent has no unique index yet, is left out with a notice: SQLite
-// takes it, and a later file may make the index. It runs inside [withInterrupt].
+// the row. A key whose parent has no unique index yet cannot be checked, and gets a notice: SQLite accepts it, and a
+// later file may create the index. It runs inside [withInterrupt].
 func (r *run) checkForeignKeys(ctx context.Context, f File) error {
 	quick, err := r.checkSuspects(ctx, f)
 	if err == nil && !quick {
@@ -25,8 +25,8 @@ func (r *run) checkForeignKeys(ctx context.Context, f File) error {
 	return err
 }
 
-// checkSuspects looks at the tables that the file may have made to break a key. It is false where all have to be looked at, as
-// for the first file, or because a key does not hold: the error names the row that SQLite finds first.
+// checkSuspects checks the tables in which the file may have broken a key. It returns false when all tables need a check: for
+// the first file, or for a broken key, whose error names the first row that SQLite finds.
 func (r *run) checkSuspects(ctx context.Context, f File) (done bool, err error) {
 	if err := r.keys.refresh(context.WithoutCancel(ctx), r.conn); err != nil {
 		return false, f.keysUnchecked(err)
@@ -116,7 +116,7 @@ func (f File) keysUnchecked(err error) *Error {
 	return e
 }
 
-// noticeUnchecked warns of a key of a table that cannot be checked, with the file that speaks of the table.
+// noticeUnchecked warns of a key that cannot be checked, with the file that mentions its table.
 func (r *run) noticeUnchecked(ctx context.Context, f File, table, says string) error {
 	if r.unchecked[says] {
 		return nil

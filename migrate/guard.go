@@ -11,10 +11,10 @@ import (
 )
 
 // This file is the authorizer of migrations. SQLite asks it about every operation while it compiles a statement, so
-// nothing depends on how the statement is written.
+// the spelling of the statement does not matter.
 
-// pragmas are those that a migration may use: they read, hold only until the transaction ends, or are put back after the
-// file. True allows a value.
+// pragmas are the allowed ones: they read, last until the end of the transaction, or are reset after the file. True
+// allows a value.
 var pragmas = map[string]bool{
 	"defer_foreign_keys": true,
 	"foreign_key_check":  true,
@@ -28,12 +28,12 @@ var pragmas = map[string]bool{
 	"quick_check":        true,
 	"optimize":           true,
 	"user_version":       false,
-	"data_version":       false, // fts5 asks for it
-	"page_size":          false, // rtree asks for it
+	"data_version":       false, // fts5 uses it
+	"page_size":          false, // rtree uses it
 }
 
-// settings are pragmas that take ON or OFF, and hold for a connection. All but the first take effect, as on the platform's
-// databases; restoreSettings puts them back.
+// settings are pragmas with ON or OFF that last for a connection. All but the first take effect, as on the platform's
+// databases; restoreSettings resets them.
 var settings = map[string]bool{
 	"foreign_keys":             true, // without effect in a transaction
 	"ignore_check_constraints": true, "legacy_alter_table": true, "recursive_triggers": true,
@@ -54,7 +54,7 @@ var forbiddenFunctions = map[string]bool{
 // virtualTables are the modules of the platform's databases.
 var virtualTables = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": true, "rtree_i32": true}
 
-// hiddenTables are modules that show the pages of all tables: the platform's databases are built without them.
+// hiddenTables are modules that expose the pages of all tables. The platform's databases lack them.
 var hiddenTables = map[string]bool{"sqlite_dbpage": true, "dbstat": true}
 
 // ownPrefixes begin the names of the platform's own tables: the ledger, and those of production, to which no Worker may
@@ -63,7 +63,7 @@ var ownPrefixes = [...]string{ledgerPrefix, "_cf_"}
 
 const ledgerPrefix = "_pages_"
 
-// refusal says why an operation is refused; the zero value allows it.
+// refusal is the reason for refusing an operation; the zero value allows it.
 type refusal struct{ code, msg, fix string }
 
 func judgeAction(action sqlite.AuthorizerActionCode, arg1, arg2, database string) refusal {
@@ -174,7 +174,7 @@ var errNoAuthorizer = errors.New("the database driver has no authorizer")
 
 // guard records the authorizer's verdicts on the statement that SQLite compiles.
 type guard struct {
-	refused refusal // why the last statement was refused
+	refused refusal // of the last statement
 	set     bool    // a statement changed one of settings
 	keys    string  // the value that it gave to PRAGMA foreign_keys; "" for none
 }

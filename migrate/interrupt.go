@@ -15,8 +15,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// interruptPause is the time after which an interrupt is repeated: SQLite forgets one
-// that comes between two statements.
+// interruptPause is the time between repeated interrupts: SQLite forgets one that comes between two
+// statements.
 const interruptPause = 5 * time.Millisecond
 
 // connection is a connection's own handle, the sqlite3 of the C interface.
@@ -29,7 +29,7 @@ func (c connection) inTransaction() bool {
 }
 
 // hasOrphans reports whether COMMIT would fail: SQLite counts the rows that lost their parent, until it is inserted
-// again. A table that gets the name of a lost one does not change the count.
+// again. A table under the name of a dropped one does not change the count.
 func (c connection) hasOrphans() bool {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -50,7 +50,7 @@ func (c connection) flush() error {
 	return databaseError("the migration cannot be written", &resultError{int(rc), libc.GoString(sqlite3.Xsqlite3_errstr(tls, rc))})
 }
 
-// resultError is a failed call of SQLite that the driver has no function for.
+// resultError is the failure of an SQLite function that the driver does not offer.
 type resultError struct {
 	code int
 	text string
@@ -67,7 +67,7 @@ func (c connection) setBusyTimeout(d time.Duration) {
 	sqlite3.Xsqlite3_busy_timeout(tls, uintptr(c), int32(d.Milliseconds())) //nolint:gosec // as it was read
 }
 
-// setDefensive has SQLite refuse ordinary SQL that could damage the database file.
+// setDefensive makes SQLite refuse SQL that could damage the database file.
 func (c connection) setDefensive(on bool) {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -80,7 +80,7 @@ func (c connection) setDefensive(on bool) {
 	sqlite3.Xsqlite3_db_config(tls, uintptr(c), sqlite3.SQLITE_DBCONFIG_DEFENSIVE, libc.VaList(arguments, value, uintptr(0)))
 }
 
-// handleOf returns the handle of a connection, which the driver keeps to itself.
+// handleOf returns the handle of a connection, a private field of the driver.
 func handleOf(conn *sql.Conn) (c connection, err error) {
 	err = conn.Raw(func(driverConn any) error {
 		v := reflect.Indirect(reflect.ValueOf(driverConn))
@@ -93,7 +93,7 @@ func handleOf(conn *sql.Conn) (c connection, err error) {
 	return c, err
 }
 
-// image is the bytes of a database in memory of SQLite's own, which is copied once and never again.
+// image is the bytes of a database in SQLite's own memory. The bytes are copied once.
 type image struct {
 	memory uintptr
 	size   int64
@@ -128,7 +128,7 @@ func (i *image) free() {
 	*i = image{}
 }
 
-// attachImage makes an image the database of a schema that is attached, to read it. The image is the connection's then.
+// attachImage attaches an image as a schema, to read it. The connection then owns the image.
 func (c connection) attachImage(schema string, of *image) error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -137,13 +137,13 @@ func (c connection) attachImage(schema string, of *image) error {
 		return err
 	}
 	defer libc.Xfree(tls, name)
-	// A database in WAL mode needs files; one that is read alone is as well in the other mode
+	// A database in WAL mode needs files; for reading only, rollback mode does as well
 	// (https://www.sqlite.org/fileformat2.html, section 1.3.4).
 	header := unsafe.Slice(*(**byte)(unsafe.Pointer(&of.memory)), of.size)
 	header[18], header[19] = 1, 1
 	const flags = sqlite3.SQLITE_DESERIALIZE_FREEONCLOSE | sqlite3.SQLITE_DESERIALIZE_READONLY
 	rc := sqlite3.Xsqlite3_deserialize(tls, uintptr(c), name, of.memory, of.size, of.size, flags)
-	*of = image{} // SQLite frees it, also when it does not take it
+	*of = image{} // SQLite frees it, even on failure
 	if rc != sqlite3.SQLITE_OK {
 		return fmt.Errorf("SQLite does not take the copy (%d)", rc)
 	}

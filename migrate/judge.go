@@ -5,14 +5,14 @@ import (
 	"errors"
 )
 
-// This file lets the caller of Apply judge the losses of a run, on exactly the rows that the run meets.
+// This file lets the caller of Apply judge the losses of a run on exactly the rows that the run changes.
 
-// errWrittenSince says that another connection has written since the plan that was judged.
+// errWrittenSince means that another connection has written since the judged plan.
 var errWrittenSince = errors.New("the database was written to after it was checked")
 
-// judged applies the pending files of a run once [Options.Judge] agrees to their plan. Others may write while a copy is made
-// and the files run on it; where they did, the plan is made again with other writers locked out. The copy is read by another
-// connection of the database.
+// judged applies the pending files of a run once [Options.Judge] agrees to their plan. Other connections may write during
+// the copy and the trial; if they did, the plan is made again with other writers locked out. A second connection of the
+// database reads the copy.
 func (m *Migrator) judged(ctx context.Context, r *run) error {
 	judge := func() error {
 		plan, err := m.Plan(ctx)

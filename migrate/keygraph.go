@@ -12,20 +12,20 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file knows which tables a file may have made to break a foreign key, so that not all rows of a database are looked
-// at after each file. A key holds or not by the rows and the definition of its own table and of the table that it names,
-// and by the indexes of the latter: SQLite's authorizer tells of each table that a statement writes, makes, alters or
-// drops, also by way of triggers and of other keys.
+// This file tracks the tables in which a file may have broken a foreign key, so that not all rows of a database need a
+// check after each file. A key depends on the rows and definitions of its own table and of its parent, and on the
+// parent's indexes. SQLite's authorizer reports each table that a statement writes, creates, alters or drops, including
+// through triggers and other keys.
 
 // keyGraph has the foreign keys of a database by the names of their tables, which are folded.
 type keyGraph struct {
-	checked  bool                       // all keys held, or could not be checked, when the last file had run
+	checked  bool                       // all keys held after the last file, or could not be checked
 	parents  map[string][]string        // the tables that a table names
-	children map[string]map[string]bool // the tables that name one
-	touched  map[string]bool            // by the file that runs; names as SQLite says them
-	stale    map[string]bool            // tables whose keys are to be read anew; likewise
-	renamed  bool                       // a table has another name: keys of any table may have changed
-	untold   map[string]bool            // tables of which a key cannot be checked, and which no file spoke of yet
+	children map[string]map[string]bool // the tables that refer to a table
+	touched  map[string]bool            // by the current file; names in SQLite's spelling
+	stale    map[string]bool            // tables whose keys must be read again; likewise
+	renamed  bool                       // a table was renamed: keys of any table may have changed
+	untold   map[string]bool            // tables with an unchecked key and without a notice yet
 }
 
 func newKeyGraph() *keyGraph {
@@ -35,8 +35,7 @@ func newKeyGraph() *keyGraph {
 	}
 }
 
-// forgetAll begins anew with a database that others have written, or that a transaction left as it was. keyed says whether
-// it may have foreign keys.
+// forgetAll resets the graph after another connection's write or a rollback. keyed is false without foreign keys.
 func (g *keyGraph) forgetAll(keyed bool) {
 	*g = *newKeyGraph()
 	g.checked, g.renamed = !keyed, keyed
@@ -56,12 +55,12 @@ func (g *keyGraph) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 stri
 	case sqlite.AuthAlterTable:
 		g.touched[arg2], g.stale[arg2] = true, true
 	case sqlite.AuthCreateIndex, sqlite.AuthDropIndex:
-		g.touched[arg2] = true // a key needs a unique index of the table that it names
+		g.touched[arg2] = true // a key needs a unique index of its parent
 	default: // changes neither rows nor keys
 	}
 }
 
-// rename notes the new name of a table, which SQLite does not tell the authorizer.
+// rename notes the new name of a table, which SQLite does not pass to the authorizer.
 func (g *keyGraph) rename(to string) {
 	if to != "" {
 		g.touched[to], g.renamed = true, true
@@ -97,7 +96,7 @@ func (g *keyGraph) forget(table string) {
 	delete(g.parents, table)
 }
 
-// read adds the keys that a query selects: the name of their table, and that of the one that they name.
+// read adds the keys that a query selects: child table, parent table.
 func (g *keyGraph) read(ctx context.Context, db querier, query string, args ...any) error {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -121,8 +120,7 @@ func (g *keyGraph) read(ctx context.Context, db querier, query string, args ...a
 	return rows.Err()
 }
 
-// suspects lists the tables that may have a row without its parent since the file f ran, or a key that cannot be checked of
-// which f speaks.
+// suspects lists the tables that may have a row without its parent since the file f, or an unchecked key that f mentions.
 func (g *keyGraph) suspects(f File) []string {
 	found := map[string]bool{}
 	for name := range g.touched {

@@ -63,7 +63,7 @@ func readLedger(ctx context.Context, db querier) ([]Entry, error) {
 	return entries, rows.Err()
 }
 
-// firstColumns is the number of columns of the first ledgers: no duration, and the position called n.
+// firstColumns is the number of columns of the oldest ledgers, which have no duration and call the position n.
 const firstColumns = 5
 
 // ledgerColumns returns the number of columns of the ledger; 0 when there is none.
@@ -72,7 +72,7 @@ func ledgerColumns(ctx context.Context, db querier) (n int, err error) {
 	return n, err
 }
 
-// prepareLedger creates the ledger, or brings an old one to its present form, in the open transaction.
+// prepareLedger creates the ledger, or upgrades an old one, in the open transaction.
 func prepareLedger(ctx context.Context, conn *sql.Conn) error {
 	columns, err := ledgerColumns(ctx, conn)
 	if err != nil {
@@ -93,7 +93,7 @@ func prepareLedger(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// insertEntry, as other short statements, ignores the end of ctx, for which the driver would start a goroutine.
+// insertEntry, like other short statements, ignores the end of ctx, because the driver would start a goroutine for it.
 func insertEntry(ctx context.Context, conn *sql.Conn, e Entry) error {
 	_, err := conn.ExecContext(context.WithoutCancel(ctx),
 		"INSERT INTO _pages_migrations (name, sha256, position, applied_at, duration_ms, tool) VALUES (?, ?, ?, ?, ?, ?)",
@@ -134,12 +134,12 @@ func hasTable(ctx context.Context, db querier, name string) (bool, error) {
 // Repair is an author's statement about the database, in names of files.
 type Repair struct {
 	Accept []string // edited files: the database has the effects of their present text
-	Forget []string // applied files whose effects are gone, or which another file replaces: their rows are removed
-	Record []string // new files whose effects the database has already: they are recorded and do not run
+	Forget []string // applied files without effects, or replaced by another file: their rows are removed
+	Record []string // new files whose effects are already in the database: they are recorded and do not run
 }
 
-// Repair writes an author's statement to the ledger, all of it or nothing, and changes nothing else. A statement that
-// contradicts the ledger or the folder is refused; nothing is guessed. The Status is that of afterwards.
+// Repair writes an author's statement to the ledger, all or nothing, and changes nothing else. It refuses a statement
+// that contradicts the ledger or the folder. It returns the new Status.
 func (m *Migrator) Repair(ctx context.Context, stated Repair) (Status, error) {
 	set, err := m.read()
 	if err != nil {

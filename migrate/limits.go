@@ -10,8 +10,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// limit is a size that the platform's databases refuse (modelled on those of Cloudflare D1). A statement that hits one is
-// refused, except where [limit.passes].
+// limit is a size that the platform's databases refuse (modelled on those of Cloudflare D1). A statement over one is
+// refused unless [limit.passes].
 type limit struct {
 	id, max int
 	says    string // part of SQLite's message about it
@@ -51,14 +51,14 @@ func limitConn(conn *sql.Conn) (restore func() error, err error) {
 	return restore, nil
 }
 
-// limitOf returns the limit of which SQLite's error about a statement speaks.
+// limitOf returns the limit that SQLite's error about a statement names.
 func limitOf(statement string, err error) (limit, bool) {
 	se, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
 		return limit{}, false
 	}
 	if se.Code() == sqlite3.SQLITE_TOOBIG && len(statement) > platformLimits[0].max {
-		return platformLimits[0], true // SQLite has one code and text for this and the next
+		return platformLimits[0], true // SQLite has the same code and text for the next limit
 	}
 	text := message(err)
 	for _, l := range platformLimits {
@@ -69,13 +69,13 @@ func limitOf(statement string, err error) (limit, bool) {
 	return limit{}, false
 }
 
-// passes reports whether a statement that hit the limit with an error runs all the same: one of many steps, and any statement
-// about a database that has a table over the limit already, at which SQLite stumbles each time that it reads the schema.
+// passes reports whether a statement over the limit still runs: one with many steps, and any statement on a database that
+// already has a table over the limit, since SQLite fails each time it reads the schema.
 func (l limit) passes(err error) bool {
 	return l.id == sqlite3.SQLITE_LIMIT_VDBE_OP || inSchema(err)
 }
 
-// fix says how to keep a statement within the limit.
+// fix returns the advice for a statement over the limit.
 func (l limit) fix() string {
 	switch l.id {
 	case sqlite3.SQLITE_LIMIT_SQL_LENGTH:
@@ -89,10 +89,10 @@ func (l limit) fix() string {
 	}
 }
 
-// inSchema reports whether an error is about the schema that is there, and not about a statement.
+// inSchema reports whether an error is about the existing schema, not the statement.
 func inSchema(err error) bool { return strings.HasPrefix(message(err), "malformed database schema") }
 
-// beyondLimit runs a statement that hit a limit once more without it, where [limit.passes] allows it, and warns.
+// beyondLimit runs a statement again without the limit that it exceeded, if [limit.passes], and warns.
 func (r *run) beyondLimit(ctx context.Context, f File, s span, err error) error {
 	l, ok := limitOf(string(f.SQL[s.start:s.end]), err)
 	if !ok {
@@ -119,6 +119,6 @@ func (r *run) beyondLimit(ctx context.Context, f File, s span, err error) error 
 }
 
 const (
-	maxLimit = 1<<31 - 1 // SQLite takes the most that it was built for
-	maxSteps = 500_000   // more than 100,000 bytes of SQL need; D1 passes statements of 60,000 steps whatever its figure says
+	maxLimit = 1<<31 - 1 // SQLite reduces it to its built-in maximum
+	maxSteps = 500_000   // more than 100,000 bytes of SQL need; D1 accepts statements of 60,000 steps, over its documented figure
 )

@@ -16,20 +16,20 @@ import (
 // The causes of a [Loss].
 const (
 	LossDelete  = "delete"      // DELETE
-	LossDrop    = "drop"        // DROP TABLE, also of a table that is made anew with fewer rows
+	LossDrop    = "drop"        // DROP TABLE, also for a table that is rebuilt with fewer rows
 	LossCascade = "cascade"     // ON DELETE CASCADE, set off by a deletion or by DROP TABLE
 	LossSetNull = "set null"    // ON DELETE SET NULL or SET DEFAULT, set off likewise
 	LossTrigger = "trigger"     // by a trigger
 	LossReplace = "replace"     // REPLACE, INSERT OR REPLACE, UPDATE OR REPLACE, ON CONFLICT REPLACE
-	LossColumn  = "drop column" // ALTER TABLE … DROP COLUMN, or a table made anew without the column or its values
-	LossNarrow  = "narrow"      // values that another type or a shorter text cuts: 'abc' as an integer, 1.5 as 1
+	LossColumn  = "drop column" // ALTER TABLE … DROP COLUMN, or a table rebuilt without the column or its values
+	LossNarrow  = "narrow"      // values cut by another type or a shorter text: 'abc' as an integer, 1.5 as 1
 	LossUpdate  = "update"      // UPDATE that sets values to NULL, or to one value in all rows
 )
 
-// Loss counts the rows from before the run that one statement removes. Rows that the same run
-// inserted are none, nor is a row that it deletes and puts back. A table that is made anew loses what its successor of the
-// same name has not. Rows that are moved into another table are lost to theirs. An UPDATE that changes values otherwise is
-// no loss. Where more than 100 statements of a file do the same to a table, the last one listed has the rows of all after it.
+// Loss counts the rows from before the run that one statement removes. Rows that the same run inserted do not count, nor does
+// a row that it deletes and puts back. A rebuilt table loses the rows that its successor of the same name lacks. Rows that
+// move to another table are lost from their own. Other changes of values by an UPDATE are not losses. When more than 100
+// statements of a file do the same to a table, the last listed one includes the rows of all later ones.
 type Loss struct {
 	Table     string         // the table before the run whose rows or values are lost
 	Column    string         // "" for whole rows
@@ -41,7 +41,7 @@ type Loss struct {
 	Allowed   bool           // a comment "-- pages: loses TABLE" stands directly above the statement
 }
 
-// losses lists the losses in the order of the statements, and notices for comments that allow a loss that did not occur.
+// losses lists the losses in the order of the statements, with notices for comments that allow a loss without effect.
 func (a *account) losses(spans map[string][]span) ([]Loss, []Notice) {
 	keys := make([]lossKey, 0, len(a.lost))
 	for k := range a.lost {
@@ -51,7 +51,7 @@ func (a *account) losses(spans map[string][]span) ([]Loss, []Notice) {
 		return cmp.Or(cmp.Compare(x.step.order, y.step.order), strings.Compare(x.table.origin, y.table.origin),
 			strings.Compare(x.column, y.column), strings.Compare(x.cause, y.cause))
 	})
-	type kind struct { // of losses that are listed by statement up to a number
+	type kind struct { // of losses with a bound on the statements that are listed
 		file, column, cause string
 		table               *object
 		allowed             bool
@@ -82,8 +82,8 @@ func (a *account) losses(spans map[string][]span) ([]Loss, []Notice) {
 	return list, append(a.counted, a.unfounded(spans, comments)...)
 }
 
-// maxStatements bounds how many statements of a file are listed that take away rows or values of one column or table for one
-// cause: the last one listed stands for all after it.
+// maxStatements bounds the listed statements of a file that remove rows or values of one table or column for one cause. The
+// last one listed includes the losses of later ones.
 const maxStatements = 100
 
 // maxStatementShown bounds the text of a statement in a Loss, in characters.
@@ -118,8 +118,7 @@ func (p *permit) allows(o *object) bool {
 	return allowed
 }
 
-// permit reads the comments between a statement and the one before it, other than those that stand after that one on its
-// line.
+// permit reads the comments between a statement and its predecessor, except those on the predecessor's line.
 func (f File) permit(spans []span, s span) *permit {
 	p := &permit{used: map[string]bool{}}
 	begin := 0
@@ -174,8 +173,8 @@ func losesComment(comment string) (names []string) {
 
 const maxUnfounded = 100 // notices
 
-// misplaced returns notices about comments that look as if they allowed a loss and do not, since they stand elsewhere than above
-// a statement, or are misspelled.
+// misplaced returns notices about comments that seem to allow a loss but have no effect: they are not above a statement, or are
+// misspelled.
 func (f File) misplaced(spans []span) (notices []Notice) {
 	read := map[int]bool{}
 	for _, s := range spans {
@@ -206,7 +205,7 @@ func (f File) misplaced(spans []span) (notices []Notice) {
 	return notices
 }
 
-// LossComment returns the comment that allows a statement below it to take rows or values of tables away.
+// LossComment returns the comment that allows the statement below it to remove rows or values of tables.
 func LossComment(tables ...string) string {
 	words := make([]string, len(tables))
 	for i, name := range tables {
@@ -224,8 +223,8 @@ func isBareName(name string) bool {
 	})
 }
 
-// unfounded returns notices about comments that allow a loss that did not occur. A table that is empty, or that the run makes, has
-// nothing to lose on this database, and may on another.
+// unfounded returns notices about comments that allow a loss that did not occur. It ignores tables that are empty or created by
+// the run: the statement may cause a loss on another database.
 func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (notices []Notice) {
 	known := map[string]bool{}
 	for _, o := range slices.Concat(a.w.before, a.w.made) {
@@ -265,7 +264,7 @@ func (a *account) unfounded(spans map[string][]span, read map[*step]*permit) (no
 	return notices
 }
 
-// files lists those that ran and may have a comment that allows a loss.
+// files lists the files that ran and may have a comment that allows a loss.
 func (a *account) files() []File {
 	return slices.DeleteFunc(slices.Clone(a.w.files), func(f File) bool {
 		return !bytes.Contains(bytes.ToLower(f.SQL), []byte("pages:"))

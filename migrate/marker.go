@@ -9,11 +9,11 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// downMarkers are the comments with which other tools begin the part of a file that takes a migration back: goose, sql-migrate,
-// dbmate, and those after node-sqlite and node-pg-migrate.
+// downMarkers are the comments that begin the down part of a migration in other tools: goose, sql-migrate, dbmate, and tools
+// modelled on node-sqlite and node-pg-migrate.
 var downMarkers = []string{"+goose down", "+migrate down", "migrate:down", "down", "down migration"}
 
-// downSection returns a notice about such a part, which runs as any other; false when there is none, or nothing in it.
+// downSection returns a notice about a down part, which would run like the rest; false without one, or for an empty one.
 func (f File) downSection() (Notice, bool) {
 	if !bytes.Contains(bytes.ToLower(f.SQL), []byte("down")) {
 		return Notice{}, false
@@ -44,7 +44,7 @@ func isDownMarker(comment string) bool {
 	words := strings.Fields(strings.ToLower(strings.TrimLeft(comment, "-")))
 	return slices.ContainsFunc(downMarkers, func(marker string) bool {
 		n := len(strings.Fields(marker))
-		// A sentence may begin with "down" alone.
+		// "down" alone may begin a sentence.
 		return len(words) == n && strings.Join(words, " ") == marker ||
 			len(words) > n && strings.Join(words[:n], " ") == marker && strings.ContainsAny(marker, "+:")
 	})

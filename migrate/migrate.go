@@ -2,23 +2,23 @@
 //
 // In go an open database and a file system that holds the folder ([New]); out come the applied and pending files ([Migrator.Status]), a
 // plan ([Migrator.Plan], [Migrator.Rehearse]) or the result of a run ([Migrator.Apply], [Migrator.Reset], [Migrator.Undo]). Files run in
-// bytewise filename order (platform document, section 2.9: "applied in filename order"). Each call reads the folder once; the bytes that
-// are hashed are the bytes that run.
+// bytewise filename order (platform document, section 2.9: "applied in filename order"). Each call reads the folder once, and hashes
+// exactly the bytes that run.
 //
-// Each file is one transaction, together with its row in the ledger table _pages_migrations: either all of a file
-// and its row are durable, or neither is. With [Options.Atomic] all files of a run are one. There is no SQL splitter.
-// SQLite reads every statement itself, under an authorizer that refuses actions that would leave the transaction or the
-// database: transaction control, ATTACH, VACUUM, TEMP objects, PRAGMAs that are not on a short list, and any write to a
-// _pages_ table. An applied file that changed or vanished, and a new file that sorts before an applied one, are refused
-// before anything runs. A statement that is over a limit of the platform's databases is refused, except for
-// the limit of steps, of which the author is warned.
+// Each file is one transaction, together with its row in the ledger table _pages_migrations: a file and its row become
+// durable together. With [Options.Atomic] all files of a run are one transaction. There is no SQL splitter. SQLite
+// reads every statement itself, under an authorizer that refuses actions that would leave the transaction or the
+// database: transaction control, ATTACH, VACUUM, TEMP objects, PRAGMAs that are not on a short list, and any write to
+// a _pages_ table. An applied file that changed or vanished, and a new file that sorts before an applied one, are
+// refused before anything runs. A statement over a limit of the platform's databases is refused; over the limit of
+// steps it only gets a warning.
 //
-// A [Plan] runs the files on a copy, and says which rows and values that were there each statement takes away ([Loss]):
-// deleted, dropped, replaced, removed by a foreign key or a trigger, not copied to a table that is made anew, cut
-// by another type. Other changes of values by an UPDATE are not losses: they are its purpose.
+// A [Plan] runs the files on a copy, and lists the existing rows and values that each statement removes ([Loss]):
+// deleted, dropped, replaced, removed by a foreign key or a trigger, not copied to a rebuilt table, cut by another
+// type. Other changes of values by an UPDATE are not losses: they are its purpose.
 //
-// Every refusal is an [Error] with a stable code and, where a file is to blame, the line and column in it; several
-// at once come as [Errors].
+// Every refusal is an [Error] with a stable code and, for a fault in a file, its line and column; several are
+// [Errors].
 //
 // All functions may be called concurrently. Two runners on one database are kept apart by BEGIN IMMEDIATE, and each
 // reads the ledger again inside the transaction; a runner that cannot get the write lock within the connection's busy
@@ -36,7 +36,7 @@ import (
 	"time"
 )
 
-// Options says which files are meant and how they are applied. The zero value is the strict behaviour of a publish.
+// Options select the files and the way to apply them. The zero value is the strict behaviour of a publish.
 type Options struct {
 	// Dir is the folder of the migrations in the file system. Default ".".
 	Dir string
@@ -44,27 +44,27 @@ type Options struct {
 	Now func() time.Time
 	// Tool is written to the ledger, such as "pages 1.2.0". Default "pages".
 	Tool string
-	// More are files after those of the folder, such as one that is about to be written. Default none.
+	// More are files after those of the folder, such as one that is not written yet. Default none.
 	More []File
-	// AllowOutOfOrder applies a new file that sorts before an applied one and warns, where the default is to refuse.
+	// AllowOutOfOrder applies a new file that sorts before an applied one, with a warning. Default is to refuse it.
 	AllowOutOfOrder bool
-	// HoldEmpty ends a run before the first file that has no statement yet, which someone is about to write. Default
-	// is to apply it.
+	// HoldEmpty ends a run before the first file without a statement, which its author has yet to write. Default is
+	// to apply it.
 	HoldEmpty bool
 	// Atomic applies all pending files in one transaction, or none of them. The default is a transaction for each file.
 	Atomic bool
-	// Apply calls Judge with its Plan before it commits; an error of Judge ends the run, and Apply returns it as it is. Judge makes the
-	// run Atomic. The rows that the Plan speaks of are those that the run meets: where others write meanwhile, Judge is called once more
-	// while they wait. The database needs two connections for it. Default is to judge nothing.
+	// Apply calls Judge with its Plan before it commits; an error of Judge ends the run, and Apply returns that error. Judge makes the
+	// run Atomic. The Plan covers exactly the rows that the run changes: if another connection writes in between, Apply calls Judge
+	// again while writers wait. The database needs two connections for it. Default is to judge nothing.
 	Judge func(Plan) error
-	// MaxSteps bounds one statement, in instructions of SQLite's virtual machine; one that takes more is
+	// MaxSteps bounds one statement, in instructions of SQLite's virtual machine; a longer one is
 	// refused. Default is no bound.
 	MaxSteps int64
 	// Tables are names that must exist as a table or view after Apply: bindings.database.tables and the submissions
 	// table. Default none.
 	Tables []string
-	// UndoDir is a folder for copies of the database as it was before each Apply and Reset; the last ten are kept.
-	// It is made when it is missing. Default is to keep none.
+	// UndoDir is a folder for copies of the database from before each Apply and Reset; the last ten are kept. It
+	// is created when missing. Default is to keep none.
 	UndoDir string
 	// Word quotes the name of a file for a command in a fix. Default is the name as it is.
 	Word func(name string) string
@@ -74,7 +74,7 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Progress names the file that runs now, the Done+1st of Total.
+// Progress names the current file, number Done+1 of Total.
 type Progress struct {
 	Name        string
 	Done, Total int
@@ -85,10 +85,10 @@ type Migrator struct {
 	db   *sql.DB
 	fsys fs.FS
 	o    Options
-	full func() (msg, fix string) // the bound that a full database met; "" for a full disk. It may be nil
+	full func() (msg, fix string) // the bound that a full database exceeded; "" for a full disk; may be nil
 }
 
-// New returns the migrator of an open database, which stays the caller's. Nothing is read yet. A nil fsys has no files.
+// New returns the migrator of an open database, which the caller closes. It reads nothing. A nil fsys has no files.
 func New(db *sql.DB, fsys fs.FS, o Options) *Migrator {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -112,11 +112,11 @@ type Entry struct {
 
 // Result reports a run, or a trial on a copy.
 type Result struct {
-	Applied   []Entry  // the files that ran, in order, also when a later one failed
+	Applied   []Entry  // the files that ran, in order, even if a later one failed
 	Failed    string   // the file that failed, and left no trace; "" for none
-	TakenBack []string // the files that ran before it and left no trace either, as with [Options.Atomic]
+	TakenBack []string // files that ran before it and were rolled back too, as with [Options.Atomic]
 	Remaining []string // the files that did not run
-	Squashed  []string // files that were recorded in the place of those they replace
+	Squashed  []string // files that were recorded in place of the files they replace
 	Warnings  []Notice
 }
 
@@ -125,9 +125,9 @@ type Status struct {
 	Applied    []Entry // the ledger's entries in the order in which they were applied
 	Pending    []File  // the files that [Migrator.Apply] would run, in that order
 	Edited     []File  // applied files whose text has changed since
-	Missing    []Entry // applied files that are gone
+	Missing    []Entry // applied files that no longer exist
 	OutOfOrder []File  // new files that sort before an applied one; with [Options.AllowOutOfOrder] they are pending too
-	Squashed   []File  // files that replace several applied ones, and are recorded in their place by the next Apply
+	Squashed   []File  // files that replace several applied ones; the next Apply records them in their place
 	Warnings   []Notice
 
 	refusals Errors
@@ -137,8 +137,7 @@ type Status struct {
 // Refusal returns the error with which Apply would refuse to run, or nil.
 func (s Status) Refusal() error { return s.refusals.orNil() }
 
-// Status compares the folder with the ledger, and writes nothing. It is an error when one of them cannot be read, and
-// not when they differ.
+// Status compares the folder with the ledger, and writes nothing. A difference is not an error.
 func (m *Migrator) Status(ctx context.Context) (Status, error) {
 	_, status, err := m.compare(ctx)
 	return status, err

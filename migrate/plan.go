@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Plan is the effect of Apply, tried on a copy of the database.
+// Plan is the effect of Apply on a copy of the database.
 type Plan struct {
 	Result
 	Pending []File        // the files that Apply would run, in order
@@ -17,12 +17,12 @@ type Plan struct {
 	Tables  []RowCount    // every table of the author, before or after the run, by name
 	Losses  []Loss        // of tables from before the run, in the order of the statements
 
-	// NotRehearsed says why the files did not run on a copy, such as "the database has 12 GB"; "" when they did. Then
-	// nothing but Pending and Warnings is known.
+	// NotRehearsed is the reason why the files did not run on a copy, such as "the database has 12 GB"; "" when they
+	// did. With a reason, only Pending and Warnings are set.
 	NotRehearsed string
-	Checks       []Check // constraints and sorts over rows that were there before the run
+	Checks       []Check // constraints and indexes over rows from before the run
 
-	// Locked is how long the run held the write lock of the copy, in all. Others cannot write for as long.
+	// Locked is the total time for which the run held the write lock of the copy: writers will wait that long.
 	Locked time.Duration
 }
 
@@ -40,8 +40,8 @@ type PlanOptions struct {
 	// MaxMemory is the size of a database, in bytes, that is copied in memory; the run may take some four times as much.
 	// Default 128 MiB.
 	MaxMemory int64
-	// MaxBytes is the size of a database that is copied at all, and to which a run may let the copy grow. The disk holds
-	// the copy twice. Default is no bound.
+	// MaxBytes is the largest size of a database that is copied, and of the copy during the run. The disk holds the copy
+	// twice. Default is no bound.
 	MaxBytes int64
 	// VFS is the name of a VFS of SQLite for the copies, such as one that bounds the temporary files into which it sorts.
 	// Default is the system's.
@@ -56,8 +56,8 @@ const (
 )
 
 // Plan runs the pending files on a private copy of the database, and writes nothing to the database. Foreign keys are
-// checked after each file, and [Options.Tables] at the end, as Apply does. When a file fails, the Plan holds those before
-// it, and no losses. A database that is over the bounds of [Options.Plan] is not rehearsed, and the Plan says why.
+// checked after each file, and [Options.Tables] at the end, as Apply does. When a file fails, the Plan has the files
+// before it, and no losses. A database over the bounds of [Options.Plan] is not rehearsed; NotRehearsed has the reason.
 func (m *Migrator) Plan(ctx context.Context) (p Plan, err error) {
 	set, status, err := m.compare(ctx)
 	if err != nil {
@@ -186,8 +186,8 @@ type Rehearsal struct {
 }
 
 // Rehearse applies all files to a private empty database, and compares its schema with that of a copy of the database, to
-// which it applies the pending files. It writes nothing. Where the files cannot be applied to the database, its schema is
-// compared as it is.
+// which it applies the pending files. It writes nothing. If the files cannot be applied to the database, Rehearse
+// compares its present schema.
 func (m *Migrator) Rehearse(ctx context.Context) (h Rehearsal, err error) {
 	set, err := m.read()
 	if err != nil {

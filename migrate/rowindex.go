@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// rowIndex finds the first of many sets that has a row, without a look at each.
+// rowIndex finds the first of many sets that contains a row, without searching each.
 type rowIndex struct {
 	runs  []indexedRun // by their first rows
 	reach []int64      // the greatest last row of the runs up to each
@@ -50,14 +50,14 @@ func (x *rowIndex) first(id int64) int {
 	return first
 }
 
-// deletedRows tells which of many deletions took a row away.
+// deletedRows finds the one of many deletions that removed a row.
 type deletedRows struct {
 	deletions []deletion
 	index     *rowIndex
-	again     []int // indexes of deletions that took away rows of the run; nil where rows have no ids that stay
+	again     []int // indexes of deletions that removed rows of the run; nil for rows without stable ids
 }
 
-// newDeletedRows takes the deletions from a table in their order.
+// newDeletedRows expects the deletions from a table in their order.
 func newDeletedRows(o *object, deletions []deletion) *deletedRows {
 	r := &deletedRows{deletions: deletions}
 	keyed := slices.ContainsFunc(o.shape.columns, func(c shapeColumn) bool { return c.rowid })
@@ -74,7 +74,7 @@ func newDeletedRows(o *object, deletions []deletion) *deletedRows {
 
 func (r *deletedRows) has(id int64) bool { return r.index.first(id) >= 0 }
 
-// last returns the statement that deleted a row: the last one, where another row had its key meanwhile; nil for none.
+// last returns the statement that deleted a row, the last one if another row had its key in between; nil for none.
 func (r *deletedRows) last(id int64) *deletion {
 	by := r.index.first(id)
 	if by < 0 {

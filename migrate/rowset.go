@@ -2,8 +2,8 @@ package migrate
 
 import "sort"
 
-// rowset is a set of rowids. Rows come mostly in the order of their ids, which takes next to no memory; ids out of order are kept one by
-// one.
+// rowset is a set of rowids. Rows mostly come in the order of their ids, which needs hardly any memory; ids out of order are stored one
+// by one.
 type rowset struct {
 	runs    []rowRun // ascending, and never touching each other
 	strays  map[int64]struct{}
@@ -60,7 +60,7 @@ func (s *rowset) addAll(other *rowset) {
 	}
 }
 
-// list returns the rows, in no order.
+// list returns the rows in any order.
 func (s *rowset) list() []int64 {
 	ids := make([]int64, 0, s.members)
 	for _, r := range s.runs {

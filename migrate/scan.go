@@ -8,10 +8,9 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// This file finds where in a file a statement begins, and refuses text that SQLite would silently
-// drop. It never decides what runs. Each span goes to SQLite, which
-// compiles every statement in it; a span that ends too early is
-// "incomplete input" to SQLite and is then lengthened.
+// This file finds the beginning of each statement in a file, and refuses text that SQLite would
+// silently drop. SQLite compiles every statement of a span; a span that ends too early is
+// "incomplete input" to SQLite and is then extended.
 
 // span is a statement of a file, from its first token to its semicolon.
 type span struct{ start, end int }
@@ -82,7 +81,7 @@ func unendedToken(text []byte) (msg, fix string) {
 // sqlite3_complete. A trigger's body holds statements, so a trigger ends only at "; END ;".
 type statement struct {
 	words   int
-	explain bool // EXPLAIN is the first word: CREATE may be any after it
+	explain bool // after EXPLAIN, CREATE may be any of the next words
 	create  bool
 	trigger bool
 	tail    int // 1 after a trigger's inner semicolon, 2 after its END
@@ -136,8 +135,8 @@ func position(name string, src []byte, offset int) token.Position {
 	return advance(pos, string(src[pos.Offset:max(offset, pos.Offset)]))
 }
 
-// blame narrows a failure of the statement at s down to the word that
-// SQLite's message names, when that word stands in the statement just once.
+// blame narrows a failure of the statement at s down to the word that SQLite's message names, when
+// that word occurs once in the statement.
 func (f File) blame(s span, msg string) int {
 	word := wordOf(msg)
 	found := -1

@@ -16,7 +16,7 @@ type Object struct {
 	Kind  string // "table", "index", "view" or "trigger"
 	Name  string
 	Table string // of an index or trigger, else Name
-	SQL   string // the statement that makes it
+	SQL   string // the statement that creates it
 }
 
 // Change is one difference between two schemas.
@@ -48,7 +48,7 @@ func readSchema(ctx context.Context, db querier) ([]Object, error) {
 	return list, rows.Err()
 }
 
-// diff returns the differences of two schemas, other than in space and comments.
+// diff returns the differences of two schemas, ignoring space and comments.
 func diff(before, after []Object) []Change {
 	type key struct{ kind, name string }
 	there := map[key]string{}
@@ -87,8 +87,8 @@ func normalizeSQL(sql string) string {
 	return out.String()
 }
 
-// Schema returns the schema of the database as a script that makes it anew. It is refused while migrations are pending,
-// since it would not be the schema of the folder's files.
+// Schema returns the schema of the database as a script that creates it. It fails while migrations are pending, since
+// the schema would not match the folder's files.
 func (m *Migrator) Schema(ctx context.Context) (string, error) {
 	status, err := m.Status(ctx)
 	if err == nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// scratch opens an empty private database, whose file SQLite deletes as it opens it: it has one connection, and nothing
-// is left of it whatever happens to the process.
+// scratch opens an empty private database, whose file SQLite deletes on opening: it has one connection, and leaves
+// nothing behind even if the process is killed.
 func scratch() (*sql.DB, error) {
 	db, err := sql.Open("sqlite", "file:?_pragma=foreign_keys(1)&_pragma=synchronous(0)")
 	if err == nil {
@@ -28,7 +28,7 @@ func scratch() (*sql.DB, error) {
 	return db, err
 }
 
-// scratchCopy returns a scratch database with the contents of db at one moment.
+// scratchCopy returns a scratch database with a consistent snapshot of db.
 func scratchCopy(ctx context.Context, db *sql.DB) (*sql.DB, error) {
 	var made driver.Conn
 	keys := 0
@@ -81,7 +81,7 @@ func withConn(ctx context.Context, db *sql.DB, fn func(*sql.Conn) error) error {
 	return errors.Join(fn(conn), conn.Close())
 }
 
-// planCopy is two copies of a database at one moment: one to change, and one to compare with.
+// planCopy is two copies of one snapshot of a database: one to change, and one to compare with.
 type planCopy struct {
 	changed *sql.DB
 	image   image  // the other one in memory; none for an empty database
@@ -89,7 +89,7 @@ type planCopy struct {
 	limit   int64  // of changed, in bytes; 0 for none
 }
 
-// tooLargeError says that a database was not copied, or not changed to the end, for its size.
+// tooLargeError means that a database was too large to copy, or grew too large during the run.
 type tooLargeError struct {
 	says     string
 	inMemory bool // there may be room on disk
@@ -189,10 +189,10 @@ func (c *planCopy) changedFile(ctx context.Context, vfs string) (db *sql.DB, err
 	return db, err
 }
 
-// memoryGrowth is how many times as large as it may be a database may get in memory.
+// memoryGrowth is the factor by which a database may grow in memory.
 const memoryGrowth = 4
 
-// folderForPlan makes a folder for copies, and removes those that a process left behind which was killed.
+// folderForPlan creates a folder for copies, and removes folders that killed processes left.
 func (m *Migrator) folderForPlan() (string, error) {
 	parent := m.o.Plan.Dir
 	if parent == "" {
@@ -224,7 +224,7 @@ func copyTo(ctx context.Context, conn *sql.Conn, uri string) (*sql.DB, error) {
 	return db, nil
 }
 
-// full returns an error of copying, which may be that there is no room.
+// full returns the error of a copy, as a tooLargeError for a lack of space.
 func (c *planCopy) full(err error, size int64) error {
 	switch {
 	case c.dir == "" && isFull(err):
@@ -236,7 +236,7 @@ func (c *planCopy) full(err error, size int64) error {
 	}
 }
 
-// bounded returns the error of a run, which may be that the copy grew too much.
+// bounded returns the error of a run, as a tooLargeError for a copy that grew too large.
 func (c *planCopy) bounded(err error) error {
 	switch {
 	case !isFull(err):
@@ -254,7 +254,7 @@ func isFull(err error) bool {
 	return ok && se.Code()&0xff == sqlite3.SQLITE_FULL
 }
 
-// attachUnchanged makes the tables from before the run those of the schema "was".
+// attachUnchanged attaches the tables from before the run as the schema "was".
 func (c *planCopy) attachUnchanged(ctx context.Context) error {
 	if c.dir != "" {
 		_, err := c.changed.ExecContext(ctx, "ATTACH DATABASE ? AS was", dbfile.URI(filepath.Join(c.dir, unchangedFile), "mode=ro"))

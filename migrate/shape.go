@@ -72,7 +72,7 @@ func readShapes(ctx context.Context, db querier, schema string) ([]*tableShape, 
 	return list, rows.Err()
 }
 
-// authorTable is the condition on the name of a table t of the author, and no one of SQLite's or of the platform's.
+// authorTable is the condition for a table t of the author, not of SQLite or the platform.
 const authorTable = `t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.name NOT LIKE '\_pages\_%' ESCAPE '\'`
 
 // columnNames lists the columns of a table in their order.

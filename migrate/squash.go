@@ -14,12 +14,12 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// A squash is one file that replaces several. It begins with their names and sums. On a database that has applied all of
-// them it is recorded in their place; on one that has none of them it runs. So the same folder is right everywhere.
+// A squash is one file that replaces several. It begins with their names and sums. On a database with all of them it is
+// recorded in their place; on a database with none of them it runs. So the same folder works everywhere.
 
 const squashHead = "-- pages squash 1: this file stands for"
 
-// squashedFile is one file that a squash replaces, with those that it had replaced itself.
+// squashedFile is a file that a squash replaces, with the files that it replaced itself.
 type squashedFile struct {
 	name, sum string
 	members   []squashedFile
@@ -57,7 +57,7 @@ func (f File) members() []squashedFile {
 // maxHead bounds the head of a squash, in bytes.
 const maxHead = 1 << 20
 
-// SquashedNames returns the names of the files that a squash stands for, with those that these stood for; none for another file.
+// SquashedNames returns the names of all files that a squash replaces, directly or not; none for other files.
 func SquashedNames(sql []byte) []string {
 	var names []string
 	var add func(all []squashedFile)
@@ -131,7 +131,7 @@ func (c *comparison) covers(m squashedFile) (names []string, ok bool) {
 	return names, ok
 }
 
-// passOver leaves out those files in the folder that the squash f replaces.
+// passOver skips the files that the squash f replaces.
 func (c *comparison) passOver(f File, members []squashedFile) {
 	for _, m := range members {
 		c.passOver(f, m.members)
@@ -143,7 +143,7 @@ func (c *comparison) passOver(f File, members []squashedFile) {
 	}
 }
 
-// adopt records squashes in the place of the files that they replace, in the open transaction.
+// adopt records squashes in place of the files that they replace, in the open transaction.
 func (r *run) adopt(ctx context.Context) error {
 	for _, a := range r.status.adopt {
 		entry := a.last
@@ -162,9 +162,9 @@ type Squash struct {
 	Replaces []string // names of the files to remove afterwards
 }
 
-// Squash makes one file of all files up to the name upTo. dump writes a database as SQL; it is called with private
-// ones. The file is tried: on an empty database it must give the same dump as the files that it replaces. Nothing is
-// written; the next Apply records the new file where the old ones were applied.
+// Squash merges all files up to the name upTo into one. dump writes a private database as SQL. Squash verifies that
+// the new file gives the same dump as the files that it replaces. It writes nothing; the next Apply records the new
+// file where the old ones were applied.
 func (m *Migrator) Squash(ctx context.Context, upTo string, dump func(ctx context.Context, db *sql.DB, w io.Writer) error) (Squash, error) {
 	set, status, err := m.compare(ctx)
 	if err == nil {

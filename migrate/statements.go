@@ -19,7 +19,7 @@ const maxStatement = 1_000_000_000
 type Statement struct {
 	Text  string
 	Pos   token.Position // of its first token; columns count characters
-	Ended bool           // its semicolon is there; only the last statement of a text can be without
+	Ended bool           // it has its semicolon; only the last statement of a text can lack one
 }
 
 // At returns the position of a byte of the statement's text, and the part of that line that belongs to the
@@ -39,7 +39,7 @@ func (s Statement) At(offset int) (pos token.Position, line string, column int) 
 	return pos, line, pos.Column - utf8.RuneCountInString(s.Text[begin:offset])
 }
 
-// Culprit returns the byte of the word that SQLite's message names, if it stands in the statement just once, else 0.
+// Culprit returns the byte of the word that SQLite's message names, if it occurs once in the statement, else 0.
 func (s Statement) Culprit(msg string) int {
 	return File{SQL: []byte(s.Text)}.blame(span{0, len(s.Text)}, msg)
 }
@@ -99,7 +99,7 @@ func (s *Statements) Next() (Statement, error) {
 		switch between := start < 0; {
 		case between && (t.Kind == sqltext.Space || t.Kind == sqltext.Semicolon):
 			if s.buf[at-1] == '\r' {
-				continue // it may be half of a CRLF, which is one end of a line, and is dropped as one
+				continue // it may be half of a CRLF, which counts as one line end
 			}
 			if err := s.checkText(0, at); err != nil {
 				return Statement{}, err
@@ -140,7 +140,7 @@ func (s *Statements) drop(n int) {
 	s.buf = s.buf[n:]
 }
 
-// token reads the token at a byte of the buffer. One that touches the buffer's end may go on after it.
+// token reads the token at a byte of the buffer. A token at the buffer's end may continue after it.
 func (s *Statements) token(at int) (sqltext.Span, error) {
 	for {
 		if at < len(s.buf) {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// OnScratch applies all files to a private empty database, as [Migrator.Rehearse] does but within bounds of time, memory and
-// disk, and calls use with it. The database is gone when OnScratch returns.
+// OnScratch applies all files to a private empty database, within bounds of time, memory and disk, and calls use with it.
+// The database is removed when OnScratch returns.
 func (m *Migrator) OnScratch(ctx context.Context, use func(ctx context.Context, db *sql.DB) error) (err error) {
 	set, err := m.read()
 	if err != nil {

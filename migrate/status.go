@@ -44,8 +44,8 @@ type comparison struct {
 	squashed map[string]bool // applied or present files that a squash replaces
 }
 
-// compare applies the rule for files: every applied file is present with the sum it had, and every new one sorts after
-// the last applied one.
+// compare applies the rule for files: every applied file exists with its old sum, and every new one sorts after the
+// last applied one.
 func (s fileSet) compare(ledger []Entry, o Options) Status {
 	c := &comparison{
 		fileSet: s, Status: Status{Applied: ledger}, o: o, known: make(map[string]Entry, len(ledger)),
@@ -108,7 +108,7 @@ func (c *comparison) addOutOfOrder(f File) {
 	})
 }
 
-// addMissing adds an applied file that is gone, or renamed.
+// addMissing adds an applied file that was removed or renamed.
 func (c *comparison) addMissing(e Entry) {
 	c.Missing = append(c.Missing, e)
 	gone := &Error{
@@ -127,7 +127,7 @@ func (c *comparison) addMissing(e Entry) {
 	c.refusals = append(c.refusals, gone)
 }
 
-// Stands says in words which files of a failed run are applied; "" when nothing failed.
+// Stands describes which files of a failed run are applied; "" for a successful run.
 func (r Result) Stands() string {
 	if r.Failed == "" && len(r.TakenBack) == 0 {
 		return ""

@@ -10,11 +10,11 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// This file keeps SQLite's truncate optimisation in a run that is watched: DELETE of all rows of a table takes its pages
-// away at once, where nothing follows from a row (https://www.sqlite.org/lang_delete.html). With a preupdate hook SQLite
+// This file keeps SQLite's truncate optimisation in a watched run: DELETE of all rows of a table frees its pages at
+// once, if no trigger or key acts on a row (https://www.sqlite.org/lang_delete.html). With a preupdate hook SQLite
 // deletes row by row, which takes several times as long.
 
-// truncatedTable returns the table of a DELETE that has nothing but its name; "" for another statement.
+// truncatedTable returns the table of a DELETE without any clause; "" for another statement.
 func truncatedTable(text string) string {
 	if sqltext.FirstWord(text) != "DELETE" {
 		return ""
@@ -36,8 +36,8 @@ func truncatedTable(text string) string {
 	return dbfile.UnquoteName(name[0].Text)
 }
 
-// truncate notes all rows of the table that the statement of now deletes, and takes the hook away until [watcher.end]. It
-// does nothing for a statement or a table that SQLite goes through row by row.
+// truncate notes all rows of the table that the current statement deletes, and removes the hook until [watcher.end]. It
+// does nothing for a statement or a table that SQLite processes row by row.
 func (w *watcher) truncate(ctx context.Context, db querier, text string) error {
 	o := w.tables[dbfile.FoldName(truncatedTable(text))]
 	if o == nil || o.origin == "" || o.shape.virtual {
@@ -69,8 +69,7 @@ func (w *watcher) truncate(ctx context.Context, db querier, text string) error {
 	return err
 }
 
-// isFollowed reports whether something happens with each row that is deleted from a table: it has triggers, or foreign keys
-// lead from it or to it.
+// isFollowed reports whether SQLite acts on each deleted row of a table: it has triggers, or foreign keys from it or to it.
 func isFollowed(ctx context.Context, db querier, table string) (followed bool, err error) {
 	err = db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE)
 		OR EXISTS (SELECT 1 FROM pragma_foreign_key_list(?1))
@@ -111,7 +110,7 @@ func eachRowid(ctx context.Context, db querier, rowid, table string, fn func(id 
 	return found.Err()
 }
 
-// setHook has SQLite tell the watcher of each row that changes, or stop to.
+// setHook installs or removes the hook that reports each changed row to the watcher.
 func (w *watcher) setHook(on bool) {
 	tls := libc.NewTLS()
 	defer tls.Close()

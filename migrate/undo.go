@@ -18,7 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// Kept is the number of copies for [Migrator.Undo]. A copy gets its name only once it is whole and on disk.
+// Kept is the number of copies for [Migrator.Undo]. A copy gets its name only once it is complete and on disk.
 const Kept = 10
 
 const (
@@ -28,7 +28,7 @@ const (
 )
 
 var (
-	savingName = regexp.MustCompile(`^\.saving-[0-9]+$`) // as os.CreateTemp makes it of savingPrefix
+	savingName = regexp.MustCompile(`^\.saving-[0-9]+$`) // made by os.CreateTemp from savingPrefix
 	undoName   = regexp.MustCompile(`^([0-9]{6,})_([0-9]{8}T[0-9]{6}Z)_[0-9]+\.db$`)
 )
 
@@ -76,8 +76,8 @@ func undoError(what string, err error) *Error {
 	return e
 }
 
-// copyForUndo copies the database of a run. keep names the copy and removes older ones; a run that changes nothing calls
-// drop.
+// copyForUndo copies the database of a run. keep names the copy and removes older ones; after a run without changes,
+// call drop.
 func (m *Migrator) copyForUndo(ctx context.Context, conn *sql.Conn) (keep, drop func() error, err error) {
 	file, err := m.save(ctx, conn)
 	if err != nil {
@@ -108,8 +108,8 @@ func (m *Migrator) copyForUndo(ctx context.Context, conn *sql.Conn) (keep, drop 
 	return keep, drop, nil
 }
 
-// save copies the database to a file under a temporary name. It removes copies, and folders of new databases, that a
-// process left behind which was killed.
+// save copies the database to a file under a temporary name. It removes copies and folders of new databases that
+// killed processes left.
 func (m *Migrator) save(ctx context.Context, conn *sql.Conn) (file string, err error) {
 	const what = "the database cannot be copied for undo"
 	if err := os.MkdirAll(m.o.UndoDir, 0o700); err != nil {
@@ -140,11 +140,11 @@ func (m *Migrator) save(ctx context.Context, conn *sql.Conn) (file string, err e
 	return file, nil
 }
 
-// abandoned is the age at which no process can still be writing a copy without a name.
+// abandoned is the age after which no process can still be writing an unnamed copy.
 const abandoned = time.Hour
 
-// Undo restores the database from before the newest run, and returns the copy that it used up. The contents until now are
-// kept for [Migrator.Redo]. Each is one transaction: other connections go on.
+// Undo restores the database from before the newest run, and returns the copy that it used. It saves the present contents
+// for [Migrator.Redo]. Each is one transaction: other connections stay usable.
 func (m *Migrator) Undo(ctx context.Context) (Copy, error) {
 	list, err := m.Copies()
 	if err != nil {
@@ -197,8 +197,8 @@ func (m *Migrator) Redo(ctx context.Context) error {
 	return errors.Join(keep(), os.Remove(undone))
 }
 
-// Reset makes the database anew: all files are applied to an empty one, which then replaces it in one transaction. A file
-// that fails leaves the database as it was.
+// Reset rebuilds the database: it applies all files to an empty one, which then replaces the old contents in one
+// transaction. A failed file leaves the database unchanged.
 func (m *Migrator) Reset(ctx context.Context) (result Result, err error) {
 	set, err := m.read()
 	if err != nil {
@@ -230,7 +230,7 @@ func (m *Migrator) Reset(ctx context.Context) (result Result, err error) {
 	return result, m.replace(ctx, file, set)
 }
 
-// replace replaces the contents of the database by those of a file, and keeps a copy for undo.
+// replace replaces the contents of the database with those of a file, and keeps a copy for undo.
 func (m *Migrator) replace(ctx context.Context, file string, set fileSet) error {
 	conn, err := m.db.Conn(ctx)
 	if err != nil {
@@ -253,7 +253,7 @@ func (m *Migrator) replace(ctx context.Context, file string, set fileSet) error 
 	return (&run{conn: conn, set: set, o: m.o}).checkTables(ctx)
 }
 
-// restoreFile replaces the contents of conn's database by those of a database file.
+// restoreFile replaces the contents of conn's database with those of a database file.
 func restoreFile(ctx context.Context, conn *sql.Conn, file string) error {
 	if err := checkFile(ctx, file); err != nil {
 		return err
@@ -263,7 +263,7 @@ func restoreFile(ctx context.Context, conn *sql.Conn, file string) error {
 
 var errDamaged = errors.New("the copy is damaged")
 
-// checkFile reads all of a database file before it replaces another.
+// checkFile verifies a whole database file before it replaces another.
 func checkFile(ctx context.Context, file string) error {
 	const header = "SQLite format 3\x00"
 	f, err := os.Open(file)

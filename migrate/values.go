@@ -9,15 +9,15 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file compares the values of rows that are there before and after a run. A value is lost when its column is gone, when
-// it is NULL now, when another type or a shorter text cut it, or when an UPDATE gave one value to all rows whose values
-// differed. Other changes of values are the purpose of an UPDATE, and no loss.
+// This file compares the values of rows that exist before and after a run. A value is lost when its column was dropped, when
+// it became NULL, when another type or a shorter text cut it, or when an UPDATE gave one value to all rows whose values
+// differed. Other changes of values are the purpose of an UPDATE, not a loss.
 
-// columnPair is a column from before the run and the one that has its values now.
+// columnPair is a column from before the run and the column with its values now.
 type columnPair struct {
 	was, is string
-	kept    bool  // it is the same column, under whatever name
-	blamed  *step // that ended the column, or made another of it
+	kept    bool  // it is the same column, under any name
+	blamed  *step // that dropped or replaced the column
 
 	changed, nulled int64 // rows with another value, and with none, not counting empty texts
 }
@@ -62,7 +62,7 @@ func (a *account) updated(o *object, column string) bool {
 	return slices.ContainsFunc(a.steps[o], func(s *step) bool { return s.updates[o][column] })
 }
 
-// changed counts the values of each column that are others now, or none.
+// changed counts the values of each column that changed or became NULL.
 func (a *account) changed(p pair, columns []columnPair) error {
 	if len(columns) == 0 || p.values == "" {
 		return nil
@@ -78,18 +78,18 @@ func (a *account) changed(p pair, columns []columnPair) error {
 	return a.db.QueryRowContext(a.ctx, query+touched, args...).Scan(into...)
 }
 
-// nulled is the condition that a column had a value other than an empty text, and has none now.
+// nulled is the condition that a column had a value other than an empty text, and is NULL now.
 func nulled(c columnPair) string {
 	return "n." + dbfile.QuoteName(c.is) + " IS NULL AND o." + dbfile.QuoteName(c.was) + " <> ''"
 }
 
-// differs is the condition that a column has a value that is another now, byte by byte; 1 and 1.0 are the same.
+// differs is the condition that the value of a column changed, byte by byte; 1 and 1.0 are the same.
 func differs(c columnPair) string {
 	was := dbfile.QuoteName(c.was)
 	return "o." + was + " IS NOT NULL AND (+o." + was + " COLLATE BINARY) IS NOT (+n." + dbfile.QuoteName(c.is) + ")"
 }
 
-// fewRows is up to how many rows are looked at one by one, and not with the whole table.
+// fewRows is the number of rows up to which rows are compared one by one instead of the whole table.
 const fewRows = 20_000
 
 // touched restricts a comparison to the rows that were updated, when they are few.
@@ -113,7 +113,7 @@ func (a *account) touched(p pair, columns []columnPair) (condition string, args 
 	return " AND o." + rowid + " IN (SELECT value FROM json_each(?))", []any{string(text)}
 }
 
-// goneColumns counts the values of columns that are gone, unless a new column has them all.
+// goneColumns counts the values of dropped columns, unless a new column has them all.
 func (a *account) goneColumns(p pair, gone []columnPair) error {
 	for _, c := range gone {
 		column := "o." + dbfile.QuoteName(c.was)
@@ -136,7 +136,7 @@ func (a *account) goneColumns(p pair, gone []columnPair) error {
 	return nil
 }
 
-// moved reports whether a column that the run made holds all values of one that is gone.
+// moved reports whether a new column holds all values of a dropped one.
 func (a *account) moved(p pair, gone string) (bool, error) {
 	if p.values == "" {
 		return false, nil
@@ -158,7 +158,7 @@ func (a *account) moved(p pair, gone string) (bool, error) {
 	return false, nil
 }
 
-// changedColumn tells how the values of a column changed, and blames a statement. It looks at all rows only where it has to.
+// changedColumn classifies the changes to the values of a column, and blames a statement. It reads all rows only if necessary.
 func (a *account) changedColumn(p pair, c columnPair) error {
 	if a.actions[p.origin]["SET DEFAULT "+dbfile.FoldName(c.was)] && c.kept && a.nestedOnly(p.object, c.was) {
 		return a.blameValues(p, c, differs(c), c.changed, LossSetNull)
@@ -187,7 +187,7 @@ func (a *account) changedColumn(p pair, c columnPair) error {
 	return a.blameValues(p, c, how+" = 1", cut, LossNarrow)
 }
 
-// uniform reports whether a column has one value in all rows, and had several.
+// uniform reports whether a column now has one value in all rows, and had several before.
 func (a *account) uniform(p pair, c columnPair) (bool, error) {
 	rows := p.matched(p.values)
 	differ := func(column string) string {
@@ -259,7 +259,7 @@ func (a *account) blameValues(p pair, c columnPair, condition string, rows int64
 	return found.Err()
 }
 
-// causeOf returns the cause of a value that a statement changed, where it is not known yet.
+// causeOf returns the cause of a value that a statement changed, if it is not known yet.
 func (a *account) causeOf(o *object, s *step, column, cause string) string {
 	e := s.effects[o]
 	setNull := a.actions[o.origin]["SET NULL "+dbfile.FoldName(column)] || a.actions[o.origin]["SET DEFAULT "+dbfile.FoldName(column)]
@@ -277,8 +277,8 @@ func (a *account) causeOf(o *object, s *step, column, cause string) string {
 	}
 }
 
-// cutSQL is 1 where a value lost a part: cut by another type or a shorter text. It is 0 where it is the same
-// in another form, such as 42 for '42', and 2 where it is another.
+// cutSQL is 1 when another type or a shorter text cut a value, 0 for the same value in another form, such as
+// 42 for '42', and 2 for a different value.
 func cutSQL(was, is string) string {
 	const form = `CASE
 WHEN %[1]s IS NULL OR %[2]s IS NULL OR (+%[1]s COLLATE BINARY) IS (+%[2]s) THEN 0

@@ -14,25 +14,26 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file follows the effect of each statement of a run on rows, by SQLite's preupdate hook and its authorizer. It notes
-// rowids and no values: account.go compares the database with the one from before the run at the end, and tells the losses.
+// This file follows the effect of each statement of a run on rows, by SQLite's preupdate hook and its authorizer. It
+// records rowids but no values: at the end, account.go compares the database with the copy from before the run, and lists
+// the losses.
 
 // watcher follows the statements of one run on one connection.
 type watcher struct {
 	handle connection
-	tables map[string]*object // that exist now, by folded name; shadow tables are none
+	tables map[string]*object // existing ones, by folded name, without shadow tables
 	before []*object          // that existed before the run, by name
 	made   []*object          // that the run made
-	vacant map[string]*object // tables that are gone, by the names that they had and nothing has now
-	// indexed are the statements that made indexes, by folded names of those.
+	vacant map[string]*object // dropped tables, by names that are free now
+	// indexed are the statements that created indexes, by the folded names of the indexes.
 	indexed map[string]location
-	steps   []*step // that may have changed rows from before the run, or copied rows, or changed tables
+	steps   []*step // those that may have changed old rows, copied rows, or changed tables
 	files   []File  // that ran
 	begun   int     // statements
-	now     *step   // the statement that runs; nil between two
-	spare   step    // with the maps of a statement that was not kept: a file may have many of those
+	now     *step   // the current statement; nil between two
+	spare   step    // with the maps of a statement without effect, to reuse: a file may have many
 
-	hooked bool // SQLite tells of each row that changes
+	hooked bool // SQLite reports each row that changes
 
 	name   uintptr // of the table of the last row: C text, which stays as long as the statement runs
 	table  *object
@@ -41,30 +42,30 @@ type watcher struct {
 	err    error
 }
 
-// object is one table, under whatever names it has.
+// object is one table, under all its names.
 type object struct {
 	origin  string   // its name before the run; "" for one that the run made
 	name    string   // its name now, or its last one
-	names   []string // those that it had before
+	names   []string // its earlier names
 	shape   *tableShape
 	columns []trackedColumn  // now
 	gone    map[string]*step // columns that were dropped, by their first names
 	dropped *step            // nil as long as it exists
 	madeBy  *step            // nil for one from before the run
 	held    int64            // rows, when it was dropped
-	heir    *object          // the table of the run that has its name since
+	heir    *object          // the new table that took its name
 
 	inserted rowset          // rows that the run inserted
-	moved    map[int64]int64 // rows with another rowid than before the run, by that of now
+	moved    map[int64]int64 // rows whose rowid changed: old rowid by new one
 	keyMoved bool            // the primary key of rows changed
-	writes   int64           // rows that the run inserted, also where there are no rowids
+	writes   int64           // rows that the run inserted, also in tables without rowids
 }
 
-// trackedColumn is a column with the name that it had before the run, or when the run made the table; "" for one that
-// was added since.
+// trackedColumn is a column with its first name, from before the run or from the creation of its table; "" for a
+// column that was added later.
 type trackedColumn struct{ origin, name string }
 
-// location is where a statement stands.
+// location is the place of a statement.
 type location struct {
 	file File
 	span span
@@ -76,7 +77,7 @@ type step struct {
 	span  span
 	order int
 
-	deletes  map[*object]bool            // as the authorizer was asked
+	deletes  map[*object]bool            // as reported to the authorizer
 	updates  map[*object]map[string]bool // names of columns at that time, as they were before the run
 	inserts  map[*object]bool
 	reads    map[*object]bool
@@ -94,13 +95,13 @@ type step struct {
 // new table.
 type effect struct {
 	direct, nested rowset // rows from before the run that were deleted, by the statement itself and by its triggers and keys
-	// againDirect and againNested are ids of rows of the run that were deleted. They may have been those of rows from before it.
+	// againDirect and againNested are ids of deleted rows of the run, which may reuse ids of older rows.
 	againDirect, againNested rowset
 	updated                  rowset
 	inserted                 rowset
 	// updatedDirect and updatedNested report updates by the statement itself, and by its triggers and keys.
 	updatedDirect, updatedNested bool
-	// Tables without rowids have numbers only.
+	// Tables without rowids are only counted.
 	deletedDirect, deletedNested, wrote int64
 }
 
@@ -119,7 +120,7 @@ var (
 	errTooManySteps = errors.New("the files have too many statements that change rows to track")
 )
 
-// newWatcher reads the tables of a database that is going to change.
+// newWatcher reads the tables of a database before it changes.
 func newWatcher(ctx context.Context, db querier) (*watcher, error) {
 	shapes, err := readShapes(ctx, db, "main")
 	if err != nil {
@@ -158,7 +159,7 @@ func (w *watcher) begin(ctx context.Context, db querier, f File, s span) error {
 	return w.truncate(ctx, db, string(f.SQL[s.start:s.end]))
 }
 
-// end adds the effects of the statement, or drops them when it failed: SQLite has undone it then.
+// end adds the effects of the statement, or drops them if it failed, since SQLite has undone it.
 func (w *watcher) end(ctx context.Context, db querier, failed bool) error {
 	if w == nil || w.err != nil {
 		return w.failure()
@@ -193,7 +194,7 @@ func (w *watcher) end(ctx context.Context, db querier, failed bool) error {
 	return nil
 }
 
-// next makes a step, with the maps of one that is not needed any more.
+// next returns a step, with the maps of one that is no longer needed.
 func (s *step) next(f File, at span) *step {
 	clear(s.deletes)
 	clear(s.updates)
@@ -207,14 +208,14 @@ func (s *step) next(f File, at span) *step {
 	}
 }
 
-// counts reports whether a statement did more than to insert rows that it has the values of, of which a file may have many.
+// counts reports whether a statement did more than insert rows of literal values; a file may have many of those.
 func (s *step) counts() bool {
 	if s.schema || len(s.inserts) > 0 && len(s.reads) > 0 {
 		return true
 	}
 	for _, set := range []map[*object]bool{s.inserts, s.deletes} {
 		for o := range set {
-			if o.shape != nil && o.shape.virtual { // SQLite tells nothing of its rows
+			if o.shape != nil && o.shape.virtual { // SQLite does not report its rows
 				return true
 			}
 		}
@@ -228,7 +229,7 @@ func (s *step) counts() bool {
 	return false
 }
 
-// note adds an object to a set that may not be made yet.
+// note adds an object to a set, which may be nil.
 func note(set *map[*object]bool, o *object) {
 	if *set == nil {
 		*set = map[*object]bool{}
@@ -236,7 +237,7 @@ func note(set *map[*object]bool, o *object) {
 	(*set)[o] = true
 }
 
-// failure returns the error for which the run has to end.
+// failure returns the error that ends the run.
 func (w *watcher) failure() error {
 	if w == nil {
 		return nil
@@ -339,7 +340,7 @@ func (w *watcher) refresh(ctx context.Context, db querier, s *step) error {
 	}
 	for o := range s.altered {
 		names, err := columnNames(ctx, db, o.name)
-		if err == nil && len(names) == 0 { // a table has columns: it has another name now
+		if err == nil && len(names) == 0 { // without columns, the table has another name now
 			delete(w.tables, dbfile.FoldName(o.name))
 			o.names = append(o.names, o.name)
 			w.call(o, renameTarget(string(s.file.SQL[s.span.start:s.span.end])))
@@ -353,7 +354,7 @@ func (w *watcher) refresh(ctx context.Context, db querier, s *step) error {
 	return nil
 }
 
-// call gives a table its name. A table of the run takes the place of one that had the name and is gone.
+// call names a table. A table of the run replaces a dropped one of that name.
 func (w *watcher) call(o *object, name string) {
 	key := dbfile.FoldName(name)
 	o.name = name
@@ -364,7 +365,7 @@ func (w *watcher) call(o *object, name string) {
 	delete(w.vacant, key)
 }
 
-// bequeath gives the place of a table that is gone to a table of the run that has a former name of it, or waits for one.
+// bequeath makes a table of the run with a former name of a dropped table its successor, or waits for one.
 func (w *watcher) bequeath(o *object) {
 	for _, name := range append([]string{o.name}, o.names...) {
 		switch other := w.tables[dbfile.FoldName(name)]; {
@@ -407,7 +408,7 @@ func (o *object) follow(names []string, s *step) {
 	}
 }
 
-// watchers are those whose connection has the hook, by its handle.
+// watchers are the watchers with an installed hook, by the handle of their connection.
 var watchers sync.Map
 
 type preupdateFunc = func(tls *libc.TLS, argument, handle uintptr, op int32, database, table uintptr, old, id int64)
@@ -437,7 +438,7 @@ func (w *watcher) watch(handle connection, fn func() error) error {
 	return fn()
 }
 
-// row notes one row that is about to change. SQLite says which table by its name.
+// row notes one row that is about to change, in the table that SQLite names.
 func (w *watcher) row(tls *libc.TLS, op int32, table uintptr, old, id int64) {
 	s := w.now
 	if s == nil {
@@ -480,7 +481,7 @@ func (w *watcher) row(tls *libc.TLS, op int32, table uintptr, old, id int64) {
 	}
 }
 
-// full reports whether more is kept of one table than may be, and ends the run then.
+// full reports whether the records of one table exceed the bound, and then ends the run.
 func (w *watcher) full(o *object, e *effect) bool {
 	if e.held()+o.inserted.held()+len(o.moved) > maxHeld {
 		w.err = errTooManyRows
@@ -528,7 +529,7 @@ func (w *watcher) deleted(o *object, e *effect, id int64, nested bool) {
 	e.direct.add(id)
 }
 
-// move notes that a row gets another rowid.
+// move notes a changed rowid.
 func (w *watcher) move(o *object, e *effect, old, id int64) {
 	w.keepMoved(o)
 	o.keyMoved = true
@@ -547,7 +548,7 @@ func (w *watcher) move(o *object, e *effect, old, id int64) {
 	o.moved[id] = before
 }
 
-// keepMoved saves an object's state from before the statement, which may fail.
+// keepMoved saves an object's state before the statement, which may fail.
 func (w *watcher) keepMoved(o *object) {
 	if _, kept := w.now.moved[o]; !kept {
 		if w.now.moved == nil {

@@ -2,22 +2,21 @@ package toolapi
 
 import "time"
 
-// This file holds the choices of the contract where the platform document leaves a point open. Each may change without a change of how
-// the rest works.
+// This file holds the choices of the contract where the platform document leaves a point open. Each can change independently of the
+// rest.
 //
-// Codes. The document shows no code for 401 and 404, and one of the three for 403;
-// those are chosen here, as are a tool's own. See errors.go.
+// Codes. The document shows no code for 401 and 404, and one of the three for 403. The others, and
+// those of single tools, are chosen here: errors.go.
 //
-// Statuses. Beside those of section 4.1 there are 405 for another method than POST,
-// 413 for a body over MaxBody and 500 when the service itself failed; all
-// carry the Error envelope.
+// Statuses. Besides those of section 4.1 there are 405 for methods other than POST, 413 for a body
+// over MaxBody and 500 for a failure of the service; all carry the Error envelope.
 //
-// Null. An argument that is null is an argument of the wrong type, not an absent one.
+// Null. A null argument has the wrong type; it does not count as absent.
 //
 // Issues. The path of an issue is the argument's name; an item of an array is
 // "name.index", counted from 0. An issue with the body as a whole has path "".
 //
-// Numbers. They are doubles; 1, 1.0 and 1e0 are the same number.
+// Numbers. Numbers are doubles; 1, 1.0 and 1e0 are equal.
 //
 // Required arguments. site_id and domain_id of domain.point_at_site, at and
 // site_id of page.schedule_publish, board_id of the automations tools (over HTTP no
@@ -29,17 +28,17 @@ import "time"
 // a proposal.
 //
 // Data loss. page.publish, page.rollback and page.schedule_publish list in data_loss the losses by the migrations of the revision, and in
-// rehearsal how they ran on a copy; a loss that neither allow_data_loss nor a comment in the migration names is data_loss_not_allowed.
-// page.rehearse runs the text of migrations in the same way, for a plan before anything is sent.
+// rehearsal their run on a copy; a loss without allow_data_loss or a comment in the migration is data_loss_not_allowed. page.rehearse
+// runs the text of migrations in the same way, for a plan before an upload.
 //
-// page.settings and page.change_settings hold the switch of the spam filter and who gets a mail on a lead; page.mark_lead
-// and the spam of page.leads are about what is kept apart. All four are assumptions.
+// page.settings and page.change_settings control the spam filter and the recipients of mails on leads; page.mark_lead and
+// the spam argument of page.leads handle spam. All four are assumptions.
 //
-// page.restore_points and page.restore_data are in the spirit of page.revisions and page.rollback.
+// page.restore_points and page.restore_data are modelled on page.revisions and page.rollback.
 //
-// Contracts of page.create, page.list, page.publish, page.unschedule and page.rollback, of
-// domain.list and domain.connect, and of automations.redo_draft and automations.discard_draft are in
-// the spirit of their neighbours. The result of schedule.read is too.
+// The contracts of page.create, page.list, page.publish, page.unschedule and page.rollback, of
+// domain.list and domain.connect, and of automations.redo_draft and automations.discard_draft are
+// modelled on similar tools. So is the result of schedule.read.
 const (
 	MaxBody    = 1 << 20   // bytes of a request body
 	MaxDepth   = 64        // nesting of objects and arrays in a body
@@ -52,8 +51,8 @@ const (
 	maxMigrations = 20_000 // files of migrations in an argument
 )
 
-// The deprecations of section 9.4. Nothing is removed sooner than 90 days after it
-// was deprecated, and by a release, not by the clock.
+// The deprecations of section 9.4. A feature is removed 90 days after its deprecation at the
+// earliest, by a release and not by the clock.
 var (
 	deprecated = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	sunset     = time.Date(2026, time.December, 31, 23, 59, 59, 0, time.UTC)

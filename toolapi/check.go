@@ -15,9 +15,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// check checks a value against a schema and returns everything that is wrong; jsonschema-go's
-// own validator stops at the first. It knows the keywords that scalar.go and jsonschema.For use;
-// a test holds its verdict to that of the validator.
+// check validates a value against a schema and returns all faults; jsonschema-go's own validator
+// stops at the first. It supports the keywords that scalar.go and jsonschema.For use; a test
+// compares its verdicts with the validator's.
 func check(s *jsonschema.Schema, v any, path string) (issues []Issue) {
 	if problem := typeProblem(s, v); problem != "" {
 		return []Issue{{path, problem}}

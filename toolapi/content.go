@@ -31,7 +31,7 @@ type Piece struct {
 	Variants      []Variant `json:"variants" jsonschema:"the elected platform versions"`
 }
 
-// Variant is a piece as elected for one platform.
+// Variant is the elected form of a piece for one platform.
 type Variant struct {
 	Platform string `json:"platform"`
 	Status   string `json:"status"`
@@ -140,7 +140,7 @@ type RecommendStyle struct {
 	Href            string           `json:"href"`
 }
 
-// Recommendation is one look and why.
+// Recommendation is one look with its reason.
 type Recommendation struct {
 	TemplateID string `json:"template_id"`
 	Name       string `json:"name"`
@@ -171,7 +171,7 @@ type SetPrimaryVariant struct {
 	Status    string `json:"status"`
 }
 
-// BrandProfile is how far the brand profile is filled (section 2.7).
+// BrandProfile is the progress of the brand profile (section 2.7).
 type BrandProfile struct {
 	Success
 	ProfileExists       bool      `json:"profile_exists"`

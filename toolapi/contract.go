@@ -43,7 +43,7 @@ type Contract struct {
 // Tools lists the tools in the order of their definition.
 func (c *Contract) Tools() []*Tool { return c.tools }
 
-// NewContract makes the definitions. Their schemas take a few milliseconds, when they are first asked for: keep the result.
+// NewContract makes the definitions. Their schemas take a few milliseconds on first use: keep the result.
 func NewContract() *Contract {
 	c := &Contract{}
 	c.defineDocumented()

@@ -9,9 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// This file reads the body of a declare, which may list twenty thousand files, in one pass
-// when it is written as clients write it. Other bodies, and all faults, take the way that
-// every body takes.
+// This file reads the body of a declare, which may list twenty thousand files, in one pass if it
+// has the usual form. Other bodies, and all faults, take the general path.
 
 // ParseDeclare reads the body of a declare. Its error is that of ParseObject; of a body that
 // is an object, issues are those of CheckDeclare.
@@ -36,8 +35,8 @@ func ParseDeclare(body []byte) (args DeclareArgs, issues []Issue, err error) {
 	return args, nil, nil
 }
 
-// splitFiles reads the files of a declare, and returns the rest of it with an empty list
-// in their place; false for a body that is written in another way.
+// splitFiles reads the files of a declare, and returns the rest of it with an empty list in their
+// place; false for a body in another form.
 func splitFiles(body []byte) (rest []byte, files []UploadFile, usual bool) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
@@ -69,12 +68,12 @@ func splitFiles(body []byte) (rest []byte, files []UploadFile, usual bool) {
 
 // fileScanner reads a list of files out of a text. A text that it reads to the end is valid JSON in UTF-8, with no name twice.
 type fileScanner struct {
-	text  string // of which the paths and hashes of the files are parts
+	text  string // paths and hashes of the files are substrings of it
 	at    int
-	types map[string]MediaType // those that passed; there are few
+	types map[string]MediaType // valid ones; there are few
 }
 
-// files reads the list. It gives up at the first thing that is unusual.
+// files reads the list. It gives up at the first unusual byte.
 func (s *fileScanner) files() (list []UploadFile, ok bool) {
 	const usual = 140 // bytes for a file
 	list, s.types = make([]UploadFile, 0, min(len(s.text)/usual, MaxFiles)+1), map[string]MediaType{}
@@ -138,7 +137,7 @@ func (s *fileScanner) space() {
 	}
 }
 
-// skip skips white space and then one character, if it is there.
+// skip skips white space and then one character, if present.
 func (s *fileScanner) skip(c byte) bool {
 	s.space()
 	if s.at == len(s.text) || s.text[s.at] != c {
@@ -160,7 +159,7 @@ func (s *fileScanner) number() (Counter, bool) {
 	return Counter(n), err == nil && n <= maxInteger && (digits[0] != '0' || len(digits) == 1)
 }
 
-// word reads a string of characters that are printed, without escapes.
+// word reads a string of printable characters, without escapes.
 func (s *fileScanner) word() (string, bool) {
 	if !s.skip('"') {
 		return "", false

@@ -7,23 +7,23 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Endpoint is the definition of one endpoint that is no tool. The interface description
-// and the service follow it.
+// Endpoint is the definition of an endpoint other than a tool. Interface description and service
+// use it.
 type Endpoint struct {
 	Name        string // in log and audit trail, such as "pages.declare"
 	Method      string // of HTTP
-	Path        string // variable parts stand in braces, such as "/api/v1/pages/uploads/{upload_id}"
+	Path        string // variable parts are in braces, such as "/api/v1/pages/uploads/{upload_id}"
 	Title       string
 	Description string
 	Keyed       bool // it takes an Idempotency-Key
-	Sends       bool // it counts against the rate limit of uploads, and not of tools
+	Sends       bool // it counts against the rate limit of uploads instead of tools
 
 	query    []parameter
 	headers  []parameter
 	body     []content
 	required bool // the body
 	results  []outcome
-	refuses  []int // statuses, beside those of every endpoint of its family
+	refuses  []int // statuses besides those of its family
 	of       family
 }
 
@@ -40,15 +40,15 @@ type content struct {
 	schema *jsonschema.Schema
 }
 
-// outcome is a response that is no refusal.
+// outcome is a response other than a refusal.
 type outcome struct {
 	status      int
 	description string
 	content     content
 }
 
-// Match reports whether a path, as it was sent, is the endpoint's, and returns its variable
-// parts, which are not decoded.
+// Match reports whether a path, as sent, matches the endpoint, and returns its variable parts
+// without decoding them.
 func (e *Endpoint) Match(path string) (values []string, ok bool) {
 	parts, sent := strings.Split(e.Path, "/"), strings.Split(path, "/")
 	if len(parts) != len(sent) {
@@ -65,7 +65,7 @@ func (e *Endpoint) Match(path string) (values []string, ok bool) {
 	return values, true
 }
 
-// PagesEndpoints returns those of uploads, imports, preview links and revisions, with the
+// PagesEndpoints returns the endpoints of uploads, imports, preview links and revisions, with the
 // refusals of section 7.3 of the platform document.
 func PagesEndpoints() []Endpoint {
 	return append(uploadEndpoints(), revisionEndpoints()...)
@@ -209,7 +209,7 @@ func revisionEndpoints() []Endpoint {
 	}
 }
 
-// otherEndpoints are that of MCP, and those that need no key.
+// otherEndpoints are the endpoint of MCP and those without a key.
 func otherEndpoints() []Endpoint {
 	text := func(kind string) content { return content{kind, &jsonschema.Schema{Type: "string"}} }
 	anything := &jsonschema.Schema{Type: "object"}

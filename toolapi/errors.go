@@ -151,7 +151,7 @@ func NewError(code, message string) *Error {
 	return &Error{Code: code, Message: message, Nested: NestedErrorFields{Code: code, Message: message}}
 }
 
-// After sets when to try again, in seconds.
+// After sets the time until a retry, in seconds.
 func (e *Error) After(seconds Seconds) *Error {
 	e.RetryAfterSeconds, e.Nested.RetryAfterSeconds = seconds, seconds
 	return e
@@ -175,7 +175,7 @@ type ToolRefusal struct {
 	DataLoss []DataLoss `json:"data_loss,omitempty" jsonschema:"on data_loss_not_allowed, the rows and values that would be lost without permission"`
 }
 
-// Issue is one thing that is wrong with the arguments of a call.
+// Issue is one fault in the arguments of a call.
 type Issue struct {
 	Path    string `json:"path" jsonschema:"the argument"`
 	Message string `json:"message" jsonschema:"the expected value"`

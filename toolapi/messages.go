@@ -18,10 +18,10 @@ const (
 	MaxBatch = 50 // messages in one body
 )
 
-// Messages reads the body of an MCP request: one message, or an array of them, as
-// batch says. The elements of an array may be anything. A body that is empty, not
-// I-JSON, or nested deeper than MaxDepth is an *Error with CodeMalformedBody; an
-// array of more than MaxBatch is one with CodeBatchTooLarge.
+// Messages reads the body of an MCP request: one message, or an array of them, as batch says. The
+// elements of an array may have any type. A body that is empty, not I-JSON, or nested deeper than
+// MaxDepth is an *Error with CodeMalformedBody; an array of more than MaxBatch is one with
+// CodeBatchTooLarge.
 func Messages(body []byte) (messages []json.RawMessage, batch bool, err error) {
 	if err := checkDepth(body); err != nil {
 		return nil, false, malformedBody(err)
@@ -69,8 +69,8 @@ type Message struct {
 	Method    string          // "" for a response
 	Tool      string          // of a tools/call
 	Arguments json.RawMessage // of a tools/call
-	Protocol  string          // the revision in the message itself, as stateless revisions have it
-	Valid     bool            // false for JSON that is no message
+	Protocol  string          // the protocol revision in the message itself, in stateless revisions
+	Valid     bool            // false for other JSON
 }
 
 // ParseMessage reads an element of Messages.
@@ -87,7 +87,7 @@ func ParseMessage(raw json.RawMessage) Message {
 	if jsonv2.Unmarshal(raw, &wire) != nil || wire.Version != "2.0" {
 		return m
 	}
-	// Readers of JSON do not keep larger integers exact: the response would have the id of another request.
+	// JSON readers round larger integers: the response would carry the id of another request.
 	n, notInteger := strconv.ParseInt(string(wire.ID), 10, 64)
 	named := wire.ID != nil && (wire.ID.Kind() == '"' || notInteger == nil && -maxInteger <= n && n <= maxInteger)
 	if wire.Method == nil {

@@ -54,7 +54,7 @@ func malformedBody(err error) *Error {
 	return NewError(CodeMalformedBody, "The request body is not valid JSON in UTF-8.")
 }
 
-// checkDepth comes before anything that recurses.
+// checkDepth must run before any recursion.
 func checkDepth(body []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	for {
@@ -77,13 +77,13 @@ func (o Object) String(name string) string {
 	return s
 }
 
-// Has reports whether an argument is there.
+// Has reports whether an argument is present.
 func (o Object) Has(name string) bool {
 	_, ok := o.fields[name]
 	return ok
 }
 
-// Check lists everything that is wrong with the arguments of a tool, in the order of their paths.
+// Check lists all faults in the arguments of a tool, ordered by path.
 func (o Object) Check(t *Tool) []Issue { return check(t.arguments(), o.fields, "") }
 
 // Decode stores the arguments in a pointer to the tool's Go type. They must have passed Check.
@@ -111,8 +111,8 @@ func (o Object) With(more map[string]string) Object {
 	return Object{canonical: text, fields: fields}
 }
 
-// Fingerprint is a hash of the arguments without workspace, idempotency key and confirmation
-// id: equal for calls that ask for the same thing.
+// Fingerprint is a hash of the arguments without workspace, idempotency key and confirmation id:
+// equal calls have equal hashes.
 func (o Object) Fingerprint() ([]byte, error) {
 	text, err := o.Arguments()
 	sum := sha256.Sum256(text)

@@ -15,7 +15,7 @@ type PointAtSiteArgs struct {
 	Scope
 }
 
-// PointAtSite is where a domain will point, or points.
+// PointAtSite is the present or proposed target of a domain.
 type PointAtSite struct {
 	Success
 	Proposal
@@ -38,7 +38,7 @@ type SchedulePublishArgs struct {
 	Scope
 }
 
-// SchedulePublish is a publish that will happen.
+// SchedulePublish is a scheduled publish.
 type SchedulePublish struct {
 	Success
 	Proposal
@@ -91,7 +91,7 @@ type UnscheduleArgs struct {
 	Scope
 }
 
-// Unschedule is a publish that will not happen.
+// Unschedule is a cancelled publish.
 type Unschedule struct {
 	Success
 	SiteID   string `json:"site_id"`
@@ -108,7 +108,7 @@ type PageList struct {
 	Pages []Page `json:"pages"`
 }
 
-// Page is a site as page.list shows it.
+// Page is a site in page.list.
 type Page struct {
 	SiteID       string     `json:"site_id"`
 	Name         string     `json:"name"`
@@ -118,7 +118,7 @@ type Page struct {
 	Schedule     *Scheduled `json:"schedule" jsonschema:"null when no publish is scheduled"`
 }
 
-// Scheduled is a publish to come.
+// Scheduled is a future publish.
 type Scheduled struct {
 	At       string `json:"at"`
 	Revision string `json:"revision"`
@@ -130,7 +130,7 @@ type DomainList struct {
 	Domains []Domain `json:"domains"`
 }
 
-// Domain is an address as domain.list shows it.
+// Domain is an address in domain.list.
 type Domain struct {
 	DomainID   string `json:"domain_id"`
 	Hostname   string `json:"hostname"`
@@ -142,7 +142,7 @@ type Domain struct {
 	Pending *PendingProof `json:"pending,omitempty" jsonschema:"present until the workspace proves that it owns the domain"`
 }
 
-// PendingProof is the record for which a domain waits.
+// PendingProof is the record that a pending domain needs.
 type PendingProof struct {
 	Record    DNSRecord `json:"record" jsonschema:"the DNS record to set before domain.verify"`
 	ExpiresAt string    `json:"expires_at" jsonschema:"when the domain is removed unless it is proven"`
@@ -155,7 +155,7 @@ type CreatePageArgs struct {
 	Scope
 }
 
-// CreatePage is a page that was made.
+// CreatePage is a created page.
 type CreatePage struct {
 	Success
 	SiteID       string  `json:"site_id"`
@@ -177,7 +177,7 @@ type ConnectArgs struct {
 	Scope
 }
 
-// Connect is a domain that will be, or is, connected.
+// Connect is a connected or proposed domain.
 type Connect struct {
 	Success
 	Proposal
@@ -197,7 +197,7 @@ type VerifyArgs struct {
 	Scope
 }
 
-// Verify is a domain that is proven to be the workspace's.
+// Verify is a domain with a proof of the workspace's ownership.
 type Verify struct {
 	Success
 	DomainID   string `json:"domain_id"`
@@ -227,7 +227,7 @@ type RevisionList struct {
 	Revisions []RevisionSummary `json:"revisions" jsonschema:"newest first"`
 }
 
-// RevisionSummary is a revision as page.revisions shows it.
+// RevisionSummary is a revision in page.revisions.
 type RevisionSummary struct {
 	Revision    string  `json:"revision"`
 	CreatedAt   string  `json:"created_at"`
@@ -239,14 +239,14 @@ type RevisionSummary struct {
 	PublishedAt *string `json:"published_at" jsonschema:"when it last went live; null when it never did"`
 }
 
-// SecretList are the names of a page's secrets. No response holds their values.
+// SecretList lists the names of a page's secrets. No response contains their values.
 type SecretList struct {
 	Success
 	SiteID  string   `json:"site_id"`
 	Secrets []Secret `json:"secrets" jsonschema:"sorted by name"`
 }
 
-// Secret is a secret as page.list_secrets shows it.
+// Secret is a secret in page.list_secrets.
 type Secret struct {
 	Name     string  `json:"name"`
 	SetAt    *string `json:"set_at" jsonschema:"null when it has no value"`
@@ -308,8 +308,8 @@ func (p *Proposal) Perform() { *p = Proposal{State: Done} }
 // Confirm returns the id that the call confirms; "" for a first call.
 func (c Confirmation) Confirm() string { return string(c.ConfirmationID) }
 
-// LeadListArgs are the arguments of page.leads. The platform document (section 6) shows how
-// forms capture leads, and not how they are read.
+// LeadListArgs are the arguments of page.leads. The platform document (section 6) describes how
+// forms capture leads, but not how to read them.
 type LeadListArgs struct {
 	SiteID UUID     `json:"site_id,omitempty" jsonschema:"only leads of this page; those of every page of the workspace when omitted"`
 	Form   FormName `json:"form,omitempty" jsonschema:"only leads of this form"`
@@ -365,8 +365,8 @@ func Answers(fields json.RawMessage) (all []Answer, err error) {
 	return all, nil
 }
 
-// LeadEvent is an automation event: pages.lead.captured of every lead, and the one that
-// the manifest declares for the form.
+// LeadEvent is an automation event: pages.lead.captured for every lead, and the event that the
+// manifest declares for the form.
 type LeadEvent struct {
 	ID   string `json:"id" jsonschema:"the same at every delivery"`
 	Name string `json:"name"`

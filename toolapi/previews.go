@@ -1,32 +1,32 @@
 package toolapi
 
-// This file is previews with a name, such as that of a branch. The upload protocol has links to one revision; a preview
-// with a name is a link of the same kind whose address stays when the next revision of the name comes, and whose data do.
+// This file defines named previews, for example one for each branch. The upload protocol has links to one revision; the
+// address and the data of a named preview stay from revision to revision.
 
 // PreviewsPath takes POST, which shows a revision under a name, and GET with site_id and workspace in the query. DELETE of
 // the link (PreviewLinkPath) with the id of a preview removes it.
 const PreviewsPath = "/api/v1/pages/previews"
 
-// Limits of previews with a name.
+// Limits of named previews.
 const (
-	MaxSeedBytes          = 512 << 10 // of the SQL that its data begin with
+	MaxSeedBytes          = 512 << 10 // of the SQL that fills its data
 	MaxPreviewDeclare     = 4 << 20   // of the body, in which SQL is escaped
 	MaxPreviewName        = 200       // characters
 	MinPreviewTTL         = 60
 	MaxPreviewTTL         = 90 * 86_400
 	DefaultPreviewTTL     = 14 * 86_400
 	MaxNamedPreviews      = 30 // of one site
-	MaxPreviewedRevisions = 10 // of one name, each with an address of its own
+	MaxPreviewedRevisions = 10 // of one name, each with its own address
 )
 
 // PreviewData is the initial data of a preview.
 type PreviewData string
 
-// Beginnings of data.
+// Kinds of initial data.
 const (
 	DataCopy  PreviewData = "copy"  // a copy of the live data
-	DataEmpty PreviewData = "empty" // nothing: every migration runs
-	DataSeed  PreviewData = "seed"  // nothing, every migration, and then SQL that was sent along
+	DataEmpty PreviewData = "empty" // empty databases: every migration runs
+	DataSeed  PreviewData = "seed"  // empty databases, every migration, and then the SQL in the request
 )
 
 var previewData = []any{string(DataCopy), string(DataEmpty), string(DataSeed)}
@@ -34,7 +34,7 @@ var previewData = []any{string(DataCopy), string(DataEmpty), string(DataSeed)}
 type (
 	// PreviewName is the name of a preview.
 	PreviewName string
-	// PreviewTTL is how long a preview with a name is good after its last revision; 0 means the default.
+	// PreviewTTL is the life of a named preview after its last revision; 0 means the default.
 	PreviewTTL int64
 	// SeedText is SQL that fills a database.
 	SeedText string
@@ -52,7 +52,7 @@ type NamedPreviewArgs struct {
 	Scope
 }
 
-// NamedPreview is a preview with a name.
+// NamedPreview is a named preview.
 type NamedPreview struct {
 	ID          string      `json:"id"`
 	Name        string      `json:"name"`
@@ -82,7 +82,7 @@ type PreviewList struct {
 	Most     int            `json:"most" jsonschema:"the limit of named previews"`
 }
 
-// OpenLink is a preview link that is good. Its address was shown once.
+// OpenLink is a valid preview link. Its address is shown only when it is created.
 type OpenLink struct {
 	ID        string `json:"id"`
 	Revision  string `json:"revision"`

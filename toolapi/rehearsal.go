@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// DataLoss is rows, or values of a column, that a migration takes away.
+// DataLoss is a number of rows, or values of a column, that a migration removes.
 type DataLoss struct {
 	Table     string `json:"table" jsonschema:"the table whose rows or values are lost"`
 	Column    string `json:"column,omitempty" jsonschema:"the column whose values are lost; absent for whole rows"`
@@ -62,12 +62,12 @@ type (
 	FileNames []string
 )
 
-// NewRehearsal returns a Rehearsal whose lists are empty, and not null.
+// NewRehearsal returns a Rehearsal with empty lists instead of null.
 func NewRehearsal(state RehearsalState, reason string) Rehearsal {
 	return Rehearsal{State: state, Reason: reason, Tables: []RehearsedTable{}, Files: []RehearsedFile{}, Warnings: []string{}}
 }
 
-// WarnOfNeedless adds a warning for each allowed table that loses nothing, once.
+// WarnOfNeedless adds one warning for each allowed table without a loss.
 func (r *Rehearsal) WarnOfNeedless(allowed TableNames, lost []DataLoss) {
 	if r.State == RehearsalSkipped {
 		return
@@ -80,14 +80,14 @@ func (r *Rehearsal) WarnOfNeedless(allowed TableNames, lost []DataLoss) {
 }
 
 // Migrated is the part of the results of tools that make a revision live: the effect of its migrations on the page's data,
-// expected or done. A service that knows nothing of it leaves both fields out.
+// expected or done. An older service omits both fields.
 type Migrated struct {
 	DataLoss  []DataLoss `json:"data_loss,omitzero" jsonschema:"the rows and values that the migrations remove; [] for none, and without a rehearsal"`
 	Rehearsal *Rehearsal `json:"rehearsal,omitempty" jsonschema:"how the migrations ran on a copy of the database, or on the database itself when state is done"`
 }
 
-// RehearseArgs are the arguments of page.rehearse: a revision, or migrations that are not uploaded yet. Those of the page are
-// then Migrations and Unchanged together, and run in bytewise order of their names.
+// RehearseArgs are the arguments of page.rehearse: a revision, or migrations before their upload. The page's migrations are
+// then Migrations and Unchanged together, in bytewise order of their names.
 type RehearseArgs struct {
 	SiteID     UUID            `json:"site_id" jsonschema:"the site whose database is copied"`
 	Revision   Name            `json:"revision,omitempty" jsonschema:"the revision whose migrations run; omit the arguments below then"`
@@ -105,7 +105,8 @@ type MigrationText struct {
 	SQL  string   `json:"sql" jsonschema:"its text"`
 }
 
-// Rehearse is how migrations ran on a copy of the page's database. The copy is gone.
+// Rehearse is the result of the migrations on a copy of the page's database, which was removed
+// afterwards.
 type Rehearse struct {
 	Success
 	SiteID    string     `json:"site_id"`
@@ -113,15 +114,15 @@ type Rehearse struct {
 	Rehearsal Rehearsal  `json:"rehearsal"`
 }
 
-// Report sets the effect of the migrations of a result.
+// Report sets the effect of the migrations in a result.
 func (m *Migrated) Report(of Migrated) { *m = of }
 
-// Contains reports whether a table is among those of an argument. SQLite compares names without the case of ASCII letters.
+// Contains reports whether an argument names a table. SQLite ignores the case of ASCII letters.
 func (t TableNames) Contains(table string) bool {
 	return slices.ContainsFunc(t, func(name string) bool { return foldTable(name) == foldTable(table) })
 }
 
-// Needless returns the names of tables that lose nothing, each once.
+// Needless returns the names of tables without a loss, each once.
 func (t TableNames) Needless(lost []DataLoss) (names TableNames) {
 	losing := LosingTables(lost)
 	for _, name := range t {
@@ -142,14 +143,14 @@ func foldTable(name string) string {
 	}, name)
 }
 
-// CauseRestoreValues is the Cause of a DataLoss by a restore whose rows stay, and get the values of then.
+// CauseRestoreValues is the Cause of a DataLoss by a restore that keeps the rows and resets their values.
 const CauseRestoreValues = "restore values"
 
 // LossOf sums the losses of one table, or one of its columns, over several statements.
 type LossOf struct {
 	Table, Column string
 	Rows          int64
-	Back          bool // the rows stay, and get the values that they had at a restore point
+	Back          bool // the rows stay, with their values from the restore point
 }
 
 // Of returns the loss without its statement.
@@ -157,7 +158,7 @@ func (l DataLoss) Of() LossOf {
 	return LossOf{Table: l.Table, Column: l.Column, Rows: l.Rows, Back: l.Cause == CauseRestoreValues}
 }
 
-// String says the loss in words: "people loses 2 rows", "people.email loses 1 value", "people: 2 rows back to the values of then".
+// String describes the loss: "people loses 2 rows", "people.email loses 1 value", "people: 2 rows back to the values of then".
 func (l LossOf) String() string {
 	what, name := "row", l.Table
 	if l.Column != "" {
@@ -172,7 +173,7 @@ func (l LossOf) String() string {
 	return fmt.Sprintf("%s loses %d %s", name, l.Rows, what)
 }
 
-// SumLosses adds up losses by table and column, in the order of their first. Rows that stay with the values of then count apart.
+// SumLosses adds up losses by table and column, in the order of their first. Rows that stay with old values count separately.
 func SumLosses(all []DataLoss) (sums []LossOf) {
 	for _, l := range all {
 		of := l.Of()
@@ -188,7 +189,7 @@ func SumLosses(all []DataLoss) (sums []LossOf) {
 	return sums
 }
 
-// UnallowedLosses returns the losses that neither a comment in the migration nor the tables of an argument allow.
+// UnallowedLosses returns the losses without permission by a comment in the migration or by the given tables.
 func UnallowedLosses(all []DataLoss, allowed TableNames) (rest []DataLoss) {
 	for _, l := range all {
 		if !l.Allowed && !allowed.Contains(l.Table) {

@@ -14,7 +14,7 @@ type RestorePoints struct {
 	MaxBytes  int64          `json:"max_bytes" jsonschema:"the limit of their total size in bytes, unless the newest alone needs more"`
 }
 
-// RestorePoint is the database of a page at one moment.
+// RestorePoint is a snapshot of a page's database.
 type RestorePoint struct {
 	ID         string         `json:"id" jsonschema:"such as p12"`
 	At         string         `json:"at" jsonschema:"ISO 8601 timestamp"`
@@ -46,7 +46,7 @@ type RestoreDataArgs struct {
 	Scope
 }
 
-// RestoreData describes the data that a restore will put back, or did.
+// RestoreData describes the data of a proposed or finished restore.
 type RestoreData struct {
 	Success
 	Proposal

@@ -12,8 +12,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
-// This file holds the named scalar types of the contract and the rule of each. A
-// field gets its rule by its type, so that a rule is stated once.
+// This file holds the named scalar types of the contract and the rule of each. The type of a field
+// determines its rule, so that each rule is stated once.
 type (
 	// True is the ok of a success.
 	True bool
@@ -33,7 +33,7 @@ type (
 	Timestamp string
 	// Cursor is the place where a page ended.
 	Cursor string
-	// PageSize is how many to return, 0 meaning the default.
+	// PageSize is the number of items to return; 0 means the default.
 	PageSize int
 	// Counter is an integer of at least 0.
 	Counter int64
@@ -64,11 +64,11 @@ var lifecycles = []any{"draft", "variants_in_progress", "ready", "approved", "sc
 
 var formats = []any{"posts", "stories", "shorts_clips", "long_form", "articles", "podcast"}
 
-// uuidPattern takes the hexadecimal digits of both cases, as RFC 9562 does.
+// uuidPattern accepts hexadecimal digits in either case, like RFC 9562.
 const uuidPattern = `^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`
 
-// hostPattern takes names of at least two labels (RFC 1123), the last of which does not begin
-// with a digit: an IP address is no name.
+// hostPattern accepts names of at least two labels (RFC 1123). The last does not begin with a
+// digit, which excludes IP addresses.
 const hostPattern = `^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`
 
 func scalars() map[reflect.Type]*jsonschema.Schema {

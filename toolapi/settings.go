@@ -3,7 +3,7 @@ package toolapi
 // This file holds the settings of a site about its leads, and marks of spam. The platform document has neither: the tools are
 // assumptions.
 
-// SpamFilter is whether spam is kept apart from leads.
+// SpamFilter is the state of the spam filter, which keeps spam out of the leads.
 type SpamFilter string
 
 // States of the filter.
@@ -18,7 +18,7 @@ type Emails []string
 const (
 	maxEmails = 5
 	maxEmail  = 254 // bytes, of RFC 5321
-	// emailPattern takes the addresses that people have: no quotes, comments or control characters.
+	// emailPattern accepts usual addresses: no quotes, comments or control characters.
 	emailPattern = `^[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`
 )
 
@@ -45,7 +45,7 @@ type ChangeSettingsArgs struct {
 	Scope
 }
 
-// ChangeSettings are settings that will hold, or hold.
+// ChangeSettings are proposed or changed settings.
 type ChangeSettings struct {
 	Success
 	Proposal
@@ -65,7 +65,7 @@ type MarkLead struct {
 	Lead Lead `json:"lead"`
 }
 
-// LeadSpam is why a lead is spam.
+// LeadSpam is the reason why a lead is spam.
 type LeadSpam struct {
 	Score   int          `json:"score"`
 	Reasons []SpamReason `json:"reasons"`

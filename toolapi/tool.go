@@ -37,7 +37,7 @@ type Tool struct {
 	Replays     bool // the tool takes an idempotency key, and needs one
 	Rehearses   bool // the tool runs migrations on a copy, which may take a while
 
-	// The schemas are made when they are first asked for: a client needs those of few tools.
+	// The schemas are made on first use: a client needs only a few.
 	arguments func() *jsonschema.Schema
 	result    func() *jsonschema.Schema
 	mistyped  func(response []byte) string
@@ -54,13 +54,13 @@ func (t *Tool) ResponseSchema() json.RawMessage {
 	return encode(&jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{t.result(), schemaOf[ToolRefusal]()}})
 }
 
-// Lacks returns a property of every result of the tool that a response lacks, or has with another type; ""
-// when there is none. A service may add properties.
+// Lacks returns a required property of the tool's results that a response lacks, or has with another type;
+// "" for none. A service may add properties.
 func (t *Tool) Lacks(response []byte) string {
 	return cmp.Or(missingProperty(t.result(), response), t.mistyped(response))
 }
 
-// Lacks is [Tool.Lacks] for a result of an endpoint that is no tool.
+// Lacks is [Tool.Lacks] for an endpoint other than a tool.
 func Lacks[R any](response []byte) string {
 	return cmp.Or(missingProperty(schemaOf[R](), response), mistypedProperty[R](response))
 }
@@ -143,7 +143,7 @@ func schemaOf[T any]() *jsonschema.Schema {
 	return s
 }
 
-// proposal are the properties of the first call of two only.
+// proposal lists the properties that only the first of two calls returns.
 var proposal = []string{"confirmation_id", "expires_in_seconds", "request_summary"}
 
 // twoCallResult returns the schema of a proposal or of a result, for a Go type that has the fields of both.

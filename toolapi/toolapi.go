@@ -3,21 +3,20 @@
 // envelopes of refusals with their codes and statuses, the headers, and the
 // OpenAPI document.
 //
-// A tool is defined once, by a pair of Go types (NewContract). From the pair come
-// its JSON Schemas, the check of its arguments (Object.Check lists every issue, not
-// the first) and its part of the OpenAPI document. Client and service
-// share the definition, so that neither can drift.
+// A tool is defined once, by a pair of Go types (NewContract). From the pair come its JSON Schemas,
+// the check of its arguments (Object.Check lists every issue, not the first) and its part of the
+// OpenAPI document. Client and service share the definition.
 //
-// In go request bodies; out come checked Go values, or issues with the path of
-// the argument to blame. ParseObject is strict: one JSON object as RFC 7493
-// (I-JSON) has it, with no name twice and no text that is not Unicode.
+// In go request bodies; out come checked Go values, or issues with the path of the argument to
+// blame. ParseObject is strict: one JSON object by RFC 7493 (I-JSON), with unique names and valid
+// Unicode.
 //
-// The package holds no server, no client, and no state: everything in it may be
-// used concurrently. assumptions.go lists the points that the document leaves open.
+// The package has no server, client, or state, and is safe for concurrent use. assumptions.go lists
+// the points that the document leaves open.
 //
-// A new tool is the types of its arguments and result and a define here, its code in
-// package service with a line in bind there, and go test ./toolapi -update. Its REST
-// endpoint, its MCP tool and its description follow from that.
+// A new tool is the types of its arguments and result and a define here, its code in package
+// service with a line in bind there, and go test ./toolapi -update. REST endpoint, MCP tool and
+// description are derived from that.
 package toolapi
 
 const (
@@ -32,7 +31,7 @@ const (
 	OpenAPIPath = "/api/v1/openapi.json"
 	// DeprecationsPath serves a page with the replacements of deprecated features.
 	DeprecationsPath = "/api/v1/deprecations"
-	// HealthPath serves whether the service works.
+	// HealthPath serves the health of the service.
 	HealthPath = "/healthz"
 	// MetricsPath serves counts, in the text format of Prometheus.
 	MetricsPath = "/metrics"
@@ -61,7 +60,7 @@ type WorkingIn struct {
 // Source is the rule that resolved the workspace of a call.
 type Source string
 
-// The rules, in the order in which they are tried.
+// The rules, in the order of precedence.
 const (
 	CallOverride  Source = "call-override"
 	KeyPin        Source = "key-pin"

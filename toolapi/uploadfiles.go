@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// This file writes lists of files, of which a bundle has thousands: encoding/json takes five times as long.
+// This file encodes lists of files, which have thousands of entries: encoding/json takes five times as long.
 
 // Encode returns the arguments as JSON.
 func (a DeclareArgs) Encode() ([]byte, error) {
@@ -23,7 +23,7 @@ func (a DeclareArgs) Encode() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// FilesLength is about the length of a list as JSON, in bytes; as a rule no less.
+// FilesLength estimates the length of a list as JSON, in bytes, usually from above.
 func FilesLength(files []UploadFile) int {
 	n := len(`,"files":[]}`)
 	for _, f := range files {

@@ -81,7 +81,7 @@ type UploadClient struct {
 	Version string `json:"version"`
 }
 
-// BaseRevision is a revision, none (null), or not given at all: the zero value.
+// BaseRevision is a revision, none (null), or not given (the zero value).
 type BaseRevision struct {
 	Given    bool
 	Revision string // "" for null
@@ -107,10 +107,10 @@ func (b *BaseRevision) UnmarshalJSON(text []byte) error {
 // UploadState is the state of an upload. A cancelled or expired upload is a refusal.
 type UploadState string
 
-// The states.
+// The states of an upload.
 const (
 	UploadOpen      UploadState = "open"
-	UploadComplete  UploadState = "complete" // every blob is there
+	UploadComplete  UploadState = "complete" // all blobs are stored
 	UploadFinalized UploadState = "finalized"
 )
 
@@ -135,7 +135,7 @@ type UploadLimits struct {
 	MaxFileBytes int64 `json:"max_file_bytes"`
 }
 
-// UploadList are the uploads of a site that are not finalized, the one that was idle for longest first.
+// UploadList lists the uploads of a site that are not finalized, the longest idle first.
 type UploadList struct {
 	Success
 	SiteID  string       `json:"site_id"`
@@ -155,7 +155,7 @@ type OpenUpload struct {
 	Sending   bool   `json:"sending" jsonschema:"whether a client is sending to it now"`
 }
 
-// Finalized is the response to finalize: a revision that is ready, and on disk.
+// Finalized is the response to finalize: a revision that is ready and durable.
 type Finalized struct {
 	Success
 	Revision       string `json:"revision"`
@@ -193,7 +193,7 @@ type PreviewLinkArgs struct {
 	Scope
 }
 
-// PreviewLink is a link that shows a revision to everyone with the link. URL holds the token and is shown only once.
+// PreviewLink shows a revision to everyone who has the link. URL contains the token and is shown only once.
 type PreviewLink struct {
 	Success
 	ID        string `json:"id"`
@@ -208,7 +208,7 @@ type (
 	Digest string
 	// MediaType is the value of a Content-Type header.
 	MediaType string
-	// PreviewSeconds is how long a preview link is good; 0 means the default.
+	// PreviewSeconds is the life of a preview link, in seconds; 0 means the default.
 	PreviewSeconds int64
 )
 
@@ -222,7 +222,7 @@ func (o Object) CheckPreviewLink() []Issue { return check(bodies().preview, o.fi
 // CheckEmpty lists the properties of a body that must be an empty object.
 func (o Object) CheckEmpty() []Issue { return check(bodies().empty, o.fields, "") }
 
-// bodySchemas are the schemas of request bodies of endpoints that are no tools.
+// bodySchemas are the schemas of request bodies of endpoints other than tools.
 type bodySchemas struct{ declare, preview, named, empty *jsonschema.Schema }
 
 var bodies = sync.OnceValue(func() bodySchemas {

@@ -1,9 +1,9 @@
-// Package checkout decides which files of a machine a build may take in: those of the site's own checkout, and those that a
-// package manager has installed for it. A stranger's site that is cloned and run can read no others.
+// Package checkout restricts the files that a build may include to the site's own checkout and the packages installed for
+// it. A cloned site of a stranger cannot read other files of the machine.
 //
 // In goes a site's folder; [Checkout.Holds] reports whether a file, by its absolute path, may be imported. It follows links
-// first. [Checkout.Credentials] recognizes files that may not be imported from anywhere. There are no errors. A Checkout is
-// safe for concurrent use. It opens no file, and never writes.
+// first. [Checkout.Credentials] recognizes files that may never be imported. It returns no errors. A Checkout is safe for
+// concurrent use. It opens no file, and never writes.
 package checkout
 
 import (
@@ -53,7 +53,7 @@ func (c *Checkout) Refresh() {
 		folder := filepath.Join(at, modules)
 		installed = append(installed, folder)
 		if target := resolveLinks(folder); target != folder && filepath.Base(target) == modules {
-			installed = append(installed, target) // one that several projects share
+			installed = append(installed, target) // shared by several projects
 		}
 		if at == filepath.Dir(at) {
 			break
@@ -64,7 +64,7 @@ func (c *Checkout) Refresh() {
 	c.installed, c.real = installed, map[string]string{}
 }
 
-// Holds reports whether the file with an absolute path is the checkout's, or installed for it.
+// Holds reports whether the file at an absolute path belongs to the checkout or is installed for it.
 func (c *Checkout) Holds(path string) bool {
 	file := c.follow(path)
 	c.mu.Lock()
@@ -77,7 +77,7 @@ func (c *Checkout) Holds(path string) bool {
 	return holds(c.root) || slices.ContainsFunc(installed, holds) || slices.ContainsFunc(c.allowed, holds) || inStore(file)
 }
 
-// follow returns a path without links. Files in an archive of Yarn are no files of the disk.
+// follow returns a path without links. Files in an archive of Yarn do not exist on disk.
 func (c *Checkout) follow(path string) string {
 	dir := filepath.Dir(path)
 	c.mu.Lock()
@@ -146,7 +146,7 @@ func (c *Checkout) Credentials(file string, start []byte) bool {
 		return true
 	}
 	file = c.follow(file)
-	for _, folder := range append([]string{c.root}, c.allowed...) { // the names above it do not count
+	for _, folder := range append([]string{c.root}, c.allowed...) { // folders above it do not count
 		if rel, err := filepath.Rel(folder, file); err == nil && filepath.IsLocal(rel) {
 			file = rel
 			break
@@ -154,7 +154,7 @@ func (c *Checkout) Credentials(file string, start []byte) bool {
 	}
 	file = filepath.ToSlash(file)
 	if strings.Contains("/"+file, "/"+modules+"/") {
-		return false // a package's own file, whatever its name
+		return false // a package's own file, under any name
 	}
 	dir, name := path.Split(file)
 	for folder := range strings.SplitSeq(strings.ToLower(dir), "/") {
@@ -163,7 +163,7 @@ func (c *Checkout) Credentials(file string, start []byte) bool {
 		}
 	}
 	switch strings.ToLower(path.Ext(name)) {
-	case ".pem", ".key", ".db", ".sqlite", ".sqlite3": // certificates, public keys, and data that a Worker may bring along
+	case ".pem", ".key", ".db", ".sqlite", ".sqlite3": // certificates, public keys, and data that a Worker may include
 		return false
 	}
 	return publicfiles.HoldsSecrets(name)

@@ -1,11 +1,11 @@
-// Package hashfile keeps the SHA-256 of files from one process to the next, and tells which of them still hold.
+// Package hashfile stores the SHA-256 of files between processes, and detects which are still valid.
 //
-// A hash holds as an entry of git's index does: the file has the size, the inode and the times that it had, to the
-// nanosecond, and its last change was older than the clock of a file system is coarse. A file changes its change time
-// (ctime) whenever its bytes or its times are written, and no program can set it. Where a file system has no inodes or no
-// such time of its own (FAT, network and FUSE file systems, Windows), nothing holds, and every file is hashed.
+// A hash is valid under the rules of git's index: the file has the same size, inode and times, to the nanosecond, and its
+// last change was older than a tick of the file system's clock. A file changes its change time (ctime) whenever its bytes
+// or its times are written, and no program can set it. On file systems without inodes or such a time (FAT, network and
+// FUSE file systems, Windows), no hash is valid, and every file is hashed.
 //
-// The file is one table, in which a hash is found without reading the others (see record.go).
+// The file is one sorted table, so that a look-up does not parse the rest (see record.go).
 package hashfile
 
 import (
@@ -22,24 +22,24 @@ import (
 	"time"
 )
 
-// TrustAfter is the least age of the last change of a file at its hashing for the hash to be kept: a file may change again
-// within one tick of the file system's clock, which is 2 s on FAT.
+// TrustAfter is the least age of a file's last change for its hash to be stored: a file may change again within one tick
+// of the file system's clock, which is 2 s on FAT.
 const TrustAfter = 2 * time.Second
 
 const (
 	maxBytes = 64 << 20 // of a file of hashes
-	// unused is the age at which the hashes of a site that is not deployed any more are removed.
+	// unused is the age at which the hashes of a site that is no longer deployed are removed.
 	unused = 60 * 24 * time.Hour
 )
 
-// Stamp tells one state of a file from another. Times are in nanoseconds since 1970.
+// Stamp identifies a state of a file. Times are in nanoseconds since 1970.
 type Stamp struct {
 	Size              int64
 	Modified, Changed int64
 	Inode, Device     uint64
 }
 
-// Settled reports whether the last change of the file lies far enough before a moment at which it is going to be read.
+// Settled reports whether the last change of the file is old enough at the time of a read.
 func (s Stamp) Settled(at time.Time) bool {
 	return at.UnixNano()-max(s.Modified, s.Changed) > int64(TrustAfter)
 }
@@ -56,20 +56,20 @@ type File struct {
 	path    string
 	key     []byte
 	records table
-	next    int // the record after the one that was found last
+	next    int // the record after the last hit
 }
 
-// Name returns the path of the file of hashes of a folder, given by its absolute path, in a folder for those of all.
+// Name returns the path of the hash file for a folder, given its absolute path, in the common folder of hash files.
 func Name(in, of string) string {
 	sum := sha256.Sum256([]byte(of))
 	return filepath.Join(in, hex.EncodeToString(sum[:16])+".hashes")
 }
 
-// New returns a file of hashes that has none; Save replaces the one at path. Hashes depend on the key besides the files: it may be a
-// digest of the secrets that were searched for in them.
+// New returns an empty hash file; Save replaces the one at path. Hashes are only valid for the same key, such as a digest of the
+// secrets that the files were searched for.
 func New(path string, key []byte) *File { return &File{path: path, key: key} }
 
-// Open reads a file of hashes. One that is missing, damaged, or of another key has none.
+// Open reads a hash file. A missing or damaged file, or one with another key, is empty.
 func Open(path string, key []byte) *File {
 	f := New(path, key)
 	if c, err := read(path); err == nil && subtle.ConstantTimeCompare(c.key, salted(c.salt, key)) == 1 {
@@ -133,7 +133,7 @@ func salted(salt, key []byte) []byte {
 // Len returns the number of hashes.
 func (f *File) Len() int { return f.records.len() }
 
-// Lookup returns the hash of a file that is in the state of a stamp. It is quickest in the order of the names.
+// Lookup returns the hash of a file if its stamp is unchanged. It is fastest in the order of the names.
 func (f *File) Lookup(name string, s Stamp) (sum [sha256.Size]byte, ok bool) {
 	at, ok := f.records.find(name, f.next)
 	if !ok {
@@ -144,8 +144,8 @@ func (f *File) Lookup(name string, s Stamp) (sum [sha256.Size]byte, ok bool) {
 	return sum, stamp == s
 }
 
-// Save replaces the hashes by those of entries, which it sorts; each name is there once. Other files of hashes beside it that
-// have not been written for two months go.
+// Save replaces the hashes with those of entries, which it sorts; names must be unique. It removes other hash files that have
+// not been written for two months.
 func (f *File) Save(entries []Entry) error {
 	salt := make([]byte, saltLength)
 	_, _ = rand.Read(salt) // never fails
@@ -181,7 +181,7 @@ func (f *File) Save(entries []Entry) error {
 
 const temporary = "writing-*"
 
-// ours are the names of files of hashes, and of those that a process left half written.
+// ours matches the names of hash files, and of partial ones that a process left.
 var ours = regexp.MustCompile(`^([0-9a-f]{32}\.hashes|writing-[0-9]+)$`)
 
 func removeUnused(folder string) {

@@ -8,8 +8,8 @@ import (
 	"sort"
 )
 
-// This file keeps the hashes as one table of bytes: their number in 8 bytes, a record of fixed length for each, sorted by name,
-// and after the records the names, one after the other. Numbers are big-endian.
+// This file stores the hashes as one table of bytes: their number in 8 bytes, a record of fixed length for each, sorted by
+// name, and after the records the names, one after the other. Numbers are big-endian.
 //
 //	where the name begins, where it ends   8 bytes each, counted from the first name
 //	size, modified, changed, inode, device 8 bytes each
@@ -59,7 +59,7 @@ func appendTable(to []byte, entries []Entry) []byte {
 	return to
 }
 
-// parseTable refuses a table whose names are not those of its records.
+// parseTable refuses a table with inconsistent records.
 func parseTable(text []byte) (t table, err error) {
 	if len(text) < countLength {
 		return t, errDamaged
@@ -93,7 +93,7 @@ func (t table) name(i int) []byte {
 	return t.names[binary.BigEndian.Uint64(r):binary.BigEndian.Uint64(r[8:])]
 }
 
-// find returns the record of a name. It looks at the one where it may be first.
+// find returns the record of a name. It tries the given position first.
 func (t table) find(name string, first int) (at int, ok bool) {
 	if first < t.len() && string(t.name(first)) == name {
 		return first, true

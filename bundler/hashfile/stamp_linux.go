@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StampOf returns the stamp of a file; ok is false where the system does not tell enough.
+// StampOf returns the stamp of a file; ok is false when the system gives too little information.
 func StampOf(info fs.FileInfo) (s Stamp, ok bool) {
 	t, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -1,13 +1,13 @@
 // Package names removes redundant name helpers from esbuild output. esbuild renames functions that collide, and with KeepNames
-// restores every function's name by a call of a helper, even where it has the name already
-// (github.com/evanw/esbuild/issues/2605). The call costs as much as ten closures, and code that makes closures for each
-// request, as most does, pays it each time: a sixth of a request with Hono. Without KeepNames names are wrong. [WithoutCalls]
-// replaces a call by spaces where the language gives the function the same name (ECMA-262, NamedEvaluation), so that the source
-// map stays valid; of a class, the static block that names it. Then the text of a function or class that a Worker sends to a
-// browser asks for no helper.
+// restores every function's name by a call of a helper, even for an unchanged name (github.com/evanw/esbuild/issues/2605). The
+// call costs as much as ten closures, and most code makes closures for each request: a sixth of a request with Hono. Without
+// KeepNames names are wrong. [WithoutCalls] replaces a call by spaces if the language gives the function the same name
+// (ECMA-262, NamedEvaluation), so that the source map stays valid; for a class, it replaces the static block that names it.
+// Then the text of a function or class that a Worker sends to a browser needs no helper.
 //
-// In go files that esbuild printed, not minified but for the syntax; out come the same with spaces, of the same length. Code
-// that cannot be parsed with certainty keeps its calls. There are no errors. It is safe for concurrent use.
+// In go files from esbuild, without minification other than of syntax; out come the same files with spaces, of the same
+// length. Code that cannot be parsed with certainty keeps its calls. It returns no errors, and is safe for concurrent
+// use.
 package names
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// helper matches the begin of esbuild's helper in the bundle under its own name. All calls of that name are then esbuild's.
+// helper matches the beginning of esbuild's helper under its own name. Then all calls of that name are esbuild's.
 var helper = regexp.MustCompile(
 	`(?m)^\s*var __name = \([\w$]+, [\w$]+\) => __defProp\([\w$]+, "name", \{`,
 )
@@ -54,7 +54,7 @@ type class struct {
 type block struct {
 	start int // of "static"
 	class *class
-	named int // the end of the call, if that is the first thing in the block, and changes nothing
+	named int // the end of the call, if it begins the block and is redundant
 }
 
 // call is a call of the helper.
@@ -83,8 +83,7 @@ type namer struct {
 
 var errUnsure = errors.New("the code cannot be read with certainty")
 
-// WithoutCalls returns code without the calls of esbuild's helper that change nothing. Code that it cannot parse with certainty
-// stays.
+// WithoutCalls returns code without redundant calls of esbuild's helper. It keeps code that it cannot parse with certainty.
 func WithoutCalls(code []byte) []byte {
 	if !helper.Match(code[:min(len(code), helperWithin)]) {
 		return code
@@ -178,7 +177,7 @@ func (n *namer) expressionBegins() (bool, error) {
 	case js.IsIdentifierName(kind) && n.isProperty(1):
 		return false, nil
 	case kind == js.OfToken:
-		return false, errUnsure // a name, or the one of a loop
+		return false, errUnsure // a name, or the "of" of a loop
 	case kind == js.YieldToken: // a module's code is strict
 		return true, nil
 	case kind == js.ThisToken, kind == js.SuperToken, kind == js.NullToken, kind == js.TrueToken, kind == js.FalseToken:

@@ -8,7 +8,10 @@ type Rule struct {
 	Summary string
 }
 
-// The codes of all diagnostics about a manifest and its files. They are stable.
+// The codes of all diagnostics about a manifest and its files. They are stable. Codes with hyphens
+// belong to the checks of this machine. Codes with underscores belong to the service as well
+// (path_…, migration_…, database_…): one rule has one code, in a report of `pages validate` and in
+// a response to an upload or a deploy.
 const (
 	CodeSyntax            = "syntax"
 	CodeFileMissing       = "file-missing"
@@ -54,9 +57,9 @@ const (
 	CodePathUnreadable    = "path-unreadable"
 	CodeEnvClash          = "env-name-clash"
 	CodeSecretPasted      = "secret-pasted"
-	codeSecretOutput      = "secret-in-output"  // of the bundler, which has the published files
-	codeSecretUnsearched  = "secret-unsearched" // of the bundler
-	codeSecretsFile       = "secrets-file"      // of pages validate, which reads it
+	codeSecretOutput      = "secret-in-output"  // from the bundler, which has the published files
+	codeSecretUnsearched  = "secret-unsearched" // from the bundler
+	codeSecretsFile       = "secrets-file"      // from pages validate, which reads the file
 	CodeSubmissions       = "submissions-without-database"
 	CodeFormName          = "form-name-invalid"
 	CodeFormEvent         = "form-event-invalid"
@@ -100,8 +103,7 @@ const (
 	CodeEdgeDuplicate     = "edge-rule-duplicate"
 	CodeEdgeTooMany       = "edge-rules-too-many"
 
-	// Codes of refused uploads are those of the upload (reference: the upload
-	// protocol, path rules): one name for one rule, wherever it is met.
+	// Codes that the service returns for a path of an upload, too (upload protocol, path rules).
 	CodeNameUTF8      = "path_not_utf8"
 	CodeNameNFC       = "path_not_nfc"
 	CodeNameNUL       = "path_nul"

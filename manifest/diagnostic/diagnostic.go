@@ -1,9 +1,9 @@
 // Package diagnostic describes faults in the files of a site: severity, stable code ([Rules]), place, message and fix. It
 // writes them as text with code frames ([WriteText]), JSON, annotations of GitHub and SARIF. Manifest, bundler and migrations
-// report in it.
+// report with it.
 //
 // In go diagnostics in any order and the text of the manifest; out come reports, sorted and capped, without keys that were
-// pasted into the file. Errors are those of the writer. All functions are safe for concurrent use. The package reads no file
+// pasted into the file. Errors come from the writer. All functions are safe for concurrent use. The package reads no file
 // and finds no fault itself.
 package diagnostic
 
@@ -26,14 +26,14 @@ const (
 	Warning Severity = "warning"
 )
 
-// Diagnostic is one thing wrong with a file of the site. Its JSON form is part of the command line's contract.
+// Diagnostic is one fault in a file of the site. Its JSON form is part of the command line's contract.
 type Diagnostic struct {
 	Severity Severity `json:"severity"`
 	Code     string   `json:"code"` // stable; [Rules] describes each
 	// Path is the JSON Pointer of the value, or of the object for a key; empty for the whole document.
 	Path string `json:"path"`
-	// File is the file the position is in, when that is not the manifest: slash separated and relative to the
-	// bundle root, or absolute.
+	// File is the file of the position, empty for the manifest: slash separated and relative to the bundle
+	// root, or absolute.
 	File string `json:"file,omitempty"`
 	// Line and Column are 1-based, columns count characters; the end is exclusive.
 	Line      int `json:"line"`
@@ -43,8 +43,8 @@ type Diagnostic struct {
 	// Message is lower case without a full stop; Fix is the change that makes the call pass, empty when unknown.
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
-	// Source is the text of the line, for a code frame of a file other than the manifest. Of a long line it may
-	// be a part, which starts at SourceColumn; 0 stands for 1.
+	// Source is the text of the line, for a code frame of a file other than the manifest. For a long line it
+	// may be a part that starts at SourceColumn; 0 stands for 1.
 	Source       string `json:"-"`
 	SourceColumn int    `json:"-"`
 }
@@ -61,7 +61,7 @@ func (ds List) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// HasErrors reports whether any of them is an error.
+// HasErrors reports whether any diagnostic is an error.
 func (ds List) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
@@ -81,7 +81,7 @@ func (ds List) Sort() {
 	})
 }
 
-// count returns how many are errors and how many warnings.
+// count returns the numbers of errors and warnings.
 func (ds List) count() (errors, warnings int) {
 	for _, d := range ds {
 		if d.Severity == Error {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-const maxAnnotations = 10 // how many annotations of one severity GitHub shows for a step
+const maxAnnotations = 10 // GitHub shows this many annotations of one severity for a step
 
 // WriteGitHub writes workflow commands that GitHub Actions turns into annotations. GitHub shows ten errors and ten warnings
 // of a step and drops the rest silently, so only those are written, and a notice counts the others. With summarized, the

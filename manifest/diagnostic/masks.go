@@ -59,7 +59,7 @@ func (m Masks) Redact(diags List) {
 var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 // maskQuotations puts stars for quotations of a value in a message. Quotations of a value with escapes cannot be recognized, so
-// all go.
+// it masks every quotation.
 func maskQuotations(msg, value string) string {
 	return quotedText.ReplaceAllStringFunc(msg, func(quotation string) string {
 		inner := strings.TrimSuffix(quotation[1:len(quotation)-1], "…")
@@ -75,7 +75,7 @@ func maskQuotations(msg, value string) string {
 
 // secretsIn returns the spans of the secrets in a config, sorted, without quotes and each within one line: values under
 // keys that sound like secrets, save the names in the manifest's own list of secrets, and anything that looks like a key.
-// It reads tokens, not values: lines are shown of files that cannot be parsed.
+// It reads tokens, not values, because output also shows lines of files that cannot be parsed.
 func secretsIn(src string) []sourcetext.Span {
 	h := &secretScanner{src: src, levels: []secretLevel{{open: '{'}}}
 	for h.pos < len(src) {

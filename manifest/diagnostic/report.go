@@ -24,8 +24,8 @@ type Report struct {
 	errors, warnings int
 }
 
-// NewReport sorts and counts diagnostics. It keeps a copy of at most 100; the counts are of all. Files that
-// diagnostics name relative to the bundle root become relative to what file is relative to.
+// NewReport sorts and counts diagnostics. It keeps a copy of at most 100; the counts are of all. Names of
+// files relative to the bundle root become relative to the folder of file.
 func NewReport(file string, diags List) Report {
 	sorted := append(List{}, diags...)
 	sorted.Sort()
@@ -57,7 +57,7 @@ func (r Report) file(d Diagnostic) string {
 	return r.File
 }
 
-// Reports is the JSON document of several reports, ok when each is.
+// Reports is the JSON document of several reports. It is ok when every report is.
 type Reports struct {
 	OK      bool     `json:"ok"`
 	Reports []Report `json:"reports"`

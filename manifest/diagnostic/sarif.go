@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// The part of SARIF 2.1.0 (OASIS) that a report needs.
+// The types are the part of SARIF 2.1.0 (OASIS) that a report needs.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`

@@ -3,7 +3,7 @@ package diagnostic
 // Nearest returns the candidate nearest to a word, or "" when none is near: the allowed distance grows with the word, from
 // one edit up to three. Case, "-" and "_" do not count.
 func Nearest(word string, candidates []string) string {
-	const shortest = 3 // with edits: each is half of a word of two letters
+	const shortest = 3 // one edit changes half of a word with two letters
 	folded := fold(word)
 	best, bestDistance := "", min(1+len(folded)/4, 3)+1
 	for _, c := range candidates {

@@ -13,8 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// Bounds of a frame's part of a long line, in terminal cells, if the terminal is that wide. A number stands in front, and
-// a mark where either end is cut.
+// Bounds of the visible part of a long line, in terminal cells. A line number precedes it, and a mark shows each cut end.
 const (
 	maxFrame  = 100
 	minFrame  = 20
@@ -23,13 +22,13 @@ const (
 
 // Terminal describes the output of a report. The zero value is a file.
 type Terminal struct {
-	Color   bool // has the report in colours
+	Color   bool // colours the report
 	Columns int  // the width of the terminal; the default fits the widest frame
 }
 
 // WriteText writes the report for people: for each diagnostic its position and message, its line with carets under the
-// exact span, and the fix; then a count. src is the manifest's own text. Without it, or with one that is too long for a
-// manifest, there are no frames.
+// exact span, and the fix; then a count. src is the manifest's own text. Without src, or with one that is too long for
+// a manifest, the report has no frames.
 func WriteText(w io.Writer, r Report, src []byte, to Terminal) error {
 	if len(src) > limits.MaxManifestBytes {
 		src = nil
@@ -205,7 +204,7 @@ func visible[T string | []rune](s T) string {
 	}, string(s))
 }
 
-// Invisible reports whether a character is one that a terminal obeys or does not show.
+// Invisible reports whether a terminal obeys a character or does not show it.
 func Invisible(r rune) bool {
 	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }

@@ -1,12 +1,12 @@
 // Package edgerules reads "_headers" and "_redirects": headers for the responses of static files, and redirects.
 //
 // In go the two files; out come [Rules], which never change and are safe for concurrent use, and diagnostics for every line
-// that cannot be followed or would publish a secret. No function returns an error. The package serves nothing, and knows
-// neither routes nor members.
+// that is invalid or would publish a secret. No function returns an error. The package serves nothing, and knows neither
+// routes nor members.
 //
-// The platform document does not speak of the files; the form is that of Cloudflare Pages and of Workers' static assets
-// (developers.cloudflare.com/workers/static-assets), as far as it is documented there. A line that cannot be followed is
-// ignored there and an error here: a header that a typo drops protects no page.
+// The platform document does not mention the files; their form follows the documentation of Cloudflare Pages and of
+// Workers' static assets (developers.cloudflare.com/workers/static-assets). Cloudflare ignores an invalid line. Here it
+// is an error: a header that a typo drops protects no page.
 package edgerules
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// Bounds of the two files, those of Cloudflare but the last.
+// Bounds of the two files. All but the last are Cloudflare's.
 const (
 	maxEdgeLine         = 2000 // characters
 	maxHeaderRules      = 100
@@ -47,8 +47,8 @@ func Load(fsys fs.FS, assets string) (*Rules, diagnostic.List) {
 	return load(fsys, assets, nil)
 }
 
-// Check is Load for a site whose public files, relative to the assets folder, are known: its diagnostics are about redirects from
-// page to page as well, and about files that a rule hides.
+// Check is Load for a site whose public files, relative to the assets folder, are known: its diagnostics include redirects from
+// page to page, and files that a rule hides.
 func Check(fsys fs.FS, assets string, files []string) diagnostic.List {
 	_, found := load(fsys, assets, fileindex.Of(files))
 	return found
@@ -112,7 +112,7 @@ func newRules(headers []headerRule, redirects []redirectRule) *Rules {
 		case r.fallback:
 			rules.fallbacks = append(rules.fallbacks, i)
 		case r.from.literal():
-			rules.exact[r.from.prefix] = i // there is one of each
+			rules.exact[r.from.prefix] = i // each path has one
 		default:
 			rules.dynamic = append(rules.dynamic, i)
 		}

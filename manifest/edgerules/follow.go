@@ -17,7 +17,7 @@ import (
 
 const (
 	maxHops        = 20      // how many redirects in a row browsers follow
-	maxFollowed    = 20_000  // addresses of files that are followed, evenly chosen
+	maxFollowed    = 20_000  // addresses of files that are followed, spread evenly
 	maxFollowedURL = 8 << 10 // bytes of a path, as of a request
 	maxShownHops   = 5
 )
@@ -30,13 +30,13 @@ type tour struct {
 	lines map[int]redirectRule
 }
 
-// hop is a request that is sent on.
+// hop is one redirect: the next request, and the rule behind it.
 type hop struct {
 	path string // escaped
-	line int    // of the rule that leads on, 0 where the address of a page does
+	line int    // of the rule, 0 for a redirect to the address of a page
 }
 
-// checkLoops refuses every loop at the last of its rules. Where rules hide others it looks again without them.
+// checkLoops refuses every loop at the last of its rules. It repeats the check without rules that hide others.
 func (r *Rules) checkLoops(f *edgeFile, files fileindex.Index[string]) (looped map[int]bool) {
 	looped = map[int]bool{}
 	for left := r; ; {
@@ -54,7 +54,7 @@ func (r *Rules) checkLoops(f *edgeFile, files fileindex.Index[string]) (looped m
 	}
 }
 
-// loops refuses the loops that requests run into: for the files of the site, and for a sample of the paths of each rule. It
+// loops refuses the redirect loops of requests for the files of the site, and for a sample of the paths of each rule. It
 // returns the lines of the rules in them.
 func (t *tour) loops(f *edgeFile) map[int]bool {
 	looped := map[int]bool{}
@@ -100,7 +100,7 @@ func (t *tour) starts(yield func(path string) bool) {
 	}
 }
 
-// someFiles yields the paths of files that visitors may ask for, all but those of a large site.
+// someFiles yields the paths of files that visitors may request; a sample for a large site.
 func (t *tour) someFiles(yield func(path string) bool) {
 	names := slices.Sorted(maps.Keys(t.files))
 	for i := 0; i < len(names); i += 1 + len(names)/maxFollowed {
@@ -110,7 +110,7 @@ func (t *tour) someFiles(yield func(path string) bool) {
 	}
 }
 
-// address is the path at which a file is sent.
+// address is the path at which the site serves a file.
 func (t *tour) address(name string) string {
 	if preferred := t.files.Preferred(name); preferred != "" {
 		return preferred
@@ -118,8 +118,8 @@ func (t *tour) address(name string) string {
 	return name
 }
 
-// follow goes from a path on. A loop begins at an element of the chain, whose last path leads there; one that never repeats
-// a path begins at its first element.
+// follow follows redirects from a path. A loop begins at the element of the chain to which the last path leads; a loop that
+// never repeats a path begins at the first element.
 func (t *tour) follow(path string) (chain []hop, from int, loop bool) {
 	at, times := map[string]int{}, map[int]int{}
 	for path != "" && !t.done[path] {
@@ -145,7 +145,7 @@ func (t *tour) follow(path string) (chain []hop, from int, loop bool) {
 	return chain, from, loop
 }
 
-// next returns the escaped path that a browser is sent to, "" for none, and the line of the rule that does so.
+// next returns the escaped path of the redirect, "" for none, and the line of its rule.
 func (t *tour) next(path string) (next string, line int) {
 	d := t.rules.Redirect(path)
 	switch {
@@ -160,7 +160,7 @@ func (t *tour) next(path string) (next string, line int) {
 	return d.next(), d.Line
 }
 
-// refuse reports a loop at a rule of it.
+// refuse reports a loop at one of its rules.
 func (t *tour) refuse(f *edgeFile, chain []hop, from int, rule redirectRule) {
 	var shown []string
 	for _, h := range chain[:min(len(chain), maxShownHops)] {
@@ -261,8 +261,8 @@ func (r *redirectRule) otherName(files fileindex.Index[string]) string {
 	return EscapePath(redirect)
 }
 
-// checkChains warns of a rule that begins more redirects than browsers follow. A rule whose destination depends on the path is
-// only checked as a target of others.
+// checkChains warns of a rule that begins more redirects than browsers follow. It checks a rule whose destination depends on
+// the path only as a target of others.
 func (r *Rules) checkChains(f *edgeFile, looped map[int]bool) {
 	long := map[int][]int{} // by line
 	for _, rule := range slices.Backward(r.redirects) {
@@ -279,7 +279,7 @@ func (r *Rules) checkChains(f *edgeFile, looped map[int]bool) {
 
 // warnChains warns of each long chain at its first rule; long has the lines of the chain of each rule.
 func (r *Rules) warnChains(f *edgeFile, long map[int][]int) {
-	later, reported := map[int]bool{}, map[int]bool{} // later has the rules of a chain after its first
+	later, reported := map[int]bool{}, map[int]bool{} // later has the rules after the first of a chain
 	for _, lines := range long {
 		for _, line := range lines[1:] {
 			later[line] = true

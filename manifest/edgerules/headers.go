@@ -111,7 +111,7 @@ func (f *edgeFile) headerRules() []headerRule {
 	return rules
 }
 
-// checkReserved warns of a rule for a path of the platform's own, unless it says whose scripts may send forms.
+// checkReserved warns of a rule for a reserved path, unless the rule lists the origins whose scripts may send forms.
 func (f *edgeFile) checkReserved(rule *headerRule, block edgeLine) {
 	if !rule.path.reserved {
 		return

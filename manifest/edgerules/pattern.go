@@ -97,7 +97,7 @@ func edgeTokens(pattern string) []edgeToken {
 
 const edgePathFix = "write the path as a browser shows it in its address" // for paths that no URL has
 
-// formsPath is the address of forms, at which "_headers" says who may send them by a script.
+// formsPath is the address of forms, for which "_headers" lists the origins whose scripts may send them.
 const formsPath = "/" + sitepath.ReservedPages + "/forms"
 
 func (f *edgeFile) warnReserved(text string, at sourcetext.Span) {
@@ -171,7 +171,7 @@ func repeatedPlaceholder(tokens []edgeToken) string {
 	return ""
 }
 
-// edgeSample decodes a path with "x" for the star and each placeholder, or returns why no request can have it.
+// edgeSample decodes a path with "x" for the star and each placeholder, or returns the reason why no request can have it.
 func edgeSample(path string) (decoded, fault string) {
 	var b strings.Builder
 	for _, t := range edgeTokens(path) {
@@ -241,7 +241,7 @@ func unescapeLiteral(text string) (decoded, fault string) {
 // compile makes the pattern of a checked host and path.
 func (p *edgePattern) compile(host, path string) {
 	var expr strings.Builder
-	fixed := true // so far everything is
+	fixed := true // no star or placeholder so far
 	literal := func(text string) {
 		expr.WriteString(regexp.QuoteMeta(text))
 		if fixed {

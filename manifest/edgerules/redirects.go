@@ -20,7 +20,7 @@ type redirectRule struct {
 	status int
 	line   int
 	at     sourcetext.Span // of the destination
-	// fallback says that the rule answers only paths that nothing else of the site answers: see isFallback.
+	// fallback marks a rule that applies only to paths without a file or another answer: see isFallback.
 	fallback bool
 }
 
@@ -29,8 +29,8 @@ type Redirect struct {
 	Status int // 301, 302, 303, 307, 308, or 200 for a response with the file of another path
 	// Path is that other path, for 200: decoded and canonical.
 	Path string
-	Line int // the line of the rule in "_redirects"; 0 means that none covers the path
-	// Fallback says that the rule counts after the files and the Worker.
+	Line int // the line of the rule in "_redirects"; 0 when no rule covers the path
+	// Fallback marks a rule that counts after the files and the Worker.
 	Fallback bool
 
 	to string
@@ -54,7 +54,7 @@ func (r Redirect) Location(query string) string {
 	return to
 }
 
-// next returns the escaped path of this site that a browser requests then, "" for none.
+// next returns the escaped path on this site that a browser requests next, "" for none.
 func (r Redirect) next() string {
 	if r.Status == 200 || !strings.HasPrefix(r.to, "/") {
 		return ""
@@ -65,8 +65,8 @@ func (r Redirect) next() string {
 	return EscapePath(decoded)
 }
 
-// Fallback finds the first rule that covers an escaped path, and counts only where neither another rule, nor a file, nor the
-// Worker answers: the line "/* /index.html 200" of an app of one page.
+// Fallback finds the first rule for an escaped path that neither another rule, nor a file, nor the Worker answers: the line
+// "/* /index.html 200" of a single-page app.
 func (r *Rules) Fallback(path string) Redirect {
 	if r == nil {
 		return Redirect{}
@@ -84,7 +84,7 @@ func (r *Rules) Fallback(path string) Redirect {
 	return Redirect{}
 }
 
-// Fallback is a rule that answers what nothing else does below one folder, whatever the path, with one page.
+// Fallback is a rule that serves one page for all paths below a folder that nothing else answers.
 type Fallback struct {
 	Folder string // decoded, without a slash at the end: "" for the whole site
 	Page   string // decoded path
@@ -146,7 +146,7 @@ func (r *redirectRule) target(to string) Redirect {
 	if i := strings.IndexAny(to, "?#"); i >= 0 {
 		end = i
 	}
-	path := slashes.ReplaceAllString(to[:end], "/") // an empty placeholder leaves two
+	path := slashes.ReplaceAllString(to[:end], "/") // an empty placeholder leaves two slashes
 	decoded, fault := unescapeLiteral(path)
 	if fault == "" {
 		decoded, fault = sitepath.CanonicalPath(decoded)
@@ -258,9 +258,9 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcete
 	return rule, at[0], true
 }
 
-// isFallback reports whether a rule, whose path is written as from, answers with one page for all paths under it, by a name by
-// which the page would lead back to the rule: "/* /index.html 200". Cloudflare ignores such a rule. On Netlify it answers only paths
-// without a file, and so do we.
+// isFallback reports whether a rule serves one page for all paths under from, under a name of the page that redirects back to the
+// rule: "/* /index.html 200". Cloudflare ignores such a rule. Netlify applies it only to paths without a file, and so does this
+// package.
 func (r *redirectRule) isFallback(from string) bool {
 	if r.status != 200 || !strings.HasSuffix(from, "/*") {
 		return false

@@ -10,9 +10,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// HeaderSecret returns the fault of a header whose value is, or is meant as, a secret: in lower case, without the value.
-// It is "" for others. On Netlify "Basic-Auth" locks a folder; here, as on Cloudflare, every response has each header of
-// "_headers", and the path stays open.
+// HeaderSecret returns the fault of a header whose value is, or is meant as, a secret: in lower case, without the value;
+// "" for other headers. On Netlify "Basic-Auth" locks a folder. Here, as on Cloudflare, it only becomes a header of each
+// response, and the path stays open.
 func HeaderSecret(name, value string) string {
 	folded := strings.ToLower(strings.TrimSpace(name))
 	value = strings.TrimSpace(value)
@@ -31,7 +31,7 @@ func HeaderSecret(name, value string) string {
 	) || folded == "token" || folded == "secret" || folded == "password"
 	plain := strings.TrimPrefix(strings.TrimPrefix(value, "Bearer "), "Basic ")
 	at := sourcetext.KeysIn(plain)
-	marked := len(at) > 0 && at[0].Start == 0 && at[0].End == len(plain) // by the service whose key it is
+	marked := len(at) > 0 && at[0].Start == 0 && at[0].End == len(plain) // by the service that issued the key
 	if named && keyLike(value) || marked {
 		return sourcetext.Quote(name) + " looks like a key, and every visitor gets it"
 	}

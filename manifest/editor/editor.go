@@ -20,7 +20,7 @@ import (
 // Editor is an editor with schema mappings. Its files are relative to the folder it opens, with slashes.
 type Editor struct {
 	Name     string
-	Others   []string // other names of it, or of its kin
+	Others   []string // other names of it, or of related editors
 	Settings string   // file of a project's settings
 	Schema   string   // copy of the manifest's schema that the settings name
 	Note     string   // a step that the editor needs besides the files

@@ -163,7 +163,7 @@ func parseJSON(src []byte) (hujson.Value, error) {
 		maxNesting = 1000 // the parser recurses: deeper input could exhaust the stack
 	)
 	depth := 0
-	for i, b := range src { // those in strings count too: an upper bound will do
+	for i, b := range src { // brackets in strings count too: an upper bound is enough
 		switch b {
 		case '[', '{':
 			depth++
@@ -191,7 +191,7 @@ func errorPlace(src []byte, err error) (offset int, reason string) {
 	}
 	for range line - 1 {
 		i := bytes.IndexByte(src[offset:], '\n')
-		if i < 0 { // the line end that was added for the parser
+		if i < 0 { // at the line end that was added for the parser
 			offset, column = len(src), 1
 			break
 		}

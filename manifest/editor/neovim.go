@@ -14,8 +14,8 @@ const (
 )
 
 // neovimLua adds the schema to the server's settings when it attaches, so that it does not matter how the user's own
-// configuration starts it. The code is in the file that Neovim asks the user to trust: a change to a file of its own would
-// run unasked.
+// configuration starts it. The code is in the file that Neovim asks the user to trust: Neovim would run a separate file
+// without asking.
 //
 //go:embed neovim.lua
 var neovimLua string

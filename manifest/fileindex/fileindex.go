@@ -1,5 +1,5 @@
-// Package fileindex finds the file that a path of a site means, as Workers' static assets do at Cloudflare with their default
-// html_handling ("auto-trailing-slash"). The front door answers by it, and `pages validate` follows redirects by it.
+// Package fileindex finds the file for a path of a site, like Cloudflare's static assets with the default html_handling
+// ("auto-trailing-slash"). The front door and the redirect checks of `pages validate` use it.
 //
 // In go decoded paths; out come entries of the index. No function returns an error. An index is safe for concurrent use while
 // nothing is added. The package opens no file, and knows neither rules nor routes.
@@ -19,8 +19,8 @@ func Of(paths []string) Index[string] {
 	return x
 }
 
-// Resolve finds the file at a canonical path. With a redirect, a decoded path that sends the same file, visitors are sent there;
-// it is "" where the path itself sends the file.
+// Resolve finds the file at a canonical path. A redirect is the decoded path to which visitors of an alias are sent; "" when the
+// path itself serves the file.
 func (x Index[F]) Resolve(path string) (file F, redirect string, ok bool) {
 	if file, redirect, ok = x.Own(path); !ok {
 		file, redirect, ok = x.Alias(path)
@@ -61,7 +61,7 @@ func (x Index[F]) resolveFolder(path, dir string) (file F, redirect string, ok b
 	return file, "", false
 }
 
-// orPreferred returns the path that visitors of a page "dir.html" are sent to.
+// orPreferred returns the redirect for visitors of a page "dir.html".
 func (x Index[F]) orPreferred(dir string) string {
 	if preferred := x.Preferred(dir + ".html"); preferred != "" {
 		return preferred

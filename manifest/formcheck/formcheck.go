@@ -1,7 +1,7 @@
-// Package formcheck tells which forms of pages never arrive, or lose something on their way.
+// Package formcheck finds forms of pages whose posts never arrive or lose content.
 //
-// In go forms that [htmlforms.Search] or [htmlforms.Read] found, and what answers on the site; out come faults, each with its
-// fix. No function returns an error, and all are safe for concurrent use.
+// In go forms from [htmlforms.Search] or [htmlforms.Read], and the answers of the site ([Site]); out come faults, each with
+// its fix. No function returns an error, and all are safe for concurrent use.
 package formcheck
 
 import (
@@ -23,7 +23,7 @@ const (
 	formsAction = reserved + "forms"
 )
 
-// Site knows what answers at decoded paths.
+// Site reports the site's answers at decoded paths.
 type Site interface {
 	Takes(path string) bool // a post
 	Shows(path string) bool // a visit
@@ -52,7 +52,7 @@ func (c *check) add(code, message, fix string) {
 	c.faults = append(c.faults, Fault{code, message, fix})
 }
 
-// target finds out whether a path of this site takes the form that is sent there.
+// target reports whether a path of this site accepts the form's post.
 func (c *check) target(tag htmlforms.Tag) {
 	name := "contact"
 	if last := path.Base(tag.Action); tag.Host == "" && manifest.NameFix(last) == "write "+sourcetext.Literal(last) {
@@ -85,7 +85,7 @@ func (c *check) target(tag htmlforms.Tag) {
 	}
 }
 
-// sent finds what a form for the platform loses on its way.
+// sent finds the content that a form for the platform loses in its post.
 func (c *check) sent(tag htmlforms.Tag) {
 	switch {
 	case tag.Encoding == "text/plain":
@@ -107,7 +107,7 @@ func (c *check) sent(tag htmlforms.Tag) {
 	}
 }
 
-// nextFault returns what is wrong with the value of a field "_next", and the fix; "" for nothing.
+// nextFault returns the fault in the value of a field "_next", and the fix; "" for a good value.
 func (c *check) nextFault(next string) (msg, fix string) {
 	const example = `write the path of a page of this site, such as "/thanks"`
 	u, err := url.Parse(next)

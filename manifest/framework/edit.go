@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// This file makes edits of configurations. They are code: an edit is made only where the text has one place for it.
+// This file edits configurations. They are code, so it edits only a text with exactly one place for the change.
 
 var comment = regexp.MustCompile(`(?s:/\*.*?\*/)|(?m:(?:^|\s)//.*$)`)
 
@@ -43,7 +43,7 @@ func newEdit(file, before, after string) Edit {
 	return e
 }
 
-// index finds the first of some lines among others: all of these are added where there is none to find, -1 where it is removed.
+// index returns the position of the first of some lines among others: after the last without lines to find, -1 when it is missing.
 func index(in, of []string) int {
 	if len(of) == 0 {
 		return len(in)

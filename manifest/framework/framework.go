@@ -1,8 +1,8 @@
-// Package framework knows the frameworks of JavaScript that build sites: how a project of one is recognized, where its build puts
-// a site, and the settings with which the build makes a Worker.
+// Package framework knows the JavaScript frameworks that build sites: it recognizes their projects, and knows the output folder
+// and the settings with which a build makes a Worker.
 //
-// In goes the fs.FS of a project; out come a [Framework] and a [Setup] with edits of the project's configuration as whole texts:
-// an edit leaves all other bytes as they are. A configuration that its text alone does not explain is an edit by hand. The package makes no
+// In goes the fs.FS of a project; out come a [Framework] and a [Setup] with edits of the project's configuration as whole texts: an edit
+// leaves all other bytes as they are. A configuration that cannot be understood from its text needs an edit by hand. The package returns no
 // errors, writes and runs nothing, and is safe for concurrent use.
 package framework
 
@@ -13,18 +13,18 @@ import (
 	"slices"
 )
 
-// Framework is a program that makes a site of its sources.
+// Framework is a program that builds a site from sources.
 type Framework struct {
 	Name    string // its name for people
 	Output  string // its default output folder
 	Command string // makes the site
 
-	packages []string // any of them, in package.json, tells of it
-	config   string   // so does a file of this name, with an ending
+	packages []string // any of them in package.json identifies it
+	config   string   // so does a file of this name, with any ending
 	setup    func(*project) Setup
 }
 
-// frameworks are all of them. One that is built on another comes before that.
+// frameworks lists all frameworks. One that is built on another precedes it.
 var frameworks = []Framework{
 	{"Astro", "dist", "npx astro build", names("astro"), "astro.config", astro},
 	{"Nuxt", nitroPublic, "npx nuxt build", names("nuxt"), "nuxt.config", nuxt},
@@ -44,7 +44,7 @@ var frameworks = []Framework{
 	{"SolidStart", nitroPublic, "npx vinxi build", names("@solidjs/start"), "", solidStart},
 	{"Waku", "dist/public", "npx waku build", names("waku"), "waku.config", waku},
 	{"RedwoodSDK", "dist/client", "npx vite build", names("rwsdk"), "", redwood},
-	{"Vite", "dist", "npx vite build", nil, "vite.config", vite}, // the package alone may be for tests
+	{"Vite", "dist", "npx vite build", nil, "vite.config", vite}, // a project may list vite only for tests
 }
 
 func names(list ...string) []string { return list }
@@ -58,7 +58,7 @@ func Find(fsys fs.FS) (Framework, bool) {
 		}
 	}
 	last := frameworks[len(frameworks)-1]
-	return last, p.lists("vite") && p.has("index.html") // without a configuration, as its plainest template
+	return last, p.lists("vite") && p.has("index.html") // a project without a configuration, like Vite's simplest template
 }
 
 // project holds the files of a project that are read.
@@ -75,7 +75,7 @@ func read(fsys fs.FS) *project {
 		Scripts                       map[string]any
 	}
 	p := &project{FS: fsys, packages: map[string]bool{}, scripts: map[string]string{}}
-	_ = json.Unmarshal([]byte(p.text("package.json")), &list) // one that cannot be read names no package
+	_ = json.Unmarshal([]byte(p.text("package.json")), &list) // an invalid file names no package
 	for _, packages := range []map[string]any{list.Dependencies, list.DevDependencies} {
 		for name := range packages {
 			p.packages[name] = true

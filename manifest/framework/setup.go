@@ -17,13 +17,13 @@ type Setup struct {
 	Entry  string
 	Assets string // where the build will put the static files
 	Node   bool   // the Worker needs nodejs_compat
-	App    bool   // an app of one page, with a router in the browser
+	App    bool   // a single-page app, with its router in the browser
 	Files  []File
-	// Packages are to be installed, for development: those that package.json does not list.
+	// Packages must be installed for development. package.json does not list them yet.
 	Packages []string
 	Command  string // of the framework, which makes all edits itself; "" for none
 	Edits    []Edit
-	Build    string // the command that builds, where it is not the script "build"; "" for that
+	Build    string // the build command; "" for the script "build"
 	Note     string // about the project; "" for none
 }
 
@@ -79,7 +79,7 @@ func folder(p *project, name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// astro has a Worker where a page is not made by the build.
+// astro needs a Worker when some page is rendered on request.
 func astro(p *project) Setup {
 	file := p.config("astro.config")
 	config := code(p.text(file))
@@ -130,7 +130,7 @@ func orDefault(text, otherwise string) string {
 	return text
 }
 
-// svelteKit names its adapter in its own configuration, or in that of Vite.
+// svelteKit sets its adapter in its own configuration or in Vite's.
 func svelteKit(p *project) Setup {
 	const adapter = "@sveltejs/adapter-cloudflare"
 	s := Setup{Entry: ".svelte-kit/cloudflare/_worker.js", Assets: ".svelte-kit/cloudflare", Node: true, Packages: names(adapter)}
@@ -175,7 +175,7 @@ func next(p *project) Setup {
 	return s
 }
 
-// reactRouter has a server that a Worker calls, or none.
+// reactRouter builds a server that a Worker calls, or static files alone.
 func reactRouter(p *project) Setup {
 	config := code(p.text(p.config("react-router.config")))
 	if regexp.MustCompile(`\bssr\s*:\s*false\b`).MatchString(config) {
@@ -191,7 +191,7 @@ func reactRouter(p *project) Setup {
 		}
 		own := firstOf(p, app+"/entry.server.tsx", app+"/entry.server.jsx", app+"/entry.server.ts", app+"/entry.server.js")
 		switch {
-		case own == "": // the framework's own has streams of Node.js, which react-dom lacks for Workers
+		case own == "": // the framework's own entry uses streams of Node.js, which react-dom lacks for Workers
 			s.Edits = append(s.Edits, newEdit(app+"/entry.server.tsx", "", routerServer))
 		case strings.Contains(p.text(own), "renderToPipeableStream"):
 			s.Edits = append(s.Edits, byHand(own, "use renderToReadableStream in place of renderToPipeableStream"))
@@ -221,8 +221,7 @@ export default async function handleRequest(request: Request, status: number, he
 }
 `
 
-// BuiltMark begins a Worker of [Setup.Files]: it belongs to the output of a build, and a framework's dev server answers in its
-// place.
+// BuiltMark begins a Worker of [Setup.Files]. It belongs to the output of a build; a framework's dev server replaces it.
 const BuiltMark = "// This Worker serves the build of the framework."
 
 const routerWorker = `import { createRequestHandler, RouterContextProvider } from "react-router";
@@ -239,7 +238,7 @@ export default {
 };
 `
 
-// tanStack writes a server that is a Worker already.
+// tanStack builds a server that is already a Worker.
 func tanStack(p *project) Setup {
 	vite := code(p.text(p.config("vite.config")))
 	if nitroPlugin.MatchString(vite) {
@@ -260,7 +259,7 @@ func (p *project) usesCloudflare() bool {
 // nitroPlugin is a call of Nitro's plugins for Vite, with its options.
 var nitroPlugin = regexp.MustCompile(`\b(nitro|nitroV2Plugin)\(([^()]*)\)`)
 
-// nitroByVite is the setup of a framework whose server Nitro builds as a plugin of Vite.
+// nitroByVite is the setup of a framework that builds its server with Nitro's plugin for Vite.
 func nitroByVite(p *project) Setup {
 	s := Setup{Entry: nitroEntry, Assets: nitroPublic, Node: true}
 	file := p.config("vite.config")
@@ -390,7 +389,7 @@ func redwood(*project) Setup {
 	return Setup{Entry: "dist/worker/index.js", Assets: "dist/client", Node: true}
 }
 
-// vite builds an app of one page, or the files of several; some projects have a server of their own beside it.
+// vite builds a single-page app or several pages; some projects have a server of their own.
 func vite(p *project) Setup {
 	config := code(p.text(p.config("vite.config")))
 	if nitroPlugin.MatchString(config) {
@@ -411,12 +410,12 @@ func vite(p *project) Setup {
 		}
 		return Setup{Assets: "dist/client", App: true}
 	}
-	pages, _ := fs.Glob(p, "*.html") // the pattern is in order
+	pages, _ := fs.Glob(p, "*.html") // the pattern is valid
 	s.App = len(pages) == 1 && strings.Contains(p.text("index.html"), "<script")
 	return s
 }
 
-// workerName reads the name of the Worker in a configuration of wrangler; "" where it names no module.
+// workerName reads the name of the Worker in a configuration of wrangler; "" when it names no module.
 func workerName(p *project) string {
 	text := code(p.text(firstOf(p, "wrangler.json", "wrangler.jsonc", "wrangler.toml")))
 	name := regexp.MustCompile(`(?m)(?:"name"\s*:|^name\s*=)\s*["']([\w-]+)["']`).FindStringSubmatch(text)

@@ -43,8 +43,8 @@ func answerNames(tag, kind string, attr map[string]string) []string {
 	return names
 }
 
-// ask adds the names of a control that says nothing else to its form. The control of a form elsewhere waits for the end of the
-// page, like those that say more.
+// ask adds the names of a plain control to its form. Controls of a form elsewhere on the page, and controls with a special
+// meaning, wait for the end of the page.
 func (s *pageScan) ask(attr map[string]string, names []string) {
 	switch {
 	case len(names) == 0:

@@ -1,8 +1,8 @@
 // Package htmlforms finds the forms of HTML pages that post to the platform: name, method and place ([Search]).
 //
-// In go pages of an fs.FS, read once from start to end; memory and work are bounded, and [ErrTooMuch] says that a page has more
-// in it than is looked through. Other errors are those of the file system. A Search is not safe for concurrent use. The
-// package runs no script, follows no link, and compares nothing with a manifest.
+// In go pages of an fs.FS, read once from start to end; memory and work are bounded, and [ErrTooMuch] means that a page exceeds
+// the bounds. Other errors are those of the file system. A Search is not safe for concurrent use. The package runs no script,
+// follows no link, and compares nothing with a manifest.
 package htmlforms
 
 import (
@@ -32,13 +32,13 @@ var ErrTooMuch = errors.New("too much to look through")
 // formsPath is the path for posts of forms: itself with a "form" field, or with "/" and the form's name.
 const formsPath = "/__pages/forms"
 
-const defaultForm = "default" // the name of a form that posts none
+const defaultForm = "default" // the name of a form without one
 
 // Form is a form of a page under one of the names it may post.
 type Form struct {
 	Name                             string
-	Posts                            bool     // to the platform; otherwise only its fields look as if
-	Gets                             bool     // is sent to the platform, but never with POST; set for one name only
+	Posts                            bool     // to the platform; else only its fields suggest that
+	Gets                             bool     // addresses the platform, but never with POST; set for one name only
 	Fields                           []string // names under which its controls send answers, each once, in their order
 	File                             string
 	Line, Column, EndLine, EndColumn int // of the start tag
@@ -46,7 +46,7 @@ type Form struct {
 	SourceColumn                     int
 }
 
-// Tag is a form of a page, once.
+// Tag is one form element of a page.
 type Tag struct {
 	Form            // Name is the first one it may post, else that of its start tag
 	Action   string // the decoded path on this site that it is sent to; "" for an address elsewhere
@@ -54,7 +54,7 @@ type Tag struct {
 	Sent     bool   // with POST
 	Encoding string // its "enctype", in lower case
 	Files    bool   // a field of it is for files
-	Unnamed  int    // fields that are never sent, for want of a name
+	Unnamed  int    // fields that are never sent, because they have no name
 	Next     string // the value of its field "_next"
 	Host     string // the attribute by which another host would collect it, such as "data-netlify"
 }
@@ -85,8 +85,8 @@ type formField struct {
 	next           string
 }
 
-// pageScan reads one page as a browser would: comments, scripts and the like have no forms; <noscript>, <template> and
-// srcdoc have.
+// pageScan reads one page like a browser: comments, scripts and the like contain no forms; <noscript>, <template> and
+// srcdoc can.
 type pageScan struct {
 	file   string
 	base   *url.URL
@@ -134,7 +134,7 @@ func (s *pageScan) run(r io.Reader) error {
 		}
 		raw := z.Raw()
 		start, before := s.place, s.place.Source()
-		for i := len(s.forms); i > 0 && !s.forms[i-1].text.Whole; i-- { // the last ones, whose line goes on
+		for i := len(s.forms); i > 0 && !s.forms[i-1].text.Whole; i-- { // the last forms, whose line continues
 			s.forms[i-1].text.Extend(raw)
 		}
 		before.Extend(raw)
@@ -153,7 +153,7 @@ func (s *pageScan) token(z *html.Tokenizer, kind html.TokenType, start sourcetex
 		case "form", "input", "button", "select", "option", "textarea", "template", "noscript", "iframe", "base":
 			return s.start(tag, attributes(z, more), start, text)
 		default:
-			if strings.Contains(tag, "-") { // an element of the author's may be a control
+			if strings.Contains(tag, "-") { // a custom element may be a control
 				s.control(tag, attributes(z, more))
 			}
 		}
@@ -208,7 +208,7 @@ func (s *pageScan) start(tag string, attr map[string]string, start sourcetext.Cu
 		return s.scanEmbedded(attr["srcdoc"], start, text)
 	case "form":
 		if s.open != nil {
-			return nil // a form in a form is none
+			return nil // HTML ignores a nested form
 		}
 		*s.kept++
 		s.open = &formTag{
@@ -278,7 +278,7 @@ func (s *pageScan) control(tag string, attr map[string]string) {
 	if tag == "input" && attr["name"] == "_next" {
 		f.next = attr["value"]
 	}
-	if has(attr, "disabled") { // a script may enable it: its name counts, and nothing else of it
+	if has(attr, "disabled") { // a script may enable it: only its name counts
 		carries = false
 		*f = formField{form: s.open, asks: asks}
 	}

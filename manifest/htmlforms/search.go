@@ -27,8 +27,7 @@ type Search struct {
 	buf   []byte
 }
 
-// Read finds the forms in an HTML file, which is served at a path. ErrTooMuch says that the page has more in it than is
-// looked through.
+// Read finds the forms in an HTML file, which is served at a path. ErrTooMuch means that the page exceeds the bounds.
 func (s *Search) Read(fsys fs.FS, file, path string) error {
 	has, err := s.mentionsForm(fsys, file) // most pages have none, and reading is faster than parsing
 	if err != nil || !has {
@@ -49,14 +48,14 @@ func (s *Search) Read(fsys fs.FS, file, path string) error {
 	return err
 }
 
-// Read returns the forms of one page that is served at a path with a leading slash. A page that holds more than is looked
-// through has those before that.
+// Read returns the forms of one page that is served at a path with a leading slash. For a page over the bounds, it
+// returns the forms before the limit.
 func Read(page []byte, path string) []Tag {
 	if !mayHoldForm(page) {
 		return nil
 	}
 	p := newPageScan("", strings.TrimPrefix(path, "/"))
-	_ = p.run(bytes.NewReader(page)) // what was found counts
+	_ = p.run(bytes.NewReader(page)) // the forms before an error count
 	return p.listTags()
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// Kind says what a browser does with a link.
+// Kind is the use that a browser makes of a link.
 type Kind int
 
 // Kinds of links.
@@ -37,7 +37,7 @@ type Link struct {
 // scan reads one page as a browser would. Comments, scripts, <noscript> and <template> have no links.
 type scan struct {
 	page     []byte
-	document bool     // a doctype or <html> came: what is no document may be shown as a part of any page
+	document bool     // the page has a doctype or <html>; other HTML can be a fragment of any page
 	base     *url.URL // of the first <base>
 	template int      // depth
 	found    []reference
@@ -50,8 +50,8 @@ type reference struct {
 	address string
 }
 
-// Read lists the links of a page in their order, each address once. The path is the page's own, with a leading slash; a page
-// without a path is shown at many: relative addresses in it lead nowhere in particular, and are left out.
+// Read lists the links of a page in their order, each address once. The path is the page's own, with a leading slash. A page
+// without a path is shown at many addresses, so its relative links are left out.
 func Read(page []byte, path string) []Link {
 	s := &scan{page: page}
 	s.run()
@@ -84,7 +84,7 @@ func Read(page []byte, path string) []Link {
 	return links
 }
 
-// isTemplated reports whether a script or a server would complete a path.
+// isTemplated reports whether a script or a server completes a path.
 func isTemplated(path string) bool {
 	return strings.ContainsAny(path, "{}<>") || strings.Contains(path, "[[")
 }
@@ -176,7 +176,7 @@ func isLoaded(rel string) bool {
 	})
 }
 
-// attributes reads those of some names. Of two with one name the first counts.
+// attributes reads the attributes with some names. Of two with one name the first counts.
 func attributes(z *html.Tokenizer, names ...string) map[string]string {
 	m := map[string]string{}
 	for more := true; more; {

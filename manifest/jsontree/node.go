@@ -11,7 +11,7 @@ import (
 // NodeKind is the type of a JSON value.
 type NodeKind int
 
-// The kinds.
+// The kinds of values.
 const (
 	// BadNode has a fault; no rule looks at it.
 	BadNode NodeKind = iota
@@ -146,8 +146,8 @@ func (n *Node) List() []*Node {
 	return n.Items
 }
 
-// Value returns n in the types of the schema validator. It keeps only the part of a number that the rules look at, so that a literal with
-// a million digits, or for as many, costs nothing.
+// Value returns n in the types of the schema validator. It keeps only the part of a number that the rules read, so that a literal with a
+// million digits, or an exponent of a million, costs nothing.
 func (n *Node) Value() any {
 	switch n.Kind {
 	case BoolNode:

@@ -8,9 +8,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// Integer returns the value of a number node whose exact decimal value is integral, however it is written: no literal is too
-// large, too small or too long. It is ±2^40, which is over every bound of the manifest, for larger ones. The time is linear
-// in the length of the literal.
+// Integer returns the value of a number node whose exact decimal value is integral, in any notation. It returns ±2^40 for
+// larger values, which exceeds every bound of the manifest. The time is linear in the length of the literal.
 func (n *Node) Integer() (int64, bool) {
 	if n == nil || n.Kind != NumberNode {
 		return 0, false
@@ -50,7 +49,7 @@ func (n *Node) Integer() (int64, bool) {
 	return value, true
 }
 
-// clampedExponent returns the value of an exponent, "" for none, within bounds that no file has the digits to make up for.
+// clampedExponent returns the value of an exponent, "" for none. The bounds exceed the number of digits that a file can hold.
 func clampedExponent(s string) int {
 	const bound = 1 << 30
 	n, err := strconv.Atoi(s)
@@ -66,7 +65,7 @@ func clampedExponent(s string) int {
 	}
 }
 
-// literalFault tells why a word other than true, false or null is no JSON value; an empty message means that it is a number.
+// literalFault returns the fault of a word other than true, false or null; an empty message means that it is a number.
 func literalFault(word string) (msg, fix string) {
 	if isNumber(word) {
 		return "", ""

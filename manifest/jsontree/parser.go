@@ -1,5 +1,5 @@
-// Package jsontree reads JSON, and JSON with comments, into a tree of nodes with spans. A text that is no JSON gives every
-// syntax error with its place, its message and a fix, and the readable part of the tree.
+// Package jsontree reads JSON, and JSON with comments, into a tree of nodes with spans. Invalid text gives every syntax
+// error with its place, its message and a fix, and the readable part of the tree.
 //
 // Numbers are read by their exact decimal value, and nesting is bounded. No function panics on bad input. All functions are
 // safe for concurrent use; a tree belongs to one goroutine. The package knows no key of the manifest.
@@ -24,7 +24,7 @@ type parser struct {
 	src    string
 	pos    int
 	depth  int
-	loose  bool // comments and trailing commas are no faults, as in the configs of other tools
+	loose  bool // allows comments and trailing commas, like the configs of other tools
 	faults []Fault
 }
 
@@ -145,7 +145,7 @@ func (p *parser) space() {
 	}
 }
 
-// value reads one value; false means that reading cannot go on, for a reported reason.
+// value reads one value; false means that reading cannot continue, for a reported reason.
 func (p *parser) value() (*Node, bool) {
 	p.space()
 	if p.pos == len(p.src) {

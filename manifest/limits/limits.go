@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// Requests bound one request of the Worker. In a manifest that was read, each has its default where none was given.
+// Requests bounds one request of the Worker. A parsed manifest has defaults for missing limits.
 type Requests struct {
 	CPUMs       int `json:"cpuMs,omitempty"`
 	SubRequests int `json:"subRequests,omitempty"`
@@ -23,7 +23,7 @@ type Requests struct {
 type Limit struct {
 	Key   string // its name in "limits" of the manifest
 	Title string // names it to people
-	// Default counts where the manifest has none; Ceiling is the most that a manifest may ask for; the least is 1.
+	// Default applies without a value in the manifest; Ceiling is the highest value that a manifest may set; the lowest is 1.
 	Default, Ceiling int
 	Unit             string    // follows an amount: " ms"; empty for counts
 	Schema           string    // its description in the schema
@@ -55,7 +55,7 @@ var (
 // All returns the limits of a request in the order in which they are shown.
 func All() []Limit { return []Limit{CPUMs, SubRequests} }
 
-// Of returns the limit as r sets it, 0 for not at all.
+// Of returns the limit in r, 0 for none.
 func (l Limit) Of(r Requests) int { return *l.field(&r) }
 
 // Set sets the limit in r.
@@ -69,7 +69,7 @@ func (l Limit) Raise() string {
 	return fmt.Sprintf("raise limits.%s (at most %d) in pages.deploy.json", l.Key, l.Ceiling)
 }
 
-// MaxManifestBytes is the most of a manifest, or of a file of rules beside it, that is read.
+// MaxManifestBytes bounds the size of a manifest, and of a file of rules beside it.
 const MaxManifestBytes = 256 << 10
 
 // Limits for the files of an upload. The manifest does not count.
@@ -82,5 +82,5 @@ const (
 	MaxSegmentBytes = 255
 )
 
-// MaxName is how many characters the name of a secret, a binding or a form has at most.
+// MaxName is the maximal length of the name of a secret, a binding or a form, in characters.
 const MaxName = 64

@@ -1,11 +1,11 @@
 // Package migrationfiles holds the rules for a folder of migrations: which entries are migrations, which names, links, sizes and texts
-// are refused, and warnings for the author. `pages validate`, the build, package migrate, the dev server and the service of uploads ask
-// it, so that each folder has one verdict.
+// are refused, and warnings for the author. `pages validate`, the build, package migrate, the dev server and the service of uploads use
+// it, so that all give the same verdict.
 //
 // In go a file tree and a folder ([Read]), or the names and sizes of an upload ([Judge]) and its texts ([CheckText]). Out come
-// the migrations in the order in which they are applied, and findings in the order of their names. An error is that of the
-// folder itself. All functions are safe for concurrent use. The work for a hostile folder is bounded. The package runs no
-// SQL, follows no link to a file, and writes nothing.
+// the migrations in the order in which they are applied, and findings in the order of their names. Errors come from reading
+// the folder. All functions are safe for concurrent use. The work for a hostile folder is bounded. The package runs no SQL,
+// follows no link to a file, and writes nothing.
 package migrationfiles
 
 import (
@@ -28,7 +28,7 @@ import (
 // Bounds of a folder.
 const (
 	MaxBytes      = 10 << 20  // of a migration
-	maxTotalBytes = 256 << 20 // of all together: each command holds them in memory
+	maxTotalBytes = 256 << 20 // of of all files: each command holds them in memory
 )
 
 // Extension ends the name of every migration, in lower case.
@@ -41,7 +41,7 @@ type File struct {
 	Text []byte // as it is on disk
 }
 
-// Finding is something wrong with an entry of the folder, or with several.
+// Finding is a fault of one or several entries of the folder.
 type Finding struct {
 	Severity diagnostic.Severity
 	Code     string // of package diagnostic
@@ -67,12 +67,12 @@ type Folder struct {
 	Findings []Finding // by name; those of the folder come first
 }
 
-// HasErrors reports whether any finding is an error: nothing of the folder is applied then.
+// HasErrors reports whether any finding is an error. Then no migration of the folder is applied.
 func (f Folder) HasErrors() bool {
 	return slices.ContainsFunc(f.Findings, func(f Finding) bool { return f.Severity == diagnostic.Error })
 }
 
-// Is reports whether a file of the folder is a migration by its base name, which may be refused all the same.
+// Is reports whether a base name is that of a migration. The file can still be refused.
 func Is(name string) bool { return path.Ext(name) == Extension && !hidden(name) }
 
 // hidden reports whether a name is that of a hidden file, which is never a migration: editors and file managers leave many.
@@ -83,8 +83,8 @@ func resembles(name string) bool {
 	return strings.EqualFold(path.Ext(name), Extension) && !hidden(name)
 }
 
-// Read reads the folder dir of a file tree, whose root is that of the site. The error is that of the file system,
-// [sitepath.ErrLinkOut] or [sitepath.ErrLinkLoop]. A file that is removed meanwhile is left out.
+// Read reads the folder dir of a file tree, whose root is that of the site. Errors come from the file system, or
+// are [sitepath.ErrLinkOut] or [sitepath.ErrLinkLoop]. A file that is removed during the read is left out.
 func Read(fsys fs.FS, dir string) (Folder, error) {
 	folderPath, _, err := sitepath.Follow(fsys, dir)
 	if err != nil {
@@ -130,7 +130,7 @@ func Read(fsys fs.FS, dir string) (Folder, error) {
 	return folder, nil
 }
 
-// FirstScript returns the path of the first SQL script directly in a folder; "" when there is none, or it cannot be read.
+// FirstScript returns the path of the first SQL script directly in a folder; "" without one, or for an unreadable folder.
 func FirstScript(fsys fs.FS, folder string) string {
 	entries, _ := fs.ReadDir(fsys, folder)
 	for _, e := range entries {
@@ -141,8 +141,8 @@ func FirstScript(fsys fs.FS, folder string) string {
 	return ""
 }
 
-// load reads the file, as long as it is when it is opened, with as few system calls as possible: they are the time that a
-// look at a folder takes.
+// load reads the file up to its size when opened, with as few system calls as possible: they dominate the time for a
+// folder.
 func (f *File) load(fsys fs.FS, name string, left int64) (*Finding, error) {
 	in, err := fsys.Open(name)
 	if err != nil {
@@ -172,7 +172,7 @@ func (f *File) load(fsys fs.FS, name string, left int64) (*Finding, error) {
 	if fault, bad := CheckText(f.Path, f.Text); bad {
 		return &fault, nil
 	}
-	return nil, nil //nolint:nilnil // the file is as it should be
+	return nil, nil //nolint:nilnil // the file has no fault
 }
 
 func refuse(file, code, msg, fix string) Finding {

@@ -18,7 +18,8 @@ import (
 const nestedName = "migration.sql"
 
 // judgeFolders warns of scripts in folders below dir, which is folderPath in the file tree; names are the migrations of dir
-// itself. Where there are none, and other tools would apply those below, nothing would be applied: that is an error.
+// itself. When dir has none and other tools would apply those below, it is an error, because the platform would apply
+// nothing.
 func judgeFolders(fsys fs.FS, dir, folderPath string, below []fs.DirEntry, names []string) (found []Finding) {
 	if folderPath == "." {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file warns where the order of the names is not that of their numbers: an author, and other tools, go by the numbers.
+// This file warns when the order of the names differs from the order of their numbers: authors and other tools expect the numbers to count.
 
 // dated matches a name that begins with a day, such as 2026-11-22, which is no number.
 var dated = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
@@ -27,8 +27,8 @@ func Number(name string) string {
 	return name[:len(name)-len(strings.TrimLeft(name, "0123456789"))]
 }
 
-// checkOrder compares the numbers of each two migrations that follow each other. The first pair out of order stands for all:
-// the remedy is one.
+// checkOrder compares the numbers of each two consecutive migrations. It reports the first pair out of order only: one fix
+// mends all.
 func checkOrder(dir string, names []string) (found []Finding) {
 	previous, disordered := "", false
 	for _, name := range names {

@@ -19,8 +19,8 @@ import (
 
 // This file reads ".assetsignore", which lists files of the assets folder that are not public, in the syntax of
 // gitignore(5), case-sensitive. Builds that put their Worker among the static files (SvelteKit, Astro) write one. That the
-// platform heeds it is an assumption. Patterns become Go's regular expressions, which take linear time: no hostile one costs
-// more than its length. A test compares them with git.
+// platform honours it is an assumption. Patterns become Go's regular expressions, which take linear time: no hostile one
+// costs more than its length. A test compares them with git.
 
 // IgnoreFile returns the path of the folder's .assetsignore, relative to the bundle root. Those below it do not count.
 func (a Folder) IgnoreFile() string { return path.Join(a.Dir, ".assetsignore") }
@@ -86,8 +86,8 @@ func trimSpaces(line string) string {
 	return line[:min(end, len(line))]
 }
 
-// ignores reports whether the last rule that matches a path leaves it out. It does not check the folders above: a walk
-// skips those that are left out.
+// ignores reports whether the last matching rule excludes a path. It does not check the folders above: a walk skips
+// excluded folders.
 func (r ignoreRules) ignores(rel string, folder bool) bool {
 	for _, rule := range slices.Backward(r) {
 		if rule.paths != nil && (folder || !rule.folders) && rule.paths.MatchString(rel) {
@@ -111,7 +111,7 @@ func translateGlob(pattern string) *regexp.Regexp {
 	}
 	b.WriteString(`\z`)
 	compiled, err := regexp.Compile(b.String())
-	if err != nil { // larger than regular expressions may be
+	if err != nil { // the expression is too large
 		return nil
 	}
 	return compiled

@@ -32,7 +32,7 @@ type Names struct {
 	served map[string]string // folded path -> file
 }
 
-// Check takes the next public file: its name relative to the bundle root, and the path it is served at, in form C and
+// Check adds the next public file: its name relative to the bundle root, and its path on the site, in form C and
 // without a leading slash. It returns the error, and true, when the file cannot be served.
 func (n *Names) Check(file, path string) (diagnostic.Diagnostic, bool) {
 	code, reason := nameFault(path)
@@ -55,8 +55,9 @@ func (n *Names) Check(file, path string) (diagnostic.Diagnostic, bool) {
 	return diagnostic.Diagnostic{}, false
 }
 
-// UploadFault returns the code and the reason of the first rule that the name of a file breaks which is sent as it is, and
-// served nowhere, such as a migration's; "" and "" when it breaks none. file is the whole name, relative to the bundle root.
+// UploadFault returns the code and the reason of the first rule that a file's name breaks; "" and "" when it breaks none. It
+// is for files that are sent under their own name and never served, such as migrations. file is the whole name, relative to
+// the bundle root.
 func UploadFault(file string) (code, reason string) {
 	name := path.Base(file)
 	code, reason = nameFault(name)
@@ -72,8 +73,8 @@ func UploadFault(file string) (code, reason string) {
 	return code, reason
 }
 
-// FolderFault tells why no file of a folder can be uploaded, whatever its name, since its path begins with the folder's; ""
-// when they can.
+// FolderFault returns the reason why no file of a folder can be uploaded, since each path begins with the folder's; "" when
+// they can.
 func FolderFault(dir string) string {
 	first, _, _ := strings.Cut(dir, "/")
 	switch {
@@ -136,7 +137,7 @@ func long(p string) bool {
 		strings.Count(p, "/") >= limits.MaxPathSegments
 }
 
-// SecretName reports whether a segment of a path is a usual name of files with secrets, which no upload takes.
+// SecretName reports whether a segment of a path is a usual name of files with secrets, which uploads refuse.
 func SecretName(segment string) bool { return secretFile.MatchString(segment) }
 
 // plainName reports whether a path is of the usual kind, which breaks no rule: letters, digits and "-_." of ASCII, no dot at
@@ -188,8 +189,8 @@ func anySegment(p string, is func(string) bool) bool {
 	return false
 }
 
-// FoldName returns the same text for paths that a file system may take for one: those that differ in case, or in the
-// encoding of accents.
+// FoldName returns the same text for paths that a file system may treat as equal: paths that differ only in case or
+// in the encoding of accents.
 func FoldName(p string) string {
 	if !strings.ContainsFunc(p, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return strings.ToLower(p)

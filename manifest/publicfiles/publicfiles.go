@@ -1,5 +1,5 @@
-// Package publicfiles tells which files of a site are public ([Folder.Walk]), under which names ([Names]), with which type
-// ([ContentType]), and which of them hold secrets by name or by their first line. Build, server and upload use it, and so
+// Package publicfiles lists the public files of a site ([Folder.Walk]), with their names ([Names]) and types
+// ([ContentType]), and recognizes files with secrets by name or first line. Build, server and upload use it, so that all
 // follow the same rules. The platform document gives none.
 //
 // In go an assets folder and an fs.FS; out come entries, each with its kind, in bytewise order. An entry that cannot be served
@@ -65,7 +65,7 @@ type Entry struct {
 func (a Folder) entry(fsys fs.FS, file string, d fs.DirEntry, rules ignoreRules) Entry {
 	rel := a.rel(file)
 	e := Entry{File: file, Entry: d, Path: norm.NFC.String(rel)}
-	// The two files with edge rules are never served, and count though SvelteKit lists both in its ".assetsignore".
+	// The two files with edge rules are never served. They count even if ".assetsignore" lists them, as SvelteKit's does.
 	edgeRules := !d.IsDir() && (rel == sitepath.HeadersFile || rel == sitepath.RedirectsFile)
 	switch {
 	case file != a.Dir && rules.ignores(e.Path, d.IsDir()) && !edgeRules:
@@ -134,9 +134,9 @@ func (a Folder) Migration(file string) bool {
 	return a.Migrations != "" && (file == a.Migrations || strings.HasPrefix(file, a.Migrations+"/"))
 }
 
-// Again judges a public file of an earlier walk anew, before it is read: a link may have taken its place, or that of a folder
-// above it, and lead to a file that is never served. Its Entry is that of the file with the asset's bytes; the opened file
-// must be that very file ([os.SameFile]). Errors are those of the file system.
+// Again checks a public file of an earlier walk again before it is read: a link may have replaced it, or a folder above it,
+// and lead to a file that is never served. Its Entry is that of the file with the asset's bytes; the opened file must be the
+// same ([os.SameFile]). Errors come from the file system.
 func (a Folder) Again(fsys fs.FS, file string) (Entry, error) {
 	e := Entry{File: file, Path: norm.NFC.String(a.rel(file))}
 	top, _, err := sitepath.Follow(fsys, a.Dir)
@@ -195,7 +195,7 @@ func (a Folder) rel(file string) string {
 	return strings.TrimPrefix(file, a.Dir+"/") // Dir may be "."
 }
 
-// projectFiles are the files at the bundle root that are about the project, in lower case.
+// projectFiles are files of the project at the bundle root, in lower case.
 var projectFiles = []string{
 	"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
 	"tsconfig.json", "wrangler.json", "wrangler.jsonc", "wrangler.toml",

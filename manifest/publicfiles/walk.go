@@ -10,13 +10,13 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// Listing is the result of one walk of a folder. A check hands it to the build that follows, so that both judge the same files
-// and each file is examined once. Opening a file examines it again (see [Folder.Again]).
+// Listing is the result of one walk of a folder. A check passes it to the build, so that both judge the same files and examine
+// each file once. Opening a file examines it again (see [Folder.Again]).
 type Listing struct {
 	Folder  Folder
-	Entries []Entry   // as [Folder.Walk] gives them; it met no error
+	Entries []Entry   // from [Folder.Walk], which met no error
 	Taken   time.Time // when it was complete
-	// NamesPass says that a [Names] took all public files.
+	// NamesPass is true when a [Names] accepted all public files.
 	NamesPass bool
 }
 
@@ -83,7 +83,7 @@ func (w *walk) read(dir string) <-chan contents {
 	return done
 }
 
-// give hands an entry on, unless it is gone, as by a checkout of another branch.
+// give yields an entry, unless it was removed, for example by a checkout of another branch.
 func (w *walk) give(e Entry, err error) {
 	if e.File != w.Dir && (err != nil || e.Kind == AssetRefused) && sitepath.Vanished(w.fsys, e.File) {
 		return
@@ -91,14 +91,14 @@ func (w *walk) give(e Entry, err error) {
 	w.stopped = !w.yield(e, err)
 }
 
-// visit judges an entry and hands it on.
+// visit classifies and yields an entry.
 func (w *walk) visit(file string, d fs.DirEntry) Kind {
 	e := w.entry(w.fsys, file, d, w.rules)
 	w.give(e, nil)
 	return e.Kind
 }
 
-// folder visits all that is in a folder.
+// folder visits all entries of a folder.
 func (w *walk) folder(dir string, d fs.DirEntry, read <-chan contents) {
 	in := <-read
 	if in.err != nil {
@@ -122,7 +122,7 @@ type readAhead struct {
 	*walk
 
 	dir   string
-	rest  []fs.DirEntry // after those that were looked at
+	rest  []fs.DirEntry // not visited yet
 	begun []begun
 }
 
@@ -131,7 +131,8 @@ type begun struct {
 	read <-chan contents
 }
 
-// folders that are read before their turn. The disk and the kernel take most of the time of a walk.
+// aheadFolders is the number of folders that are read in advance. The disk and the kernel take most of the time
+// of a walk.
 const aheadFolders = 4
 
 // take returns the channel of a folder's contents.

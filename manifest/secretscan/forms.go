@@ -46,7 +46,7 @@ func formsOf(text string) []form {
 			strings.NewReplacer("+", "%2b", "/", "%2f").Replace(inside),
 			strings.ReplaceAll(inside, "/", `\/`), strings.ReplaceAll(inside, "+", `\u002b`))
 	}
-	special := strings.ContainsFunc(text, func(r rune) bool { // some encoder escapes it
+	special := strings.ContainsFunc(text, func(r rune) bool { // an encoder may escape it
 		return r >= utf8.RuneSelf || kindOf(r) == kindSign && r != '-' && r != '_' && r != '.'
 	})
 	add(formUTF16, wide(text, false), wide(text, true))

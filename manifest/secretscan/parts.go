@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// The names of the parts of a value that are as bad as all of it.
+// The names of the parts of a value that are as sensitive as the whole.
 const (
 	partPassword = "password"
 	partLine     = "line"
 )
 
 const (
-	maxValue = 4 << 10 // bytes of a value; of a longer one its end, since many begin alike
+	maxValue = 4 << 10 // bytes of a value; a longer one is searched by its end, since many begin alike
 	minLine  = 16      // length of a line that is a part
 )
 
@@ -84,8 +84,8 @@ func jsonSecrets(value string) []string {
 	return list
 }
 
-// Texts returns all keys and strings in a JSON document, such as the public texts in a manifest or a package.json. Other text
-// has none.
+// Texts returns all keys and strings in a JSON document, such as the public texts in a manifest or a package.json; none for
+// other text.
 func Texts(document []byte) []string {
 	var value any
 	if json.Unmarshal(document, &value) != nil {

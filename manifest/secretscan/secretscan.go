@@ -1,11 +1,11 @@
 // Package secretscan finds the values of secrets in published data: code, source maps, pages, files.
 //
 // In go the names and values of secrets, out comes a [Set], which finds them in bytes: plain, in base64 at each of its
-// alignments, in hexadecimal, in UTF-16, and escaped for JSON, JavaScript, URLs or HTML. Beside the whole value it finds
-// parts that are as bad: the password of a URL, each line of a key. A [Finding] has the secret's name, the form and the
-// place, and never the value.
+// alignments, in hexadecimal, in UTF-16, and escaped for JSON, JavaScript, URLs or HTML. Besides the whole value it
+// finds parts that are as sensitive: the password of a URL, each line of a key. A [Finding] has the secret's name, the
+// form and the place, and never the value.
 //
-// Values that are easy to guess stand in most files by chance: strength.go has the rules. A Set never changes and is safe for
+// Values that are easy to guess occur in most files by chance: strength.go has the rules. A Set never changes and is safe for
 // concurrent use; a [Stream] belongs to one goroutine. The package makes no errors, reads no files and prints nothing.
 package secretscan
 
@@ -19,7 +19,7 @@ import (
 // Secret is a secret's name and its value.
 type Secret struct{ Name, Value string }
 
-// Options restrict a Set. The zero value finds all values but those that stand anywhere by chance.
+// Options restrict a Set. The zero value finds all values except those that occur by chance.
 type Options struct {
 	// Ordinary are texts that are public anyway, such as the project's name: weak values among them are left out.
 	Ordinary []string
@@ -31,13 +31,13 @@ type Finding struct {
 	Name string // the secret's
 	Part string // the part of the value: "" for all of it, else "password" or "line"
 	Form string // its encoding: "" for none, else "base64", "hexadecimal", "UTF-16", "JSON", "URL" or "HTML"
-	// Weak values are short or usual enough to stand there by chance.
+	// Weak marks a value that is short or usual enough to occur by chance.
 	Weak bool
 	// Start and End are byte offsets; End is exclusive.
 	Start, End int64
 }
 
-// What names the finding, as "base64 of STRIPE_KEY" or "the password in DATABASE_URL".
+// What describes the finding: "base64 of STRIPE_KEY", "the password in DATABASE_URL".
 func (f Finding) What() string {
 	what := "the secret " + f.Name
 	switch f.Part {

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// strength tells whether a value can stand in a file by chance. A value is split at the usual separators of words. A word is
-// letters, or a number; a token that mixes letters, digits and signs more often than words do is random, and counts by its
-// alphabet: 4 bits a character for hexadecimal, 5.2 for lower case and digits, 6 for all letters and digits.
+// strength rates the chance that a value occurs in a file by accident. A value is split at the usual separators of words. A
+// word is letters, or a number; a token that mixes letters, digits and signs more often than words do is random, and counts
+// by its alphabet: 4 bits a character for hexadecimal, 5.2 for lower case and digits, 6 for all letters and digits.
 //
 //	strong: 56 bits or more, with at least 8 different characters; or a UUID. A finding is an error.
 //	weak:   anything else. A finding is a warning.
@@ -36,10 +36,10 @@ const (
 	usualNumber      = 20 // digits
 	bitsOfUUID       = 122
 	bitsOfHex        = 4
-	longHex          = 16 // from here on hexadecimal is no word, however its characters come
+	longHex          = 16 // hexadecimal of this length is never a word
 	wordsLengthCase  = 5  // letters a change of case, at most, in a random text
 	wordsLengthDigit = 8  // characters a change, at most, in a random text with digits
-	anyways          = 3  // so short, anything counts as a word
+	anyways          = 3  // any text this short counts as a word
 )
 
 var (
@@ -54,7 +54,7 @@ var (
 	)
 )
 
-// Strength returns how many bits of a value are random, and whether it is too many to stand anywhere by chance.
+// Strength returns the number of random bits in a value, and whether they are too many for a coincidence.
 func Strength(value string) (bits int, isStrong bool) {
 	s, bits := judge(value)
 	return bits, s == strong
@@ -145,7 +145,7 @@ func kindOf(r rune) int {
 	return kindSign
 }
 
-// judgeToken tells whether a token is random, with how many bits a character, or a word. A capital before a small letter is
+// judgeToken decides whether a token is random, with its bits per character, or a word. A capital before a small letter is
 // no change: words begin so.
 func judgeToken(token string) (random, word bool, bits float64) {
 	var has [kinds]bool

@@ -86,7 +86,7 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// OpenRegular opens a regular file only: opening a pipe would wait for its other end.
+// OpenRegular opens regular files only: opening a pipe would block until its other end is open.
 func OpenRegular(fsys fs.FS, name string) (fs.File, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // This file lists the possible readings of one request path. The members gate judges every such reading: a Worker gets
 // the path as the client sent it, and may decode, merge and resolve it as it likes.
 
-// Bounds of [Readings], which no path of a real program meets.
+// Bounds of [Readings]. Paths of real programs stay below them.
 const (
 	maxReadings     = 256
 	maxReadingBytes = 256 << 10 // of all readings together
@@ -24,11 +24,11 @@ var steps = []func(string) string{
 	func(path string) string { return resolveDots(path, isLooselyDots) },
 }
 
-// Readings returns the path as it was sent (percent-encoded, without its query) and all that programs may make of it:
-// escapes decoded, once and again, slashes merged, dot segments resolved as RFC 3986 does and as the URL standard and
-// servers of Java and Windows do, characters that look like slashes taken for them, a first segment after two slashes taken
-// for a host, a path cut at an encoded "?" or "#", and each of that after any other. It is not ok when there are more than 256, or
-// 256 KiB of them.
+// Readings returns the path as it was sent (percent-encoded, without its query) and all that programs may make of it: escapes
+// decoded, once and again, slashes merged, dot segments resolved as RFC 3986 does and as the URL standard and servers of Java and
+// Windows do, characters that look like slashes taken for them, a first segment after two slashes taken for a host, a path cut at
+// an encoded "?" or "#", and each of that after any other. ok is false when there are more than 256 readings, or more than 256 KiB
+// of them.
 func Readings(sent string) (all []string, ok bool) {
 	seen, size := map[string]bool{sent: true}, len(sent)
 	all = []string{sent}

@@ -32,7 +32,7 @@ func ReservedPath(path string) string {
 }
 
 // CanonicalPath returns a decoded path in Unicode form C, or for one that programs could read in several ways its fault,
-// such as "the path holds a dot segment". Patterns of routes and paths of rules have no such path.
+// such as "the path holds a dot segment". Patterns of routes and paths of rules never have such a fault.
 func CanonicalPath(decoded string) (path, fault string) {
 	if fault := PathFault(decoded); fault != "" {
 		return "", fault
@@ -44,8 +44,8 @@ func CanonicalPath(decoded string) (path, fault string) {
 	return decoded, segmentFault(decoded)
 }
 
-// CanonicalFile returns the path of the file that a decoded path means, in Unicode form C with its slashes merged, or the
-// fault of one that is none.
+// CanonicalFile returns the path of the file for a decoded path, in Unicode form C with its slashes merged, or the fault
+// of the path.
 func CanonicalFile(decoded string) (path, fault string) {
 	if fault := PathFault(decoded); fault != "" {
 		return "", fault

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSource is the most bytes of a line that are kept on each side of a place.
+// MaxSource bounds the bytes of a line that are kept on each side of a place.
 const MaxSource = 512
 
 // Cursor is the position in a file that is read once, from start to end. Lines and columns are 1-based, columns count
@@ -13,7 +13,7 @@ const MaxSource = 512
 type Cursor struct {
 	Line, Column int
 	before       []byte // the end of the line's text before the place
-	Frozen       bool   // the text read now is not the file's own
+	Frozen       bool   // the text being read is not part of the file
 }
 
 // NewCursor returns the position of the first character of a text.

@@ -16,7 +16,7 @@ var keyText = regexp.MustCompile(`(?:[sr]k_(?:live|test)_|sk-|gh[opsu]_|github_p
 	`|[A-Za-z][A-Za-z0-9+.-]*://([^\s"'<>/?#@:]*:[^\s"'<>]*|[^\s"'<>/?#@:]+)@` +
 	`|(?i:(?:^|[^a-z])(?:api|auth|access|db)?(?:key|token|secret|passwd|password|pwd|dsn|credentials?))=([^\s"'<>]+)`)
 
-// keyBegins are the texts of which one is in each key that keyText marks by its beginning.
+// keyBegins are the prefixes of keys that keyText recognizes by their beginning.
 var keyBegins = [...]string{
 	"k_live_", "k_test_", "sk-", "gho_", "ghp_", "ghs_", "ghu_", "github_pat_", "glpat-", "xoxa-", "xoxb-", "xoxp-", "xoxr-",
 	"AKIA", "ASIA", "AIza", "eyJ", "whsec_", "SG.", "npm_", "-----BEGIN",

@@ -16,7 +16,7 @@ type Built struct {
 }
 
 // FindBuilt looks for a built site in a project. The project's own folder counts when it has a start page and no
-// package.json: with one, that page is a source.
+// package.json: with a package.json, the page is a source.
 func FindBuilt(project fs.FS) (Built, bool) {
 	candidates := []string{ // output folders of tools, the unambiguous ones first
 		"dist", "dist/client", "dist/*/browser", "build", "build/client", "out", "_site", nitroPublic, ".svelte-kit/cloudflare",
@@ -24,19 +24,19 @@ func FindBuilt(project fs.FS) (Built, bool) {
 	}
 	if g, ok := FindGenerator(project); ok {
 		candidates = slices.Concat([]string{g.Output}, candidates)
-	} else { // in a project of a generator these are its sources
+	} else { // a generator keeps its sources in these folders
 		candidates = append(candidates, "public", "www", "htdocs", "site")
 	}
 	if dir := viteOutput(project); dir != "" {
 		candidates = slices.Concat([]string{dir}, candidates)
 	}
 	for _, pattern := range candidates {
-		dirs, _ := fs.Glob(project, pattern) // the patterns are in order
+		dirs, _ := fs.Glob(project, pattern) // the patterns are valid
 		for _, dir := range dirs {
 			if info, err := fs.Lstat(project, dir); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-				continue // the target of a link is found under its own name: Nuxt's dist is one
+				continue // the target of a link, such as Nuxt's dist, is found under its own name
 			}
-			if dir == "public" { // Create React App and Vue's command line have the template of a build there
+			if dir == "public" { // Create React App and Vue CLI keep a template there
 				page := textOf(project, "public/index.html")
 				if strings.Contains(page, "%PUBLIC_URL%") || strings.Contains(page, "<%=") {
 					continue

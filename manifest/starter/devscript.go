@@ -15,7 +15,7 @@ type DevServer struct {
 	Text      string // the command line of the script
 }
 
-// FindDevServer looks for a framework with a script that starts its dev server: "dev", or the name in older tools. The project's author
+// FindDevServer looks for a framework with a script that starts its dev server: "dev", or its name in older tools. The project's author
 // wrote the script: ask the person before it runs.
 func FindDevServer(project fs.FS) (DevServer, bool) {
 	f, ok := framework.Find(project)

@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/framework"
 )
 
-// Generator is a program that makes a site of its sources.
+// Generator is a program that builds a site from sources.
 type Generator struct {
 	Name    string // its name for people
 	Output  string // its default output folder
@@ -108,7 +108,7 @@ func byFramework(project fs.FS) (Generator, bool) {
 	return Generator{Name: f.Name, Output: f.Output, Command: f.Command}, ok
 }
 
-// python returns the steps that install the packages of the first existing list, or else one package.
+// python returns the steps that install the packages of the first existing list, or one package without a list.
 func python(project fs.FS, name string, lists ...string) string {
 	const setUp = "      - uses: actions/setup-python@v6\n        with:\n          python-version: \"3.14\"\n"
 	for _, list := range lists {

@@ -65,8 +65,8 @@ func holdsCode(project fs.FS, dir string) bool {
 // hostHeader is a header that another host sends for the paths of a pattern.
 type hostHeader struct{ path, name, value string }
 
-// secretHeaders lists the headers for other hosts that hold a secret: they lock a folder there, and would publish the
-// password here. No text has the value.
+// secretHeaders lists the headers for other hosts that hold a secret: there they lock a folder, here they would
+// publish the password. No text contains the value.
 func secretHeaders(project fs.FS) (list []Left) {
 	for _, config := range []struct {
 		file string
@@ -82,7 +82,7 @@ func secretHeaders(project fs.FS) (list []Left) {
 	return list
 }
 
-// netlifyHeaders reads "[[headers]]". A text that is no TOML has none: Netlify refuses it as well.
+// netlifyHeaders reads "[[headers]]". Invalid TOML has none: Netlify refuses it as well.
 func netlifyHeaders(text string) (list []hostHeader) {
 	var config struct {
 		Headers []struct {

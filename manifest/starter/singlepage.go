@@ -20,19 +20,19 @@ const shellPage = "200.html"
 
 var singlePageLine = regexp.MustCompile(`(?m)^/\*\s+/(index|200)\.html\s+200\b`)
 
-// App is an app of one page: its own router, in the browser, shows the view of a path without a file. The platform has a 404
-// there, so a small Worker answers such a navigation with the page.
+// App is a single-page app: its router in the browser shows the view of a path without a file. The platform responds 404
+// there, so a small Worker serves the page for such navigations.
 type App struct {
 	Page   string // the path of its page: "/", or "/200"
-	Worker string // the module for paths that are no views of the app; empty for none
+	Worker string // the module for paths that are not views of the app; empty for none
 	// WorkerFirst are the patterns of the Worker's own paths: "/api/*", and "!/api/docs/*" for an exception. All other
 	// paths are views; without patterns, navigations to them are. With "/*" among them, a view is a 404 of the Worker.
 	WorkerFirst []string
 }
 
-// FindApp looks for an app of one page in the folder of a built site. The source is the file by which it is recognized: the
+// FindApp looks for a single-page app in the folder of a built site. The source is the file by which it is recognized: the
 // shell page, without a 404.html, a rule of another host for all paths, or a start page with scripts that is the only page. A
-// site with the line "/* /index.html 200" in its "_redirects" needs no Worker for it.
+// site with the line "/* /index.html 200" in its "_redirects" needs no Worker.
 func FindApp(project fs.FS, dir string) (app App, source string, ok bool) {
 	if singlePageLine.MatchString(textOf(project, path.Join(dir, "_redirects"))) {
 		return App{}, "", false

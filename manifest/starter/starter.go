@@ -52,7 +52,7 @@ type File struct {
 	Text []byte
 }
 
-// Files returns the template's files, sorted by path, for a site of that name (see [SiteName]).
+// Files returns the template's files for a site name (see [SiteName]), sorted by path.
 func (t Template) Files(name string) []File {
 	texts := map[string][]byte{}
 	for _, layer := range t.layers {
@@ -98,7 +98,7 @@ func Ignore(before []byte) []byte {
 		all, example := name+"*", "!"+name+".example"
 		switch {
 		case !have[all] && !(have[name] && have[name+".*"]):
-			add = append(add, all, example) // of two lines for a file the last wins
+			add = append(add, all, example) // the last line for a file wins
 		case !have[example]:
 			add = append(add, example)
 		}

@@ -121,7 +121,7 @@ func (w Workflow) begin(b *strings.Builder) {
 	w.prepare(b)
 }
 
-// install writes the steps that get the command: from the cache, else of a release, else built from its source.
+// install writes the steps that get the command: from the cache, else from a release, else built from source.
 func (w Workflow) install(b *strings.Builder) {
 	fmt.Fprintf(b, `      - uses: actions/cache@v4
         id: pages

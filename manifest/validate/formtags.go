@@ -30,7 +30,7 @@ func (a *answers) Shows(target string) bool {
 	return ok || a.Takes(target) || a.rules.Fallback(edgerules.EscapePath(target)).Line > 0
 }
 
-// answersOf returns what answers on the site; it is complete unless a rule of "_redirects" has an error.
+// answersOf returns the answers of the site; they are complete unless a rule of "_redirects" has an error.
 func (b *bundle) answersOf(a *assets) (site *answers, complete bool) {
 	site = &answers{routes: b.RouteTable(b.Routes()), worker: b.Has("/entry"), files: fileindex.Of(a.files)}
 	if b.NoEdgeRules {
@@ -41,7 +41,7 @@ func (b *bundle) answersOf(a *assets) (site *answers, complete bool) {
 	return site, !found.HasErrors()
 }
 
-// checkFormTags warns of forms that never arrive, or lose something on their way.
+// checkFormTags warns of forms whose posts never arrive or lose content.
 func (b *bundle) checkFormTags(tags []htmlforms.Tag, a *assets) {
 	if len(tags) == 0 {
 		return

@@ -15,11 +15,11 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// This file warns of members routes that guard less than their author thinks: nothing, for a slip of the pen, or a file whose
-// bytes everyone may see under another name.
+// This file warns of members routes that guard less than their author thinks: nothing, because of a typo, or a file whose
+// bytes are public under another name.
 
-// checkGuards warns of members routes under which no file lies. Where there is a Worker, it may answer them; an error may hide
-// that there is one.
+// checkGuards warns of members routes under which no file lies. It does not warn when a Worker may serve the paths, or when an
+// error may hide a Worker.
 func (b *bundle) checkGuards(a *assets) {
 	if b.Has("/entry") || b.Diagnostics.HasErrors() {
 		return
@@ -28,7 +28,7 @@ func (b *bundle) checkGuards(a *assets) {
 	table := b.RouteTable(b.Routes())
 	for _, r := range b.Routes() {
 		if r.Access != manifest.Members || table.Reach(r.Pattern).Path == "" {
-			continue // the second is warned of already
+			continue // the duplicate has a warning already
 		}
 		if guards == nil {
 			guards = table.Guarding(func(yield func(string) bool) {
@@ -52,7 +52,7 @@ func (b *bundle) checkGuards(a *assets) {
 	}
 }
 
-// nearPattern proposes a pattern that guards files, in the place of one that guards none; "" where none is near.
+// nearPattern proposes a pattern that guards files in place of one that guards none; "" when none is near.
 func nearPattern(a *assets, pattern string) string {
 	const most = 2000 // comparing takes its time
 	base, tree := strings.CutSuffix(pattern, "/*")
@@ -94,7 +94,7 @@ func (b *bundle) checkCopies(a *assets) {
 	if b.unread || !table.HasMembers() {
 		return
 	}
-	sizes := map[int64][2]bool{} // which kinds of files there are: public ones, and for members
+	sizes := map[int64][2]bool{} // whether a size has public files, and files for members
 	sizeOf := make([]int64, len(a.entries))
 	for i, e := range a.entries {
 		info, err := e.Entry.Info()

@@ -31,8 +31,8 @@ const (
 	maxLeaksReported   = 20
 )
 
-// fingerprint is a piece of a page's text that other files hardly have by chance: several words of one line, all of them
-// characters that scripts and data do not encode.
+// fingerprint is a piece of a page's text that other files rarely contain by chance: several words of one line, without
+// characters that scripts and data encode.
 type fingerprint [fingerprintBytes]byte
 
 // leaks has the fingerprints of the members' pages.
@@ -42,8 +42,8 @@ type leaks struct {
 	left   int64               // bytes that may still be read
 	pages  []string            // members' pages with fingerprints
 	page   map[fingerprint]int // index of the page; common for one that several have
-	enough []int               // how many different ones of a page are no accident
-	begins [1 << 16]bool       // whether a fingerprint begins with two bytes
+	enough []int               // the number of different ones of a page that is no coincidence
+	begins [1 << 16]bool       // whether a fingerprint begins with these two bytes
 }
 
 const common = -1 // the page of a fingerprint that several pages have

@@ -12,8 +12,7 @@ import (
 )
 
 // checkMigrations looks at the names and the texts of the migrations. Errors are placed in their files; warnings at p, in the
-// manifest, where their folder is named. Whether the migrations apply, and create the tables that the manifest names, only
-// running them can tell.
+// manifest, where their folder is named. Only a run shows whether the migrations apply and create the tables of the manifest.
 func (b *bundle) checkMigrations(p jsontree.Pointer, dir string) {
 	folder, err := migrationfiles.Read(b.fsys, dir)
 	if err != nil {

@@ -23,10 +23,10 @@ const (
 	maxLinkPage      = 4 << 20
 	maxLinkTargets   = 100_000
 	maxLinksReported = 100
-	maxLinksCompared = 1_000 // files among which the one that was meant is looked for
+	maxLinksCompared = 1_000 // files that are compared for a suggestion
 )
 
-// links has what is known of the addresses that pages lead to.
+// links holds the addresses to which pages lead, and their targets.
 type links struct {
 	*bundle
 	site   *answers
@@ -46,8 +46,8 @@ type brokenLink struct {
 	file string
 }
 
-// checkLinks warns of each address on this site that a page leads to, or loads, and that nothing answers. Where the Worker, the platform or
-// a rule of "_redirects" may answer, it says nothing.
+// checkLinks warns of each address on this site that a page links to or loads and that has no answer. It assumes that the Worker, the
+// platform and the rules of "_redirects" answer their paths.
 func (b *bundle) checkLinks(a *assets) {
 	site, complete := b.answersOf(a)
 	if b.unread || a.refused > 0 || !complete || b.showsAppAt404(a) {
@@ -67,7 +67,7 @@ func isPage(file string) bool {
 	return ext == ".html" || ext == ".htm"
 }
 
-// showsAppAt404 reports whether the page for what is not found is the site's first: a host's usual way to send every path to a script.
+// showsAppAt404 reports whether 404.html is a copy of the start page: a common way to send every path to a script.
 func (b *bundle) showsAppAt404(a *assets) bool {
 	read := func(name string) []byte {
 		text, err := sitepath.ReadFile(b.fsys, path.Join(a.dir, name), maxLinkPage)
@@ -154,7 +154,7 @@ func (l *links) report() {
 	}
 }
 
-// fix names the page that was probably meant.
+// fix suggests the page that the author probably meant.
 func (l *links) fix(target string) string {
 	if l.pages == nil && len(l.files) <= maxLinksCompared {
 		for _, name := range l.files {

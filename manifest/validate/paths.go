@@ -25,7 +25,7 @@ type bundle struct {
 	fsys fs.FS
 }
 
-// exists reports whether there is anything at the path that a value names.
+// exists reports whether the path in a value exists.
 func (b *bundle) exists(p jsontree.Pointer) bool {
 	declared, ok := b.Str(p)
 	if !ok {
@@ -99,8 +99,8 @@ func (b *bundle) missingFix(name string, wantDir bool) string {
 	return cmp.Or(b.nearPath(name), "create or build it, or correct the path")
 }
 
-// nearPath proposes a path for a missing one: an entry of the same folder whose name differs in case only, or in its
-// extension, or that is near.
+// nearPath proposes a path for a missing one: an entry of the same folder with a similar name, or one that differs
+// only in case or extension.
 func (b *bundle) nearPath(name string) string {
 	dir, base := path.Split(name)
 	dir, ok := b.anyCase(path.Clean(dir))
@@ -165,8 +165,8 @@ func (b *bundle) hasDiskSpelling(name string) bool {
 	return true
 }
 
-// lists reports whether a folder has an entry of exactly that name; one that may not be listed has it. It reads the folder
-// itself: a watcher of the reads would take [fs.ReadDir] for a read of all its files.
+// lists reports whether a folder has an entry of exactly that name; a folder without read permission counts as having it.
+// It reads the folder itself: a watcher of the reads would take [fs.ReadDir] for a read of all its files.
 func (b *bundle) lists(dir, name string) bool {
 	f, err := b.fsys.Open(dir)
 	if err != nil {

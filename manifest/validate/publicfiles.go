@@ -37,7 +37,7 @@ type assets struct {
 // checkAssets walks the public files and compares them with the routes and forms. It returns their paths on the site, without a
 // leading slash.
 func (b *bundle) checkAssets(dir string) []string {
-	for _, p := range []jsontree.Pointer{"/entry", "/bindings/database/migrations"} { // left out, unlike the files beside them
+	for _, p := range []jsontree.Pointer{"/entry", "/bindings/database/migrations"} { // not served, unlike the files beside them
 		if name, ok := b.Str(p); ok && dir == "." {
 			b.Warn(diagnostic.CodeAssetSource, "/assets",
 				fmt.Sprintf("the assets folder is the site's own, and holds %s, the site's %s", sourcetext.Quote(name), p.Label()),
@@ -128,7 +128,7 @@ func (b *bundle) checkAsset(a *assets, e publicfiles.Entry) {
 		a.files = append(a.files, e.Path)
 		if !b.unread {
 			a.entries = append(a.entries, e)
-			if !strings.HasSuffix(e.File, e.Path) { // a build says so itself
+			if !strings.HasSuffix(e.File, e.Path) { // a build reports it itself
 				a.renamed = append(a.renamed, e.File)
 			}
 		}
@@ -140,7 +140,7 @@ func (b *bundle) checkAsset(a *assets, e publicfiles.Entry) {
 	}
 }
 
-// checkSize refuses a file that no upload takes, before an upload.
+// checkSize refuses a file that is too large for an upload.
 func (b *bundle) checkSize(a *assets, e publicfiles.Entry) {
 	if !b.upload {
 		return
@@ -166,8 +166,8 @@ func (b *bundle) refuseAsset(a *assets, fault diagnostic.Diagnostic) {
 	}
 }
 
-// checkSecret refuses a file or folder whose name is usual for secrets. The upload refuses the name whatever the contents. The
-// folders of tools at the root of every project are left out, and no mistake there.
+// checkSecret refuses a file or folder whose name is usual for secrets. The upload refuses the name whatever the contents. It
+// ignores the folders of tools at the root of every project.
 func (b *bundle) checkSecret(a *assets, e publicfiles.Entry) {
 	if !publicfiles.HoldsSecrets(path.Base(e.File)) || e.File == ".git" || e.File == ".pages" {
 		return
@@ -208,7 +208,7 @@ func (b *bundle) refuseSecret(a *assets, code, msg, fix string) {
 func (b *bundle) checkCoverage(a *assets) {
 	routes := b.Routes()
 	table := b.RouteTable(routes)
-	trees := map[string]manifest.Rank{} // how specific a route for all below each folded path would be
+	trees := map[string]manifest.Rank{} // the rank of a route for everything below each folded path
 	for _, r := range routes {
 		if r.Access == manifest.Members && !strings.HasSuffix(r.Pattern, "/*") {
 			folded := sitepath.FoldPath(r.Pattern)

@@ -50,7 +50,7 @@ func RuntimeFlags(text []byte, file string, config []byte) ([]string, diagnostic
 		return nil, nil // as in a build
 	}
 	d := manifest.ParseDocument(manifest.FileName, text)
-	d.Diagnostics = nil // they were reported before
+	d.Diagnostics = nil // the first check reported them
 	c := &runtimeConfig{bundle: &bundle{Document: d}, file: file, where: sourcetext.NewLines(string(config))}
 	flags := c.flags()
 	return flags, d.Diagnostics

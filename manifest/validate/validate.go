@@ -46,10 +46,10 @@ func (c Checker) Load(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.L
 	return load(fsys, name, &purpose{Checker: c})
 }
 
-// LoadForBuild is Load before a build: it leaves the search for private keys ([publicfiles.HoldsKey]) to the build, which
-// reads every public file. It reads pages for their forms all the same. It also returns the listing of the public files, for the build;
-// nil for a site without a folder of them, a refused one, or one that it did not read completely. listed is the manifest's own folder as
-// an [os.Root] has it, which looks at files as it lists them.
+// LoadForBuild is Load before a build: it leaves the search for private keys ([publicfiles.HoldsKey]) to the build, which reads every
+// public file. It still reads pages for their forms. It also returns the listing of the public files, for the build; nil for a site
+// without a folder of them, a refused one, or one that it did not read completely. listed is the manifest's own folder as an [os.Root]
+// has it, which looks at files as it lists them.
 func (c Checker) LoadForBuild(fsys, listed fs.FS, name string) (*manifest.Manifest, *publicfiles.Listing, diagnostic.List) {
 	to := purpose{Checker: c, unread: true, listed: listed}
 	m, diags := load(fsys, name, &to)
@@ -59,8 +59,8 @@ func (c Checker) LoadForBuild(fsys, listed fs.FS, name string) (*manifest.Manife
 	return m, to.listing, diags
 }
 
-// LoadForUpload is [Load] before publishing: more public files than an upload takes are an error. On this machine such a site
-// runs.
+// LoadForUpload is [Load] before publishing: more public files than an upload takes are an error. Such a site still runs on
+// this machine.
 func LoadForUpload(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List) {
 	return load(fsys, name, &purpose{upload: true})
 }
@@ -131,7 +131,7 @@ func (b *bundle) check() []string {
 	if !b.upstream || b.exists("/entry") {
 		b.checkPath("/entry", false)
 	}
-	if !b.upstream { // else neither files nor members pages are there to be looked at
+	if !b.upstream { // else there are no files and no members pages to check
 		b.checkPublic()
 	}
 	const migrations = jsontree.Pointer("/bindings/database/migrations")

@@ -18,7 +18,7 @@ const outputFolder = ".cloudflare/output"
 
 var (
 	outputVersion  = regexp.MustCompile(`^v\d+$`)
-	outputVersions = []string{"v0", "v1"} // alike in all that is read here
+	outputVersions = []string{"v0", "v1"} // they differ in nothing that is read here
 	// sourceConfigs are the names of the configuration that a Build Output is made from.
 	sourceConfigs = []string{"cloudflare.config.ts", "cloudflare.config.mts", "cloudflare.config.js", "cloudflare.config.mjs"}
 )
@@ -63,7 +63,7 @@ func readBuildOutput(fsys fs.FS) (*config, error) {
 	return c, nil
 }
 
-// unbuiltSource returns an empty configuration for a project whose build is to make one; nil for any other.
+// unbuiltSource returns an empty configuration for a project whose build has not made one yet; nil for any other.
 func unbuiltSource(fsys fs.FS) *config {
 	for _, name := range sourceConfigs {
 		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {

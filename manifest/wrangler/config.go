@@ -25,8 +25,8 @@ const pointerFile = ".wrangler/deploy/config.json"
 // Files returns the names of configurations, in the order in which wrangler looks for them.
 func Files() []string { return []string{"wrangler.json", "wrangler.jsonc", "wrangler.toml"} }
 
-// exampleNames matches the names of configurations in repositories whose users write their own: they lack only the ids of
-// accounts, which mean nothing here.
+// exampleNames matches the names of configurations in repositories whose users write their own: they lack only account
+// ids, which are not needed here.
 var exampleNames = regexp.MustCompile(`^wrangler(?:[.-](?:example|sample|template))?\.(jsonc?|toml)(?:[.-](?:example|sample|template))?$`)
 
 // config is a parsed configuration.
@@ -75,7 +75,7 @@ func readGenerated(fsys fs.FS) (*config, error) {
 	to, _ := pointer.keys["configPath"].(string)
 	c, err := read(fsys, path.Join(path.Dir(pointerFile), clean(to)))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
-		return nil, nil // removed since, or of another project
+		return nil, nil // removed, or part of another project
 	}
 	if err != nil {
 		return nil, err
@@ -88,9 +88,9 @@ func readGenerated(fsys fs.FS) (*config, error) {
 	return c, nil
 }
 
-// awaitsBuild reports whether the output of a build is missing: the folder of a Pages project, or a Worker of which the
-// configuration names the source. A source is built with Cloudflare's plugin for Vite, which some list without using it, or
-// is a module of a package.
+// awaitsBuild reports whether the output of a build is missing: the folder of a Pages project, or a Worker whose source the
+// configuration names. Cloudflare's plugin for Vite builds that source, or it is a module of a package; some projects list
+// the plugin without using it.
 func awaitsBuild(fsys fs.FS, own *config) bool {
 	if slices.Contains(sourceConfigs, own.file) {
 		return true

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// NoBundle reports whether a wrangler configuration in the folder of a site, or in that of the Worker's entry, says no_bundle
+// NoBundle reports whether a wrangler configuration in the folder of a site, or in that of the Worker's entry, sets no_bundle
 // for this entry, or the entry is in a Build Output: another tool has bundled it. The entry is relative to the site's folder.
 func NoBundle(dir, entry string) bool {
 	if entry = clean(entry); !fs.ValidPath(entry) {

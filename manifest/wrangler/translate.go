@@ -17,14 +17,14 @@ import (
 	"github.com/pages-toolchain/pages/manifest/migrationfiles"
 )
 
-// translator reads the keys of one configuration and removes those it has read.
+// translator reads the keys of one configuration and removes each one it has read.
 type translator struct {
 	*Translation
 
 	fsys     fs.FS
 	keys     map[string]any
 	dir      string   // of the configuration, where its paths begin
-	declares string   // the configuration in which the platform reads flags, if there is one
+	declares string   // the configuration from which the platform reads flags, if any
 	declared []string // its flags
 }
 
@@ -35,7 +35,7 @@ func (r *translator) file(name string) string { return path.Join(r.dir, clean(na
 func (r *translator) read(devVars []string) {
 	r.code()
 	r.assets()
-	if r.Manifest.Entry != "" { // it responds where no file does, as under wrangler
+	if r.Manifest.Entry != "" { // the Worker serves paths without a file, as under wrangler
 		r.Manifest.Routes = []manifest.Route{{Pattern: "/*", Access: manifest.Public}}
 	}
 	r.databases()
@@ -216,8 +216,7 @@ func (r *translator) database(key, name string, db map[string]any) {
 		"the platform creates the database; copy the rows with wrangler d1 export and pages db import")
 }
 
-// folder finds a folder that begins where the configuration lies or, as some builds leave it, where the project does. It returns
-// "" where there is none.
+// folder finds a folder relative to the configuration or, for the output of some builds, to the project. It returns "" for none.
 func (r *translator) folder(name string) string {
 	for _, dir := range []string{r.file(name), clean(name)} {
 		if info, err := fs.Stat(r.fsys, dir); err == nil && info.IsDir() {
@@ -290,7 +289,7 @@ func (r *translator) variables() {
 	}
 }
 
-// secret declares a secret, unless a binding has its name or no manifest could.
+// secret declares a secret, unless a binding has its name or the name is invalid.
 func (r *translator) secret(key, name string) bool {
 	b := &r.Manifest.Bindings
 	taken := []string{manifest.DatabaseName, manifest.ProjectDatabaseName, manifest.ImagesName, manifest.AssetsName}
@@ -311,8 +310,8 @@ func (r *translator) secret(key, name string) bool {
 	return true
 }
 
-// compatibility reads date and flags. The platform reads flags in the project's JSON configuration itself, and then
-// none in the manifest.
+// compatibility reads date and flags. The platform reads flags from the project's JSON configuration, if it has
+// any, and then none from the manifest.
 func (r *translator) compatibility() {
 	flags := texts(r.take("compatibility_flags"))
 	r.date(flags)
@@ -370,8 +369,8 @@ func (r *translator) date(flags []string) {
 	}
 }
 
-// nodeByItself is the first compatibility date at which workerd has nodejs_compat on without the flag. On the platform a
-// Worker needs the flag for the modules of Node.js, which the output of frameworks for newer dates imports.
+// nodeByItself is the first compatibility date at which workerd enables nodejs_compat without the flag. On the platform
+// a Worker needs the flag for the modules of Node.js, which the output of frameworks for newer dates imports.
 const nodeByItself = "2026-08-04"
 
 // impliedFlags are flags in wide use that are on by default at the platform's date (workerd, compatibility-date.capnp).
@@ -396,7 +395,7 @@ func (r *translator) flag(key, flag string) {
 	}
 }
 
-// texts returns a list's items, empty for one that is no text.
+// texts returns a list's items, "" for an item of another type.
 func texts(v any) []string {
 	items, _ := v.([]any)
 	list := make([]string, len(items))

@@ -2,8 +2,8 @@
 //
 // In goes the project's folder with its wrangler.json, wrangler.jsonc or wrangler.toml, an example of one, the one that a build
 // generated, or a Build Output of Cloudflare's command cf; out comes a [Translation]: the manifest, and a [Note] for every key that
-// the manifest lacks or treats otherwise. Nothing is left out without a note. An error means that the file cannot be read in the
-// format of its name.
+// the manifest lacks or treats differently. Every omission has a note. An error means that the file cannot be read in the format of
+// its name.
 //
 // The package writes nothing and is safe for concurrent use.
 package wrangler
@@ -23,11 +23,11 @@ import (
 type Effect string
 
 const (
-	// Lost means that the platform lacks it: code that relies on it will fail.
+	// Lost marks a feature that the platform lacks: code that relies on it will fail.
 	Lost Effect = "lost"
-	// Changed means that the platform differs: the author has something to do, or to know.
+	// Changed marks a difference of the platform that the author must know or act on.
 	Changed Effect = "changed"
-	// Unneeded means that the platform needs no setting.
+	// Unneeded marks a setting that the platform does not need.
 	Unneeded Effect = "unneeded"
 )
 
@@ -47,13 +47,13 @@ type Translation struct {
 	Unbuilt bool
 	// IsSource means that the configuration is code, of which only the build's output can be translated.
 	IsSource   bool
-	SinglePage *SinglePage // the app of one page in the configuration; nil for none
+	SinglePage *SinglePage // the single-page app in the configuration; nil for none
 	Notes      []Note      // sorted by effect, the gravest first, and then by key
 	// Vars are the plain variables, which the manifest declares as secrets: the platform has no others.
 	Vars map[string]string
 }
 
-// SinglePage means that a navigation to an unknown path gets the start page.
+// SinglePage is set when a navigation to an unknown path gets the start page.
 type SinglePage struct {
 	// WorkerFirst are the patterns of paths for the Worker: "/api/*", "!/api/docs/*" for an exception, and "/*" for all.
 	WorkerFirst []string

@@ -1,9 +1,9 @@
 // Package dbfile is about SQLite databases as files: their names as SQLite's URIs, copies
 // page by page, full disks, and bounds on temporary files.
 //
-// A copy is made by SQLite's backup, which keeps every page as it is: VACUUM INTO may
-// renumber rowids that a site relies on. It holds one moment of the database, and others
-// go on writing. Errors are SQLite's, the context's, or ErrDriver.
+// A copy is made by SQLite's backup, which keeps every page as it is: VACUUM INTO may renumber
+// rowids that a site relies on. It is a consistent snapshot, and does not stop other writers.
+// Errors are SQLite's, the context's, or ErrDriver.
 package dbfile
 
 import (
@@ -22,7 +22,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// ErrDriver says that a connection is of another driver than modernc.org/sqlite.
+// ErrDriver means that a connection does not belong to modernc.org/sqlite.
 var ErrDriver = errors.New("the database is not opened by the SQLite driver this is built on")
 
 // fullSync makes SQLite's syncs reach the disk on macOS too, where fsync leaves data in the
@@ -30,8 +30,8 @@ var ErrDriver = errors.New("the database is not opened by the SQLite driver this
 // changes nothing.
 const fullSync = "_pragma=fullfsync(1)"
 
-// URI returns a file with a query in SQLite's form. SQLite takes the name after "//" at the front for a host: a path that
-// begins so, on a share of Windows, gets an empty one. Syncs of its connections reach the disk.
+// URI returns a file with a query in SQLite's form. SQLite reads a name after a leading "//" as a host, so a path that
+// begins with "//", on a share of Windows, gets an empty host. Syncs of its connections reach the disk.
 func URI(file, query string) string {
 	slashed := filepath.ToSlash(file)
 	switch {
@@ -47,8 +47,8 @@ func URI(file, query string) string {
 	return u.String()
 }
 
-// Copy writes the database of conn to a new file, which it does not sync: after a crash it may
-// be no database, so it must not have its final name yet.
+// Copy writes the database of conn to a new file, without a sync: after a crash the file may be
+// invalid, so it must not have its final name yet.
 func Copy(ctx context.Context, conn *sql.Conn, file string) error {
 	return with(conn, func(c copier) error {
 		b, err := c.NewBackup(URI(file, "_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)"))
@@ -59,8 +59,8 @@ func Copy(ctx context.Context, conn *sql.Conn, file string) error {
 	})
 }
 
-// Restore replaces the contents of conn's database by those of the one at a URI. It is one
-// transaction: a crash leaves the old contents or the new ones, and other connections go on.
+// Restore replaces the contents of conn's database with those of the database at a URI. It is one
+// transaction: a crash leaves the old contents or the new ones, and other connections stay usable.
 func Restore(ctx context.Context, conn *sql.Conn, uri string) error {
 	return with(conn, func(c copier) error {
 		b, err := c.NewRestore(uri)
@@ -76,7 +76,7 @@ func InMemory(ctx context.Context, conn *sql.Conn) (made driver.Conn, err error)
 	return CopyTo(ctx, conn, "")
 }
 
-// CopyTo copies the database of conn to a new one at a URI, and returns a connection to it. "" is a private one in memory.
+// CopyTo copies the database of conn to a new one at a URI, and returns a connection to it. "" creates a private one in memory.
 func CopyTo(ctx context.Context, conn *sql.Conn, uri string) (made driver.Conn, err error) {
 	err = with(conn, func(c copier) error {
 		b, err := c.NewBackup(uri)
@@ -133,9 +133,9 @@ func SyncFolder(open func(name string) (*os.File, error), name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// FullDisk reports whether an error of a database in a folder means that the disk is full. SQLite says so for the database's
-// own file; for the shared memory beside it, which it makes when it opens one, it says "disk I/O error": then FullDisk tries
-// to write a file of its size.
+// FullDisk reports whether an error of a database in a folder means that the disk is full. SQLite reports a full disk only
+// for the database's own file. For the shared memory file beside it, it reports "disk I/O error": then FullDisk tries to
+// write a file of that size.
 func FullDisk(folder string, err error) bool {
 	if isFull(err) {
 		return true

@@ -2,10 +2,10 @@ package dbfile
 
 import "strings"
 
-// QuoteName returns the name of a table or column as SQL has it in quotation marks.
+// QuoteName returns the name of a table or column in SQL's quotation marks.
 func QuoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// UnquoteName returns the name that a token of SQL means, with quotation marks or without.
+// UnquoteName returns the name in a token of SQL, quoted or not.
 func UnquoteName(token string) string {
 	if len(token) < 2 || !strings.Contains("\"'`[", token[:1]) {
 		return token
@@ -27,5 +27,5 @@ func FoldName(name string) string {
 	}, name)
 }
 
-// SameName reports whether SQLite takes two names for one.
+// SameName reports whether two names are equal to SQLite.
 func SameName(a, b string) bool { return FoldName(a) == FoldName(b) }

@@ -11,16 +11,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Replacement replaces the contents of a database by those of another, as Restore does, in three steps: other writers wait
-// from Replace to the end, and readers see the old contents until Commit. One of Commit and Abort is called, once, and
-// conn is used for nothing else before.
+// Replacement is Restore in three steps: other writers wait from Replace to the end, and readers see the old contents
+// until Commit. Call either Commit or Abort, once, and use conn for nothing else until then.
 type Replacement struct {
 	conn   *sql.Conn
 	backup *sqlite.Backup
 }
 
-// Replace takes the write lock of conn's database, for which it waits half a minute at most. The database at uri may still be
-// changed until Copy.
+// Replace takes the write lock of conn's database, and waits for it for up to 30 seconds. The database at uri may still
+// change until Copy.
 func Replace(ctx context.Context, conn *sql.Conn, uri string) (*Replacement, error) {
 	r := &Replacement{conn: conn}
 	err := with(conn, func(c copier) (err error) {
@@ -42,8 +41,8 @@ func Replace(ctx context.Context, conn *sql.Conn, uri string) (*Replacement, err
 	return r, nil
 }
 
-// WaitForWriters calls lock, which takes the write lock of conn's database, again and again while another writer has it, for
-// half a minute at most. Where many write, SQLite's own busy handler asks too seldom to come in between two of them.
+// WaitForWriters calls lock, which takes the write lock of conn's database, repeatedly while another writer holds it, for up
+// to 30 seconds. With many writers, SQLite's own busy handler tries too rarely to get a turn.
 func WaitForWriters(ctx context.Context, conn *sql.Conn, lock func() error) (err error) {
 	const (
 		timeout = 30 * time.Second
@@ -76,7 +75,7 @@ func WaitForWriters(ctx context.Context, conn *sql.Conn, lock func() error) (err
 	}
 }
 
-// Copy writes everything that needs room on the disk. It takes effect only with Commit.
+// Copy writes everything that needs disk space. Only Commit makes it take effect.
 func (r *Replacement) Copy(ctx context.Context) error {
 	const pages = 4096
 	return with(r.conn, func(copier) error {

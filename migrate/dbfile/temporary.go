@@ -10,9 +10,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Temporary is a bound on SQLite's temporary files, into which it sorts and materializes data that does not fit into memory; SQLite
-// itself has no bound. It is a VFS as the system's, except for writes to files that are deleted when they are closed. Its connections are
-// opened with its name as the query parameter vfs.
+// Temporary bounds SQLite's temporary files, which hold sorted and materialized data that does not fit into memory; SQLite has no such
+// bound. It is the system's VFS, except for writes to files that are deleted on close. Open connections with its name as the query
+// parameter vfs.
 type Temporary struct {
 	// PerFile bounds one file, Together all files of all connections, in bytes. A write
 	// beyond a bound fails with SQLITE_FULL.
@@ -68,10 +68,10 @@ func (b *Temporary) Register(name string) error {
 // Taken is the size of all temporary files together.
 func (b *Temporary) Taken() int64 { return b.taken.Load() }
 
-// Refused is the number of writes so far that were beyond a bound, Failed that of those which the system refused.
+// Refused is the number of writes that exceeded a bound so far, Failed the number that the system refused.
 func (b *Temporary) Refused() int64 { return b.refused.Load() }
 
-// Failed is explained at [Temporary.Refused].
+// Failed: see [Temporary.Refused].
 func (b *Temporary) Failed() int64 { return b.failed.Load() }
 
 // at returns the value at an address of the translated C.
@@ -84,8 +84,8 @@ type (
 	closeFunc = func(tls *libc.TLS, file uintptr) int32
 )
 
-// Functions as the translated C calls them: a pointer to a pointer to the code, which is
-// constant for a function that is no closure.
+// Functions as the translated C calls them: a pointer to a pointer to the code, which is constant
+// for a function that is not a closure.
 var (
 	openC     = *(*uintptr)(unsafe.Pointer(&struct{ f openFunc }{openTemporary}))
 	writeC    = *(*uintptr)(unsafe.Pointer(&struct{ f writeFunc }{writeTemporary}))
@@ -114,7 +114,7 @@ func openTemporary(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags
 	return rc
 }
 
-// boundedMethods returns the methods of a file with ours among them; 0 when there is no memory.
+// boundedMethods returns the methods of a file with ours among them; 0 without memory.
 func boundedMethods(tls *libc.TLS, methods uintptr) uintptr {
 	making.Lock()
 	defer making.Unlock()

@@ -16,15 +16,15 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// Add makes a point of the database in a file, which others may go on writing: it is the database at one moment. The point is
-// durable when Add returns. A point that is made for ReasonInterval, and would have the same contents as the newest one, is
-// not added: Add returns the newest one and false. Older points may go, by Rule and Limits.
+// Add creates a point of the database in a file: a consistent snapshot, while others may write. The point is durable when Add
+// returns. For ReasonInterval with the contents of the newest point, it adds none and returns the newest and false. It may
+// remove older points, by Rule and Limits.
 func (s Store) Add(ctx context.Context, file string, about About) (p Point, added bool, err error) {
 	return s.addAt(ctx, file, about, s.Now())
 }
 
-// Adopt makes a point of a copy of the database that an earlier version of this program made, as Add does. Call it with the
-// oldest copy first. A copy that has a point already, or no table, gets none.
+// Adopt creates a point from a copy of the database that an earlier version of this program made. Call it with the oldest
+// copy first. A copy that already has a point, or no table, gets none.
 func (s Store) Adopt(ctx context.Context, file string, at time.Time) (added bool, err error) {
 	_, added, err = s.addAt(ctx, file, About{Reason: ReasonCopy}, at)
 	return added, err
@@ -126,7 +126,7 @@ func rootOf(pageSize, pages int64, groups []byte) []byte {
 	return sum[:]
 }
 
-// addition takes the pages of a database into the store.
+// addition stores the pages of a database.
 type addition struct {
 	ctx  context.Context // of the one Add
 	conn *sql.Conn       // of the store
@@ -170,7 +170,7 @@ func (a *addition) close() error {
 	return errors.Join(errs...)
 }
 
-// copyPages reads all pages of a database, and stores those that the store lacks.
+// copyPages reads all pages of a database, and stores the missing ones.
 func (a *addition) copyPages(from *sql.Conn) (err error) {
 	defer func() { err = errors.Join(err, a.close()) }()
 	if err := a.prepare(); err != nil {
@@ -252,13 +252,13 @@ func (a *addition) storeGroup(sum []byte) error {
 	return err
 }
 
-// userTables are the tables of a schema but SQLite's, the platform's and shadow tables. Its parameter is the
-// name of the schema.
+// userTables selects the tables of a schema except SQLite's, the platform's and shadow tables. Its parameter
+// is the name of the schema.
 const userTables = `SELECT name, type, wr FROM pragma_table_list WHERE schema = ? AND type IN ('table', 'virtual')
 	AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name NOT LIKE '\_pages\_%' ESCAPE '\' AND name NOT LIKE '\_cf\_%' ESCAPE '\'
 	ORDER BY name`
 
-// Count returns the tables of the database in a file with their rows, as a Point has them.
+// Count returns the tables of the database in a file with their numbers of rows, like a Point.
 func Count(ctx context.Context, file string) (tables []Table, err error) {
 	v, err := openView(ctx, file)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 
 // The causes of a Loss.
 const (
-	CauseGone    = "restore"        // rows that are there now and would not be
-	CauseChanged = "restore values" // rows that would have the values of then
+	CauseGone    = "restore"        // present rows that the restore would remove
+	CauseChanged = "restore values" // rows that would get their old values
 )
 
 // Loss counts the rows or columns that the restore would remove from a table.
 type Loss struct {
 	Table  string
-	Column string // whose values would be gone; "" for whole rows
+	Column string // whose values would be lost; "" for whole rows
 	Rows   int64
 	Cause  string
 }
@@ -36,9 +36,8 @@ type Difference struct {
 	Tables []RowCount // of tables whose number of rows changes
 }
 
-// Compare returns the changes if the database in the file then takes the place of the one in the file now. Rows are
-// the same when they have the same key, or the same rowid where a table has no key, and are changed when one of their values
-// differs.
+// Compare returns the changes if the database in the file then replaces the one in the file now. Rows with the same key are
+// the same, or with the same rowid in a table without a key; a row is changed when one of its values differs.
 func Compare(ctx context.Context, now, then string) (d Difference, err error) {
 	v, err := open(ctx, ":memory:", "")
 	if err != nil {
@@ -158,12 +157,12 @@ func (t tablePair) compare(ctx context.Context, there bool) (lost []Loss, count 
 	return lost, count, nil
 }
 
-// rows returns the rows that would be gone or have other values.
+// rows returns the rows that would be removed or get other values.
 func (t tablePair) rows(ctx context.Context, columns, others []column) (lost []Loss, err error) {
 	key, ok := keyOf(columns, others, t.table)
 	if !ok {
 		list := strings.Join(namesOf(columns, others), ", ")
-		rows := func(schema string) string { // equal ones have numbers
+		rows := func(schema string) string { // equal rows are numbered
 			return "SELECT " + list + ", row_number() OVER (PARTITION BY " + list + ") FROM " + t.name(schema)
 		}
 		query := "SELECT count(*) FROM (" + rows(t.now) + " EXCEPT " + rows(t.past) + ")"
@@ -246,8 +245,8 @@ func namesOf(columns, others []column) (names []string) {
 	return names
 }
 
-// keyOf returns the quoted names of the columns that identify the rows of both tables: the primary key, or a name of the rowid. It is false
-// when they have no such thing in common.
+// keyOf returns the quoted names of the columns that identify the rows of both tables: the primary key, or a name of the rowid. It returns
+// false when they have none in common.
 func keyOf(columns, others []column, t tableKind) (key []string, ok bool) {
 	mine, theirs := primaryKey(columns), primaryKey(others)
 	switch {

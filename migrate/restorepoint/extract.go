@@ -15,7 +15,7 @@ import (
 )
 
 // Extract writes the database of a point to a new file, synced. Each page is compared with its hash: a damaged point is a
-// *DamagedError, and leaves no file. An id that the store does not have is ErrUnknown.
+// *DamagedError, and leaves no file. An unknown id gives ErrUnknown.
 func (s Store) Extract(ctx context.Context, id, file string) (p Point, err error) {
 	number, ok := numberOf(id)
 	if !ok {

@@ -1,18 +1,17 @@
 // Package restorepoint keeps restore points of one SQLite database: its contents at earlier moments, from which rows can be
-// brought back.
+// restored.
 //
-// In go the file of a database that others may be writing, and the reason for a point ([Store.Add]), or a copy that was made earlier
-// ([Store.Adopt]); out come the points ([Store.List]), the database of one as a file ([Store.Extract]), the contents that a database
-// would lose if another took its place ([Compare]), and the replacement itself: of all contents ([BeginWhole]) or of some tables
-// ([BeginTables]), after which a database has the mark of an id ([Marked]).
+// In go the file of a database that may be in use, and the reason for a point ([Store.Add]), or an older copy ([Store.Adopt]); out
+// come the points ([Store.List]), the database of one as a file ([Store.Extract]), the contents that a replacement would lose
+// ([Compare]), and the replacement itself: of all contents ([BeginWhole]) or of some tables ([BeginTables]), which marks the
+// database with an id ([Marked]).
 //
-// A store is one file. It keeps each page of the database once, by its SHA-256, however many points have it; a point is a
-// list of pages. A point is durable when Add returns, and each page is checked when it is read: a point of which a byte was
-// changed is a [*DamagedError], and is never extracted. Points are thinned out as they get older ([Rule]), and bounded in
-// number and bytes ([Store.Limits]).
+// A store is one file. It stores each page of the database once, by its SHA-256; a point is a list of pages. A point is
+// durable when Add returns, and each page is checked when read: a point with a changed byte gives a [*DamagedError], and is
+// never extracted. Points are thinned out as they get older ([Rule]), and bounded in number and bytes ([Store.Limits]).
 //
 // A [RefusedError] names the tables that cannot be restored. All functions may be called concurrently; those that change a store
-// wait for each other. The package decides no time at which points are made, and knows nothing of sites.
+// wait for each other. The caller decides when to create points. The package knows nothing of sites.
 package restorepoint
 
 import (
@@ -35,15 +34,15 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// Reason says why a point was made.
+// Reason is the occasion of a point.
 type Reason string
 
-// The reasons.
+// The occasions of points.
 const (
 	ReasonPublish  Reason = "publish"  // a revision was about to go live
 	ReasonRestore  Reason = "restore"  // another point was about to be put back
-	ReasonInterval Reason = "interval" // something was written since the point before
-	ReasonCopy     Reason = "copy"     // an earlier version of this program was about to migrate; such points come last
+	ReasonInterval Reason = "interval" // the database was written since the previous point
+	ReasonCopy     Reason = "copy"     // an earlier version of this program was about to migrate; such points are last in a list
 )
 
 // About describes the reason for a point.
@@ -86,7 +85,7 @@ type Store struct {
 	Least int64 // bytes that the store may have where the database is small; 0 means 256 MiB
 }
 
-// DamagedError says that the bytes of a point, or of the store, are not those that were written.
+// DamagedError means that the bytes of a point, or of the store, have changed since they were written.
 type DamagedError struct {
 	ID    string // "" for the store as a whole
 	cause error
@@ -102,10 +101,10 @@ func (e *DamagedError) Error() string {
 // Unwrap returns SQLite's error, if there is one.
 func (e *DamagedError) Unwrap() error { return e.cause }
 
-// ErrUnknown says that a store has no such point, or none any more.
+// ErrUnknown means that the store has no such point, or no longer.
 var ErrUnknown = errors.New("there is no such restore point")
 
-// RefusedError says in one sentence, for a person, why something cannot be put back.
+// RefusedError explains to a person, in one sentence, why a restore is impossible.
 type RefusedError struct{ Message string }
 
 func (e *RefusedError) Error() string { return e.Message }
@@ -114,16 +113,16 @@ func refuse(format string, args ...any) error { return &RefusedError{fmt.Sprintf
 
 const (
 	format = 1 // of the file, kept as user_version
-	// storePage makes room for seven pages of 4096 bytes in one of the store's.
+	// storePage is the size of the store's own pages: one holds seven pages of 4096 bytes.
 	storePage = 32768
-	// groupPages is how many pages make a group: points share groups, and groups share pages.
+	// groupPages is the number of pages in a group: points share groups, and groups share pages.
 	groupPages = 256
 	hashSize   = sha256.Size
 	busyQuery  = "_pragma=busy_timeout(60000)" // for another process, such as a backup
 )
 
-// The pages of a group are its hashes one after the other; the groups of a point are too. refs counts the groups that have
-// a page, or the points that have a group, each as often as they have it.
+// A group is the concatenated hashes of its pages, a point those of its groups. refs counts the groups that have a page,
+// or the points that have a group, each as often as they have it.
 const schema = `
 CREATE TABLE IF NOT EXISTS points (
   number     INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -162,7 +161,7 @@ func (s Store) List(ctx context.Context) (all []Point, err error) {
 	return all, err
 }
 
-// read runs do in a transaction that reads; a store whose file is missing is not read.
+// read runs do in a read transaction, unless the file is missing.
 func (s Store) read(ctx context.Context, do func(*sql.Conn) error) (err error) {
 	if _, err := os.Stat(s.File); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -253,7 +252,7 @@ func open(ctx context.Context, file, query string) (*view, error) {
 	return &view{db, conn}, nil
 }
 
-// openView opens a file to read it as it is at this moment, whatever others write.
+// openView opens a consistent snapshot of a file for reading, while others may write.
 func openView(ctx context.Context, file string) (*view, error) {
 	v, err := open(ctx, file, "mode=ro&"+busyQuery)
 	if err != nil {

@@ -15,23 +15,23 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file puts back single tables. The schema stays that of now. Only rows that differ are written, and the site's triggers
-// run for those as for any other write: an index of theirs follows, and nothing else happens again.
+// This file restores single tables. The schema stays as it is. Only rows that differ are written, and the site's triggers run
+// for these writes as for any other, so that an index in a trigger stays current.
 
 // TableChange describes the tables that BeginTables restores.
 type TableChange struct {
 	ID, Point string   // for the mark
-	Tables    []string // as the database of now has them, in any case
-	Keep      string   // the one whose rows that came since stay; "" for none
-	Now       string   // the file of the database of now, for Compare; "" where that is not called
+	Tables    []string // as in the present database, in any case
+	Keep      string   // the table whose newer rows stay; "" for none
+	Now       string   // the file of the present database, for Compare; "" without a call of it
 	At        time.Time
 }
 
-// BeginTables puts back the rows of tables from the database of a point in a file, in a transaction that is not committed
-// yet. Before it changes anything it calls locked, which sees the last that was written. A table that does not fit, or a row
-// that another one needs, is a *RefusedError.
+// BeginTables restores the rows of tables from the database of a point in a file, in a transaction that the caller commits.
+// It calls locked first, under the write lock. A table that does not fit, or a row that another needs, gives a
+// *RefusedError.
 //
-// dsn opens the database of now, in a connection of its own with foreign keys off.
+// dsn opens the present database, in a connection of its own with foreign keys off.
 func BeginTables(ctx context.Context, dsn, file string, c TableChange, locked func() error) (*TablesReplacing, error) {
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
@@ -68,7 +68,7 @@ func BeginTables(ctx context.Context, dsn, file string, c TableChange, locked fu
 	return t, nil
 }
 
-// TablesReplacing is a Replacing of some tables.
+// TablesReplacing replaces some tables.
 type TablesReplacing struct {
 	*view
 
@@ -96,8 +96,8 @@ func (t *TablesReplacing) Abort() error {
 	return errors.Join(err, t.close())
 }
 
-// CheckTables refuses tables that cannot be put back: the database in the file then has each with the same columns as the one
-// in the file now. It returns their names as the database of now has them.
+// CheckTables refuses tables that cannot be restored: each needs the same columns in the file then and in the file now. It
+// returns their names as in the file now.
 func CheckTables(ctx context.Context, now, then string, tables []string) (names []string, err error) {
 	v, err := open(ctx, now, "mode=ro")
 	if err != nil {
@@ -119,7 +119,7 @@ func CheckTables(ctx context.Context, now, then string, tables []string) (names 
 	return names, nil
 }
 
-// fit returns a table and its columns, if main and past have it with the same ones.
+// fit returns a table and its columns, if they are the same in main and past.
 func fit(ctx context.Context, conn *sql.Conn, table string) (kind tableKind, columns []column, err error) {
 	mine, err := tablesOf(ctx, conn, "main")
 	if err != nil {
@@ -157,7 +157,7 @@ func fit(ctx context.Context, conn *sql.Conn, table string) (kind tableKind, col
 	return kind, columns, nil
 }
 
-// storedNames returns the names of columns but generated ones, sorted.
+// storedNames returns the names of columns except generated ones, sorted.
 func storedNames(columns []column) (names []string) {
 	for _, c := range columns {
 		if !c.generated {
@@ -191,7 +191,7 @@ func putTables(ctx context.Context, conn *sql.Conn, c TableChange) error {
 			return err
 		}
 	}
-	for _, p := range all { // after all: a trigger of one may write another
+	for _, p := range all { // after all tables: a trigger of one may write another
 		if err := checkPut(ctx, conn, p.kind, p.columns); err != nil {
 			return err
 		}
@@ -218,8 +218,7 @@ func rowsText(n int64) string {
 	return fmt.Sprintf("%d rows", n)
 }
 
-// putTable restores the rows of a table: only those that differ, or all of them where rows have no identity or the new values
-// of one row collide with those of another.
+// putTable restores the rows of a table: only those that differ, or all when rows have no identity or new values collide.
 func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []column, keep bool) error {
 	p := tablePut{
 		conn: conn, table: kind, name: dbfile.QuoteName(kind.name), columns: rowNames(kind, columns),
@@ -250,18 +249,17 @@ func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []col
 	return err
 }
 
-// tablePut is one table that is put back.
+// tablePut is one table to restore.
 type tablePut struct {
 	conn    *sql.Conn
 	table   tableKind
 	name    string   // quoted
 	columns []string // quoted, that are written
 	key     []string // quoted, that identify rows; none when rows have no identity
-	since   string   // the condition that a row n of now came since and stays; "" when none does
+	since   string   // the condition for a newer row n that stays; "" for none
 }
 
-// differing deletes the rows that are not there then, but those that stay, updates those with other values, and inserts those that
-// are missing.
+// differing deletes the rows that the point lacks, except those that stay, updates changed rows, and inserts missing ones.
 func (p *tablePut) differing(ctx context.Context) error {
 	var same, differ, set []string
 	for _, name := range p.key {
@@ -321,7 +319,7 @@ func (p *tablePut) all(ctx context.Context) error {
 	return err
 }
 
-// unfit refuses rows of then that SQLite, or a trigger, does not take; another failure stays as it is.
+// unfit turns a refusal of old rows by SQLite or a trigger into a RefusedError; it returns other failures unchanged.
 func unfit(err error, table string) error {
 	failed, ok := errors.AsType[*sqlite.Error](err)
 	if !ok || !slices.Contains([]int{sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_ERROR}, failed.Code()&0xff) {
@@ -330,7 +328,7 @@ func unfit(err error, table string) error {
 	return refuse("The old rows do not fit into the table %q, %s: restore everything, without tables.", table, failed.Error())
 }
 
-// checkPut refuses a table whose rows are not those of then, since a trigger changed them.
+// checkPut refuses a table whose restored rows a trigger has changed.
 func checkPut(ctx context.Context, conn *sql.Conn, kind tableKind, columns []column) error {
 	list := join(rowNames(kind, columns))
 	var missing int64
@@ -352,7 +350,7 @@ func rowNames(kind tableKind, columns []column) []string {
 	return names
 }
 
-// violationKey is a table with one that it refers to.
+// violationKey is a table and a parent of it.
 type violationKey struct{ table, parent string }
 
 func violations(ctx context.Context, conn *sql.Conn) (found map[violationKey]int64, err error) {
@@ -381,7 +379,7 @@ func findTable(all []tableKind, name string) (tableKind, bool) {
 	return all[i], true
 }
 
-// integerKey returns the column that is the rowid; "" for none.
+// integerKey returns the column that aliases the rowid; "" for none.
 func integerKey(columns []column) string {
 	if keys := primaryKey(columns); len(keys) == 1 {
 		for _, c := range columns {

@@ -11,24 +11,24 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file prepares a database that takes the place of another: the newer rows that it keeps, and the mark by which the next process
-// knows whether a killed one had finished.
+// This file prepares a database that replaces another: the newer rows to keep, and the mark that shows the next process whether a
+// killed one had finished.
 
 // Kept describes the outcome for the rows of one table that are newer than a point.
 type Kept struct {
 	Table string
 	Rows  int64 // that stay
-	Lost  int64 // that have no place: a row of then has their key, or the table does not take them any more
+	Lost  int64 // rows without a place: an old row has their key, or the table no longer accepts them
 }
 
-// marks has one row in a database that was put back: the id of the last time.
+// marks has one row in a restored database: the id of the last restore.
 const marks = `CREATE TABLE IF NOT EXISTS _pages_restores (
   id    TEXT PRIMARY KEY,
   point TEXT NOT NULL,
   at    TEXT NOT NULL
 ) STRICT, WITHOUT ROWID`
 
-// Mark enters an id into a database that is about to take the place of another.
+// Mark writes an id into a database before it replaces another.
 func Mark(ctx context.Context, file, id, point string, at time.Time) (err error) {
 	v, err := open(ctx, file, "mode=rw&_pragma=synchronous(FULL)")
 	if err != nil {
@@ -59,9 +59,8 @@ func Marked(ctx context.Context, db *sql.DB, id string) (yes bool, err error) {
 	return yes, err
 }
 
-// KeepSince copies the rows of a table that came since into a database that is about to take the place of the one in the file
-// now. It also copies the ledger of leads, by which each has one row. Without a table of that name on both sides no row is
-// copied.
+// KeepSince copies the newer rows of a table from the file now into the database that replaces it, with the ledger of leads,
+// which gives each lead one row. It copies nothing unless both have a table of that name.
 func KeepSince(ctx context.Context, target, now, table string) (k Kept, err error) {
 	k.Table = table
 	v, err := open(ctx, target, "mode=rw&_pragma=synchronous(FULL)&_pragma=foreign_keys(0)")
@@ -106,8 +105,8 @@ func copyLedger(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// keepRows copies the rows of a table that the schema now has and main has not: by the column lead_id, which names the lead
-// of a row, or by their key. A row whose number another one has by then gets a new number.
+// keepRows copies the rows that the schema now has and main lacks: by the column lead_id, which names the lead of a row, or
+// by their key. A row whose number is taken gets a new one.
 func keepRows(ctx context.Context, conn *sql.Conn, table string) (k Kept, err error) {
 	k.Table = table
 	columns, others, kind, ok, err := bothHave(ctx, conn, table)
@@ -168,7 +167,7 @@ func keepRows(ctx context.Context, conn *sql.Conn, table string) (k Kept, err er
 	return k, nil
 }
 
-// bothHave returns the columns of a table in the schemas now and main; false where it is not a usual table of both.
+// bothHave returns the columns of a table in the schemas now and main; false unless it is an ordinary table in both.
 func bothHave(ctx context.Context, conn *sql.Conn, table string) (columns, others []column, kind tableKind, ok bool, err error) {
 	if columns, err = columnsOf(ctx, conn, "now", table); err != nil {
 		return nil, nil, kind, false, err
@@ -181,7 +180,7 @@ func bothHave(ctx context.Context, conn *sql.Conn, table string) (columns, other
 	return columns, others, kind, ok && !kind.virtual, err
 }
 
-// sinceCondition is true for a row n of the schema now that main lacks. byKey is the key that tells it; "" for the lead's id.
+// sinceCondition is true for a row n of the schema now that main lacks, by the key byKey, or by the lead's id for "".
 func sinceCondition(columns, others []column, kind tableKind) (condition, byKey string, ok bool) {
 	lead := func(c column) bool { return c.sameName(column{name: "lead_id"}) }
 	if slices.ContainsFunc(columns, lead) && slices.ContainsFunc(others, lead) {
@@ -200,7 +199,7 @@ func sinceCondition(columns, others []column, kind tableKind) (condition, byKey 
 		strings.Join(same, " AND ") + ")", join(key), true
 }
 
-// orphans returns the rowids of the rows of a table that refer to rows which are not there.
+// orphans returns the rowids of a table's rows that refer to missing rows.
 func orphans(ctx context.Context, conn *sql.Conn, kind tableKind) (ids map[int64]bool, err error) {
 	rows, err := conn.QueryContext(ctx, "SELECT DISTINCT rowid FROM pragma_foreign_key_check(?) WHERE rowid IS NOT NULL", kind.name)
 	if err != nil {
@@ -218,8 +217,8 @@ func orphans(ctx context.Context, conn *sql.Conn, kind tableKind) (ids map[int64
 	return ids, rows.Err()
 }
 
-// removeOrphans removes the orphans of a table but those that were there before, and returns their number. rowid is a name by
-// which the table's rows have their rowid; "" leaves all.
+// removeOrphans removes the orphans of a table except older ones, and returns their number. rowid is a name of the table's
+// rowid; "" removes none.
 func removeOrphans(ctx context.Context, conn *sql.Conn, kind tableKind, rowid string, before map[int64]bool) (n int64, err error) {
 	if kind.withoutRowid || rowid == "" {
 		return 0, nil
@@ -241,13 +240,13 @@ func removeOrphans(ctx context.Context, conn *sql.Conn, kind tableKind, rowid st
 }
 
 // Replacing is a prepared change of a database: until its end other writers wait and readers see the old contents.
-// One of Commit and Abort is called, once.
+// Call either Commit or Abort, once.
 type Replacing interface {
 	Commit() error
 	Abort() error
 }
 
-// whole is a Replacing of all contents.
+// whole replaces all contents.
 type whole struct {
 	*dbfile.Replacement
 
@@ -260,8 +259,8 @@ func (w whole) Commit() error { return errors.Join(w.Replacement.Commit(), w.con
 // Abort implements Replacing.
 func (w whole) Abort() error { return errors.Join(w.Replacement.Abort(), w.conn.Close()) }
 
-// BeginWhole locks a database against writers, and copies the one in a file into it. Between the two it calls locked, which
-// sees the last that was written, and may change the file; its error ends the change.
+// BeginWhole takes the write lock of a database, calls locked, and copies the database in a file into it. locked sees the
+// last write, and may change the file; its error ends the replacement.
 func BeginWhole(ctx context.Context, db *sql.DB, file string, locked func() error) (Replacing, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {

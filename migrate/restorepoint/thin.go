@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// This file decides which points stay. Interval points are many, and lose value with age; people ask by name for the
+// This file selects the points to keep. Interval points are many, and lose value with age; people look for the
 // points from before a publish or a restore.
 
 const (
@@ -17,11 +17,11 @@ const (
 	keepHourly = 24 * time.Hour      // the newest of each hour
 	keepDaily  = 30 * 24 * time.Hour // the newest of each day
 
-	maxInterval = 70 // points of an interval, whatever the clock did
+	maxInterval = 70 // points of an interval, also after changes of the clock
 	maxNamed    = 40 // points before a publish or a restore, in the last 30 days
-	minNamed    = 10 // of them that stay, however old they are
+	minNamed    = 10 // of these stay at any age
 
-	// A store may have growth times the size of the database, and leastBytes where that is little.
+	// A store may have growth times the size of the database, and at least leastBytes.
 	leastBytes = 256 << 20
 	growth     = 3
 )
@@ -35,7 +35,7 @@ func (s Store) Limits(database int64) Limits {
 	return Limits{Points: maxInterval + maxNamed, Bytes: max(cmp.Or(s.Least, leastBytes), growth*database)}
 }
 
-// superfluous returns the points that go, of a list that begins with the newest one, which stays.
+// superfluous returns the points to remove. The list begins with the newest one, which stays.
 func superfluous(all []Point, now time.Time) (gone []Point) {
 	named, interval := 0, 0
 	taken := map[time.Time]bool{} // hours and days that have a point
@@ -66,7 +66,7 @@ func superfluous(all []Point, now time.Time) (gone []Point) {
 	return gone
 }
 
-// thin removes points until the rule and the limits are kept. all begins with the newest one.
+// thin removes points until the rule and the limits are met. all begins with the newest one.
 func (s Store) thin(ctx context.Context, conn *sql.Conn, all []Point, now time.Time) error {
 	gone := superfluous(all, now)
 	for _, p := range gone {
@@ -106,7 +106,7 @@ func rank(p Point) int {
 	return 2
 }
 
-// usedBytes is the size that the file has without its free pages.
+// usedBytes is the size of the file without its free pages.
 func usedBytes(ctx context.Context, conn *sql.Conn) (n int64, err error) {
 	var pages, free, size int64
 	err = errors.Join(
@@ -117,7 +117,7 @@ func usedBytes(ctx context.Context, conn *sql.Conn) (n int64, err error) {
 	return (pages - free) * size, err
 }
 
-// remove removes a point, and the pages that no other has.
+// remove removes a point and the pages that no other point uses.
 func remove(ctx context.Context, conn *sql.Conn, p Point) error {
 	var groups []byte
 	if err := conn.QueryRowContext(ctx, "DELETE FROM points WHERE number = ? RETURNING groups", p.number).Scan(&groups); err != nil {
@@ -144,7 +144,7 @@ func remove(ctx context.Context, conn *sql.Conn, p Point) error {
 	return nil
 }
 
-// removePages gives up a group's pages.
+// removePages releases a group's pages.
 func removePages(ctx context.Context, conn *sql.Conn, hashes []byte) error {
 	for ; len(hashes) >= hashSize; hashes = hashes[hashSize:] {
 		var refs, id int64

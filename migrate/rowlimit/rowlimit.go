@@ -1,12 +1,12 @@
-// Package rowlimit writes UPDATE and DELETE with ORDER BY and LIMIT as statements that every SQLite takes.
+// Package rowlimit rewrites UPDATE and DELETE with ORDER BY and LIMIT as statements that every SQLite accepts.
 //
-// D1's SQLite has that form (SQLITE_ENABLE_UPDATE_DELETE_LIMIT). It is part of SQLite's grammar, which modernc.org/sqlite brings
-// generated without it. A statement is rewritten as SQLite itself does it (sqlite3LimitWhere in its delete.c):
+// D1's SQLite has that form (SQLITE_ENABLE_UPDATE_DELETE_LIMIT). The parser in modernc.org/sqlite is generated without it. The
+// package rewrites a statement like SQLite itself (sqlite3LimitWhere in its delete.c):
 //
 //	DELETE FROM t WHERE a > 1 ORDER BY b LIMIT 2
 //	DELETE FROM t WHERE t.rowid IN (SELECT t.rowid FROM t WHERE a > 1 ORDER BY b LIMIT 2)
 //
-// The package reads the tables' keys through a function of its caller, and runs nothing else. Safe for concurrent use.
+// The package reads the tables' keys through a function of its caller, and runs no other SQL. Safe for concurrent use.
 package rowlimit
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// Needed reports whether SQLite's message is the one for ORDER BY or LIMIT in an UPDATE or DELETE; other statements get it too.
+// Needed reports whether SQLite's message is the one for ORDER BY or LIMIT in an UPDATE or DELETE; other statements can get the same.
 func Needed(message string) bool {
 	return strings.HasSuffix(message, `near "ORDER": syntax error`) || strings.HasSuffix(message, `near "LIMIT": syntax error`)
 }
@@ -31,7 +31,7 @@ type Column struct {
 	Type         string // of the table, as in PRAGMA table_list; "view alone" for a view without triggers
 	WithoutRowid bool
 	Name         string
-	Part         int // of the primary key, from 1; 0 for a column that is no part of it
+	Part         int // place in the primary key, from 1; 0 for other columns
 }
 
 const viewAlone = "view alone"
@@ -39,7 +39,7 @@ const viewAlone = "view alone"
 // Query runs a statement that gives columns, in the order of the fields of [Column].
 type Query func(sql string) ([]Column, error)
 
-// Error is a statement of this form that SQLite refuses, with SQLite's words.
+// Error is SQLite's refusal of a statement of this form, in SQLite's words.
 type Error struct {
 	Message string
 	Offset  int // the byte that it is about, -1 for none
@@ -47,7 +47,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Statement is a rewritten one.
+// Statement is a rewritten statement.
 type Statement struct {
 	Text string // the first statement alone
 	End  int    // of the statement in the author's text, with its semicolon
@@ -60,13 +60,13 @@ type Statement struct {
 // piece is a token of the author's.
 type piece struct{ at, origin, length int }
 
-// Blame returns SQLite's message about a byte of Text, -1 for one that is not known, as it would be about the author's text.
+// Blame translates SQLite's message about a byte of Text (-1 when unknown) to the author's text.
 func (s *Statement) Blame(message string, at int) (string, int) {
 	origin := -1
 	if at >= 0 {
 		origin = s.origin(at)
 	}
-	// SQLite finds at our own parenthesis that LIMIT has no value.
+	// SQLite reports a missing value of LIMIT at our own parenthesis.
 	if strings.HasPrefix(message, `near ")"`) && origin < 0 && (at >= 0 || s.open) {
 		if s.ended {
 			return `near ";": syntax error`, s.End - 1
@@ -76,7 +76,7 @@ func (s *Statement) Blame(message string, at int) (string, int) {
 	return message, origin
 }
 
-// origin returns the byte of the author's text that a byte of Text comes from, -1 for one that the author did not write.
+// origin returns the byte of the author's text for a byte of Text, -1 for a generated one.
 func (s *Statement) origin(at int) int {
 	i, found := slices.BinarySearchFunc(s.pieces, at, func(p piece, at int) int { return cmp.Compare(p.at, at) })
 	if !found {
@@ -88,8 +88,8 @@ func (s *Statement) origin(at int) int {
 	return s.pieces[i].origin + at - s.pieces[i].at
 }
 
-// Rewrite returns the first statement of text in the other form; nil for a statement that is no UPDATE or DELETE with ORDER BY or
-// LIMIT. A refusal by SQLite of such a statement is an [*Error]; other errors are those of query.
+// Rewrite returns the first statement of text, rewritten; nil unless it is an UPDATE or DELETE with ORDER BY or LIMIT. A
+// statement that SQLite would refuse gives an [*Error]; other errors come from query.
 func Rewrite(text string, query Query) (*Statement, error) {
 	p, end := parse(text)
 	if p == nil {
@@ -110,7 +110,7 @@ func Rewrite(text string, query Query) (*Statement, error) {
 	return s, nil
 }
 
-// clauses are the parts of a statement, as tokens; nil for those that it does not have.
+// clauses are the parts of a statement, as tokens; nil for missing ones.
 type clauses struct {
 	verb      string // "UPDATE" or "DELETE"
 	head      []sqltext.Token
@@ -162,7 +162,7 @@ func parse(text string) (*clauses, int) {
 	return p, end
 }
 
-// begin reads a statement up to the clauses that follow the table, which it returns; nil for another statement.
+// begin reads a statement up to the clauses after the table, and returns the table; nil for other statements.
 func (p *clauses) begin(tokens []sqltext.Token) []sqltext.Token {
 	i, depth := 0, 0
 	for i < len(tokens) && tokens[i].Is("EXPLAIN", "QUERY", "PLAN") {
@@ -236,7 +236,7 @@ func (p *clauses) divide(tokens []sqltext.Token) {
 			continue
 		}
 		if place <= rank {
-			if rank >= 4 && p.late == nil { // else SQLite finds it by itself
+			if rank >= 4 && p.late == nil { // else SQLite reports it
 				p.late = &tokens[i]
 			}
 			continue
@@ -252,7 +252,7 @@ func (p *clauses) divide(tokens []sqltext.Token) {
 	}
 }
 
-// nesting returns by how much a token deepens the parentheses.
+// nesting returns the change of a token to the depth of parentheses.
 func nesting(t sqltext.Token) int {
 	switch {
 	case t.Kind == sqltext.Quoted:
@@ -264,8 +264,8 @@ func nesting(t sqltext.Token) int {
 	return 0
 }
 
-// number gives the parameters the numbers that SQLite gives them. A statement needs them when a parameter comes to stand elsewhere
-// or twice.
+// number gives the parameters the numbers that SQLite gives them. A statement needs them when the rewrite moves or repeats a
+// parameter.
 func (p *clauses) number(tokens []sqltext.Token) {
 	p.numbers = map[int]int{}
 	p.renamed = p.returning != nil || p.from != nil
@@ -291,7 +291,7 @@ func (p *clauses) number(tokens []sqltext.Token) {
 	}
 }
 
-// table is the one that a statement changes.
+// table is the table that a statement changes.
 type table struct {
 	schema string   // "" when there is no such table
 	key    []string // quoted columns, or a name of the rowid
@@ -366,7 +366,7 @@ func (p *clauses) write(t table) *Statement {
 		w.tokens(p.from)
 	}
 	w.ours(" WHERE ")
-	if p.from != nil && p.where != nil { // which rows of the others a row is updated from
+	if p.from != nil && p.where != nil { // the rows of other tables that supply an updated row
 		w.ours("(")
 		w.tokens(p.where)
 		w.ours(") AND ")

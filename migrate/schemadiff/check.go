@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// Check returns the views and triggers of a schema that SQLite cannot use, such as one that names a column that is gone.
-// SQLite makes them without a look. db is the database without rows that the schema was read from; it is not changed.
+// Check returns the views and triggers of a schema that SQLite cannot use, such as one with a dropped column. SQLite
+// creates them without a check. db is the database without rows that the schema was read from; it is not changed.
 func Check(ctx context.Context, db DB, s *Schema) ([]*Error, error) {
 	var list []*Error
 	for _, o := range s.objects {
@@ -49,7 +49,7 @@ func missing(message string) string {
 	return text
 }
 
-// isBlamed reports whether a message is about a name in the object's text, and not about another trigger of the same table.
+// isBlamed reports whether a message is about a name in the object's text, rather than another trigger of the same table.
 func (o *object) isBlamed(message string) bool {
 	text := missing(message)
 	if text == "" {
@@ -86,7 +86,7 @@ func (s *Schema) assignments(name string) string {
 		}
 	}
 	if list == nil {
-		return "rowid = rowid" // a view, whose triggers SQLite compiles for any column
+		return "rowid = rowid" // for a view: SQLite compiles its triggers for any column
 	}
 	return strings.Join(list, ", ")
 }

@@ -14,7 +14,7 @@ const (
 	Removed = "removed"
 	Changed = "changed"
 	Renamed = "renamed"
-	Rebuilt = "rebuilt" // a table that is made anew for the sake of another
+	Rebuilt = "rebuilt" // a table that is rebuilt because another is
 )
 
 // Change is one difference between two schemas.
@@ -23,7 +23,7 @@ type Change struct {
 	Type          string // one of the Kind constants
 	Table         string // of a column, constraint, index or trigger; else ""
 	Name          string // of a constraint its text
-	Text          string // the change in words, as an order: "add the column people.email"
+	Text          string // the change as an imperative: "add the column people.email"
 	Before, After string // the definitions; "" for none
 }
 
@@ -74,7 +74,7 @@ func (t *table) removed() Change {
 	}
 }
 
-// changes returns those that lead from an older form of the table, nil for none, to t.
+// changes returns the changes from an older form of the table, nil for none, to t.
 func (t *table) changes(old *table) []Change {
 	switch {
 	case old == nil:
@@ -203,8 +203,8 @@ func (c *column) fact(i int) string {
 	}
 }
 
-// Reordered returns the tables whose columns are the same and in another order, which is no difference: a column that is
-// added to a table comes last.
+// Reordered returns the tables with the same columns in another order, which is not a difference: an added column comes
+// last.
 func Reordered(from, to *Schema) []string {
 	var list []string
 	for _, t := range to.tables {

@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// This file reads a CREATE TABLE statement that SQLite has accepted, for the parts that its pragmas do not list
+// This file reads the parts of an accepted CREATE TABLE statement that SQLite's pragmas do not list
 // (https://www.sqlite.org/lang_createtable.html).
 
 // definition is a CREATE TABLE statement.
@@ -77,7 +77,7 @@ func (r *definitionReader) peek() sqltext.Token {
 	return noToken
 }
 
-// take steps over the words, if they are next.
+// take skips the words, if they are next.
 func (r *definitionReader) take(words ...string) bool {
 	for i, w := range words {
 		if r.at+i >= len(r.tokens) || !r.tokens[r.at+i].Is(w) {
@@ -88,7 +88,7 @@ func (r *definitionReader) take(words ...string) bool {
 	return true
 }
 
-// since returns the text from a token to the last that was read.
+// since returns the text from a token to the last read one.
 func (r *definitionReader) since(begin int) string {
 	if begin >= min(r.at, len(r.tokens)) {
 		return ""
@@ -96,7 +96,7 @@ func (r *definitionReader) since(begin int) string {
 	return oneLine(r.sql[r.tokens[begin].Start:r.tokens[min(r.at, len(r.tokens))-1].End])
 }
 
-// group steps over a parenthesis, and returns the tokens inside.
+// group skips a parenthesis, and returns the tokens inside.
 func (r *definitionReader) group() []sqltext.Token {
 	if r.peek().Text != "(" {
 		return nil
@@ -193,7 +193,7 @@ func (r *definitionReader) columnConstraint(c *columnDefinition, name, label str
 		} else {
 			r.take("VIRTUAL")
 		}
-	default: // DEFERRABLE without REFERENCES, which SQLite takes and ignores
+	default: // SQLite ignores DEFERRABLE without REFERENCES
 		r.at++
 	}
 }
@@ -281,7 +281,7 @@ func (r *definitionReader) tableConstraint() bool {
 		}
 		r.reference(columns)
 	default:
-		return label != "" // a name alone is one
+		return label != "" // a name alone is a constraint
 	}
 	return true
 }

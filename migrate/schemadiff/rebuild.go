@@ -9,11 +9,10 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// This file makes tables anew. DROP TABLE first deletes the rows of the table, and runs ON DELETE on the rows that refer to them,
-// whatever PRAGMA defer_foreign_keys says. PRAGMA foreign_keys does nothing in a transaction, and a table that is renamed takes the
-// references along. So the tables that would lose rows in this way are made anew too: all are copied before the first old one is dropped,
-// and the copies refer to copies. The actions of a deletion then happen in tables that are dropped themselves. RENAME turns the references
-// to the copies into references to the tables.
+// This file rebuilds tables. DROP TABLE first deletes the rows of the table, and ON DELETE acts on the rows that refer to them, regardless
+// of PRAGMA defer_foreign_keys. PRAGMA foreign_keys has no effect in a transaction, and references follow a renamed table. So tables that
+// would lose rows in this way are rebuilt too: all are copied before the first old one is dropped, and the copies refer to copies. ON
+// DELETE then acts only on tables that are dropped themselves. RENAME turns the references to the copies into references to the tables.
 
 // rebuildChildren adds the tables whose rows the drop of another would delete or change.
 func (w *writer) rebuildChildren() {
@@ -44,7 +43,7 @@ func (w *writer) rebuildChildren() {
 			w.temp[dbfile.FoldName(t.name)] = w.freeName(t.name + "_new")
 		}
 		if w.virtual[dbfile.FoldName(t.name)] {
-			w.temp[dbfile.FoldName(t.name)] = w.freeName("new_" + t.name) // names that begin with its name may belong to it
+			w.temp[dbfile.FoldName(t.name)] = w.freeName("new_" + t.name) // shadow tables begin with the name of their table
 		}
 	}
 }
@@ -54,7 +53,8 @@ func (w *writer) isDropped(name string) bool {
 	return w.removed[dbfile.FoldName(name)] || w.rebuilt[dbfile.FoldName(name)]
 }
 
-// freeName returns a name that no table, index or view has, and no shadow table may have.
+// freeName returns a name that is not taken by a table, index or view, nor reserved for a shadow
+// table.
 func (w *writer) freeName(name string) string {
 	isTaken := func(name string) bool {
 		for _, s := range []*Schema{w.current, w.wanted} {
@@ -78,7 +78,7 @@ func (w *writer) freeName(name string) string {
 	return free
 }
 
-// checkValues refuses new columns that must have a value in rows that are there and get none, and values for others.
+// checkValues refuses new columns that need a value in existing rows and have none, and values for other columns.
 func (w *writer) checkValues() error {
 	for _, v := range w.o.Values {
 		t := w.wanted.table(v.Table)
@@ -103,7 +103,7 @@ func (w *writer) checkValues() error {
 	return nil
 }
 
-// needsValue reports whether a column that an older form of the table lacks has nothing to be in its rows.
+// needsValue reports whether a new column has no value for existing rows.
 func (t *table) needsValue(old *table, c *column) bool {
 	isRowID := c.name == t.rowID && !old.noRow
 	hasValue := c.hasDefault && !dbfile.SameName(c.defaultValue, "NULL")
@@ -133,8 +133,8 @@ func (w *writer) value(t *table, c *column) string {
 	return ""
 }
 
-// dropAffected adds the views and triggers that speak of a table that is dropped, or of a view that is: SQLite would refuse
-// to rename a table while one of them cannot be read.
+// dropAffected adds the views and triggers that mention a dropped table or view: SQLite refuses to rename a table while one
+// of them is unreadable.
 func (w *writer) dropAffected() {
 	affected := map[string]bool{}
 	for _, group := range []map[string]bool{w.rebuilt, w.removed, w.virtual} {
@@ -165,7 +165,7 @@ func (w *writer) dropAffected() {
 	}
 }
 
-// names reports whether the object speaks of one of several names.
+// names reports whether the object mentions one of several names.
 func (o *object) names(of map[string]bool) bool {
 	for name := range names(o.sql) {
 		if of[name] {
@@ -218,7 +218,7 @@ func (w *writer) copyOf(t *table) (list []statement) {
 	return list
 }
 
-// defaultExpression returns a default as an expression: a word that is none means a string.
+// defaultExpression returns a default as an expression: an unknown word means a string.
 func defaultExpression(value string) string {
 	tokens := sqltext.Tokens(value)
 	if len(tokens) != 1 {
@@ -233,8 +233,8 @@ func defaultExpression(value string) string {
 	return value
 }
 
-// rowIDs returns the name under which a copy takes the rowid of each row, and the one under which the old table has it;
-// "" where the rowids of the copy are its own matter. A copy whose rowid is a column that the old table has takes that.
+// rowIDs returns the names of the rowid in the copy and in the old table; "" when the copy assigns its own. If the
+// rowid of the copy is a column of the old table, the copy takes that.
 func rowIDs(old, t *table) (target, source string) {
 	if old.noRow || t.noRow {
 		return "", ""
@@ -264,7 +264,7 @@ func rowIDs(old, t *table) (target, source string) {
 	return target, source
 }
 
-// createAs returns the statement of a table under another name, referring to the copies of tables that are made anew.
+// createAs returns the statement of a table under another name, with references to the copies of rebuilt tables.
 func (w *writer) createAs(t *table, name string) string {
 	tokens := sqltext.Tokens(t.sql)
 	var out strings.Builder
@@ -320,9 +320,9 @@ func childrenFirst(s *Schema, in func(name string) bool, visit func(t *table)) {
 	}
 }
 
-// swaps returns the statements that drop the old tables, those that refer to others first, and then give the copies their
-// names. Tables that refer to each other are swapped one by one instead: SQLite compiles the ON DELETE actions of all tables
-// that a drop may reach, and needs their parents for that.
+// swaps returns the statements that drop the old tables, children first, and then rename the copies. Tables that refer to
+// each other are swapped one by one: SQLite compiles the ON DELETE actions of all tables that a drop may reach, and needs
+// their parents.
 func (w *writer) swaps() []statement {
 	oneByOne := w.hasCycle()
 	var order []*table
@@ -356,7 +356,7 @@ func (w *writer) hasCycle() bool {
 	return slices.ContainsFunc(w.current.tables, func(t *table) bool { return w.isDropped(t.name) && w.isCyclic(t) })
 }
 
-// isCyclic reports whether a dropped table refers to itself by way of other dropped ones.
+// isCyclic reports whether a dropped table refers to itself through other dropped ones.
 func (w *writer) isCyclic(t *table) bool {
 	seen := map[string]bool{}
 	var reaches func(from *table) bool
@@ -397,13 +397,13 @@ func (w *writer) dropOld(t *table) []statement {
 	return []statement{s}
 }
 
-// isLost reports whether the values of a column do not go into the new form of its table.
+// isLost reports whether the new form of a table lacks the values of a column.
 func isLost(c *column, now *table) bool {
 	next := now.column(c.name)
 	return !c.generated && (next == nil || next.generated)
 }
 
-// cascading returns the column by which rows of a table delete rows of the same table, if it can be NULL; "" for none.
+// cascading returns the nullable column whose foreign key deletes rows of the same table; "" for none.
 func (t *table) cascading() string {
 	for _, k := range t.keys {
 		if dbfile.SameName(k.parent, t.name) && k.onDelete == "CASCADE" && len(k.columns) == 1 {
@@ -415,8 +415,8 @@ func (t *table) cascading() string {
 	return ""
 }
 
-// content returns the table or view that a full-text table keeps its index for; "" for none. contentless is true where it
-// keeps the index alone.
+// content returns the table or view that a full-text table indexes; "" for none. contentless is true for a table with
+// only an index.
 func (t *table) content() (name string, contentless bool) {
 	if !t.virtual || t.module() != "fts5" {
 		return "", false
@@ -446,12 +446,12 @@ func (t *table) module() string {
 	return ""
 }
 
-// refill returns the statement that makes the index of a full-text table from its content.
+// refill returns the statement that rebuilds the index of a full-text table from its content.
 func (t *table) refill() statement {
 	return statement{sql: fmt.Sprintf("INSERT INTO %s (%s) VALUES ('rebuild')", quoted(t.name), quoted(t.name))}
 }
 
-// remake returns the statements that make a virtual table anew.
+// remake returns the statements that rebuild a virtual table.
 func (w *writer) remake(t *table) []statement {
 	old, name := w.current.table(t.name), w.temp[dbfile.FoldName(t.name)]
 	drop := statement{sql: "DROP TABLE " + quoted(old.name)}

@@ -25,7 +25,7 @@ func (w *writer) rename(ctx context.Context) error {
 			}
 		}
 	}
-	// A name whose case alone changed is the same name.
+	// Names that differ only in case are the same.
 	for _, t := range w.wanted.tables {
 		old := w.current.table(t.name)
 		if old == nil || old.virtual || t.virtual {
@@ -74,7 +74,7 @@ func (w *writer) renameTable(ctx context.Context, r Rename) error {
 
 func (w *writer) renameColumn(ctx context.Context, r Rename) error {
 	name := r.Table
-	for _, other := range w.o.Renames { // the table may be named as it was before its own rename
+	for _, other := range w.o.Renames { // the rename may use the name of the table before its own rename
 		if other.Column == "" && dbfile.SameName(other.Table, name) {
 			name = other.To
 		}
@@ -106,7 +106,7 @@ func (w *writer) renameColumnTo(ctx context.Context, t *table, c *column, to str
 		})
 }
 
-// runRename runs one rename and reads the schema that it gives.
+// runRename runs one rename and reads the new schema.
 func (w *writer) runRename(ctx context.Context, r Rename, sql string, change Change) (err error) {
 	if err := w.try(ctx, sql); err != nil {
 		return r.refuse("SQLite cannot rename it: %s", strings.TrimSpace(err.Error()))
@@ -117,7 +117,7 @@ func (w *writer) runRename(ctx context.Context, r Rename, sql string, change Cha
 	return err
 }
 
-// guesses returns likely renames: pairs of a removed and an added object that are alike.
+// guesses returns likely renames: similar pairs of a removed and an added object.
 func (w *writer) guesses() []Rename {
 	var list []Rename
 	taken := map[string]bool{}
@@ -141,7 +141,7 @@ func (w *writer) guesses() []Rename {
 	return list
 }
 
-// guesses returns the columns that may have another name in an older form of the table: each goes, and one of its type comes.
+// guesses returns likely renames of columns: pairs of a removed and an added column of the same type.
 func (t *table) guesses(old *table) (list []Rename) {
 	taken := map[string]bool{}
 	for _, c := range old.columns {

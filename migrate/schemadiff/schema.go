@@ -1,14 +1,12 @@
-// Package schemadiff compares two schemas of SQLite by structure, and writes the SQL that leads from one to the other.
+// Package schemadiff compares two schemas of SQLite by structure, and writes the SQL that changes one into the other.
 //
-// In go databases without rows, one for each schema ([Read], [Write]). A [Schema] is read from SQLite's own catalogue
-// and pragmas; other parts (CHECK, COLLATE of a column, expressions, conflict clauses) are read from the
-// tokens of the definition, without space, comments, quotes of plain names and the case of words. Out come
-// [Change]s in words and a [Script], whose statements lose no row but those that its changes name. The order of the columns of a table, the
-// names of constraints other than CHECK, and the order of objects are no difference.
+// In go databases without rows, one for each schema ([Read], [Write]). A [Schema] is read from SQLite's own catalogue and pragmas; other
+// parts (CHECK, COLLATE of a column, expressions, conflict clauses) are read from the tokens of the definition, without space, comments,
+// quotes of plain names and the case of words. Out come [Change]s in words and a [Script], whose statements lose only the rows that its
+// changes name. The order of columns, the names of constraints other than CHECK, and the order of objects do not matter.
 //
-// A change that cannot be written is an [*Error] with the object and the fix. The package opens nothing, and does not decide which
-// statements a migration may have: the caller runs the script under the rules of package migrate. Functions may be called concurrently on
-// different databases.
+// An impossible change gives an [*Error] with the object and the fix. The package opens nothing, and does not know the rules of
+// migrations: the caller runs the script under those of package migrate. Functions may be called concurrently on different databases.
 package schemadiff
 
 import (
@@ -37,9 +35,9 @@ const (
 )
 
 // Schema is the tables, indexes, views and triggers of a database, without those of SQLite and the platform, and without
-// the tables that a virtual one keeps its rows in.
+// shadow tables.
 type Schema struct {
-	tables  []*table  // in the order in which they were made, as the others
+	tables  []*table  // in order of creation, like objects
 	objects []*object // indexes, views, triggers
 }
 
@@ -47,7 +45,7 @@ type Schema struct {
 type object struct {
 	kind, name, table, sql string
 	form                   string   // equal for objects that are the same
-	columns                []string // that an index over all rows begins with
+	columns                []string // the first columns of an index over all rows
 }
 
 func (o *object) key() string { return o.kind + " " + dbfile.FoldName(o.name) }
@@ -128,8 +126,7 @@ const ofAuthor = ` FROM sqlite_schema
 	WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND tbl_name NOT LIKE '\_pages\_%' ESCAPE '\'
 	AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')`
 
-// IsIn reports whether a database has the schema. It reads all of the database's only where the numbers of objects are the
-// same.
+// IsIn reports whether a database has the schema. It reads the database's schema only if the numbers of objects are equal.
 func (s *Schema) IsIn(ctx context.Context, db DB) (bool, error) {
 	var n int64
 	err := query(ctx, db, "SELECT count(*)"+ofAuthor, nil, func(v []any) { n, _ = v[0].(int64) })

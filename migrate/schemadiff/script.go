@@ -52,7 +52,7 @@ func (w *writer) script() string {
 	return out.String()
 }
 
-// comment returns text as one line that is a comment, whatever it holds.
+// comment returns any text as one comment line.
 func comment(text string) string {
 	return "-- " + strings.TrimSpace(strings.NewReplacer("\n", " ", "\r", " ", "\x00", " ").Replace(text)) + "\n"
 }
@@ -69,9 +69,9 @@ func (w *writer) written(s statement) string {
 	return out + migrate.Ended(s.sql)
 }
 
-// copies returns the statements that make and fill the copies of tables that are made anew.
+// copies returns the statements that create and fill the copies of rebuilt tables.
 func (w *writer) copies() (list []statement) {
-	var order []*table // parents first, or SQLite would look for the children of each row that it copies
+	var order []*table // parents first, or SQLite would search the children of each copied row
 	childrenFirst(w.wanted, func(name string) bool { return w.rebuilt[dbfile.FoldName(name)] }, func(t *table) {
 		order = append(order, t)
 	})
@@ -111,8 +111,8 @@ func (w *writer) helper(table string, columns []string) (create, drop statement)
 		statement{sql: "DROP INDEX " + quoted(name)}
 }
 
-// dropHelpers returns the indexes that a drop needs, or SQLite would read a whole table for each row that it deletes: those of
-// tables that refer to a dropped one and are there, without an index for it. They go with their tables, or by drops.
+// dropHelpers returns temporary indexes for existing tables that refer to a dropped table without an index: else SQLite would
+// read the whole table for each deleted row. They go with their tables, or by drops.
 func (w *writer) dropHelpers(order []*table) (creates, drops []statement) {
 	done := map[string]bool{}
 	for i, t := range order {
@@ -140,7 +140,7 @@ func (w *writer) dropHelpers(order []*table) (creates, drops []statement) {
 	return creates, drops
 }
 
-// keysThen returns the foreign keys of a table when others are dropped, and it may be altered.
+// keysThen returns the foreign keys of a table at the time of the drops, after its own changes.
 func (w *writer) keysThen(t *table) []foreignKey {
 	if w.isDropped(t.name) {
 		return t.keys
@@ -148,7 +148,7 @@ func (w *writer) keysThen(t *table) []foreignKey {
 	return w.wanted.table(t.name).keys
 }
 
-// hasIndex reports whether an index that is there begins with columns, in any order.
+// hasIndex reports whether an existing index begins with columns, in any order.
 func (w *writer) hasIndex(t *table, columns []string) bool {
 	begins := func(index []string) bool {
 		return len(index) >= len(columns) && !slices.ContainsFunc(columns, func(name string) bool {
@@ -164,8 +164,8 @@ func (s *Schema) hasKeys() bool {
 	return slices.ContainsFunc(s.tables, func(t *table) bool { return len(t.keys) > 0 })
 }
 
-// objectDrops returns the statements that drop objects that are in the way or unwanted: triggers before views, and no
-// object that goes with its table or view, unless a trigger would stand in the way of an ALTER TABLE before that.
+// objectDrops returns the statements that drop objects that are unwanted or block a statement: triggers before views.
+// It skips objects that go with their table or view, except a trigger that would block an earlier ALTER TABLE.
 func (w *writer) objectDrops(altering bool) []statement {
 	var list []statement
 	oneByOne := w.hasCycle()
@@ -188,7 +188,7 @@ func (w *writer) objectDrops(altering bool) []statement {
 	return list
 }
 
-// objectCreates returns the statements that make the indexes, views and triggers that are new or were dropped.
+// objectCreates returns the statements that create new and dropped indexes, views and triggers.
 func (w *writer) objectCreates() []statement {
 	var list []statement
 	for _, kind := range []string{KindIndex, KindView, KindTrigger} {

@@ -24,7 +24,7 @@ func (t *table) read(ctx context.Context, db DB) error {
 		})
 	if t.virtual {
 		t.form = normal(sqltext.Tokens(t.sql)[3:])
-		return nil // a module that cannot be opened now has no columns to copy
+		return nil // a module that cannot be opened has no columns to copy
 	}
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func readParts(ctx context.Context, db DB, index string) (parts []indexPart, err
 	return parts, err
 }
 
-// readUnique reads the primary key and the UNIQUE constraints, which are indexes of their own but for a rowid.
+// readUnique reads the primary key and the UNIQUE constraints. Each has an index, except a rowid.
 func (t *table) readUnique(ctx context.Context, db DB, d definition) error {
 	type unique struct{ index, origin string }
 	var found []unique
@@ -220,7 +220,7 @@ func (t *table) readKeys(ctx context.Context, db DB, d definition) error {
 	return nil
 }
 
-// keyMark ends the form of a foreign key until its columns are known, which needs the parent.
+// keyMark ends the form of a foreign key until the parent gives its columns.
 const keyMark = "\x00"
 
 // resolveKeys completes the forms of the foreign keys: one without columns of the parent means the parent's primary key.
@@ -296,7 +296,7 @@ func (o *object) read(ctx context.Context, db DB) error {
 	return nil
 }
 
-// withoutOrder returns a part of an index without ASC, DESC and COLLATE at its end, which SQLite tells.
+// withoutOrder returns a part of an index without ASC, DESC and COLLATE at its end, which SQLite lists separately.
 func withoutOrder(part []sqltext.Token) []sqltext.Token {
 	if n := len(part); n > 0 && part[n-1].Is("ASC", "DESC") {
 		part = part[:n-1]

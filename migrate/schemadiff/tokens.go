@@ -9,7 +9,7 @@ import (
 
 // This file compares SQL by its tokens, and quotes names.
 
-// keywords are those of SQLite (https://www.sqlite.org/lang_keywords.html): a name that is one is quoted.
+// keywords are the keywords of SQLite (https://www.sqlite.org/lang_keywords.html), which need quotes as names.
 var keywords = func() map[string]bool {
 	all := map[string]bool{}
 	for word := range strings.FieldsSeq(`abort action add after all alter always analyze and as asc attach autoincrement
@@ -58,7 +58,7 @@ func quotedList(names []string) string {
 // literal returns text as an SQL string.
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// normal returns tokens as one text, which is equal for SQL that differs in space, comments, quotes and case alone.
+// normal returns tokens as one text, which is equal for SQL that differs only in space, comments, quotes and case.
 func normal(tokens []sqltext.Token) string {
 	var out strings.Builder
 	for i, t := range tokens {
@@ -77,7 +77,7 @@ func normal(tokens []sqltext.Token) string {
 	return out.String()
 }
 
-// names returns the names and words in SQL, without case, by which it may speak of an object.
+// names returns the names and words in SQL that may refer to an object, without case.
 func names(sql string) map[string]bool {
 	found := map[string]bool{}
 	for _, t := range sqltext.Tokens(sql) {

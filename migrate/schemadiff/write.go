@@ -15,9 +15,9 @@ import (
 
 // Options are the author's facts that a comparison of schemas cannot find. The zero value renames nothing and fills nothing.
 type Options struct {
-	// Renames are tables and columns that have another name in the wanted schema, and keep their rows and values.
+	// Renames are tables and columns with another name in the wanted schema. They keep their rows and values.
 	Renames []Rename
-	// Values fill columns in rows that are there.
+	// Values fill columns of existing rows.
 	Values []Value
 	// AllowLoss names tables that may lose rows or values: their statements get the comment that allows it.
 	AllowLoss []string
@@ -27,12 +27,12 @@ type Options struct {
 
 // Rename is a table or column under a new name.
 type Rename struct {
-	Table  string // as it is called in either schema
+	Table  string // its name in either schema
 	Column string // "" for the table itself
 	To     string
 }
 
-// String returns the rename as the flag --rename has it, with quotes for names in which a point or "=" would be read as one.
+// String returns the rename in the form of the flag --rename, with quotes around names that contain a point or "=".
 func (r Rename) String() string {
 	name := func(name string) string {
 		if name == "" || strings.ContainsAny(name, ".=") || strings.Contains("\"'`[", name[:1]) {
@@ -46,8 +46,8 @@ func (r Rename) String() string {
 	return name(r.Table) + "." + name(r.Column) + "=" + name(r.To)
 }
 
-// ParseRename reads a rename as String writes it; the new name of a column may have its table before it. It is false when the
-// text is none.
+// ParseRename reads the form that String writes; a table may precede the new name of a column. It returns false for other
+// text.
 func ParseRename(text string) (r Rename, ok bool) {
 	from, to, ok := sqltext.CutNames(text, '=')
 	table, column, isColumn := sqltext.CutNames(from, '.')
@@ -58,7 +58,7 @@ func ParseRename(text string) (r Rename, ok bool) {
 	return r, ok && r.Table != "" && r.To != "" && isColumn == (r.Column != "")
 }
 
-// ParseValue reads the value for a column, as in people.email=”. It is false when the text is none.
+// ParseValue reads the value for a column, as in people.email=”. It returns false for other text.
 func ParseValue(text string) (v Value, ok bool) {
 	name, sql, ok := sqltext.CutNames(text, '=')
 	table, column, isColumn := sqltext.CutNames(name, '.')
@@ -69,29 +69,29 @@ func ParseValue(text string) (v Value, ok bool) {
 // Value is an SQL expression that fills a column where it has no value.
 type Value struct{ Table, Column, SQL string }
 
-// Script is the SQL that leads from one schema to another, for one migration.
+// Script is the SQL that changes one schema into another, for one migration.
 type Script struct {
 	SQL     string   // "" when the schemas are the same
 	Changes []Change // in the order of the schemas
-	// Guesses are renames that may be meant by a table or column that goes and one that comes.
+	// Guesses are likely renames: a removed table or column and an added one.
 	Guesses []Rename
-	// Losing names the tables whose rows or values the script takes away, if they have any.
+	// Losing names the tables that lose rows or values, if they have any.
 	Losing []string
 }
 
 // The codes of [Error].
 const (
 	CodeRename   = "rename-impossible" // a rename that does not fit the schemas
-	CodeValue    = "value-needed"      // a new column needs a value for the rows that are there
-	CodeParent   = "parent-missing"    // a foreign key to a table that the wanted schema lacks
+	CodeValue    = "value-needed"      // a new column needs a value for existing rows
+	CodeParent   = "parent-missing"    // a foreign key to a missing table
 	CodeBroken   = "object-broken"     // a view or trigger that cannot be used
-	CodeNotAsked = "value-unused"      // a value for a column that needs none
+	CodeNotAsked = "value-unused"      // a value for a column without need
 )
 
-// Error says why no script can be written.
+// Error is the reason why no script can be written.
 type Error struct {
 	Code, Msg, Fix string
-	Kind, Name     string // the object of the wanted schema that is to blame; "" for none
+	Kind, Name     string // the faulty object of the wanted schema; "" for none
 	Column         string // with CodeValue, the column of the table Name
 }
 
@@ -112,10 +112,10 @@ type writer struct {
 
 	changes []Change
 	losing  []string
-	forced  map[string]string // the forms of objects that stand in the way of a statement, by their keys
+	forced  map[string]string // the forms of objects that block a statement, by their keys
 	gone    map[string]bool   // keys of objects that are dropped
 	removed map[string]bool   // tables, by their folded names
-	virtual map[string]bool   // virtual tables that are made anew
+	virtual map[string]bool   // virtual tables to rebuild
 	rebuilt map[string]bool
 	temp    map[string]string // the name of a rebuilt table until the old one is gone
 
@@ -123,9 +123,8 @@ type writer struct {
 	alters                        map[string][]statement
 }
 
-// Write returns the script that leads from the schema of db, a database without rows, to the wanted one. It tries
-// statements on db in a transaction that it rolls back. With an error of [CodeValue] the
-// Script has all but the SQL.
+// Write returns the script from the schema of db, a database without rows, to the wanted one. It tries statements
+// on db in a transaction that it rolls back. With an error of [CodeValue] the Script lacks only the SQL.
 func Write(ctx context.Context, db *sql.DB, wanted *Schema, o Options) (s Script, err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -188,7 +187,7 @@ func (w *writer) loses(table string) string {
 	return table
 }
 
-// checkParents refuses foreign keys to tables that the wanted schema does not have, unless they were so before.
+// checkParents refuses new foreign keys to missing tables.
 func (w *writer) checkParents() error {
 	for _, t := range w.wanted.tables {
 		for _, k := range t.keys {
@@ -213,8 +212,8 @@ func (w *writer) checkParents() error {
 // obstacle matches SQLite's message about an object that an ALTER TABLE cannot read.
 var obstacle = regexp.MustCompile(`error in (view|trigger) (.+?)(?: after [a-z ]+)?: `)
 
-// try runs a statement on the empty database. A view or trigger that stands in its way is dropped first, and made again
-// at the end of the script.
+// try runs a statement on the empty database. It first drops a view or trigger that blocks the statement; the end of
+// the script creates it again.
 func (w *writer) try(ctx context.Context, sql string) error {
 	for {
 		_, err := w.conn.ExecContext(ctx, sql)
@@ -238,7 +237,7 @@ func (w *writer) try(ctx context.Context, sql string) error {
 	}
 }
 
-// isAsBefore reports whether a change is about an object that was dropped to be made again.
+// isAsBefore reports whether a change concerns an object that was only dropped to be created again.
 func (w *writer) isAsBefore(c Change) bool {
 	key := c.Type + " " + dbfile.FoldName(c.Name)
 	form, is := w.forced[key]
@@ -246,7 +245,7 @@ func (w *writer) isAsBefore(c Change) bool {
 	return is && c.Change == Added && o != nil && o.form == form
 }
 
-// dropChanged drops the indexes, views and triggers that are not in the wanted schema as they are.
+// dropChanged drops the indexes, views and triggers that differ in the wanted schema.
 func (w *writer) dropChanged(ctx context.Context) error {
 	for _, kind := range []string{KindTrigger, KindView, KindIndex} {
 		for _, o := range w.current.objects {
@@ -264,7 +263,7 @@ func (w *writer) dropChanged(ctx context.Context) error {
 	return nil
 }
 
-// tables sorts the tables that differ: by ALTER TABLE, or made anew.
+// tables decides for each table that differs: ALTER TABLE, or a rebuild.
 func (w *writer) tables(ctx context.Context) error {
 	for _, t := range w.wanted.tables {
 		old := w.current.table(t.name)
@@ -307,7 +306,7 @@ func (w *writer) exists(name string) bool {
 	return w.current.table(name) != nil || w.current.object(KindView+" "+dbfile.FoldName(name)) != nil
 }
 
-// alter brings a table to its wanted form by DROP COLUMN and ADD COLUMN, if SQLite takes that and it gives the same.
+// alter changes a table with DROP COLUMN and ADD COLUMN, if SQLite accepts that and the result is the wanted form.
 func (w *writer) alter(ctx context.Context, old, t *table) (bool, error) {
 	list := t.alterations(old)
 	if len(list) == 0 {
@@ -336,7 +335,7 @@ func (w *writer) alter(ctx context.Context, old, t *table) (bool, error) {
 	return true, nil
 }
 
-// alterations returns the statements that drop and add columns; nil where others differ, or one cannot be added.
+// alterations returns the statements that drop and add columns; nil when anything else differs, or a column cannot be added.
 func (t *table) alterations(old *table) (list []statement) {
 	alter := "ALTER TABLE " + quoted(t.name)
 	for _, c := range old.columns {
@@ -360,11 +359,11 @@ func (t *table) alterations(old *table) (list []statement) {
 	return list
 }
 
-// leadTo runs statements on the empty database, and reports whether they give a table its wanted form.
+// leadTo runs statements on the empty database, and reports whether a table then has its wanted form.
 func (w *writer) leadTo(ctx context.Context, list []statement, t *table) (bool, error) {
 	for _, s := range list {
 		if err := w.try(ctx, s.sql); err != nil {
-			return false, ctx.Err() // else SQLite does not take it
+			return false, ctx.Err() // else SQLite refuses the statement
 		}
 	}
 	now, err := Read(ctx, w.conn)
@@ -375,7 +374,7 @@ func (w *writer) leadTo(ctx context.Context, list []statement, t *table) (bool, 
 	return made != nil && len(t.changes(made)) == 0, nil
 }
 
-// addable reports whether ADD COLUMN takes a column where the table has rows
+// addable reports whether ADD COLUMN accepts a column for a table with rows
 // (https://www.sqlite.org/lang_altertable.html#altertabaddcol).
 func (t *table) addable(c *column) bool {
 	value := ""
@@ -413,7 +412,7 @@ func isConstant(value string) bool {
 	return len(tokens) > 1 && number.MatchString(strings.TrimLeft(value, "+- "))
 }
 
-// addition returns the definition of a column for ADD COLUMN, with a foreign key that the table has for it alone.
+// addition returns the definition of a column for ADD COLUMN, with the foreign key of this column alone.
 func (t *table) addition(c *column) string {
 	out := c.text
 	has := func(tok sqltext.Token) bool { return tok.Is("REFERENCES") }

@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// The steps on the disk go through the state folder's root, so that no link leads out.
+// All disk operations use the state folder's os.Root, so that no link leads out.
 
 // sync makes the names in a folder durable.
 func (s *Store) sync(folder string) error { return dbfile.SyncFolder(s.root.Open, folder) }
@@ -49,7 +49,7 @@ func (s *Store) sum(ctx context.Context, name string) (size int64, sum string, e
 	return size, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// contextReader is a reader that ends with a context.
+// contextReader fails when its context ends.
 type contextReader struct {
 	ctx context.Context // io.Reader takes none
 	r   io.Reader

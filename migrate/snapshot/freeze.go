@@ -15,8 +15,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// frozen is all databases of a state at one moment. Each has two connections: one holds the write lock until
-// [frozen.thaw], the other a view of that moment until close.
+// frozen is a consistent snapshot of all databases of a state. Each has two connections: one holds the write
+// lock until [frozen.thaw], the other a view of that moment until close.
 type frozen struct {
 	names []string
 	locks []*sql.DB

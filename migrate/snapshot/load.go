@@ -13,14 +13,14 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// commit is the decision to replace the state by the folder of new files.
+// commit is the decision to replace the state with the folder of new files.
 type commit struct {
 	Format int      `json:"format"`
 	Names  []string `json:"names"` // at the top level of the new state; all others are removed
 }
 
-// Load replaces the state by a snapshot. All of it is checked before anything changes. Before it removes a state it calls
-// agree, if that is not nil, whose error ends the load.
+// Load replaces the state with a snapshot. It checks the whole snapshot before it changes anything. Before it removes a
+// state it calls agree, unless nil, whose error ends the load.
 func (s *Store) Load(ctx context.Context, name string, agree func() error) (Info, error) {
 	if err := s.tidySnapshots(); err != nil {
 		return Info{}, err
@@ -71,8 +71,8 @@ func (s *Store) Reset() ([]string, error) {
 	return gone, s.replace(nil)
 }
 
-// Settle ends a load that a crash interrupted: one with a decision is completed, any other is removed. Without an
-// interrupted load it writes nothing.
+// Settle finishes a load that a crash interrupted: it completes a load with a decision, and removes any other.
+// Without an interrupted load it writes nothing.
 func (s *Store) Settle() error {
 	if _, err := s.root.Lstat(loadFolder); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -101,7 +101,7 @@ func Unsettled(dir fs.FS) bool {
 	return err == nil
 }
 
-// checkComplete refuses a snapshot with a file too many or too few.
+// checkComplete refuses a snapshot with missing or extra files.
 func (s *Store) checkComplete(ctx context.Context, info Info) error {
 	listed := map[string]bool{}
 	for _, f := range info.Files {
@@ -170,7 +170,7 @@ func (s *Store) stage(ctx context.Context, info Info) error {
 	return made.sync()
 }
 
-// replace writes the decision that the staged files are the state, and installs them.
+// replace writes the decision for the staged files, and installs them.
 func (s *Store) replace(names []string) error {
 	if err := s.sync(loadFolder); err != nil {
 		return err
@@ -263,7 +263,7 @@ func (s *Store) endLoad() error {
 	return err
 }
 
-// removable returns the names of the top level of which a reset removes files: not a folder with other files only.
+// removable returns the top-level names with files that a reset removes.
 func (s *Store) removable() ([]string, error) {
 	names, err := s.stateNames()
 	if err != nil {
@@ -288,7 +288,7 @@ func (s *Store) removable() ([]string, error) {
 	return names, err
 }
 
-// stateNames returns the names of the top level that are state.
+// stateNames returns the top-level names of the state.
 func (s *Store) stateNames() ([]string, error) {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {

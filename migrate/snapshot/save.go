@@ -17,8 +17,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// Save saves the state under a name. An existing snapshot of that name is an error, or with replace is replaced once the
-// new one is whole.
+// Save saves the state under a name. An existing snapshot of that name is an error, or, with replace, is replaced once
+// the new one is complete.
 func (s *Store) Save(ctx context.Context, name string, replace bool) (info Info, err error) {
 	if err := CheckName(name); err != nil {
 		return Info{}, err
@@ -75,10 +75,10 @@ func (s *Store) Save(ctx context.Context, name string, replace bool) (info Info,
 	return info, s.publish(saving, name)
 }
 
-// attempts bounds how often a save begins, when databases come or go meanwhile.
+// attempts bounds the restarts of a save when databases appear or vanish during it.
 const attempts = 3
 
-// capture copies the state of one moment below a folder.
+// capture copies a consistent state below a folder.
 func (s *Store) capture(ctx context.Context, made *folders, below string) (files []found, err error) {
 	var f *frozen
 	for range attempts {
@@ -88,7 +88,7 @@ func (s *Store) capture(ctx context.Context, made *folders, below string) (files
 		if f, err = s.freeze(ctx, databasesOf(files)); err != nil {
 			return nil, err
 		}
-		// Nothing can write now: if the list is still the same, it stays.
+		// Nothing can write now: if the list is still the same, it is final.
 		if files, err = s.scan(ctx); err == nil && slices.Equal(databasesOf(files), f.names) {
 			break
 		}
@@ -143,7 +143,7 @@ func (s *Store) syncFile(name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// publish gives a whole snapshot its name.
+// publish renames a complete snapshot to its name.
 func (s *Store) publish(saving, name string) error {
 	to, old := path.Join(Folder, name), path.Join(Folder, replaced+name)
 	if err := s.sync(saving); err != nil {
@@ -163,7 +163,7 @@ func (s *Store) publish(saving, name string) error {
 	return s.drop(old)
 }
 
-// tidySnapshots removes the files of a killed save, and renames back a snapshot that it was about to replace.
+// tidySnapshots removes the files of a killed save, and restores the name of a snapshot that it was replacing.
 func (s *Store) tidySnapshots() error {
 	entries, err := fs.ReadDir(s.root.FS(), Folder)
 	if errors.Is(err, fs.ErrNotExist) {

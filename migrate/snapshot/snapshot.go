@@ -1,13 +1,12 @@
 // Package snapshot saves a site's local state under a name, puts a saved one back, and empties it.
 //
-// In goes the path of a state folder: SQLite databases and files named by the SHA-256 of their bytes, those that
-// statefolder lists. No other file is saved, replaced or removed. A snapshot is a folder below it, with the databases as
-// SQLite's backup makes them, all at one moment, hard links to the files that never change, and a list of every file
-// with its size and checksum.
+// In goes the path of a state folder: the SQLite databases and the files named by their SHA-256 that statefolder lists.
+// No other file is saved, replaced or removed. A snapshot is a folder below it: a consistent backup of the databases,
+// hard links to the files that never change, and a list of every file with its size and checksum.
 //
 // Both directions are atomic. A snapshot gets its name only once it is whole and on disk. A load first copies and checks
-// the new files beside the state; then one file is the decision, and from there on only the load itself or
-// [Store.Settle] can continue: after a crash at any point the state is the old one or the new one.
+// the new files beside the state; then writing one file is the decision, after which only the load itself or
+// [Store.Settle] can continue. After a crash at any point the state is the old one or the new one.
 //
 // A state may be in use while it is saved, but not while it is loaded or reset, nor before Settle has returned after a
 // crash: the caller keeps others away, and runs one function at a time. Refusals are an [*Error]. The package opens
@@ -56,7 +55,7 @@ type Store struct {
 	dir  string
 	root *os.Root
 	o    Options
-	// step, when it is set, is called before each change to the disk: tests crash there.
+	// step, if set, is called before each change to the disk: tests crash there.
 	step func(what string)
 }
 
@@ -78,7 +77,7 @@ func Open(dir string, o Options) (*Store, error) {
 // Close closes the folder.
 func (s *Store) Close() error { return s.root.Close() }
 
-// Kind says how a file is saved.
+// Kind is the way to save a file.
 type Kind string
 
 // The kinds of files.
@@ -102,11 +101,11 @@ type Info struct {
 	CreatedAt time.Time
 	Tool      string
 	Files     []File // sorted by path
-	// Left are paths of files that belong to no state: earlier versions saved every file of the folder. A load
+	// Left are paths of files outside the state: earlier versions saved every file of the folder. A load
 	// ignores them.
 	Left []string
-	// Damage says why the snapshot cannot be read; "" for a good one. Only List sets it, without reading the files
-	// themselves.
+	// Damage is the reason why the snapshot cannot be read; "" for a good one. Only List sets it, and it does not
+	// read the files themselves.
 	Damage string
 }
 
@@ -130,11 +129,11 @@ type document struct {
 
 var (
 	goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-	// windowsName are names that Windows gives to devices, with any ending.
+	// windowsName matches Windows' names of devices, with any extension.
 	windowsName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 )
 
-// CheckName refuses a name that some system does not take for a file.
+// CheckName refuses a name that is not a valid file name on every system.
 func CheckName(name string) error {
 	if goodName.MatchString(name) && !windowsName.MatchString(name) && !strings.HasSuffix(name, ".") {
 		return nil
@@ -171,7 +170,7 @@ func (s *Store) List() ([]Info, error) {
 	return list, nil
 }
 
-// Remove removes a snapshot. One whose folder holds files that it does not list is refused.
+// Remove removes a snapshot. It refuses a folder with files that the snapshot does not list.
 func (s *Store) Remove(name string) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -227,7 +226,7 @@ func (s *Store) listedFiles(folder string) (map[string]bool, error) {
 		return nil, err
 	}
 	var doc document
-	_ = json.Unmarshal(text, &doc) // one that was cut off lists nothing
+	_ = json.Unmarshal(text, &doc) // a truncated list has no files
 	names := map[string]bool{}
 	for _, f := range doc.Files {
 		if fs.ValidPath(f.Path) && f.Path != "." {
@@ -237,8 +236,8 @@ func (s *Store) listedFiles(folder string) (map[string]bool, error) {
 	return names, nil
 }
 
-// drop removes the folder of a snapshot, also of an unfinished one. It renames the folder first, so that a crash leaves no
-// half that could be loaded. Files that neither the list of the state's files nor its own names stay.
+// drop removes the folder of a snapshot, finished or not. It renames the folder first, so that a crash leaves no partial
+// snapshot that could be loaded. It keeps files that are in neither list.
 func (s *Store) drop(folder string) error {
 	gone := folder
 	if !strings.HasPrefix(path.Base(folder), savePrefix) {
@@ -260,7 +259,7 @@ func (s *Store) drop(folder string) error {
 	if err != nil {
 		return err
 	}
-	for name := range listed { // earlier versions saved files that the list of the state's files lacks
+	for name := range listed { // earlier versions saved files that are not in the list of the state's files
 		at := path.Join(gone, filesFolder, name)
 		if info, err := s.root.Lstat(at); err != nil || !info.Mode().IsRegular() || statefolder.Of(at, false) != statefolder.Foreign {
 			continue
@@ -346,7 +345,7 @@ const (
 	CodeUnusable = "state_unusable"
 )
 
-// Error is a refusal: nothing was changed.
+// Error is a refusal. Nothing has changed.
 type Error struct {
 	// Code is one of the Code constants. Msg describes the fault, Fix the remedy; Fix may be empty.
 	Code, Msg, Fix string

@@ -1,7 +1,7 @@
-// Package sqltext reads SQL as far as SQLite's own tokenizer does (https://www.sqlite.org/src/file/src/tokenize.c): enough to find
-// where a statement begins, and what its words are.
+// Package sqltext splits SQL into the tokens of SQLite's own tokenizer (https://www.sqlite.org/src/file/src/tokenize.c): enough to
+// find the statements and their words.
 //
-// It never chooses the statements that run: SQLite compiles every one.
+// SQLite itself compiles every statement that runs.
 package sqltext
 
 import (
@@ -102,7 +102,7 @@ func wordLength(rest []byte) int {
 	return n
 }
 
-// Token is one token of a statement; space and comments are none.
+// Token is one token of a statement, other than space and comments.
 type Token struct {
 	Span
 	Text string // as it is written, with its quotes
@@ -121,7 +121,7 @@ func (t Token) Is(keywords ...string) bool {
 	return false
 }
 
-// Tokens returns the tokens of a statement, as SQLite's own tokenizer would find their ends; a number with a point is three.
+// Tokens returns the tokens of a statement, split like SQLite's tokenizer, except that a number with a point is three tokens.
 func Tokens(sql string) []Token {
 	var list []Token
 	src := []byte(sql)
@@ -135,8 +135,8 @@ func Tokens(sql string) []Token {
 	return list
 }
 
-// CutNames cuts a text at the first separator outside of names that have SQL's quotes. A name begins at the front, or after a
-// separator, a point or a "=".
+// CutNames cuts a text at the first separator outside of quoted names. A name begins at the front, or after a separator, a
+// point or a "=".
 func CutNames(text string, separator byte) (before, after string, found bool) {
 	begins := true
 	for at := 0; at < len(text); at++ {

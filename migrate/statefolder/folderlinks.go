@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// This file finds links in the path of a folder. A link is its user's own choice, unless it came with a site: then the
-// author of the site would choose where files of another person are written and removed.
+// This file finds links in the path of a folder. Users may link folders as they like, but a link that came with a site
+// would let its author choose the place where another person's files are written and removed.
 
 // maxLinks bounds the links in a path: more are a circle.
 const maxLinks = 64
@@ -55,7 +55,7 @@ func LinkIn(folder, target string) (string, error) {
 			return next, nil
 		}
 		to, err := os.Readlink(next)
-		if err != nil { // such as a file that is kept in a cloud
+		if err != nil { // such as a file that is stored in a cloud
 			at = next
 			continue
 		}

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// This file lists every name that a state folder may hold, at every depth, also those that crashes of this and
-// earlier versions leave behind. A new file of the state is added here first.
+// This file lists every name that a state folder may hold, at every depth, including names that crashes of
+// this and earlier versions leave. Add a new file of the state here first.
 
 // Names of the top level.
 const (
@@ -21,17 +21,17 @@ const (
 	StorageFolder = "storage" // blobs by their content, and their index
 	UploadsFolder = "uploads" // the same, of files that visitors sent with forms
 
-	DevFile           = "dev.json"                 // who runs, and the run's token
+	DevFile           = "dev.json"                 // the running process, and its token
 	HistoryFile       = "db_history"               // of pages db shell
 	ToldFolder        = "told"                     // messages of commands to a dev server
 	UndoFolder        = "undo"                     // the database before each of the last migrations
 	PointsFile        = "restorepoints.db"         // of a published site
-	DamagedPointsFile = "restorepoints-damaged.db" // a damaged one, set aside
+	DamagedPointsFile = "restorepoints-damaged.db" // a damaged store, renamed
 	PublishFile       = "publish.json"             // the migrations of a published site that wait for a decision
 	SnapshotsFolder   = "snapshots"                // of pages state save
 	IgnoreFile        = ".gitignore"
 
-	DevLock       = "dev.lock" // held by who runs
+	DevLock       = "dev.lock" // held by the running process
 	StateLock     = "state.lock"
 	SnapshotsLock = "snapshots.lock"
 	MigrateLock   = "migrate.lock"
@@ -42,7 +42,7 @@ const (
 	LoadFolder = ".load"
 )
 
-// IgnoreText is the contents of IgnoreFile: sessions and leads belong into no version control.
+// IgnoreText is the contents of IgnoreFile: sessions and leads do not belong into version control.
 const IgnoreText = "*\n"
 
 // node is an allowed name, and the names in it if it is a folder.
@@ -51,14 +51,14 @@ type node struct {
 	class  Class
 	folder bool
 	within []node
-	unseen bool // Look does not look into the folder: its reader does, as for a snapshot with its own list of files
+	unseen bool // Look does not open the folder: its reader does, such as a snapshot with its own list of files
 }
 
 func is(names ...string) func(string) bool {
 	return func(name string) bool { return slices.Contains(names, name) }
 }
 
-// like compiles a pattern when it is first asked: most commands look at no state.
+// like compiles a pattern on first use: most commands do not open a state.
 func like(pattern string) func(string) bool {
 	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + pattern + `)$`) })
 	return func(name string) bool { return compiled().MatchString(name) }
@@ -96,7 +96,7 @@ var states = []node{
 // all are the names of a state folder.
 var all = append(slices.Clone(states), []node{
 	{fits: is(DevLock, StateLock, SnapshotsLock, MigrateLock, DevFile, HistoryFile, IgnoreFile), class: Kept},
-	{fits: like(`\.probe-[0-9]+`), class: Kept}, // tries whether a file can be made
+	{fits: like(`\.probe-[0-9]+`), class: Kept}, // tests whether files can be created
 	{fits: is(ToldFolder), class: Kept, folder: true, within: []node{{fits: is("migrated"), class: Kept}}},
 	{fits: is(UndoFolder), class: Kept, folder: true, within: []node{
 		{

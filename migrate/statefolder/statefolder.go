@@ -1,10 +1,10 @@
-// Package statefolder says which files a site's local state consists of, and distinguishes a folder of such files from
-// one with a user's own files.
+// Package statefolder lists the files of a site's local state, and distinguishes a folder of such files from one with
+// a user's own files.
 //
-// In goes the path of a folder, or a path in one. Out come the class of a file, a folder's files that are not the
-// state's, and links in its path. Only folders are opened, and links below the named folder are not followed. Only Remove changes the
-// folder: it removes the files of the list and leaves everything else. Errors are the system's. All functions are safe for concurrent
-// use; they may miss concurrent changes of the folder.
+// In goes the path of a folder, or a path in one. Out come the class of a file, a folder's files that are not the state's, and links
+// in its path. Only folders are opened, and links below the named folder are not followed. Only Remove changes the folder: it removes
+// the files of the list and leaves everything else. Errors come from the system. All functions are safe for concurrent use; they may
+// miss concurrent changes of the folder.
 package statefolder
 
 import (
@@ -19,15 +19,15 @@ import (
 	"syscall"
 )
 
-// Class says how a state folder treats a file or folder.
+// Class is the treatment of a file or folder in a state folder.
 type Class int
 
-// The classes.
+// The classes of files.
 const (
-	Foreign    Class = iota // not of the state: a folder that holds one is no state folder
+	Foreign    Class = iota // not of the state: a folder that holds one is not a state folder
 	Litter                  // left anywhere by desktops and editors: neither refused, removed nor saved
 	State                   // saved by a snapshot, and removed by a reset
-	Unfinished              // removed by a reset, and not saved: bytes without a name yet
+	Unfinished              // removed by a reset, and not saved: it has no final name yet
 	Kept                    // locks, notes and copies, which stay
 )
 
@@ -66,14 +66,14 @@ type Report struct {
 	// others. Folders among them were not opened.
 	Foreign []string
 	More    bool
-	Links   []string // those of the state's names that are links
-	Empty   bool     // nothing in it is the state's, or it does not exist
-	Marked  bool     // pages has written into it before
+	Links   []string // names of the state that are links
+	Empty   bool     // it holds nothing of the state, or does not exist
+	Marked  bool     // pages has written into it
 }
 
 const maxForeign = 3
 
-// Look looks through a folder, which need not exist.
+// Look reads a folder, which need not exist.
 func Look(dir string) (Report, error) {
 	r := Report{Empty: true}
 	info, err := os.Stat(dir)
@@ -94,8 +94,8 @@ func Look(dir string) (Report, error) {
 	return r, nil
 }
 
-// look looks through a folder of the state, whose path is below. Reading by the folder's path also returns the types of
-// its entries; an os.Root would ask for each of the many blobs of a bucket.
+// look reads a folder of the state, whose path is below. Reading by the folder's path also returns the types of its
+// entries; an os.Root would ask for each of the many blobs of a bucket.
 func (r *Report) look(dir, below string, nodes []node) error {
 	f, err := os.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) { // removed meanwhile

@@ -21,14 +21,14 @@ type field struct {
 	pos    token.Position
 }
 
-// csvReader reads records of comma-separated values (RFC 4180); each may span lines. It also takes lines that end in LF or
-// CR alone, and a last line without an end. encoding/csv does not distinguish an empty field from a quoted empty one,
-// which are NULL and "".
+// csvReader reads records of comma-separated values (RFC 4180); each may span lines. It also accepts lines that end in LF
+// or CR, and a last line without an end. encoding/csv does not distinguish an empty field (NULL) from a quoted empty one
+// ("").
 type csvReader struct {
 	r   *bufio.Reader
 	pos token.Position // of the next byte
 	buf []byte
-	end bool // nothing is left to read
+	end bool // at the end of the input
 }
 
 // maxField bounds a field: a quote that never ends must not take all memory.
@@ -76,7 +76,7 @@ func (c *csvReader) record(fields []field) ([]field, error) {
 	}
 }
 
-// field reads one field and its end: ',' or '\n'. It returns io.EOF only when nothing is left at all.
+// field reads one field and its end: ',' or '\n'. It returns io.EOF only at the end of the input.
 func (c *csvReader) field() (f field, end byte, err error) {
 	f.pos = c.pos
 	c.buf = c.buf[:0]
@@ -139,7 +139,7 @@ func (c *csvReader) readQuoted(begin token.Position) (end byte, err error) {
 		case err != nil:
 			return 0, err
 		case b == '"':
-			continue // two quotes are one, which is in buf already
+			continue // a doubled quote is one, which is in buf already
 		}
 		c.buf = c.buf[:len(c.buf)-1]
 		if b != ',' && b != '\n' {
@@ -192,7 +192,7 @@ func (c *csvReader) text(begin token.Position) (string, error) {
 
 // CSV reads comma-separated values into a table as one transaction. The first line names columns of the table, in
 // any order; columns that it does not name get their defaults. An empty field is NULL, a quoted empty one is "".
-// Every value is bound as text, and becomes a number where the column's type says so.
+// Every value is bound as text, and the column's type may turn it into a number.
 func CSV(ctx context.Context, db DB, name, table string, r io.Reader) (rows int64, err error) {
 	in := &csvReader{r: bufio.NewReaderSize(r, 256<<10), pos: token.Position{Filename: name, Line: 1, Column: 1}}
 	const bom = "\xef\xbb\xbf"

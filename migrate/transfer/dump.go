@@ -22,16 +22,16 @@ import (
 type DumpOptions struct {
 	NoData bool     // leave out the rows
 	Tables []string // names of tables to write, with their indexes and triggers; default everything
-	// ByRows writes a virtual table by the rows that it shows, for a reader who may not write to its shadow tables.
+	// ByRows writes the visible rows of a virtual table, for a reader who may not write to its shadow tables.
 	ByRows bool
 }
 
 // object is an entry of the schema.
 type object struct{ kind, name, table, sql string }
 
-// Dump writes the database as SQL that sqlite3 and [Script] read back: the same schema, in the same order, and the
-// same values of the same storage class under the same rowids. For a virtual table it writes its shadow tables, or with
-// ByRows its rows; a table that keeps only an index is then a [*migrate.Error].
+// Dump writes the database as SQL that sqlite3 and [Script] read back: the same schema, in the same order, and the same
+// values of the same storage class under the same rowids. For a virtual table it writes its shadow tables, or with
+// ByRows its rows; then a table with only an index gives a [*migrate.Error].
 func Dump(ctx context.Context, db DB, w io.Writer, o DumpOptions) error {
 	d := &dump{db: db, w: bufio.NewWriterSize(w, 256<<10), o: o}
 	if err := db.Begin(ctx); err != nil {
@@ -71,7 +71,7 @@ func (d *dump) write(ctx context.Context) error {
 	if err := d.counters(ctx, objects); err != nil {
 		return err
 	}
-	// Indexes and triggers last: rows go in faster without the first, and must not set off the second.
+	// Indexes and triggers come last: rows are inserted faster without indexes, and must not fire triggers.
 	for _, o := range objects {
 		if o.kind != "table" {
 			d.print(migrate.Ended(o.sql))
@@ -300,7 +300,7 @@ func appendLiteral(b []byte, value any) ([]byte, error) {
 		return append(b, "NULL"...), nil
 	case int64:
 		return strconv.AppendInt(b, v, 10), nil
-	case float64: // never as text that would be an INTEGER; SQLite keeps no NaN
+	case float64: // never as text that reads as an INTEGER; SQLite has no NaN
 		switch {
 		case math.IsInf(v, 1):
 			return append(b, "1e999"...), nil
@@ -328,8 +328,8 @@ func appendBlob(b, v []byte) []byte {
 	return append(b, '\'')
 }
 
-// appendText quotes text. The shell of sqlite3 ends SQL at a NUL and drops a carriage return before a line feed; bytes that
-// are not UTF-8 would make the dump no text.
+// appendText quotes text. The shell of sqlite3 ends SQL at a NUL and drops a carriage return before a line feed; and a dump
+// must be valid UTF-8.
 func appendText(b []byte, v string) []byte {
 	if strings.ContainsAny(v, "\x00\r") || !utf8.ValidString(v) {
 		b = append(b, "CAST("...)

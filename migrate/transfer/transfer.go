@@ -2,10 +2,10 @@
 // and reads comma-separated values into a table.
 //
 // In goes a [DB], which is one connection, and a reader or writer; each call is one transaction on it. A fault of the
-// text, or a failure of one of its statements, is an [*Error] with the place in the text, and rolls the call back. Texts
-// may be of any length: one statement or row is in memory at a time.
+// text, or a failure of one of its statements, gives an [*Error] with the place in the text, and a rollback. Texts may
+// be of any length: one statement or row is in memory at a time.
 //
-// The package opens nothing, and does not decide which SQL is allowed: the DB does.
+// The package opens nothing. The DB decides which SQL is allowed.
 package transfer
 
 import (
@@ -78,7 +78,7 @@ type locatedError interface {
 func Blame(s migrate.Statement, err error) error {
 	failed, ok := errors.AsType[locatedError](err)
 	if !ok {
-		return err // of the context, or of the writer
+		return err // from the context or the writer
 	}
 	e := &Error{Code: CodeStatement, Msg: failed.Error(), Fix: migrate.ForeignFix([]byte(s.Text), failed.Error()), cause: err}
 	offset := failed.At()
@@ -119,7 +119,7 @@ func transaction(ctx context.Context, db DB, fn func() error) (err error) {
 		if found := violations(ctx, db, err); found != nil {
 			return found
 		}
-		// SQLite counts rows that lost their parent until it is inserted again; a table that is made anew under the old
+		// SQLite counts rows that lost their parent until it is inserted again; a table that is rebuilt under the old
 		// name does not change the count. This resets it.
 		if _, err := db.Run(ctx, "PRAGMA defer_foreign_keys=OFF", nil, nil, nil); err != nil {
 			return err
@@ -154,11 +154,11 @@ func violations(ctx context.Context, db DB, cause error) error {
 	return &Error{Code: CodeKeys, Msg: first, Fix: "add the missing rows, or change the rows that refer to them", cause: cause}
 }
 
-// ScriptOptions are those of [Script].
+// ScriptOptions are the options of [Script].
 type ScriptOptions struct {
 	Args      []any                           // values of the parameters, for a script of one statement
 	Dump      bool                            // skip the BEGIN, COMMIT and PRAGMA foreign_keys of a dump
-	CheckKeys bool                            // refuse rows whose parent does not exist, where the DB does not
+	CheckKeys bool                            // refuse rows without their parent, which the DB accepts
 	Last      func(ctx context.Context) error // runs in the transaction, after the script
 }
 

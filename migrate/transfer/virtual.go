@@ -11,9 +11,9 @@ import (
 	"github.com/pages-toolchain/pages/migrate/sqltext"
 )
 
-// This file writes virtual tables by the rows that they show, for a reader that lets only their modules write to their
-// shadow tables, as migrations do. A table of full text that indexes another table is indexed anew; one that
-// keeps its index alone cannot be written so.
+// This file writes the visible rows of virtual tables, for a reader that lets only their modules write to shadow
+// tables, such as migrations. A full-text table that indexes another table is reindexed; one with only an index cannot
+// be written.
 
 // virtualModule returns the module of a virtual table, in lower case, and its arguments.
 func virtualModule(sql string) (name string, arguments [][]sqltext.Token) {
@@ -56,7 +56,7 @@ func (d *dump) virtual(ctx context.Context, o object) error {
 		}
 		return d.orderedRows(ctx, o.name, columns, columns[0])
 	}
-	return nil // it keeps nothing, as fts5vocab
+	return nil // it stores nothing, like fts5vocab
 }
 
 // fullText writes the settings and rows of an fts5 table.
@@ -91,7 +91,7 @@ func (d *dump) fullText(ctx context.Context, o object, arguments [][]sqltext.Tok
 			Fix:  "squash up to a file before the one that fills it",
 		}
 	}
-	// Whether the index is that of the content: 1 compares the two.
+	// The argument 1 compares the index with the content.
 	if _, err := d.db.Run(ctx, "INSERT INTO "+name+"("+name+",rank) VALUES('integrity-check',1)", nil, nil, nil); err != nil {
 		return &migrate.Error{
 			Code: migrate.CodeSquash,
@@ -104,7 +104,7 @@ func (d *dump) fullText(ctx context.Context, o object, arguments [][]sqltext.Tok
 	return nil
 }
 
-// hasEmptyIndex reports whether an fts5 table has indexed nothing: its data are the two rows that each index has.
+// hasEmptyIndex reports whether an fts5 table has indexed nothing: its data are only the two rows of every index.
 func (d *dump) hasEmptyIndex(ctx context.Context, table string) (empty bool, err error) {
 	_, err = d.db.Run(ctx, "SELECT count(*) <= 2 FROM "+dbfile.QuoteName(table+"_data"), nil, nil, func(v []any) error {
 		empty = v[0] == int64(1)
@@ -124,7 +124,7 @@ func (d *dump) shownColumns(ctx context.Context, table string) (list []string, e
 	return list, err
 }
 
-// orderedRows writes rows in the order of a column, since that of a tree depends on how it grew.
+// orderedRows writes rows in the order of a column, since the order of a tree depends on its history.
 func (d *dump) orderedRows(ctx context.Context, table string, columns []string, by string) error {
 	list := strings.Join(columns, ",")
 	insert := "INSERT INTO " + dbfile.QuoteName(table) + "(" + list + ") VALUES("

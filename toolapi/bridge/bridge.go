@@ -1,12 +1,11 @@
 // Package bridge forwards MCP between a desktop agent, which speaks it in lines over a
 // pipe, and a service, which speaks it over HTTP.
 //
-// In go the lines of a reader, each a JSON-RPC message or an array of them; each is
-// posted to the endpoint, and the response is written as a line. A request that the
-// service refuses at its boundary, that never reaches it, or that it leaves open gets
-// a JSON-RPC error, so that the agent always gets a response. Messages pass unchanged;
-// the bridge keeps only the protocol's revision, the session and the warnings that it
-// gave. The key is sent to the endpoint and nowhere else.
+// In go the lines of a reader, each a JSON-RPC message or an array of them; each is posted to the
+// endpoint, and the response is written as a line. A request that the service refuses at its
+// boundary, does not receive, or leaves open gets a JSON-RPC error, so that the agent always gets a
+// response. Messages pass unchanged; the bridge keeps only the protocol's revision, the session and
+// past warnings. It sends the key only to the endpoint.
 //
 // Run returns ordinary errors, only of the reader and the writer.
 package bridge
@@ -32,16 +31,16 @@ import (
 // Options of a bridge.
 type Options struct {
 	Endpoint  string                // the service's address and toolapi.MCPPath
-	Key       string                // without an API key every message is refused
+	Key       string                // the API key; without it the service refuses every message
 	UserAgent string                // default "pages"
 	Transport http.RoundTripper     // default http.DefaultTransport
-	Idle      time.Duration         // of a response without a byte; default 11 minutes: a call may apply migrations for ten
+	Idle      time.Duration         // bounds the silence before or in a response; default 11 minutes: a call may apply migrations for ten
 	Warn      func(sentence string) // gets each deprecation in a response, once; default none
 }
 
 const (
 	maxLine     = 16 << 20 // bytes of a line, and of a response
-	maxParallel = 8        // messages that are under way at the same time
+	maxParallel = 8        // concurrent messages
 
 	headerProtocol = "Mcp-Protocol-Version"
 	headerSession  = "Mcp-Session-Id"
@@ -66,8 +65,8 @@ type bridge struct {
 	failed  error // of out
 }
 
-// Run forwards messages until in ends, and returns when all responses are written. When ctx
-// ends it abandons the messages under way.
+// Run forwards messages until in ends, and returns when all responses are written. When ctx ends it
+// abandons open messages.
 func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	o.UserAgent, o.Idle = cmp.Or(o.UserAgent, "pages"), cmp.Or(o.Idle, 11*time.Minute)
 	b := &bridge{Options: o, out: out, http: &http.Client{
@@ -193,7 +192,7 @@ func (b *bridge) exchange(ctx context.Context, line []byte, messages []toolapi.M
 	return reason, text
 }
 
-// errIdle ends an exchange in which nothing comes any more.
+// errIdle ends an exchange without further bytes.
 var errIdle = errors.New("no data arrived for too long")
 
 // watched calls moved when bytes were read.

@@ -1,12 +1,12 @@
-// Package bundle holds the rules of uploads: which paths a file may have, how large files
-// and bundles may be, which files a manifest needs, and the digest that tells bundles apart.
+// Package bundle holds the rules of uploads: valid paths, maximal sizes, the files that a manifest
+// needs, and the digest of a bundle.
 //
-// In go a manifest's text and a list of files (New); out comes a Bundle in its
-// canonical form, or a *FaultError with its code of the upload protocol. The
-// service checks by these rules; a client that does too can refuse before it sends.
+// In go a manifest's text and a list of files (New); out comes a Bundle in its canonical form, or a
+// *FaultError with its code of the upload protocol. The service applies these rules; a client can
+// apply them before it sends.
 //
-// The package opens no file and no connection. Its values never change; everything in
-// it may be used concurrently.
+// The package opens no file and no connection. Its values never change, and are safe for concurrent
+// use.
 package bundle
 
 import (
@@ -34,10 +34,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// ManifestFile is the name of the manifest in an archive; it is no file of a bundle.
+// ManifestFile is the name of the manifest in an archive. It is not among the files of a bundle.
 const ManifestFile = manifest.FileName
 
-// FaultError says why a bundle cannot be uploaded.
+// FaultError is the reason why a bundle cannot be uploaded.
 type FaultError struct {
 	Code    string // one of toolapi's or of this package's, such as "path_traversal"
 	Path    string // the file to blame, "" for none
@@ -54,8 +54,8 @@ type Bundle struct {
 	Digest   string             // 64 lower-case hexadecimal digits over Text and Files
 }
 
-// New checks a bundle. Files without a content type get the one of their name. The
-// slice becomes the bundle's. The error is a *FaultError.
+// New checks a bundle. Files without a content type get the default for their name. The bundle
+// takes over the slice. The error is a *FaultError.
 func New(text []byte, files []sitefile.File) (*Bundle, error) {
 	parsed, diagnostics := manifest.Parse(manifest.FileName, text)
 	if parsed == nil {
@@ -154,7 +154,7 @@ func fault(code, path, format string, args ...any) error {
 	return &FaultError{code, path, fmt.Sprintf(format, args...)}
 }
 
-// checkTypes checks content types. Files without one get that of their name.
+// checkTypes checks content types. Files without one get the default for their name.
 func (b *Bundle) checkTypes() error {
 	passed := map[string]bool{} // there are few
 	for i := range b.Files {
@@ -261,7 +261,7 @@ func appendText(to []byte, s string) []byte {
 		return append(append(append(to, '"'), s...), '"')
 	}
 	quoted, err := jsontext.AppendQuote(to, s)
-	if err != nil { // of text that is not UTF-8, which paths were checked for
+	if err != nil { // only for text that is not UTF-8, which the checks of paths exclude
 		return strconv.AppendQuote(to, s)
 	}
 	return quoted
@@ -275,8 +275,8 @@ func quote(s string) string {
 	return strconv.QuoteToGraphic(s)
 }
 
-// Flags returns the compatibility flags that a JSON runtime config among the files of an upload declares; none where those
-// of the manifest count. read returns the text of a file by its path, or fs.ErrNotExist. The error is a *FaultError, or
+// Flags returns the compatibility flags that a JSON runtime config among the files of an upload declares; none when the
+// manifest's flags count. read returns the text of a file by its path, or fs.ErrNotExist. The error is a *FaultError, or
 // one of read's.
 func Flags(text []byte, read func(path string) ([]byte, error)) ([]string, error) {
 	for _, name := range manifest.RuntimeConfigs() {
@@ -296,8 +296,8 @@ func Flags(text []byte, read func(path string) ([]byte, error)) ([]string, error
 	return nil, nil
 }
 
-// CheckMigrations holds the texts of the migrations among the files of an upload to the rules of every other command. read
-// returns the text of a file by its path. The error is a *FaultError, or one of read's.
+// CheckMigrations applies the rules of every other command to the texts of an upload's migrations. read returns the text
+// of a file by its path. The error is a *FaultError, or one of read's.
 func CheckMigrations(text []byte, files iter.Seq[string], read func(path string) ([]byte, error)) error {
 	m, err := manifest.Accepted(text)
 	if err != nil {

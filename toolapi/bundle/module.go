@@ -6,8 +6,8 @@ import (
 )
 
 // WorkerModule returns the specifier, as in "./assets/page.js", under which the Worker's code imports a file of an upload, and
-// whether it is WebAssembly; "" for a file that is no module of the Worker. Those are WebAssembly beside the entry and, where
-// the entry has a folder of its own, WebAssembly and JavaScript in it (assumption: the document speaks of one module).
+// whether it is WebAssembly; "" for other files. Modules are WebAssembly files beside the entry and, if the entry has a folder
+// of its own, WebAssembly and JavaScript files in it (assumption: the document mentions one module).
 func WorkerModule(entry, file string) (specifier string, isWasm bool) {
 	folder, ext := path.Dir(entry), path.Ext(file)
 	rest := file

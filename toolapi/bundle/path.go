@@ -22,10 +22,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// Codes of the path rules. A path is refused that some file system, URL or archive would
-// read differently. When it breaks several rules, the first code counts, in the order of the
-// constants: down the left column of the protocol's table, then down the right one. A drive
-// letter is in both, and counts as a character of Windows.
+// Codes of the path rules. They refuse a path that some file system, URL or archive would read
+// differently. For a path that breaks several rules, the first code counts, in the order of the
+// constants: down the left column of the protocol's table, then down the right one. A drive letter
+// is in both, and counts as path_windows_char.
 const (
 	CodeNotUTF8     = "path_not_utf8"
 	CodeEmpty       = "path_empty"
@@ -47,7 +47,7 @@ const (
 	CodeConflict    = "path_conflict"
 )
 
-// rules are those for one path.
+// rules are the rules for a single path.
 var rules = []struct {
 	code   string
 	broken func(string) bool
@@ -58,7 +58,7 @@ var rules = []struct {
 		return p == "" || strings.HasSuffix(p, "/") || strings.Contains(strings.TrimLeft(p, "/"), "//")
 	}, "is empty, or has an empty segment"},
 	{CodeNUL, func(p string) bool { return strings.ContainsRune(p, 0) }, "has a NUL in it"},
-	{CodeControl, func(p string) bool { // also marks of direction, and characters without width
+	{CodeControl, func(p string) bool { // including direction marks and zero-width characters
 		return strings.ContainsFunc(p, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) })
 	}, "has an invisible or control character in it"},
 	{CodeBackslash, func(p string) bool { return strings.Contains(p, `\`) }, "has a backslash in it"},
@@ -96,7 +96,7 @@ func anySegment(is func(string) bool) func(string) bool {
 	}
 }
 
-// isReserved reports whether a path is one of the platform's, in upper or lower case.
+// isReserved reports whether a path belongs to the platform, in any case.
 func isReserved(p string) bool {
 	first, _, below := strings.Cut(strings.ToLower(p), "/")
 	return !below && first == manifest.FileName ||
@@ -116,9 +116,8 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// isPlain reports whether a path is of the usual form, which breaks no rule: segments of
-// letters, digits, "_" and "-" that start with one, with single dots between, and no name
-// that a rule forbids.
+// isPlain reports whether a path has the usual form, which breaks no rule: segments of letters,
+// digits, "_" and "-", with single dots between them, and no forbidden name.
 func isPlain(p string) bool {
 	if p == "" || len(p) > limits.MaxSegmentBytes || strings.Count(p, "/") >= limits.MaxPathSegments {
 		return false
@@ -153,7 +152,7 @@ func isPlain(p string) bool {
 	return true
 }
 
-// checkPaths checks the paths of the bundle by themselves and beside each other.
+// checkPaths checks each path of the bundle, and conflicts between them.
 func (b *Bundle) checkPaths() error {
 	seen := make(map[string]string, len(b.Files)) // folded path -> path
 	for _, f := range b.Files {
@@ -184,7 +183,7 @@ func (b *Bundle) checkPaths() error {
 	return nil
 }
 
-// checkMigrations holds the folder of the migrations to the rules of every other command.
+// checkMigrations applies the rules of every other command to the folder of the migrations.
 func (b *Bundle) checkMigrations() error {
 	d := b.Manifest.Bindings.Database
 	if d == nil || d.Migrations == "" {

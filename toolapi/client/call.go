@@ -19,17 +19,17 @@ import (
 type Call struct {
 	Tool      string
 	Arguments json.RawMessage // a JSON object; nil for none
-	// IdempotencyKey is sent when it is set. A tool that needs one, and whose
-	// arguments hold none, gets a fresh one.
+	// IdempotencyKey is sent if set. Otherwise a tool that needs one gets a fresh key, unless the
+	// arguments hold one.
 	IdempotencyKey string
-	Replays        bool // the tool takes a key, if this version does not know it
+	Replays        bool // whether a tool unknown to this version takes a key
 	// Complete refuses a success that lacks a property of the tool's results, if this version knows
-	// the tool: for callers that act on the response, and do not only pass it on.
+	// the tool: for callers that act on the response instead of passing it on.
 	Complete bool
 }
 
-// A confirmed call may apply migrations for migrationTime before it responds, and one that proposes may rehearse them for
-// rehearsalTime.
+// The service may take migrationTime to apply migrations before it responds to a confirmation, and rehearsalTime to
+// rehearse them for a proposal.
 const (
 	migrationTime = 10 * time.Minute
 	rehearsalTime = 2 * time.Minute
@@ -37,12 +37,12 @@ const (
 
 // Response is the result of a call.
 type Response struct {
-	Body      json.RawMessage // as it came, without the key
+	Body      json.RawMessage // as received, with the key removed
 	RequestID string
 	At        time.Time // by the service's clock; zero for a response without it
 }
 
-// Do calls a tool. Its error is one of this package's four, or of ctx.
+// Do calls a tool. Its error is one of this package's four, or ctx's.
 func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	arguments := call.Arguments
 	if arguments == nil {
@@ -109,7 +109,7 @@ func (c *Client) result(tool string, a httpResponse) (Response, error) {
 	case head.OK == nil:
 		return Response{RequestID: a.id}, &ContractError{a.status, `has no "ok"`, a.id}
 	case *head.OK:
-		at, _ := http.ParseTime(a.header.Get("Date")) // zero, if it is none
+		at, _ := http.ParseTime(a.header.Get("Date")) // zero for an invalid date
 		return Response{Body: body, RequestID: a.id, At: at}, nil
 	}
 	refused := &RefusalError{Tool: tool, Boundary: a.header.Get(toolapi.HeaderToolError) == "true", RequestID: a.id}
@@ -135,7 +135,7 @@ func Run[A, R any](ctx context.Context, c *Client, t toolapi.Typed[A, R], argume
 	return result, nil
 }
 
-// ToolInfo is a tool as the service's own description has it.
+// ToolInfo is a tool in the service's own description.
 type ToolInfo struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title"`
@@ -196,7 +196,7 @@ func parseTools(text []byte) ([]ToolInfo, error) {
 	if !json.Valid(text) {
 		return nil, errNoJSON
 	}
-	if json.Unmarshal(text, &d) != nil { // which would name types of ours
+	if json.Unmarshal(text, &d) != nil { // whose error would name our types
 		return nil, errNoTools
 	}
 	tools := []ToolInfo{}

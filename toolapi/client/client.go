@@ -1,5 +1,5 @@
-// Package client calls the Workspace tool API over HTTP and keeps to its whole
-// contract (platform document, sections 1 to 9).
+// Package client calls the Workspace tool API over HTTP, by its whole contract (platform document,
+// sections 1 to 9).
 //
 // In go a base address, a key and calls; out come responses, or one of four errors:
 // *RefusalError when a call was admitted and refused (HTTP 200, ok false), *StatusError
@@ -7,12 +7,12 @@
 // no response came, and *ContractError when the response breaks the contract.
 // None of them, and no warning, holds the key, even when the service echoes it.
 //
-// A call is repeated only where that is safe: reads, calls with an idempotency key, both calls of a two-call tool, and requests that
-// certainly did not reach the service. A 429 is waited out by its Retry-After, and requests are paced by RateLimit-Remaining before it
-// comes to that. A workspace is never chosen.
+// The client repeats a call only when that is safe: reads, calls with an idempotency key, both calls of a two-call tool, and requests
+// that certainly did not reach the service. After a 429 it waits for Retry-After; it paces requests by RateLimit-Remaining to avoid
+// that. It never chooses a workspace.
 //
-// A Client may be used by several goroutines. The package prints nothing, reads no
-// environment and keeps nothing on disk.
+// A Client is safe for concurrent use. The package prints nothing, reads no environment and keeps
+// nothing on disk.
 package client
 
 import (
@@ -35,16 +35,16 @@ import (
 // Options of a Client.
 type Options struct {
 	BaseURL   string            // the service's address, without /api/v1; with a key it must be https, or this machine
-	Key       string            // without an API key every call is refused with 401
+	Key       string            // the API key; without it the service responds 401
 	UserAgent string            // default "pages"
 	Transport http.RoundTripper // default NewTransport
-	// UploadRetryTime is how long an upload is tried without any progress, and how long
-	// a rate limit is waited out. Default 2 minutes.
+	// UploadRetryTime bounds the retries of an upload without progress, and the wait for a rate
+	// limit. Default 2 minutes.
 	UploadRetryTime time.Duration
-	CallRetryTime   time.Duration    // how long any other call is tried; default 10 s, at most UploadRetryTime
-	Idle            time.Duration    // how long one try may go without a byte; default 30 s
+	CallRetryTime   time.Duration    // bounds the retries of any other call; default 10 s, at most UploadRetryTime
+	Idle            time.Duration    // bounds the silence in one attempt; default 30 s
 	Now             func() time.Time // default time.Now
-	// Sleep waits, or returns early with the error of ctx. Default a timer.
+	// Sleep waits, or returns early with ctx's error. Default a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Warn gets sentences for a person: each deprecation once, and the reasons for waits. Default none.
 	Warn func(sentence string)
@@ -97,11 +97,11 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// BaseURL is the service's address as [Address] gives it.
+// BaseURL is the service's canonical address; see [Address].
 func (c *Client) BaseURL() string { return baseURL(c.base) }
 
-// Address returns the canonical form of the address of a service to which a key goes: without a
-// slash or /api/v1 at its end. The error is an [*AddressError].
+// Address returns the canonical form of a service's address, for sending a key: without a slash or
+// /api/v1 at its end. The error is an [*AddressError].
 func Address(text string) (string, error) {
 	base, err := parseBase(text, true)
 	if err != nil {
@@ -121,30 +121,30 @@ func (c *Client) Tool(name string) (*toolapi.Tool, bool) {
 	return t, ok
 }
 
-// NewTransport returns the default of Options.Transport. It keeps as many connections as an upload uses, and goes through
-// the proxies of the environment, except to this machine.
+// NewTransport returns the default of Options.Transport. It keeps as many connections as an upload uses, and uses the
+// proxies of the environment, except for this machine.
 func NewTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                 proxy,
 		DialContext:           dial,
 		TLSHandshakeTimeout:   10 * time.Second,
 		MaxIdleConnsPerHost:   16,
-		WriteBufferSize:       64 << 10, // a request with most files is sent in one piece
+		WriteBufferSize:       64 << 10, // a request with most files fits into one write
 		IdleConnTimeout:       time.Minute,
 		ForceAttemptHTTP2:     true,
 		ExpectContinueTimeout: time.Second,
 	}
 }
 
-// proxy is that of the environment; none for this machine, to which a key goes over plain http: a proxy would read it.
+// proxy returns the proxy of the environment, none for this machine: a key goes there over plain http, and a proxy would read it.
 func proxy(r *http.Request) (*url.URL, error) {
 	if Local(r.URL.Hostname()) {
-		return nil, nil //nolint:nilnil // none is used, and nothing went wrong
+		return nil, nil //nolint:nilnil // no proxy, no error
 	}
 	return http.ProxyFromEnvironment(r)
 }
 
-// dial resolves names of this machine by itself (RFC 6761, section 6.3): a resolver could name another one.
+// dial resolves names of this machine itself (RFC 6761, section 6.3): a resolver could return another machine.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
 	host, port, err := net.SplitHostPort(address)
@@ -160,7 +160,7 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return conn, err
 }
 
-// AddressError says why a base address cannot be called.
+// AddressError is the reason why a base address cannot be called.
 type AddressError struct{ Address, Reason, Fix string }
 
 func (e *AddressError) Error() string { return fmt.Sprintf("the address %q %s", e.Address, e.Reason) }
@@ -248,7 +248,7 @@ func (c *Client) warn(format string, args ...any) {
 	}
 }
 
-// Hint returns the start of a key, to tell it from others; never enough to use it.
+// Hint returns the start of a key, to identify it; never enough to use it.
 func Hint(key string) string {
 	const shown = 10
 	if len(key) < 3*shown {

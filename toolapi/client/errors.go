@@ -13,7 +13,7 @@ import (
 type RefusalError struct {
 	Tool      string
 	Refusal   toolapi.ToolRefusal
-	Boundary  bool // resolving the workspace refused, and the tool did not run
+	Boundary  bool // refused while resolving the workspace: the tool did not run
 	RequestID string
 }
 
@@ -30,12 +30,12 @@ type StatusError struct {
 	RequestID     string
 	// Sent names the payload of the request, such as the path of a file or the name of a tool; "" where unknown.
 	Sent string
-	// Kind is the media type of a body that is not the contract's, such as "text/html".
+	// Kind is the media type of a body outside the contract, such as "text/html".
 	Kind string
 }
 
-// Foreign reports whether the refusal is not the service's own: each of those has a code. A proxy or a firewall between, or
-// another server, refused.
+// Foreign reports whether a proxy, a firewall or another server refused, instead of the service, whose refusals always have
+// a code.
 func (e *StatusError) Foreign() bool { return e.Code == "" }
 
 func (e *StatusError) Error() string {
@@ -55,7 +55,7 @@ func (e *StatusError) Error() string {
 	return about + ", and not from the service itself"
 }
 
-// Temporary reports whether the same request may pass later.
+// Temporary reports whether the same request may succeed later.
 func (e *StatusError) Temporary() bool { return isTemporary(e.Status) }
 
 // TransportError is a request that got no response.
@@ -75,8 +75,8 @@ func (e *TransportError) Error() string {
 }
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// Untrusted reports whether the server could not show that it is the service: it has a bad
-// certificate, or speaks plain http. Nothing was sent to it.
+// Untrusted reports whether the server did not prove its identity: it has a bad certificate, or
+// speaks plain http. Nothing was sent to it.
 func (e *TransportError) Untrusted() bool {
 	_, ok := errors.AsType[*tls.CertificateVerificationError](e.Err)
 	return ok || errors.Is(e.Err, http.ErrSchemeMismatch)

@@ -12,26 +12,26 @@ import (
 )
 
 // window paces requests by the service's rate window. The window rolls: when it is full,
-// RateLimit-Reset is when one request leaves it, so the first one after a wait is a probe
-// that goes alone, and its response lets the others go.
+// RateLimit-Reset is the time until one request leaves it. So the first request after a wait is a
+// probe, and its response releases the others.
 type window struct {
 	c  *Client
 	mu sync.Mutex
-	// known says that left is.
+	// known means that left is known.
 	known   bool
 	left    int
 	limit   string    // of a minute, as the service gave it
-	until   time.Time // when the quota may have room again
+	until   time.Time // the earliest time with quota left
 	probing bool
 	warned  time.Time // the until of the last warning
 }
 
 func newWindow(c *Client) *window { return &window{c: c} }
 
-// shownWait is the shortest wait of which the client warns.
+// shownWait is the shortest wait with a warning.
 const shownWait = 2 * time.Second
 
-// probePoll is the pause between looks for the response of a probe.
+// probePoll is the pause between checks for the response of a probe.
 const probePoll = 50 * time.Millisecond
 
 func (w *window) acquire(ctx context.Context, requestID string) error {
@@ -47,7 +47,7 @@ func (w *window) acquire(ctx context.Context, requestID string) error {
 			}
 		}
 		w.mu.Lock()
-		news := wait >= shownWait && !w.warned.Equal(w.until) // once for all that wait
+		news := wait >= shownWait && !w.warned.Equal(w.until) // one warning for all waiting requests
 		w.warned = w.until
 		w.mu.Unlock()
 		if news {
@@ -66,7 +66,7 @@ func (w *window) usedUp() string {
 	return usedUp(http.Header{toolapi.HeaderRateLimit: {w.limit}})
 }
 
-// usedUp says that the calls of a minute are used up, with their number where the service gives it.
+// usedUp is the message for an exhausted rate limit, with the number of calls if the service gives it.
 func usedUp(h http.Header) string {
 	if n, err := strconv.Atoi(h.Get(toolapi.HeaderRateLimit)); err == nil && n > 0 {
 		return fmt.Sprintf("this key has used its %d calls per minute", n)
@@ -77,7 +77,7 @@ func usedUp(h http.Header) string {
 // seconds rounds up.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// reserve reserves one request of the quota, or says how long to wait.
+// reserve reserves one request of the quota, or returns the time to wait.
 func (w *window) reserve() (wait time.Duration, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,7 +110,7 @@ func (w *window) readHeaders(h http.Header) {
 	}
 	w.limit = h.Get(toolapi.HeaderRateLimit)
 	until := w.c.o.Now().Add(time.Duration(min(reset, maxWait)) * time.Second)
-	// Responses come out of order: the lower figure of one moment is the later one.
+	// Responses arrive out of order: for the same reset, the lower figure is the later one.
 	if !w.known || left < w.left || w.left <= 0 || until.After(w.until) {
 		w.left = left
 	}

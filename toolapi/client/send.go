@@ -22,10 +22,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file sends one request, again where that is safe, and reads its response. When
-// to repeat follows the upload protocol (section 2.6): connection errors, 408, 429,
-// 500, 502, 503 and 504, with full jitter from 250 ms to 8 s, until the client's retry
-// time has passed without progress. No other status is ever repeated.
+// This file sends one request, retries it when that is safe, and reads its response. It retries by
+// the upload protocol (section 2.6): after connection errors, 408, 429, 500, 502, 503 and 504, with
+// full jitter from 250 ms to 8 s, until the client's retry time has passed without progress. It
+// never retries after another status.
 
 const (
 	maxResponse = 16 << 20 // bytes of a response that are read
@@ -46,12 +46,12 @@ type request struct {
 	header       http.Header
 	body         func() (io.ReadCloser, error) // opens the body anew for each try; nil for none
 	size         int64
-	safe         bool          // may be sent again when its response was lost
-	work         time.Duration // the service may work so long without a byte, beyond Options.Idle
+	safe         bool          // safe to send again after a lost response
+	work         time.Duration // the time that the service may work without a byte, beyond Options.Idle
 	window       *window
 	upload       bool             // has the retry time of an upload
-	since        func() time.Time // when there last was progress; nil for when the request began
-	retrying     func()           // called for every try that will be repeated
+	since        func() time.Time // the time of the last progress; nil for the start of the request
+	retrying     func()           // called before every retry
 	sent         string           // name of the body in messages
 }
 
@@ -67,8 +67,8 @@ func jsonBody(text []byte) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return MemoryBody{bytes.NewReader(text)}, nil }
 }
 
-// MemoryBody is a body that is in memory. A short one is sent in one piece with the head of
-// its request; net/http sends the head of any other by itself, and first.
+// MemoryBody is a body in memory. A short one is sent together with the head of its request;
+// net/http sends the head of other bodies separately.
 type MemoryBody struct{ *bytes.Reader }
 
 // Close implements io.Closer.
@@ -88,7 +88,7 @@ func (c *Client) send(ctx context.Context, r request) (httpResponse, error) {
 		a, err := c.sendOnce(ctx, r, id)
 		wait, again := c.retryDelay(r, a.header, err, &pause)
 		if err != nil && ctx.Err() != nil {
-			return a, context.Cause(ctx) // rather than how the request noticed it
+			return a, context.Cause(ctx) // rather than the request's own error for it
 		}
 		if !again || ctx.Err() != nil {
 			return a, err
@@ -112,11 +112,11 @@ func (c *Client) send(ctx context.Context, r request) (httpResponse, error) {
 	}
 }
 
-// retryDelay says whether to send r again, and when.
+// retryDelay decides whether and when to send r again.
 func (c *Client) retryDelay(r request, h http.Header, err error, pause *time.Duration) (wait time.Duration, ok bool) {
 	lost, isLost := errors.AsType[*TransportError](err)
 	if name, ok := errors.AsType[*net.DNSError](err); ok && name.IsNotFound || isLost && lost.Untrusted() {
-		return 0, false // neither changes in a moment
+		return 0, false // a retry would not help
 	}
 	refused, isRefused := errors.AsType[*StatusError](err)
 	switch {
@@ -139,7 +139,7 @@ func (c *Client) retryDelay(r request, h http.Header, err error, pause *time.Dur
 	return wait, true
 }
 
-// codeUnavailable refuses uploads while the service shuts down: nothing ran.
+// codeUnavailable is the refusal of uploads during the service's shutdown: nothing ran.
 const codeUnavailable = "unavailable"
 
 func isTemporary(status int) bool {
@@ -151,7 +151,7 @@ func isTemporary(status int) bool {
 	return false
 }
 
-// errStalled ends a try that has gone without a byte for too long.
+// errStalled ends an attempt without bytes for too long.
 var errStalled = errors.New("no data was sent or received for too long")
 
 // sendOnce sends r once. Its error is nil for 2xx only.
@@ -169,7 +169,7 @@ func (c *Client) sendOnce(ctx context.Context, r request, id string) (a httpResp
 		if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
 			err = cause
 		}
-		// Without the address, which the message before it names.
+		// Drop the address, which the message already names.
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err
 		}
@@ -208,7 +208,7 @@ func (c *Client) sendOnce(ctx context.Context, r request, id string) (a httpResp
 		limit = maxRefusal
 	}
 	stalled.Reset(c.o.Idle)
-	part := 0 // bytes since stalled was set: a response in drips must not keep the client waiting for ever
+	part := 0 // bytes since stalled was set: a trickling response must not keep the client waiting permanently
 	a.body, err = io.ReadAll(io.LimitReader(&watched{resp.Body, func(n int) {
 		if part += n; part >= int(c.o.Idle.Seconds()*slowestResponse) {
 			part = 0
@@ -240,9 +240,9 @@ func (c *Client) proxyOf(r *http.Request) string {
 }
 
 const (
-	slowest         = 32 << 10 // bytes a second that a connection carries at least
+	slowest         = 32 << 10 // the lowest rate of a connection, in bytes a second
 	slowestResponse = 4 << 10  // and those of a response
-	buffered        = 4 << 20  // bytes of a body that may be on their way after the last one was read
+	buffered        = 4 << 20  // bytes of a body that can still be in transit after the last read
 )
 
 func (c *Client) build(ctx context.Context, r request, id string, moved func(n int)) (*http.Request, error) {
@@ -260,7 +260,7 @@ func (c *Client) build(ctx context.Context, r request, id string, moved func(n i
 		case r.size == 0:
 			_ = opened.Close() // only read
 			body = http.NoBody
-		case inMemory && r.size <= buffered: // idle allows for as much
+		case inMemory && r.size <= buffered: // idle is long enough for that
 			body = whole.Reader
 		default:
 			body = &watched{opened, moved, func(err error) error { return &BodyError{err} }}
@@ -270,7 +270,7 @@ func (c *Client) build(ctx context.Context, r request, id string, moved func(n i
 	if err != nil {
 		return nil, err
 	}
-	hr.GetBody = nil // whether it is sent again is decided here
+	hr.GetBody = nil // this package decides on retries
 	if r.size > 0 {
 		hr.ContentLength = r.size
 	}
@@ -308,8 +308,8 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// refusalFields are the fields of every refusal by status: at the top level, and nested;
-// those of uploads are only nested.
+// refusalFields are the fields of every refusal by status, at the top level and nested; uploads
+// have only the nested ones.
 type refusalFields struct {
 	Code       string `json:"code"`
 	Message    string `json:"message"`
@@ -351,8 +351,8 @@ func (c *Client) checkStatus(a httpResponse, sent string) error {
 	return e
 }
 
-// warnDeprecated warns of each deprecation in a response, once. It skips refusals: their form is deprecated as a whole, for programs that
-// read the old one.
+// warnDeprecated warns once of each deprecation in a response. It skips refusals: their deprecation concerns only programs that read the
+// old fields.
 func (c *Client) warnDeprecated(r request, status int, h http.Header) {
 	what, sentence, ok := toolapi.Deprecated(h, c.base)
 	if !ok || status >= http.StatusBadRequest {

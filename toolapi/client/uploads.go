@@ -12,10 +12,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file calls the endpoints of uploads, preview links and revisions, which are
-// beside the tools and refuse by status alone (platform document, section 7.3).
+// This file calls the endpoints of uploads, preview links and revisions, which are not tools and
+// refuse by status (platform document, section 7.3).
 
-// storeTime is how long a finalize may make blobs durable before it responds.
+// storeTime is the time that finalize may take to make blobs durable before it responds.
 const storeTime = 2 * time.Minute
 
 // Declare sends the list of a bundle's files, and returns the blobs to send. Declaring the same bundle again returns the same upload.
@@ -27,7 +27,7 @@ func (c *Client) Declare(ctx context.Context, args toolapi.DeclareArgs) (toolapi
 	return postText[toolapi.Upload](ctx, c, toolapi.UploadsPath, text, 0)
 }
 
-// Upload returns how far an upload is.
+// Upload returns the state of an upload.
 func (c *Client) Upload(ctx context.Context, id string) (toolapi.Upload, error) {
 	return get[toolapi.Upload](ctx, c, toolapi.UploadPath(id), nil, c.blobs)
 }
@@ -37,13 +37,13 @@ type Blob struct {
 	Upload, SHA256 string
 	Name           string // for a person, such as a path
 	Size           int64
-	Open           func() (io.ReadCloser, error) // opens the bytes anew for each try
-	Since          func() time.Time              // when a blob was last stored: the retry time counts from there
+	Open           func() (io.ReadCloser, error) // opens the bytes again for each attempt
+	Since          func() time.Time              // the time at which a blob was last stored: the retry time starts there
 	Retrying       func()                        // called for every try that will be repeated
 }
 
-// PutBlob sends a blob; one that is already there is no error. Errors of Open and its
-// reader become a *BodyError.
+// PutBlob sends a blob; an existing blob is not an error. Errors of Open and its reader become a
+// *BodyError.
 func (c *Client) PutBlob(ctx context.Context, b Blob) error {
 	_, err := c.send(ctx, request{
 		method: http.MethodPut, path: toolapi.BlobPath(b.Upload, b.SHA256),
@@ -53,12 +53,12 @@ func (c *Client) PutBlob(ctx context.Context, b Blob) error {
 	return err
 }
 
-// Finalize makes a revision of an upload that is complete. Repeated, it returns the same one.
+// Finalize makes a revision of a complete upload. A repeated call returns the same revision.
 func (c *Client) Finalize(ctx context.Context, id string) (toolapi.Finalized, error) {
 	return post[toolapi.Finalized](ctx, c, toolapi.FinalizePath(id), struct{}{}, storeTime)
 }
 
-// CancelUpload forgets an upload. One that is gone is no error.
+// CancelUpload cancels an upload. An unknown upload is not an error.
 func (c *Client) CancelUpload(ctx context.Context, id string) error {
 	err := c.EndUpload(ctx, id)
 	if refused, ok := errors.AsType[*StatusError](err); ok && refused.Status == http.StatusNotFound {
@@ -67,7 +67,7 @@ func (c *Client) CancelUpload(ctx context.Context, id string) error {
 	return err
 }
 
-// EndUpload is CancelUpload, but an unknown upload is a *StatusError.
+// EndUpload is CancelUpload with a *StatusError for an unknown upload.
 func (c *Client) EndUpload(ctx context.Context, id string) error {
 	return c.remove(ctx, toolapi.UploadPath(id))
 }
@@ -85,13 +85,13 @@ func siteQuery(workspace, site string) url.Values {
 	return query
 }
 
-// CreatePreviewLink makes a link to a revision. Its URL cannot be had again.
+// CreatePreviewLink makes a link to a revision. The service shows its URL only once.
 func (c *Client) CreatePreviewLink(ctx context.Context, args toolapi.PreviewLinkArgs) (toolapi.PreviewLink, error) {
 	return post[toolapi.PreviewLink](ctx, c, toolapi.PreviewLinksPath, args, 0)
 }
 
-// DeployPreview shows a revision in a preview with a name. Its migrations run before it answers. Sent again it does the same
-// again.
+// DeployPreview shows a revision in a named preview. Its migrations run before the response. A repeated call has the same
+// effect.
 func (c *Client) DeployPreview(ctx context.Context, args toolapi.NamedPreviewArgs) (result toolapi.DeployedPreview, err error) {
 	text, err := json.Marshal(args)
 	if err != nil {
@@ -118,8 +118,7 @@ func (c *Client) Revision(ctx context.Context, workspace, site, revision string)
 	return get[toolapi.Revision](ctx, c, toolapi.RevisionPath(revision), siteQuery(workspace, site), c.blobs)
 }
 
-// post sends a JSON body with an idempotency key of its own, so that it is safe to
-// send again.
+// post sends a JSON body with a fresh idempotency key, so that retries are safe.
 func post[R any](ctx context.Context, c *Client, path string, args any, work time.Duration) (result R, err error) {
 	text, err := json.Marshal(args)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package conformance tests a publishing service from outside: uploads, imports, preview links and the rules for paths, each
-// case by its id in the protocol's list of tests.
+// Package conformance tests a publishing service over HTTP: uploads, imports, preview links and the rules for paths. Each
+// case has its id from the protocol's list of tests.
 //
-// In go an address and keys (Target); out come the failures of a *testing.T. The package knows only the service's HTTP, so
-// that it can test any service. It leaves uploads and revisions behind on the sites of the target.
+// In go an address and keys (Target); out come the failures of a *testing.T. The package uses nothing but HTTP, so that it
+// can test any service. It leaves uploads and revisions on the sites of the target.
 package conformance
 
 import (
@@ -32,23 +32,23 @@ import (
 type Target struct {
 	// URL is its address, without a slash at the end.
 	URL string
-	// Key is a member's, who may publish Site. Many calls are made with it.
+	// Key belongs to a member who may publish Site. Most calls use it.
 	Key string
-	// Site is a page of the key's only workspace that has no open uploads.
+	// Site is a page of the key's only workspace, without open uploads.
 	Site string
-	// OtherKey does not reach Site; OtherSite is a page that OtherKey reaches and Key does not.
+	// OtherKey has access to OtherSite but not to Site; Key has none to OtherSite.
 	OtherKey, OtherSite string
-	// BothKey reaches two workspaces and has none selected; empty skips its cases.
+	// BothKey has two workspaces and no default; empty skips its cases.
 	BothKey string
 	// Refused are keys that get 401, and Closed keys that get 403.
 	Refused, Closed []string
-	// Pass lets time pass for the service; nil skips the cases that need it.
+	// Pass advances the service's clock; nil skips the cases that need it.
 	Pass func(time.Duration)
 	// LimitedKey may make a few calls a minute; empty skips its cases.
 	LimitedKey string
-	// Hurry calls do while the service waits only moments for the bytes of a body; nil skips the cases that need it.
+	// Hurry calls do with a short timeout of the service for request bodies; nil skips the cases that need it.
 	Hurry func(do func())
-	// Long repeats loops as often as the list of tests says, instead of a tenth of that.
+	// Long runs loops at their full length instead of a tenth of it.
 	Long bool
 	// Client defaults to http.DefaultClient.
 	Client *http.Client
@@ -94,7 +94,7 @@ func (a response) code() string { s, _ := a.failure()["code"].(string); return s
 
 func (a response) message() string { s, _ := a.failure()["message"].(string); return s }
 
-// stored reports whether a blob was taken, or existed.
+// stored reports whether a blob was stored or existed.
 func (a response) stored() bool { return a.status == http.StatusCreated || a.status == http.StatusOK }
 
 func (a response) required() (all []string) {
@@ -106,7 +106,7 @@ func (a response) required() (all []string) {
 	return all
 }
 
-// do sends a request with a key, or none for "", and tests the rules for every response.
+// do sends a request with a key, or without for "", and checks the rules for every response.
 func (r *run) do(method, path, key string, body io.Reader, header ...string) response {
 	r.Helper()
 	request, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), method, r.URL+path, body)
@@ -179,7 +179,7 @@ func (r *run) want(a response, status int, code string) {
 	}
 }
 
-// unique returns contents that no other case has.
+// unique returns contents that no other case uses.
 func unique(what string) []byte { return []byte(what + " " + rand.Text()) }
 
 func hash(contents []byte) string {
@@ -253,7 +253,7 @@ func (r *run) finalize(id string) response {
 	return r.post(toolapi.FinalizePath(id), "{}")
 }
 
-// upload takes a bundle all the way to a revision.
+// upload uploads a bundle and returns its revision.
 func (r *run) upload(s site) (revision string) {
 	r.Helper()
 	id := r.open(s)

@@ -140,7 +140,7 @@ var declareCases = map[string]func(*run){
 		long := `{"site_id":"` + strings.Repeat("x", toolapi.MaxDeclareBytes+1-14) + `"}`
 		r.want(r.post(toolapi.UploadsPath, long), http.StatusRequestEntityTooLarge, "body_too_large")
 	},
-	// Refused keys all get the same response, whatever is wrong with them.
+	// All refused keys get the same response.
 	"U-019 U-020": func(r *run) {
 		var first []byte
 		for _, key := range append([]string{"", "pgk_unknown"}, r.Refused...) {
@@ -156,7 +156,7 @@ var declareCases = map[string]func(*run){
 			r.want(a, http.StatusForbidden, a.code())
 		}
 	},
-	// Another workspace's site is answered as an unknown one.
+	// Another workspace's site gets the response for an unknown one.
 	"U-021": func(r *run) {
 		theirs := r.post(toolapi.UploadsPath, r.body(site{"a": []byte("a")}, map[string]any{"site_id": r.OtherSite}))
 		unknown := map[string]any{"site_id": "123e4567-e89b-42d3-a456-426614174000"}
@@ -173,7 +173,7 @@ var declareCases = map[string]func(*run){
 			r.Error("what another workspace has is not required")
 		}
 	},
-	// One upload more than may be open takes the place of the oldest that no client sends to.
+	// One open upload too many replaces the oldest idle one.
 	"U-023": func(r *run) {
 		first := unique("0")
 		ids := []string{r.open(site{"a": first, "b": unique("later")})}
@@ -259,7 +259,7 @@ var declareCases = map[string]func(*run){
 		r.want(r.status(first.text("upload_id")), http.StatusOK, "")
 		r.cancel(first.text("upload_id"))
 	},
-	// A key of two workspaces names none.
+	// A key with two workspaces does not select one.
 	"U-027": func(r *run) {
 		if r.BothKey == "" {
 			return

@@ -11,7 +11,7 @@ import (
 )
 
 var finalizeCases = map[string]func(*run){
-	// A bundle that is finalized more than once is one revision, and does not go live.
+	// A bundle that is finalized repeatedly gives one revision, which does not go live.
 	"U-060 U-062": func(r *run) {
 		before := r.live()
 		s := site{"a": unique("a")}
@@ -70,7 +70,7 @@ var finalizeCases = map[string]func(*run){
 			r.Errorf("%d revisions of one upload", n)
 		}
 	},
-	// A revision can be read, and not changed.
+	// A revision is read-only.
 	"U-066": func(r *run) {
 		s := site{"a": unique("a")}
 		name := r.upload(s)
@@ -124,7 +124,7 @@ var previewCases = map[string]func(*run){
 			r.want(r.do(http.MethodDelete, link, r.Key, nil), http.StatusNotFound, "preview_not_found")
 		}
 	},
-	// A key makes more links than it may.
+	// A key makes too many links.
 	"U-109": func(r *run) {
 		if r.LimitedKey == "" {
 			return

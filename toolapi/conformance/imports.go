@@ -132,7 +132,7 @@ var importCases = map[string]func(*run){
 			}
 		})
 		r.refuses("zeros", zipType, zeros, "archive_ratio")
-		// The directory names one run of bytes twice, as Fifield's bomb does.
+		// The directory lists the same bytes twice, like Fifield's bomb.
 		once := zipOf(withManifest(site{"a": bytes.Repeat([]byte("a"), 1000)}))
 		r.refuses("overlap", zipType, repeatLastRecord(once), "archive_overlap")
 	},
@@ -205,7 +205,7 @@ var importCases = map[string]func(*run){
 		}
 		a := r.importAs(zipType, make([]byte, toolapi.MaxArchiveBytes+1))
 		r.want(a, http.StatusRequestEntityTooLarge, "body_too_large")
-		path := toolapi.ImportsPath + "?site_id=" + r.Site + "&workspace=" // a slug has a character at least
+		path := toolapi.ImportsPath + "?site_id=" + r.Site + "&workspace=" // a slug has at least one character
 		a = r.do(http.MethodPost, path, r.Key, bytes.NewReader(archive), "Content-Type", zipType)
 		r.want(a, http.StatusBadRequest, "invalid_arguments")
 	},
@@ -226,7 +226,7 @@ var importCases = map[string]func(*run){
 	},
 }
 
-// revisions counts those of the site.
+// revisions counts the revisions of the site.
 func (r *run) revisions() int {
 	r.Helper()
 	a := r.post(toolapi.ToolsPath+"page.revisions", `{"site_id":"`+r.Site+`"}`)

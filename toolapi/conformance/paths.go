@@ -16,7 +16,7 @@ type pathCase struct {
 	paths     []string
 }
 
-// longPath is 1,020 bytes: four short of the most.
+// longPath has 1,020 bytes, four below the limit.
 var longPath = strings.Repeat(strings.Repeat("a", 203)+"/", 5)
 
 // paths are the cases P-001 to P-108 of the upload protocol.

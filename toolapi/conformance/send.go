@@ -81,7 +81,7 @@ var sendCases = map[string]func(*run){
 			}
 		}
 	},
-	// Hashes that are none, or that were not declared.
+	// Malformed hashes, and hashes that were not declared.
 	"U-037 U-038": func(r *run) {
 		one := unique("one")
 		id, sum := r.open(site{"a": one}), hash(one)
@@ -103,7 +103,7 @@ var sendCases = map[string]func(*run){
 			r.Errorf("%d %s and %s differ", theirs.status, theirs.body, nobodys.body)
 		}
 	},
-	// Uploads that are finalized or cancelled take nothing.
+	// Finalized and cancelled uploads accept no blobs.
 	"U-040": func(r *run) {
 		s := site{"a": unique("a")}
 		id := r.open(s)
@@ -189,7 +189,7 @@ var sendCases = map[string]func(*run){
 			r.want(r.finalize(id), http.StatusOK, "")
 		}
 	},
-	// Many blobs are sent, as many side by side as are allowed.
+	// Many blobs are sent, with the maximal concurrency.
 	"U-048": func(r *run) {
 		s := site{}
 		for i := range r.times(2000) {
@@ -276,7 +276,7 @@ var sendCases = map[string]func(*run){
 		if a := r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil); a.status != http.StatusNoContent {
 			r.Errorf("DELETE: %d %s", a.status, a.body)
 		}
-		_, _ = conn.Write(one[len(one)/2:]) // the service may have answered before
+		_, _ = conn.Write(one[len(one)/2:]) // the service may have responded already
 		if line, err := reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 4") {
 			r.Errorf("%q %v", line, err)
 		}
@@ -353,7 +353,7 @@ func (r *run) cutOff(method, path string, contents []byte, more ...string) {
 	}
 }
 
-// times returns how often to run a loop for which the list of tests has a number.
+// times returns the number of repetitions of a loop, given the number in the list of tests.
 func (r *run) times(listed int) int {
 	if r.Long {
 		return listed

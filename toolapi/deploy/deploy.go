@@ -1,13 +1,13 @@
 // Package deploy publishes a bundle through the tool API: it plans against the live revision (Live, Compare), sends the files that the
 // workspace lacks (Deployer.Send), and takes a two-call tool through its proposal and its confirmation (Proposal).
 //
-// In go a Bundle and a client of the service; out come a Plan, a revision, and the served address. Nothing that visitors see changes
-// before a person's confirmation. Every step may be repeated: a deploy that was cut off resumes when it is run again.
+// In go a Bundle and a client of the service; out come a Plan, a revision, and the served address. Visitors see no change before a
+// person's confirmation. Every step can be repeated: an interrupted deploy resumes on the next run.
 //
-// Errors are those of package client, and *ChangedError for a file that changed while
-// it was sent, *ConflictError for a page that someone else published meanwhile, and
-// *UnfinishedError for a deploy that may be resumed. A Deployer may be used by one goroutine at
-// a time. The package asks no questions and prints nothing.
+// Errors are those of package client, *ChangedError for a file that changed during the upload,
+// *ConflictError for a page that another person published in between, and *UnfinishedError for a
+// deploy that can be resumed. A Deployer may be used by one goroutine at a time. The package asks
+// no questions and prints nothing.
 package deploy
 
 import (
@@ -23,7 +23,7 @@ import (
 
 // Bundle is a site to publish.
 type Bundle struct {
-	Manifest json.RawMessage    // pages.deploy.json with its defaults applied, as one JSON object
+	Manifest json.RawMessage    // pages.deploy.json with defaults applied, as one JSON object
 	Files    []File             // all others, sorted by Path, each Path once
 	LeftOut  []sitefile.LeftOut // files among them that are not sent, sorted by Path
 }
@@ -53,7 +53,7 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s changed while it was sent; nothing was published", e.Path)
 }
 
-// ConflictError is a page that serves another revision than the deploy began with.
+// ConflictError means that the page serves another revision than at the start of the deploy.
 type ConflictError struct {
 	Live string // the revision that is live now; "" when the service did not name it
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// Live describes the content that a page serves before a deploy.
+// Live is the content that a page serves before a deploy.
 type Live struct {
 	Page     toolapi.Page
 	Revision string // "" for a page that was never published
@@ -27,7 +27,7 @@ type Live struct {
 // UnknownSiteError is a site that the workspace does not have.
 type UnknownSiteError struct {
 	Name, Workspace string
-	Pages           []toolapi.Page // that it has
+	Pages           []toolapi.Page // of the workspace
 }
 
 func (e *UnknownSiteError) Error() string {
@@ -73,7 +73,7 @@ func (d *Deployer) Look(ctx context.Context) (Live, error) {
 	return d.LookAt(ctx, page)
 }
 
-// LookAt is Look for a page that was read a moment ago.
+// LookAt is Look for a page that the caller has just read.
 func (d *Deployer) LookAt(ctx context.Context, page toolapi.Page) (Live, error) {
 	l := Live{Page: page, Files: map[string]toolapi.UploadFile{}, Secrets: map[string]bool{}}
 	if page.LiveRevision != nil {

@@ -25,10 +25,10 @@ type Plan struct {
 	Files          int                     `json:"files"`
 	Bytes          int64                   `json:"bytes"`
 	Access         []manifest.AccessChange `json:"access"`          // paths whose visibility changes
-	AccessList     []manifest.Audience     `json:"access_list"`     // who may see what, once it is live
+	AccessList     []manifest.Audience     `json:"access_list"`     // the audience of each path, once it is live
 	SourceMaps     []string                `json:"source_maps"`     // new public files with the sources of scripts and style sheets
-	LostRoutes     []string                `json:"lost_routes"`     // those that the Worker serves now, and would not any more
-	Migrations     []string                `json:"migrations"`      // those that the live revision lacks; the database may have some
+	LostRoutes     []string                `json:"lost_routes"`     // routes that the Worker serves now and would stop serving
+	Migrations     []string                `json:"migrations"`      // migrations that the live revision lacks; the database may have some
 	Provisions     []string                `json:"provisions"`      // bindings that the first publish makes
 	Dropped        []string                `json:"dropped"`         // bindings that the Worker loses; their contents stay
 	MissingSecrets []string                `json:"missing_secrets"` // declared, without a value on the site
@@ -36,8 +36,8 @@ type Plan struct {
 	Settings       []string                `json:"settings"` // other parts of the manifest that differ
 	LeftOut        []sitefile.LeftOut      `json:"left_out"` // files among those of the site that are not served
 
-	DataLoss  []toolapi.DataLoss `json:"data_loss"` // rows and values that the migrations take away
-	Rehearsal toolapi.Rehearsal  `json:"rehearsal"` // how they ran on a copy of the page's database
+	DataLoss  []toolapi.DataLoss `json:"data_loss"` // rows and values that the migrations remove
+	Rehearsal toolapi.Rehearsal  `json:"rehearsal"` // their run on a copy of the page's database
 }
 
 // Change is one file that differs.

@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// maxLife bounds how long a proposal can be confirmed, in seconds: a time.Duration holds it.
+// maxLife bounds the life of a proposal, in seconds, so that it fits a time.Duration.
 const maxLife = 1 << 30
 
 // Proposal is the first call of a two-call tool that waits for a person's confirmation (platform
@@ -36,7 +36,7 @@ type Proposal struct {
 	toolapi.Migrated // effect of Revision's migrations at the time of the proposal
 }
 
-// Propose makes the first call of a two-call tool. The Proposal is nil if the tool did it at once.
+// Propose makes the first call of a two-call tool. The Proposal is nil if the tool took effect at once.
 func Propose(
 	ctx context.Context, c *client.Client, tool string, arguments json.RawMessage, now time.Time,
 ) (*Proposal, client.Response, error) {
@@ -48,9 +48,9 @@ func Propose(
 	return p, a, err
 }
 
-// ProposalOf reads the proposal out of a response; nil when it is none. The proposal expires
-// by the service's clock, which may differ from this machine's: now is for a response without
-// the time.
+// ProposalOf reads the proposal from a response; nil for other responses. The proposal expires by
+// the service's clock, which may differ from this machine's: now is for a response without the
+// time.
 func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, resp client.Response, now time.Time) (*Proposal, error) {
 	var p struct {
 		toolapi.Proposal
@@ -83,7 +83,7 @@ func contractError(resp client.Response, problem string) error {
 	return &client.ContractError{Status: http.StatusOK, Problem: problem, RequestID: resp.RequestID}
 }
 
-// Confirm makes the second call. The service performs it once, however often it is sent.
+// Confirm makes the second call. The service performs it once, even if it is sent repeatedly.
 func (p *Proposal) Confirm(ctx context.Context, c *client.Client) (client.Response, error) {
 	fields := map[string]json.RawMessage{} // others stay as they were written
 	if len(p.Arguments) > 0 {
@@ -110,9 +110,9 @@ func (p *Proposal) Confirm(ctx context.Context, c *client.Client) (client.Respon
 	return a, nil
 }
 
-// ProposePublish proposes that the site serves a revision now. A page that serves another
-// revision than base is a *ConflictError, unless base is not given. For a revision that is
-// live already it returns nil, nil. A loss of data that is not allowed is a *client.RefusalError.
+// ProposePublish proposes that the site serves a revision now. If the page serves another revision
+// than a given base, the error is a *ConflictError. For a revision that is already live it returns
+// nil, nil. A loss of data without permission is a *client.RefusalError.
 func (d *Deployer) ProposePublish(
 	ctx context.Context, revision string, base toolapi.BaseRevision, allowed toolapi.TableNames,
 ) (*Proposal, error) {
@@ -187,8 +187,8 @@ func NeedsMember(err error) bool {
 	return ok && refused.Refusal.Code == toolapi.CodeConfirmationNeedsMember
 }
 
-// Serving describes the page that visitors find at an address (platform document, section 4.4).
-// It says "live" only of a revision that is served now. revision is nil for a page that was never published.
+// Serving describes the page that visitors find at an address (platform document, section 4.4). It writes
+// "live" only for a revision that is served now. revision is nil for a page that was never published.
 func Serving(address string, revision *string, now bool) string {
 	switch {
 	case now:
@@ -206,8 +206,8 @@ var uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{1
 // ValidID reports whether a text has the shape of a confirmation id.
 func ValidID(id string) bool { return uuid.MatchString(id) }
 
-// keepExpired is how long an expired proposal is kept, so that the service can say why it
-// cannot be confirmed.
+// keepExpired is the time for which an expired proposal is kept, so that the service can explain
+// why it cannot be confirmed.
 const keepExpired = 7 * 24 * time.Hour
 
 // Save writes a proposal into a folder, for its owner alone, and removes old ones. The file

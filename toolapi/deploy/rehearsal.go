@@ -17,8 +17,8 @@ import (
 // maxRehearsedText bounds the migrations that are sent to be rehearsed, in bytes: JSON may write one as six.
 const maxRehearsedText = toolapi.MaxBody / 6
 
-// Rehearse has the service run the migrations of a bundle on a copy of the page's database, and notes their effect in the plan. Where
-// that is not possible, the plan says why. A migration that cannot be applied is the *client.RefusalError.
+// Rehearse makes the service run the migrations of a bundle on a copy of the page's database, and records their effect in the plan,
+// or the reason why that is not possible. A failed migration is a *client.RefusalError.
 func (d *Deployer) Rehearse(ctx context.Context, l Live, b Bundle, p *Plan) error {
 	now, err := manifest.Accepted(b.Manifest)
 	if err != nil {
@@ -46,7 +46,8 @@ func (d *Deployer) Rehearse(ctx context.Context, l Live, b Bundle, p *Plan) erro
 	return d.rehearse(ctx, args, p)
 }
 
-// RehearseRevision is Rehearse for a revision that is uploaded. force is that of page.publish.
+// RehearseRevision is Rehearse for a revision that is uploaded. force has the meaning of page.publish's
+// argument.
 func (d *Deployer) RehearseRevision(ctx context.Context, revision string, force bool, p *Plan) error {
 	return d.rehearse(ctx, toolapi.RehearseArgs{
 		SiteID: toolapi.UUID(d.Site), Revision: toolapi.Name(revision), Force: force, Scope: d.scope(),
@@ -74,8 +75,8 @@ func (p *Plan) note(lost []toolapi.DataLoss, r toolapi.Rehearsal) {
 	p.DataLoss, p.Rehearsal = append([]toolapi.DataLoss{}, lost...), r
 }
 
-// migrationsFor fills the migrations of a bundle into the arguments of page.rehearse. pending is false when they are those of
-// the live revision; reason says why they are not sent.
+// migrationsFor fills the migrations of a bundle into the arguments of page.rehearse. pending is false when the live revision
+// has them all; reason is the reason for not sending them.
 func migrationsFor(l Live, b Bundle, now *manifest.Manifest, args *toolapi.RehearseArgs) (pending bool, reason string, err error) {
 	live := map[string]string{} // SHA-256 by name
 	for _, f := range l.Files {
@@ -97,7 +98,7 @@ func migrationsFor(l Live, b Bundle, now *manifest.Manifest, args *toolapi.Rehea
 		}
 	}
 	switch {
-	case len(send) == 0: // one that is gone leaves the database ahead of the bundle
+	case len(send) == 0: // without a removed one, the database is ahead of the bundle
 		return now.Bindings.Database != nil && len(args.Unchanged) < len(live), "", nil
 	case bytes > maxRehearsedText:
 		reason = fmt.Sprintf("the new migrations have %d bytes, over the limit of %d for a rehearsal", bytes, maxRehearsedText)

@@ -19,11 +19,11 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// Progress counts the blobs and bytes of a Deployer. It may be read while the Deployer sends.
+// Progress counts the blobs and bytes of a Deployer. It may be read during an upload.
 type Progress struct {
 	Blobs, BlobsStored atomic.Int64
 	Bytes, BytesSent   atomic.Int64
-	// Had is how many of the bundle's files the service had already.
+	// Had is the number of the bundle's files that the service already had.
 	Had atomic.Int64
 }
 
@@ -67,7 +67,7 @@ func (d *Deployer) Send(ctx context.Context, b Bundle, base toolapi.BaseRevision
 	}
 }
 
-// maxRounds is how often an upload is resumed that the service has lost, or blobs of it.
+// maxRounds bounds the restarts of an upload after the service lost it or some of its blobs.
 const maxRounds = 3
 
 // codeOf is the code of a refusal by status, "" for any other error.
@@ -91,8 +91,8 @@ type sender struct {
 	files    []File // of the bundle
 	progress *Progress
 	counted  bool // progress has the blobs that the service had
-	// stored is when a blob was last stored, with its monotonic clock: setting the wall clock
-	// must not change how long the sender tries.
+	// stored is the time of the last stored blob, by the monotonic clock: setting the wall clock
+	// must not change the retry time.
 	stored atomic.Pointer[time.Time]
 }
 
@@ -146,7 +146,7 @@ func (s *sender) sendBlobs(ctx context.Context, up toolapi.Upload) error {
 	p := s.progress
 	p.Blobs.Store(p.BlobsStored.Load() + int64(len(queue)))
 	p.Bytes.Store(p.BytesSent.Load() + bytes)
-	if !s.counted { // a blob of the second request was not there before either
+	if !s.counted { // blobs of a second request do not count as existing
 		s.counted = true
 		p.Had.Store(had)
 	}
@@ -154,7 +154,7 @@ func (s *sender) sendBlobs(ctx context.Context, up toolapi.Upload) error {
 	return s.sendParallel(ctx, queue, up)
 }
 
-// sendParallel sends as many files at once as the service allows, and fewer when it has trouble.
+// sendParallel sends as many files at once as the service allows, and fewer after failures.
 func (s *sender) sendParallel(ctx context.Context, queue []*File, up toolapi.Upload) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -180,16 +180,15 @@ func (s *sender) sendParallel(ctx context.Context, queue []*File, up toolapi.Upl
 	return context.Cause(ctx)
 }
 
-// nextFile is a file that will be sent. One that fits into memory is read and checked while
-// others are on their way: the service takes most of its time for writing to disk, when
-// this machine has nothing else to do.
+// nextFile is the next file to send. A file that fits into memory is read and checked during other
+// uploads: this machine is idle while the service writes to disk.
 type nextFile struct {
 	*File
 	body io.ReadCloser // nil for a file that is opened later
 	err  error         // of reading it
 }
 
-// readAhead reads files in their order until ctx ends, at most so many before they are taken.
+// readAhead reads files in order until ctx ends, up to a number ahead of their use.
 func readAhead(ctx context.Context, queue []*File, most int) <-chan *nextFile {
 	files := make(chan *nextFile, most)
 	go func() {
@@ -209,7 +208,7 @@ func readAhead(ctx context.Context, queue []*File, most int) <-chan *nextFile {
 	return files
 }
 
-// open opens the file to send it. The body that was read ahead is for the first try alone.
+// open opens the file to send it. A body that was read ahead serves the first attempt only.
 func (n *nextFile) open(moved func(int)) (io.ReadCloser, error) {
 	body, err := n.body, n.err
 	n.body, n.err = nil, nil
@@ -222,8 +221,8 @@ func (n *nextFile) open(moved func(int)) (io.ReadCloser, error) {
 	return n.File.open(moved)
 }
 
-// sendBlob sends one blob. When the service finds another hash, the file is read again:
-// either it has changed, or the bytes did on their way, and are sent once more.
+// sendBlob sends one blob. If the service computes another hash, the file is read again: either it
+// has changed, or the transfer damaged the bytes, which are then sent again.
 func (s *sender) sendBlob(ctx context.Context, upload string, f *nextFile, g *concurrencyLimit) error {
 	var counted int64
 	b := client.Blob{
@@ -289,7 +288,7 @@ func (f *File) openChecked() (io.ReadCloser, error) {
 	return client.MemoryBody{Reader: bytes.NewReader(text[:n])}, nil
 }
 
-// checked reads a file that is as it was declared, or ends with a *ChangedError.
+// checked reads a file, and fails with a *ChangedError if it differs from its declaration.
 type checked struct {
 	io.ReadCloser
 	file  *File
@@ -320,7 +319,7 @@ type concurrencyLimit struct {
 	halved time.Time
 }
 
-// halveAgain is the time between two halvings: all requests under way meet the same trouble.
+// halveAgain is the least time between two halvings: concurrent requests fail together.
 const halveAgain = time.Second
 
 func (g *concurrencyLimit) acquire() {

@@ -1,8 +1,8 @@
 // Package oracle validates every exchange of a test against the service's own OpenAPI document, by a third-party validator.
 //
 // In goes a service's http.Handler (Handler), or a client's transport (Transport); out come failures of the test, when it
-// ends. A request may be invalid, but one that succeeds must be as the document has it, and an operation that is not in the
-// document must be refused. Pages for people, which are the console and the published sites, are not validated.
+// ends. A request may be invalid, but a successful one must match the document, and an operation outside the document must
+// be refused. Pages for people (the console and published sites) are not validated.
 package oracle
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-const maxBody = 1 << 20 // bytes that are validated: longer ones are not of the API
+const maxBody = 1 << 20 // bytes that are validated: the API has no longer bodies
 
 // Oracle validates exchanges. Its methods may be called concurrently.
 type Oracle struct {
@@ -39,7 +39,7 @@ type Oracle struct {
 	problems []string
 }
 
-// validators are those of documents, since making one takes a while.
+// validators caches the validators of documents, since creating one is slow.
 var validators = struct {
 	mu  sync.Mutex
 	all map[string]validator.Validator
@@ -99,7 +99,7 @@ func New(t testing.TB, document []byte) *Oracle {
 	return o
 }
 
-// Of returns an oracle of the document that a service serves.
+// Of returns an oracle for the document of a service.
 func Of(t testing.TB, service http.Handler) *Oracle {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -132,7 +132,7 @@ func (o *Oracle) Handler(service http.Handler) http.Handler {
 		recorded := &recorder{ResponseWriter: w}
 		service.ServeHTTP(recorded, sent)
 		if r.Context().Err() != nil {
-			return // the client is gone
+			return // the client has left
 		}
 		if recorded.status == 0 {
 			recorded.status = http.StatusOK
@@ -248,7 +248,7 @@ func (o *Oracle) check(r *http.Request, request *sample, status int, header http
 	if !isAPI(r) {
 		return
 	}
-	operation, known := false, false // in the document, and its address at least
+	operation, known := false, false // whether the document has the operation, and at least its path
 	sent := strings.Split(r.URL.EscapedPath(), "/")
 	for path, methods := range o.operations {
 		if slices.EqualFunc(strings.Split(path, "/"), sent, func(part, s string) bool {
@@ -262,7 +262,7 @@ func (o *Oracle) check(r *http.Request, request *sample, status int, header http
 		read := known && r.Method == http.MethodHead && status < http.StatusBadRequest // as GET
 		refused := []int{401, 403, 404, 405, 429}
 		if !known {
-			refused = append(refused, http.StatusBadRequest) // of an address that cannot be one
+			refused = append(refused, http.StatusBadRequest) // for a malformed address
 		}
 		if !read && !slices.Contains(refused, status) {
 			o.report(r, status, response, "the description has no such operation")
@@ -298,8 +298,8 @@ func (o *Oracle) check(r *http.Request, request *sample, status int, header http
 	}
 }
 
-// sampled is the number of exchanges for one that is validated under -short: with the race detector the validator takes most
-// of the time, and it finds no races.
+// sampled: under -short, one in this many exchanges is validated. With the race detector the validator takes most of the
+// time, and it finds no races.
 const sampled = 8
 
 func reasons(problems []*errors.ValidationError) string {

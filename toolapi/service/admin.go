@@ -16,7 +16,7 @@ import (
 
 // This file has the operator's calls: workspaces, their members, and API keys.
 
-// Workspace is a workspace as an operator sees it.
+// Workspace is an operator's view of a workspace.
 type Workspace struct {
 	Slug     string
 	Name     string
@@ -32,19 +32,19 @@ type Member struct {
 	Role      string // owner, editor or viewer
 }
 
-// InvalidError says which value of an operator is invalid, and the valid form.
+// InvalidError names an invalid value from an operator, and its valid form.
 type InvalidError struct{ What, Value, Want string }
 
 func (e *InvalidError) Error() string {
 	return fmt.Sprintf("the %s is %q; it must be %s", e.What, e.Value, e.Want)
 }
 
-// UnknownError says that there is no such thing.
+// UnknownError means that a named object does not exist.
 type UnknownError struct{ What, Name string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no %s %q", e.What, e.Name) }
 
-// ExistsError says that the name is taken.
+// ExistsError means that the name is taken.
 type ExistsError struct{ What, Name string }
 
 func (e *ExistsError) Error() string { return fmt.Sprintf("the %s %q already exists", e.What, e.Name) }
@@ -100,8 +100,8 @@ func (s *Service) Members(ctx context.Context) ([]Member, error) {
 	})
 }
 
-// AddMember makes someone a member of a workspace, or gives a member another role. Name defaults to the email. A known
-// email keeps its name, and stays a person or a service account.
+// AddMember adds a member to a workspace, or changes a member's role. Name defaults to the email. A known email keeps
+// its name and its kind: person or service account.
 func (s *Service) AddMember(ctx context.Context, m Member) error {
 	if !emailShape().MatchString(m.Email) {
 		return &InvalidError{"email", m.Email, "an email address"}
@@ -156,7 +156,7 @@ func hashKey(key string) []byte {
 	return sum[:]
 }
 
-// Key is an API key as it may be shown. Times are zero when they do not apply.
+// Key is the public part of an API key. Times are zero when they do not apply.
 type Key struct {
 	ID        int64
 	Prefix    string // the start of the key
@@ -181,11 +181,11 @@ type NewKey struct {
 	Workspace string
 	// PerMinute is the key's own cap. Default the service's.
 	PerMinute int
-	// Life is how long the key is good. Default until it is revoked.
+	// Life is the time until the key expires. By default it never expires.
 	Life time.Duration
 }
 
-// CreateKey makes a key and returns it. It is not stored: nothing returns it again.
+// CreateKey creates a key and returns it. Only its hash is stored, so it cannot be shown again.
 func (s *Service) CreateKey(ctx context.Context, n NewKey) (string, error) {
 	secret := newSecret()
 	return secret, s.db.write(ctx, func(t tx) error {
@@ -237,7 +237,7 @@ func optionalTime(ms sql.NullInt64) time.Time {
 	return time.UnixMilli(ms.Int64).UTC()
 }
 
-// RevokeKey revokes a key at once, also in a running service. Revoking twice changes nothing.
+// RevokeKey revokes a key at once, even in a running service. Revoking twice changes nothing.
 func (s *Service) RevokeKey(ctx context.Context, id int64) error {
 	return s.db.write(ctx, func(t tx) error {
 		if err := t.queryOr(&UnknownError{"key", fmt.Sprint(id)}, "SELECT id FROM keys WHERE id = ?", []any{id}, new(int64)); err != nil {

@@ -10,7 +10,7 @@ type board struct {
 	running          string
 }
 
-// board finds a board of the workspace. A revision that is given must be its draft's.
+// board finds a board of the workspace. A given revision must match its draft.
 func (c *call) board(id toolapi.Name, revision *toolapi.Counter) (b board, err error) {
 	found, err := c.queryOne(`SELECT id, display_name, status, revision, position, running,
 		(SELECT max(position) FROM board_states WHERE board_id = boards.id) FROM boards WHERE id = ? AND workspace_id = ?`,
@@ -63,7 +63,7 @@ func (c *call) redoDraft(args toolapi.UndoDraftArgs) (toolapi.Draft, error) {
 	return c.move(b, b.position+1)
 }
 
-// discardDraft is automations.discard_draft: the running version becomes the draft, as a change that can be undone.
+// discardDraft is automations.discard_draft: the running version becomes the draft. The change can be undone.
 func (c *call) discardDraft(args toolapi.DiscardDraftArgs) (toolapi.Draft, error) {
 	b, err := c.board(args.BoardID, args.Revision)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Run works in the background until ctx ends: it publishes due schedules, removes expired rows, takes leads into
-// their workspaces, and writes down when keys were used. It logs a failure and tries again.
+// Run works in the background until ctx ends: it publishes due schedules, removes expired rows, moves leads into
+// their workspaces, and records the uses of keys. It logs a failure and tries again.
 func (s *Service) Run(ctx context.Context) {
 	poll, clean, collect := time.NewTicker(pollInterval), time.NewTicker(cleanInterval), time.NewTicker(collectInterval)
 	defer poll.Stop()
@@ -73,7 +73,7 @@ func (s *Service) Clean(ctx context.Context) error {
 	}))
 }
 
-// noteUse writes down when keys were last used.
+// noteUse stores the last use of keys.
 func (s *Service) noteUse(ctx context.Context) error {
 	used := s.used.take()
 	if len(used) == 0 {
@@ -134,7 +134,7 @@ func (s *Service) Collect(ctx context.Context) error {
 	return err
 }
 
-// keepPreviews has the host remove the data of previews that are gone: of those that ended while the process did.
+// keepPreviews makes the host remove the data of ended previews, including those that ended while no process ran.
 func (s *Service) keepPreviews(ctx context.Context) error {
 	ids, err := readTx(ctx, s.db, func(t tx) ([]string, error) {
 		return listColumn[string](t, "SELECT data_id FROM named_previews ORDER BY data_id")
@@ -194,8 +194,8 @@ func (t tx) removeBundles(now time.Time) error {
 	return err
 }
 
-// listedBlobs are the blobs of a workspace's bundles: of all when first read, and then of those added since. No bundle
-// is removed while it is used.
+// listedBlobs are the blobs of a workspace's bundles. The first read covers all bundles, later ones only new bundles.
+// No bundle is removed while it is in use.
 type listedBlobs struct {
 	workspace int64
 	newest    int64 // bundle

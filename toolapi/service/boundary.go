@@ -91,7 +91,7 @@ func setCommonHeaders(h http.Header, request string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 }
 
-// route answers by the path as it was sent, neither cleaned nor decoded.
+// route dispatches by the path as sent, neither cleaned nor decoded.
 func (s *Service) route(x *exchange) {
 	if s.Failure() != nil {
 		s.refuseFailed(x)
@@ -100,8 +100,8 @@ func (s *Service) route(x *exchange) {
 	if s.serveHosted(x) {
 		return
 	}
-	// A web page whose name was made to resolve to this machine would otherwise be of the same origin, and the demo's keys
-	// are public.
+	// DNS rebinding: a web page whose name resolves to this machine would otherwise have the same origin, and the demo's
+	// keys are public.
 	if name := bareName(x.r.Host); !isLoopback(name) && !strings.HasSuffix(name, localSuffix) {
 		s.refuse(x, toolapi.NewError(toolapi.CodeHostRefused, "This service answers only to localhost and its loopback addresses."))
 		return
@@ -145,8 +145,8 @@ func (s *Service) route(x *exchange) {
 	}
 }
 
-// ambiguity returns the fault of a path that two programs could read in two ways; "" for any other. It does not judge
-// names of tools and uploads: unknown ones are all answered alike.
+// ambiguity returns the fault of a path that two programs could read differently; "" for any other. It does not check
+// names of tools and uploads: all unknown ones get the same response.
 func ambiguity(u *url.URL) (fault string) {
 	switch {
 	case !strings.HasPrefix(u.Path, "/"):
@@ -158,7 +158,7 @@ func ambiguity(u *url.URL) (fault string) {
 	return fault
 }
 
-// notFound is the same for every name, so that it discloses none.
+// notFound is the same for every name, to disclose nothing.
 func notFound() *toolapi.Error {
 	return toolapi.NewError(toolapi.CodeNotFound, "This address does not exist. "+toolapi.OpenAPIPath+" lists the tools.")
 }
@@ -207,7 +207,7 @@ func (s *Service) serveTool(x *exchange, name string) {
 	x.reply(http.StatusOK, a.body)
 }
 
-// call takes a request to its tool.
+// call passes a request to its tool.
 func (s *Service) call(x *exchange, name string) (response, error) {
 	c := &call{service: s, hash: hashKey(bearerKey(x.r)), request: x.request, now: s.now()}
 	if err := s.admit(x, c); err != nil {
@@ -224,7 +224,7 @@ func (s *Service) call(x *exchange, name string) (response, error) {
 	return h.dispatch(x.r.Context(), c)
 }
 
-// admit finds out who calls and counts the call.
+// admit identifies the caller and counts the call.
 func (s *Service) admit(x *exchange, c *call) error {
 	ctx := x.r.Context()
 	var err error
@@ -268,7 +268,7 @@ func (s *Service) count(x *exchange, who identity, calls int) error {
 	return nil
 }
 
-// read reads the body and the headers that belong to it.
+// read reads the body and its headers.
 func (c *call) read(x *exchange) (err error) {
 	if c.headerID, err = toolapi.HeaderKey(x.r.Header); err != nil {
 		return err
@@ -330,14 +330,14 @@ func (s *Service) refuse(x *exchange, err error) {
 	refused, ok := errors.AsType[*toolapi.Error](err)
 	if !ok {
 		if x.r.Context().Err() != nil {
-			x.code = "canceled" // the caller is gone
+			x.code = "canceled" // the client has left
 		} else {
 			s.log.Error("failed", "request", x.request, "tool", x.tool, "error", err.Error())
 		}
 		refused = serviceFailure(err)
 	}
 	if x.status != 0 {
-		return // the panic came while the answer was written
+		return // the panic happened during the response
 	}
 	if x.code == "" {
 		x.code = refused.Code
@@ -363,7 +363,7 @@ func (x *exchange) reply(status int, body []byte) {
 	x.Header().Set("Content-Type", "application/json")
 	x.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.WriteHeader(status)
-	_, _ = x.Write(body) // fails only when the caller is gone
+	_, _ = x.Write(body) // fails only after the client has left
 }
 
 // serveDeprecations answers at the Link of a deprecated response.

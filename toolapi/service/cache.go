@@ -8,10 +8,9 @@ import (
 	"sync"
 )
 
-// requestCache keeps the rows that every request needs: the holder of a key, and the upload of a blob. A
-// commit, by this process or another, empties it: before each use SQLite is asked for its PRAGMA data_version. So the
-// next request refuses a key that was revoked, and ten thousand blobs do not query ten thousand times, which was a third
-// of the service's processor time.
+// requestCache keeps the rows that every request needs: the holder of a key, and the upload of a blob. A commit by any
+// process empties it: each use checks PRAGMA data_version. So a revoked key is refused at the next request, and ten
+// thousand blobs do not need ten thousand queries, which took a third of the service's processor time.
 type requestCache struct {
 	db *sql.DB
 
@@ -34,7 +33,7 @@ func newRequestCache(dsn string) (*requestCache, error) {
 }
 
 // readCached returns the result of read, or the one cached since the last commit. version comes from currentVersion: the
-// value is that old at most. Errors are not cached.
+// value is at least that recent. Errors are not cached.
 func readCached[T any](l *requestCache, version int64, key string, read func() (T, error)) (T, error) {
 	l.mu.Lock()
 	value, ok := l.known[key].(T)
@@ -59,11 +58,11 @@ func readCached[T any](l *requestCache, version int64, key string, read func() (
 
 // currentVersion returns the version of the database, and drops older values.
 func (l *requestCache) currentVersion(ctx context.Context) (version int64, err error) {
-	ctx = context.WithoutCancel(ctx) // it takes microseconds, and watching ctx would double them
+	ctx = context.WithoutCancel(ctx) // it takes microseconds, which watching ctx would double
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ask == nil {
-		clear(l.known) // versions of another connection say nothing
+		clear(l.known) // versions of different connections are not comparable
 		if l.conn, err = l.db.Conn(ctx); err != nil {
 			return 0, err
 		}
@@ -81,7 +80,7 @@ func (l *requestCache) currentVersion(ctx context.Context) (version int64, err e
 	return version, nil
 }
 
-// discard gives up a connection that failed.
+// discard closes a failed connection.
 func (l *requestCache) discard() error {
 	clear(l.known)
 	var errs []error
@@ -106,7 +105,7 @@ func (l *requestCache) close() error {
 	return errors.Join(append(errs, l.db.Close())...)
 }
 
-// recentCache keeps the values that were made last.
+// recentCache keeps the most recent values.
 type recentCache[K comparable, V any] struct {
 	most int // values
 

@@ -10,8 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file takes a call that the boundary admitted to its tool and back. A tool that writes runs in one transaction with the check of
-// the caller, the audit row and the answer kept for a retry; one that reads sees one state of the database.
+// This file runs the tool of a call that the boundary admitted. A tool that writes runs in one transaction with the check of the
+// caller, the audit row and the response stored for a retry; one that reads sees one snapshot of the database.
 
 // call is one admitted call.
 type call struct {
@@ -24,7 +24,7 @@ type call struct {
 	headerID string // idempotency key of the header
 	now      time.Time
 	version  int64 // of the database, when the call was admitted
-	proven   bool  // DNS had the proof of the domain that is to be verified
+	proven   bool  // DNS has the proof for the domain of domain.verify
 
 	who identity
 	in  membership
@@ -37,7 +37,7 @@ type call struct {
 	points   RestorePoints // of the site whose data the call lists or puts back
 	restored *Restored     // by the release that the call makes live; nil for none
 
-	after []func() // once it is committed
+	after []func() // run after the commit
 }
 
 // response is the body of an answer with HTTP status 200.
@@ -45,7 +45,7 @@ type response struct {
 	body []byte
 	// refused is the code of a refusal; "" for a result.
 	refused string
-	// boundary says that resolving the workspace refused.
+	// boundary is set for a refusal while resolving the workspace.
 	boundary bool
 }
 
@@ -57,13 +57,13 @@ type handler struct {
 	tool  *toolapi.Tool
 	needs permission
 	run   func(*call) (any, entry, error)
-	// replay turns a kept answer into the one that a retry gets; nil where none is kept.
+	// replay turns a stored response into the response to a retry; nil for tools that store none.
 	replay func([]byte) ([]byte, error)
 	// prepare does the long work, outside of the transaction; nil for none.
 	prepare func(context.Context, *call) error
 	// plannedRelease returns the release of a confirming call, and the approved losses; nil for a tool without releases.
 	plannedRelease func(*call) (releaseChange, approval, error)
-	// plannedRehearsal returns the revision that a proposing call is about. migrates says whether it can be about one.
+	// plannedRehearsal returns the revision of a proposing call. migrates reports whether the tool can have one.
 	plannedRehearsal func(*call) (plannedRehearsal, error)
 	migrates         bool
 }
@@ -87,13 +87,13 @@ func bindTool[A, R any, P workspaceResult[R]](t toolapi.Typed[A, R], needs permi
 	}}
 }
 
-// replayedResult is a pointer to a result that says when it is a repetition.
+// replayedResult is a pointer to a result that marks a repetition.
 type replayedResult[R any] interface {
 	workspaceResult[R]
 	Replay()
 }
 
-// bindReplayed binds a tool whose answer is kept for retries.
+// bindReplayed binds a tool whose response is stored for retries.
 func bindReplayed[A, R any, P replayedResult[R]](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error)) handler {
 	h := bindTool[A, R, P](t, needs, run)
 	h.replay = func(kept []byte) ([]byte, error) {
@@ -155,7 +155,7 @@ func (h handler) commit(ctx context.Context, c *call) (a response, err error) {
 		"The live revision changed during each rehearsal of the migrations; nothing was proposed. Propose again."))
 }
 
-// commitOnce runs a tool that writes. A release is prepared before, and shown after.
+// commitOnce runs a tool that writes. It prepares a release before, and shows it afterwards.
 func (h handler) commitOnce(ctx context.Context, c *call) (a response, err error) {
 	if h.prepare != nil {
 		err = h.prepare(ctx, c)
@@ -195,8 +195,8 @@ func (h handler) auditRefusal(ctx context.Context, c *call, refusal error) (a re
 		if err := c.enter(t); err != nil {
 			return err
 		}
-		if c.in.id == 0 { // the arguments were looked at before the workspace
-			c.in, _, _ = c.who.resolve(c.body.String("workspace")) // then the row names none
+		if c.in.id == 0 { // the arguments were checked before the workspace
+			c.in, _, _ = c.who.resolve(c.body.String("workspace")) // on failure the row names none
 		}
 		a, err = c.refuse(refusal)
 		return err
@@ -224,7 +224,7 @@ func (c *call) authorize(t tx, needs permission) error {
 	return err
 }
 
-// lookAhead runs do before the call's own transaction, where the call will be refused if it is refused here.
+// lookAhead runs do in a read transaction before the call's own, which repeats its checks.
 func (c *call) lookAhead(ctx context.Context, needs permission, do func() error) error {
 	return c.service.db.read(ctx, func(t tx) error {
 		err := c.authorize(t, needs)
@@ -261,7 +261,7 @@ func (h handler) runInTransaction(c *call, t tx) (response, error) {
 }
 
 // runIdempotent runs a tool that takes an idempotency key, or repeats the answer of the call that used the key first.
-// Writers come one after another: a call never meets one with its key that is still under way.
+// Writers are serialized: no other call with the same key is in progress.
 func (h handler) runIdempotent(c *call) (response, error) {
 	key := c.headerID
 	if key == "" {
@@ -297,7 +297,7 @@ func (h handler) runIdempotent(c *call) (response, error) {
 		return response{body: body}, err
 	}
 	a, err := h.change(c)
-	if err != nil || a.refused == toolapi.CodeInvalidArguments { // the caller mends those and sends the same key
+	if err != nil || a.refused == toolapi.CodeInvalidArguments { // the caller fixes these and reuses the key
 		return a, err
 	}
 	return a, c.exec("INSERT OR REPLACE INTO answers (holder_id, workspace_id, tool, key, fingerprint, answer, "+
@@ -327,7 +327,7 @@ func (h handler) change(c *call) (response, error) {
 	return response{body: body}, err
 }
 
-// refuse makes the answer of a refusal and its audit row. Any other error passes.
+// refuse makes the response of a refusal and its audit row. It returns other errors unchanged.
 func (c *call) refuse(err error) (response, error) {
 	refused, ok := refusedWith(err)
 	if !ok {
@@ -359,7 +359,7 @@ func encode(v any) ([]byte, error) {
 // refusalError is the refusal of a tool.
 type refusalError struct {
 	refusal toolapi.ToolRefusal
-	// boundary says that resolving the workspace refused, and the tool did not run.
+	// boundary is set when resolving the workspace failed: the tool did not run.
 	boundary bool
 }
 

@@ -18,9 +18,9 @@ import (
 // lists of files of both bundles are read side by side: two lists of 20,000 take a tenth of a second, and hardly more
 // memory than the paths.
 
-// comparison is the difference of a bundle from the one that is live. It never changes.
+// comparison is the difference between a bundle and the live one. It never changes.
 type comparison struct {
-	hasBase                       bool // something is live
+	hasBase                       bool // a revision is live
 	added, changed, removed, same fileCount
 	opened, closed                nameList // paths that become public, and for members only
 	public, members               nameList // access by audience: routes, each with its files
@@ -194,7 +194,7 @@ func mergeFiles(was, now []byte, each func(was, now *toolapi.UploadFile)) error 
 // contentsView shows a revision against the live one.
 type contentsView struct {
 	Revision, Live string
-	First          bool     // nothing is live
+	First          bool     // no revision is live
 	Kept, LiveKept bool     // the contents of each are stored
 	Opened         nameList // paths that become public
 	Rows           []contentsRow
@@ -209,7 +209,7 @@ type contentsRow struct {
 // contents compares a revision of a site with the live one.
 func (v *consoleRequest) contents(t tx, s siteRow, revision string) (*contentsView, error) {
 	if s.id == "" || s.live.String == revision {
-		return nil, nil //nolint:nilnil // nothing would change
+		return nil, nil //nolint:nilnil // no difference
 	}
 	shown := &contentsView{Revision: revision, Live: s.live.String, First: !s.live.Valid}
 	now, err := t.bundleOf(s.id, revision)

@@ -14,8 +14,8 @@ import (
 )
 
 // This file is the two-call protocol (platform document, section 3.3). A proposal is bound to the tool, the workspace, the
-// exact arguments, its proposer, and the state of its target. Performing it, marking it as used and keeping its answer are
-// one transaction.
+// exact arguments, its proposer, and the state of its target. One transaction performs it, marks it as used and stores its
+// response.
 
 // plan is the first call's result of a two-call tool.
 type plan[R any] struct {
@@ -26,7 +26,7 @@ type plan[R any] struct {
 	// summary is one sentence for a person.
 	summary string
 	result  R
-	// release is the revision that the call makes live at once or later, if it does; later says that it does so later.
+	// release is the revision that the call makes live, if any; later is set for a scheduled one.
 	release releaseChange
 	later   bool
 	// allowed are the tables that may lose rows by the release.
@@ -125,7 +125,7 @@ func proposePlan[R any, P twoCallResult[R]](c *call, p plan[R], fingerprint []by
 	return result, entry{outcome: "proposed", summary: summary}, nil
 }
 
-// confirm performs a proposal, or repeats its answer.
+// confirm performs a proposal, or returns its stored response.
 func confirm[R any, P twoCallResult[R]](
 	c *call, id string, fingerprint []byte, needs permission, prepare func() (plan[R], error),
 ) (any, entry, error) {
@@ -183,8 +183,7 @@ var targetGoneCodes = []string{
 	toolapi.CodeDomainThere, toolapi.CodeRevisionLive, toolapi.CodeDomainTaken,
 }
 
-// findProposal returns the proposal that a call may confirm. Ids of someone else, of another tool or of another workspace
-// are unknown.
+// findProposal returns the proposal that a call may confirm. Ids of other people, tools or workspaces are unknown.
 func (c *call) findProposal(id string, fingerprint []byte) (p proposalRow, err error) {
 	if c.who.service {
 		return p, &refusalError{refusal: toolapi.ToolRefusal{
@@ -238,7 +237,7 @@ func oneLine(s string) string {
 	return out.String()
 }
 
-// quoteName quotes a name that someone chose, for a summary.
+// quoteName quotes a user's name for a summary.
 func quoteName(s string) string {
 	const longest = 80
 	if r := []rune(s); len(r) > longest {

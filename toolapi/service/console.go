@@ -21,13 +21,13 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is the console: pages for people, at /. They show and do everything through the tools, as the person whose key
-// is signed in: the console can do nothing that the key cannot. It works without JavaScript.
+// This file is the console: pages for people, at /. They use the tools for everything, as the holder of the key that
+// signed in: the console has the permissions of the key. It works without JavaScript.
 
 //go:embed console
 var consoleFiles embed.FS
 
-// consolePages are read when the first page is asked for: most commands show none.
+// consolePages are parsed at the first request: most commands show none.
 var consolePages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"short": func(s string) string { return s[:min(len(s), 8)] },
@@ -204,7 +204,7 @@ type view struct {
 	Who       string
 	Service   bool
 	Workspace workspaceView
-	Open      int // proposals that wait
+	Open      int // open proposals
 	Data      any
 }
 
@@ -239,7 +239,7 @@ func (v *consoleRequest) redirect(to string) error {
 	return nil
 }
 
-// problem shows a page that did not work out.
+// problem shows an error page.
 func (v *consoleRequest) problem(status int, title, message string) error {
 	return v.render(status, "problem", title, map[string]string{"Problem": message, "Request": v.x.request})
 }
@@ -328,7 +328,7 @@ func cookieName(r *http.Request) string {
 	return "pages_console_" + port
 }
 
-// signedIn finds out who sent the request. Without a session it refuses as for an invalid key.
+// signedIn identifies the sender of the request. Without a session it refuses like for an invalid key.
 func (v *consoleRequest) signedIn() error {
 	sent := v.x.r.CookiesNamed(cookieName(v.x.r))
 	if len(sent) != 1 || sent[0].Value == "" {
@@ -351,7 +351,7 @@ func (v *consoleRequest) signedIn() error {
 	return err
 }
 
-// signIn opens a session for a key, and redirects to the page of the console that was requested.
+// signIn opens a session for a key, and redirects to the requested page of the console.
 func (v *consoleRequest) signIn(key, next string) error {
 	v.keyHash = hashKey(key)
 	secret := make([]byte, sha256.Size)
@@ -396,7 +396,7 @@ func (v *consoleRequest) setCookie(value string, age int) {
 	})
 }
 
-// token returns the value that forms of this session hold. It discloses nothing of the cookie.
+// token returns the CSRF token of this session's forms. It does not disclose the cookie.
 func (v *consoleRequest) token() string {
 	if v.secret == "" {
 		return ""

@@ -12,10 +12,10 @@ import (
 )
 
 // This file is the console's page of keys. A person sees, makes and revokes their own, at most maxKeys valid ones. A new key
-// reaches no further than the one that is signed in, has its cap, and does not outlive it. A service account makes none.
-// The platform's document leaves that open.
+// has at most the workspaces, the cap and the life of the key that signed in. A service account cannot make keys. The
+// platform document leaves that open.
 
-// lives are the days that a new key may be valid; 0 is until it is revoked.
+// lives are the choices for a new key's life, in days; 0 never expires.
 var lives = []int{30, 90, 365, 0}
 
 // keyView shows a key.
@@ -30,7 +30,7 @@ type keyView struct {
 	created, used, ends, revoked sql.NullInt64
 }
 
-// keysPage lists the person's keys; made is one that was just made.
+// keysPage lists the person's keys; made is a key that was just created.
 func (v *consoleRequest) keysPage(status int, made, problem string) error {
 	data := struct {
 		Keys       []keyView
@@ -78,7 +78,7 @@ func (v *consoleRequest) keysPage(status int, made, problem string) error {
 }
 
 // ownKeys selects the keys that a person may see and revoke: their own, and with a key that is pinned to a workspace only
-// those pinned to the same, since a pin keeps a key from the holder's other workspaces.
+// those pinned to the same, since a pinned key has no access to other workspaces.
 const ownKeys = "k.holder_id = ? AND (? = 0 OR k.pin = ?)"
 
 func (who identity) ownKeys() []any { return []any{who.holder, who.pin, who.pin} }
@@ -159,7 +159,7 @@ func (v *consoleRequest) refreshCaller(t tx, what string) (*call, error) {
 	return c, c.enter(t)
 }
 
-// auditKey writes a change of a key into the trail of each workspace that the key reaches.
+// auditKey records a change of a key in the audit trail of each of its workspaces.
 func (c *call) auditKey(pin sql.NullInt64, summary string) error {
 	reached := identity{pin: pin.Int64, memberships: c.who.memberships}.reachableWorkspaces()
 	if len(reached) == 0 {
@@ -186,7 +186,7 @@ func (v *consoleRequest) revokeKey(id string) error {
 		}
 		var prefix, name string
 		var pin, revoked sql.NullInt64
-		// The refusal is the same for somebody else's key, and for one beyond the pin.
+		// The refusal is the same for another person's key and for one outside the pin.
 		err = t.queryOr(notFound(), "SELECT k.prefix, k.name, k.pin, k.revoked_at FROM keys k WHERE k.id = ? AND "+ownKeys,
 			append([]any{number}, c.who.ownKeys()...), &prefix, &name, &pin, &revoked)
 		if err != nil || revoked.Valid {

@@ -15,19 +15,19 @@ import (
 
 // lossView shows the losses by the migrations of a proposal.
 type lossView struct {
-	Restore bool // a restore takes it away, and not migrations
+	Restore bool // the loss is by a restore, not by migrations
 	Losses  []lossRow
 	More    int      // that are not shown
 	Words   string   // the loss in a few words: "2 rows of people"; "" for nothing
-	Skipped string   // why the migrations were not rehearsed; "" when they were
-	Tables  []string // that may lose rows all the same
+	Skipped string   // the reason why the migrations were not rehearsed; "" when they were
+	Tables  []string // that may still lose rows
 	Counts  []toolapi.RehearsedTable
 	Took    string // by the migrations, on a copy; "" when none ran
 	Locked  string // how long they held its write lock; "" where that is not known
 	Warns   []string
 }
 
-// lossRow is one loss, with text that could be displayed as something else escaped.
+// lossRow is one loss, with misleading characters escaped.
 type lossRow struct {
 	What, Statement, Place, Cause string
 	Allowed                       bool // by a comment
@@ -94,7 +94,7 @@ func viewLosses(a approval) *lossView {
 	return v
 }
 
-// shownSQL returns a statement as it is written, with quotes where a character of it cannot be seen.
+// shownSQL returns a statement as written, quoted if it has invisible characters.
 func shownSQL(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(text)
@@ -137,8 +137,7 @@ func lostInWords(sums []toolapi.LossOf) string {
 	return strings.Join(parts, " and ")
 }
 
-// losesUnseen reports whether a proposal takes rows away, and the form with which it is approved does not say that the person
-// knows.
+// losesUnseen reports whether a proposal removes rows and its approval form lacks the person's acknowledgement.
 func (v *consoleRequest) losesUnseen(p proposalRow) (bool, error) {
 	if v.x.r.PostForm.Get("lose") == "yes" {
 		return false, nil

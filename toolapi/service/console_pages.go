@@ -13,14 +13,14 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is the console's pages that only show.
+// This file has the read-only pages of the console.
 
 const (
 	boardCards    = 10 // pieces in a column of the board
 	listCards     = 50
 	auditRows     = 100
 	listSites     = 25
-	openSites     = 5 // at most as many have their revisions unfolded
+	openSites     = 5 // unfold their revisions up to this number
 	siteRevisions = 10
 )
 
@@ -252,7 +252,7 @@ func (v *consoleRequest) sitesPage() error {
 	return v.render(http.StatusOK, "sites", "Sites", data)
 }
 
-// query encodes the parameters of a link. As a string the template would encode them once more.
+// query encodes the parameters of a link. The template would encode a string again.
 func query(values url.Values) template.URL { return template.URL(values.Encode()) } //nolint:gosec // encoded
 
 // timestamp shows the time in a result; nil for none.

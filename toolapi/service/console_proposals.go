@@ -13,8 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file shows a person the proposals that wait for approval (platform document, section 3.3). To approve is to make the
-// second of the two calls, with the arguments that were proposed and the key that is signed in.
+// This file shows a person the proposals that wait for approval (platform document, section 3.3). An approval is the second
+// of the two calls, with the proposed arguments and the key that signed in.
 
 // proposalView shows a proposal.
 type proposalView struct {
@@ -28,17 +28,17 @@ type proposalView struct {
 	Contents                 *contentsView // of the revision that would go live
 	Losses                   *lossView     // by its migrations
 	MayApprove               bool
-	Because                  string // why the person may not
+	Because                  string // the reason why the person may not approve
 }
 
-// closedView shows a proposal that cannot be approved any more.
+// closedView shows a proposal that can no longer be approved.
 type closedView struct {
 	ID, Title, Summary, By string
 	Created                clockView
 	Why                    string // a clause
 }
 
-// argumentView shows an argument exactly as it was proposed, and the thing that it names.
+// argumentView shows an argument exactly as proposed, and the object that it names.
 type argumentView struct{ Name, Value, Means string }
 
 // changeView shows one change.
@@ -99,7 +99,7 @@ func (v *consoleRequest) proposalsPage() error {
 	return v.render(http.StatusOK, "proposals", "Proposals", data)
 }
 
-// servePending tells the page's script whether there is a new proposal.
+// servePending reports new proposals to the page's script.
 func (v *consoleRequest) servePending() error {
 	newest := "none"
 	n, err := readTx(v.x.r.Context(), v.service.db, func(t tx) (int, error) {
@@ -161,7 +161,7 @@ func (v *consoleRequest) show(t tx, p proposalRow) (proposalView, error) {
 	return shown, v.effects(t, p, arguments, &shown)
 }
 
-// exactText returns a value as it was sent, with text that could be displayed as something else escaped.
+// exactText returns a value as sent, with misleading characters escaped.
 func exactText(value any) string {
 	if text, ok := value.(string); ok {
 		if oneLine(text) == text {
@@ -225,7 +225,7 @@ func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, 
 		if target != s.live.String {
 			shown.Changes = append(shown.Changes, changeView{"What " + s.hostname + " serves", live, "revision " + target + ", at once"})
 			if shown.Contents, err = v.contents(t, s, target); err == nil && shown.Contents != nil {
-				// The migrations of now go with the data.
+				// The data come with the current migrations.
 				shown.Contents.Rows = slices.DeleteFunc(shown.Contents.Rows, func(r contentsRow) bool { return r.What == "Not in it" })
 			}
 		}
@@ -294,7 +294,7 @@ func (v *consoleRequest) approve(id string) error {
 	return v.problem(http.StatusConflict, "Not approved", refusal.Message)
 }
 
-// endProposal ends a proposal before its time, by a person who could have approved it.
+// endProposal rejects a proposal for a person who could approve it.
 func (v *consoleRequest) endProposal(id string) error {
 	p, err := v.findProposal(id)
 	if err != nil {
@@ -305,7 +305,7 @@ func (v *consoleRequest) endProposal(id string) error {
 		return v.problem(http.StatusForbidden, "You cannot decide this", because)
 	}
 	err = v.service.db.write(v.x.r.Context(), func(t tx) error {
-		// Long ago, and not now: a clock that is set back must not make it valid again.
+		// The expiry is long ago, so that a clock set back cannot make it valid again.
 		n, err := t.change("UPDATE proposals SET expires_at = ? WHERE id = ? AND answer IS NULL AND expires_at > ?",
 			v.now.Add(-answerLife/2).UnixMilli(), id, v.now.UnixMilli())
 		if err != nil || n == 0 {

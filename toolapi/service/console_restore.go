@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file shows the restore points of a site, and proposes to put one back.
+// This file shows the restore points of a site, and proposes restores.
 
 // pointView shows a restore point.
 type pointView struct {
@@ -18,10 +18,10 @@ type pointView struct {
 	Rows int64
 }
 
-// pointTable is a table of a restore point, of the database of now, or of both.
+// pointTable is a table of a restore point, of the present database, or of both.
 type pointTable struct {
 	Name      string
-	Now, Then *int64 // rows; nil where there is no such table
+	Now, Then *int64 // rows; nil without such a table
 	Alone     bool   // it can be chosen: both have it, or the current tables are unknown
 }
 
@@ -84,11 +84,11 @@ func (v *consoleRequest) pointPage(id, point string) error {
 		Site, Name, Hostname string
 		Point                pointView
 		Tables               []pointTable
-		Counted              bool // the rows of now
+		Counted              bool // the present rows are counted
 	}{id, s.name, s.hostname, v.viewPoint(list.Points[i]), pointTables(list.Tables, list.Points[i].Tables), len(list.Tables) > 0})
 }
 
-// pointTables are the tables of now and then, sorted by name.
+// pointTables are the tables of the present database and the point, sorted by name.
 func pointTables(now, then []toolapi.RestoreTable) (all []pointTable) {
 	for _, t := range then {
 		all = append(all, pointTable{Name: t.Table, Then: &t.Rows, Alone: len(now) == 0})
@@ -105,7 +105,7 @@ func pointTables(now, then []toolapi.RestoreTable) (all []pointTable) {
 	return all
 }
 
-// pointReason says why a restore point was made.
+// pointReason describes the occasion of a restore point.
 func pointReason(p toolapi.RestorePoint) string {
 	before := ""
 	if p.Before != nil {
@@ -122,12 +122,12 @@ func pointReason(p toolapi.RestorePoint) string {
 	return "while rows were written"
 }
 
-// proposeRestore proposes to put a restore point back, and shows the proposal.
+// proposeRestore proposes a restore, and shows the proposal.
 func (v *consoleRequest) proposeRestore(id string) error {
 	form := v.x.r.PostForm
 	arguments := map[string]any{"site_id": id, "point": form.Get("point"), "leads": form.Get("leads"), "into": form.Get("into")}
 	switch tables := form["tables"]; {
-	case len(tables) > 0: // under the code of now
+	case len(tables) > 0: // with the present code
 		arguments["tables"] = tables
 	case form.Get("code") == "live":
 		arguments["revision"] = "live"

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is the content of a workspace: its pieces as a list and as a week, the variants to approve, the brand profile.
+// This file serves the content of a workspace: pieces as a list and as a week, variants for approval, the brand profile.
 
 const (
 	daysOfWeek = 7
@@ -134,7 +134,7 @@ func weekOf(date time.Time, zone *time.Location) (starts [daysOfWeek + 1]time.Ti
 	for i := range starts {
 		day := day - since + i
 		t := time.Date(year, month, day, 0, 0, 0, 0, zone)
-		// Where the clocks go forward at midnight the day starts when they do, and time.Date may return the day before.
+		// If clocks go forward at midnight, the day starts later, and time.Date may return the day before.
 		if t.Hour() != 0 || t.Minute() != 0 {
 			start, end := t.ZoneBounds()
 			if t.Day() != time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Day() {
@@ -147,8 +147,8 @@ func weekOf(date time.Time, zone *time.Location) (starts [daysOfWeek + 1]time.Ti
 	return starts
 }
 
-// setPrimaryVariant is approvals.set_primary_variant (platform document, section 4.8). It changes which variant goes
-// forward, and no status.
+// setPrimaryVariant is approvals.set_primary_variant (platform document, section 4.8). It changes the primary
+// variant, but no status.
 func (c *call) setPrimaryVariant(args toolapi.SetPrimaryVariantArgs) (none toolapi.SetPrimaryVariant, err error) {
 	var id, status string
 	var parent, parentStatus sql.NullString

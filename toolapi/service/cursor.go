@@ -13,7 +13,7 @@ import (
 )
 
 // This file makes cursors: the position where a page of a list ended, authenticated together with the key, the workspace
-// and the filters. So a client can neither make one nor use one for something else.
+// and the filters. So a client can neither forge a cursor nor reuse it elsewhere.
 
 type listPosition struct {
 	Updated int64  `json:"u"`
@@ -56,7 +56,7 @@ func (c *call) cursorMAC(text []byte, filters string) []byte {
 	return mac.Sum(nil)[:cursorMACSize]
 }
 
-// decodeCursor reads a cursor. All invalid ones are refused alike.
+// decodeCursor reads a cursor. All invalid ones get the same refusal.
 func (c *call) decodeCursor(cursor, filters string) (listPosition, error) {
 	var at listPosition
 	sealed, err := base64.RawURLEncoding.DecodeString(cursor)

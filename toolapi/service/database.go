@@ -22,8 +22,8 @@ import (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// database is the service's SQLite file: one connection that writes, every commit
-// synced, and some that read beside it.
+// database is the service's SQLite file: one connection for writes, with every commit synced, and
+// several for reads.
 type database struct {
 	writing, reading *pool
 	cache            *requestCache
@@ -46,8 +46,8 @@ func (e *DamagedError) Error() string {
 // Unwrap returns the reason.
 func (e *DamagedError) Unwrap() error { return e.Reason }
 
-// openDatabase opens the database of the blobs in a folder, and brings its schema up to date. A database without a
-// table beside blobs is refused: it would become a new service, which removes the files that it does not refer to.
+// openDatabase opens the database of the blobs in a folder, and brings its schema up to date. It refuses a
+// database without tables beside existing blobs: a new service would remove those blobs.
 func openDatabase(ctx context.Context, path, blobs string, now func() time.Time) (*database, error) {
 	bundles := &bundleCache{most: maxBundles}
 	writing, err := newPool(dsn(path, false), "BEGIN IMMEDIATE", 1, bundles)
@@ -78,8 +78,8 @@ func openDatabase(ctx context.Context, path, blobs string, now func() time.Time)
 	return &database{writing: writing, reading: reading, cache: cache, bundles: bundles}, nil
 }
 
-// pageSize is that of SQLite, in bytes. A page of a tool's answer is a hundred rows that lie together: over twenty reads
-// with SQLite's own 4096. 16384 gain little more, and each commit writes whole pages.
+// pageSize is SQLite's page size, in bytes. A list of a hundred adjacent rows takes over twenty reads with the default
+// of 4096. 16384 gain little more, and each commit writes whole pages.
 const pageSize = "8192"
 
 func dsn(path string, readOnly bool) string {
@@ -93,7 +93,7 @@ func dsn(path string, readOnly bool) string {
 		q.Set("mode", "ro")
 	} else {
 		q.Add("_pragma", "page_size("+pageSize+")") // of a new file
-		q.Set("_journal_mode", "WAL")               // which writes it: the driver does this after the pragmas
+		q.Set("_journal_mode", "WAL")               // writes the file: the driver sets it after the pragmas
 		q.Add("_pragma", "synchronous(FULL)")
 	}
 	return dbfile.URI(path, q.Encode())
@@ -103,12 +103,12 @@ func (d *database) close() error {
 	return errors.Join(d.cache.close(), d.reading.close(), d.writing.close())
 }
 
-// read runs do in a transaction that sees one state of the database. readTx also returns the result of do.
+// read runs do in a read transaction. readTx also returns the result of do.
 func (d *database) read(ctx context.Context, do func(tx) error) error {
 	return d.reading.transact(ctx, do)
 }
 
-// write runs do in the only transaction that writes, and commits it. writeTx also returns the result of do.
+// write runs do in the write transaction, and commits it. writeTx also returns the result of do.
 func (d *database) write(ctx context.Context, do func(tx) error) error {
 	return d.writing.transact(ctx, do)
 }
@@ -129,10 +129,10 @@ func writeTx[T any](ctx context.Context, d *database, do func(tx) (T, error)) (r
 	return result, err
 }
 
-// tx is a transaction, with the context it ends with.
+// tx is a transaction and its context.
 type tx struct {
 	on  *connection
-	ctx context.Context // a transaction does not outlive the call it is for
+	ctx context.Context // a transaction lasts for one call
 }
 
 // exec runs a statement.
@@ -224,13 +224,13 @@ func optionalText(s sql.NullString) *string {
 }
 
 // pool runs transactions on connections of one kind, one on each at a time. The connections keep their prepared
-// statements: the service has a fixed set, and reading their text took longer than running them. database/sql keeps none
-// for a transaction; keeping them doubled the calls a second.
+// statements, a fixed set: parsing took longer than running them. database/sql does not keep statements for
+// transactions; keeping them doubled the calls a second.
 type pool struct {
 	db    *sql.DB
 	begin string
 	idle  chan *connection
-	// noticed is called with the error of each transaction that failed, before the next one begins.
+	// noticed is called with the error of each failed transaction, before the next one begins.
 	noticed func(error)
 }
 
@@ -254,8 +254,8 @@ func newPool(dsn, begin string, size int, bundles *bundleCache) (*pool, error) {
 	return p, nil
 }
 
-// transact runs do in a transaction. It is committed when do returns no error, and
-// rolled back when it does, panics, or ctx ends before.
+// transact runs do in a transaction. It commits when do succeeds, and rolls back when do fails or
+// panics, or ctx ends first.
 func (p *pool) transact(ctx context.Context, do func(tx) error) (err error) {
 	var c *connection
 	select {
@@ -279,7 +279,7 @@ func (p *pool) transact(ctx context.Context, do func(tx) error) (err error) {
 	if err := t.exec(p.begin); err != nil {
 		return errors.Join(err, c.drop()) // the transaction may have begun
 	}
-	// How it ends must not be cut short.
+	// Nothing may interrupt the commit or rollback.
 	last := tx{c, context.WithoutCancel(ctx)}
 	committed := false
 	defer func() {
@@ -310,7 +310,7 @@ func (c *connection) statement(ctx context.Context, query string) (*sql.Stmt, er
 	return s, err
 }
 
-// drop gives up a connection whose transaction cannot be ended.
+// drop closes a connection whose transaction cannot be ended.
 func (c *connection) drop() error {
 	var errs []error
 	for _, s := range c.prepared {
@@ -318,7 +318,7 @@ func (c *connection) drop() error {
 	}
 	err := c.conn.Raw(func(any) error { return driver.ErrBadConn })
 	if errors.Is(err, driver.ErrBadConn) {
-		err = nil // as was said
+		err = nil // reported before
 	}
 	c.conn, c.prepared = nil, nil
 	return errors.Join(append(errs, err)...)

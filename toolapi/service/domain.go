@@ -22,13 +22,13 @@ const (
 	challengeLabel = "_pages-challenge." // of the name that has the proof
 	maxHostname    = 253
 
-	// unconnected follows the domain in the target of a proposal that connects it.
+	// unconnected is appended to the domain in the target of a proposal that connects it.
 	unconnected = " of nobody, "
 
 	// localSuffix ends the names that every machine resolves to itself (RFC 6761). They need no proof.
 	localSuffix = ".localhost"
 	// previewHost is the domain of the hosts of previews. No workspace may connect a name below it, nor below another page's
-	// address: a page there could set cookies for all that is below it.
+	// address: a page there could set cookies for all names below it.
 	previewHost = "preview" + localSuffix
 )
 
@@ -88,8 +88,7 @@ func (c *call) connect(args toolapi.ConnectArgs) (none plan[toolapi.Connect], er
 	return p, nil
 }
 
-// checkConnectable refuses a name that is taken or that is pending in this workspace, and one more where too many are
-// pending.
+// checkConnectable refuses a name that is taken or pending in this workspace, and any name when too many are pending.
 func (c *call) checkConnectable(hostname string) error {
 	taken, err := c.isTaken(hostname)
 	if err != nil {
@@ -189,8 +188,8 @@ func (c *call) domainList(toolapi.NoArgs) (result toolapi.DomainList, err error)
 	return result, err
 }
 
-// domainProof returns the record that proves a domain to be a workspace's. It follows from both, so that a record that
-// was set stays right when the domain is connected again.
+// domainProof returns the record that proves a domain to be a workspace's. It is derived from both, so that an
+// existing record stays valid when the domain is connected again.
 func (s *Service) domainProof(workspace int64, hostname string) toolapi.DNSRecord {
 	mac := hmac.New(sha256.New, s.cursorKey)
 	mac.Write(fmt.Appendf(nil, "domain\x00%d\x00%s", workspace, hostname))
@@ -215,8 +214,7 @@ func (c *call) findPending() (d pendingDomain, err error) {
 	return d, err
 }
 
-// lookUpDomainProof asks DNS for the proof of the domain that a call is to verify, before its transaction, which is the only one
-// that writes.
+// lookUpDomainProof queries DNS for a domain's proof before the call's transaction, so that other writers do not wait for DNS.
 func lookUpDomainProof(ctx context.Context, c *call) error {
 	var d pendingDomain
 	err := c.lookAhead(ctx, moveDomains, func() (err error) {
@@ -229,7 +227,7 @@ func lookUpDomainProof(ctx context.Context, c *call) error {
 	want := c.service.domainProof(c.in.id, d.hostname)
 	asking, cancel := context.WithTimeout(ctx, lookUpTime)
 	defer cancel()
-	records, err := c.service.lookUp(asking, want.Name+".") // the dot keeps this machine's search list out
+	records, err := c.service.lookUp(asking, want.Name+".") // the dot disables the search list of this machine
 	missing, ok := errors.AsType[*net.DNSError](err)
 	switch {
 	case ctx.Err() != nil:

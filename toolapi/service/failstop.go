@@ -11,21 +11,21 @@ import (
 )
 
 // failStop stops the service when a write did not reach the disk. After an fsync that failed the kernel may have dropped
-// the pages, and accept the next fsync. So none is tried again: the service acknowledges nothing any more, and its
-// process must end. The next process begins with the state on disk.
+// the pages, and accept the next fsync. So there is no retry: the service acknowledges nothing more, and its process
+// must end. The next process begins with the state on disk.
 type failStop struct {
-	failed context.Context // ends with the first write that was lost
+	failed context.Context // ends with the first lost write
 	fail   context.CancelCauseFunc
 }
 
-// Failed is closed when a write did not reach the disk. From then on every request is refused with 503; the process must
-// end, and must not close the service before.
+// Failed is closed when a write did not reach the disk. From then on every request gets 503; the process must end
+// without closing the service.
 func (s *Service) Failed() <-chan struct{} { return s.failStop.failed.Done() }
 
 // Failure is the error of the write that did not reach the disk; nil as long as all did.
 func (s *Service) Failure() error { return context.Cause(s.failStop.failed) }
 
-// Notice stops the service if err says that an fsync failed. A Host calls it with the errors of its own databases.
+// Notice stops the service if err is a failed fsync. A Host calls it with the errors of its own databases.
 func (s *Service) Notice(err error) {
 	if s.Failure() == nil && isSyncError(err) {
 		s.log.Error("a write did not reach the disk: the service acknowledges no more changes", "error", err.Error())
@@ -47,7 +47,7 @@ func isSyncError(err error) bool {
 	return ok && named.Op == "sync" || errors.Is(err, blob.ErrBroken)
 }
 
-// refuseFailed answers every request once a write was lost. Nothing ran.
+// refuseFailed refuses every request after a lost write.
 func (s *Service) refuseFailed(x *exchange) {
 	const soon = 5
 	if s.host != nil && !isLoopback(bareName(x.r.Host)) {

@@ -19,47 +19,47 @@ type Host interface {
 	// site's database wait until it is shown or discarded. An error that the release caused is a *ReleaseError, and leaves the live
 	// release unchanged.
 	Prepare(ctx context.Context, r Release) (Prepared, error)
-	// Rehearse runs the migrations of a release on a copy of the site's database. An error that the release caused is a
-	// *ReleaseError, as Prepare would have it. The host bounds the copies in bytes, time and number; a database over a bound is no error,
-	// and the Rehearsal says why it was skipped. DataLoss and Rehearsal are never nil.
+	// Rehearse runs the migrations of a release on a copy of the site's database. An error that the release caused is a *ReleaseError, as
+	// Prepare would have it. The host bounds the copies in bytes, time and number; a database over a bound is not an error: the Rehearsal
+	// then has the reason. DataLoss and Rehearsal are never nil.
 	Rehearse(ctx context.Context, r Release) (toolapi.Migrated, error)
-	// RestorePoints returns the restore points of a site, the newest first, and if count is set the tables of now with their rows.
+	// RestorePoints returns the restore points of a site, newest first, and with count the present tables with their numbers of rows.
 	RestorePoints(ctx context.Context, site string, count bool) (RestorePoints, error)
 	// Serve answers a request for a site. load returns the live release, for a host that does not have it.
 	Serve(w http.ResponseWriter, r *http.Request, site string, load func(context.Context) (Release, error))
 	// Preview answers a request for a preview, by the id of its link.
 	Preview(w http.ResponseWriter, r *http.Request, id string, load func(context.Context) (Release, error))
-	// PreparePreview prepares a revision of a preview with a name, by the id of its data, as Prepare does.
+	// PreparePreview is Prepare for a revision of a named preview, by the id of its data.
 	PreparePreview(ctx context.Context, id string, r Release) (Prepared, error)
-	// KeepPreviews removes the data of previews with a name, but those with these ids.
+	// KeepPreviews removes the data of all named previews except those with these ids.
 	KeepPreviews(ids []string) error
-	// Refuse answers a request for which there is no page, in the look of the pages.
+	// Refuse responds to a request without a page, in the style of the pages.
 	Refuse(w http.ResponseWriter, r *http.Request, e VisitError)
 	// EndPreview ends a preview of Preview or PreparePreview, and removes its data.
 	EndPreview(id string)
-	// Leads returns the leads of a site's forms after the lead with a number, the oldest first, at most `most`. The host
-	// calls Service.Arrived when there are new ones.
+	// Leads returns at most `most` leads of a site's forms after a number, oldest first. The host calls Service.Arrived
+	// for new ones.
 	Leads(ctx context.Context, site string, after int64, most int) ([]Captured, error)
-	// MarkLead marks a lead of a site as spam or as ham, and calls Service.Arrived. A lead that is so already stays as it is; the
+	// MarkLead marks a lead of a site as spam or as ham, and calls Service.Arrived. A lead with that mark is left unchanged; the
 	// error may be ErrNoLead.
 	MarkLead(ctx context.Context, site, lead string, spam bool) error
 	// Serving reports whether the live release of a site can be served, as far as the host knows.
 	Serving(site string) bool
 }
 
-// VisitError is a response without a page.
+// VisitError is an error response without a page.
 type VisitError struct {
 	Status int
 	// Code is for programs; Title and Text, without a full stop, are for people.
 	Code, Title, Text string
 }
 
-// NotShown is for a page that fails at the moment.
+// NotShown is for a page that currently fails.
 func NotShown() VisitError {
 	return VisitError{http.StatusServiceUnavailable, "unavailable", "This page is not available at the moment", "try again in a while"}
 }
 
-// TooManyVisitors is for a page with too many requests at a time.
+// TooManyVisitors is for a page with too many concurrent requests.
 func TooManyVisitors() VisitError {
 	return VisitError{
 		http.StatusServiceUnavailable, "too_many_visitors", "This page has too many visitors at the moment",
@@ -67,25 +67,25 @@ func TooManyVisitors() VisitError {
 	}
 }
 
-// ErrNoLead says that a site has no such lead.
+// ErrNoLead means that the site has no such lead.
 var ErrNoLead = errors.New("the site has no such lead")
 
-// ErrPreviewEnded says that the link of a preview was revoked or has expired.
+// ErrPreviewEnded means that the link of a preview was revoked or has expired.
 var ErrPreviewEnded = errors.New("the preview has ended")
 
-// NoPreview is for a request without a preview link, or with one that has ended.
+// NoPreview is for a request without a valid preview link.
 func NoPreview() VisitError {
 	return VisitError{http.StatusNotFound, "no_preview", "There is no preview here", "the link is unknown, or has expired"}
 }
 
-// Prepared is a release that is ready. Show or Discard is called, once.
+// Prepared is a release that is ready. Call either Show or Discard, once.
 type Prepared interface {
 	// Migrated reports the effect of the migrations.
 	Migrated() toolapi.Migrated
 	// Restored describes the data that Show restores; nil for none.
 	Restored() *Restored
-	// Show replaces the live release, and commits the migrations. Requests under way end where they began. A host that is killed
-	// before Show has ended does so before it does anything else with the site, where Release.Applied names the migrations.
+	// Show replaces the live release, and commits the migrations. Current requests finish on the old release. A host that is
+	// killed before Show returns completes it before it opens the site again; Release.Applied names the migrations.
 	Show()
 	// Discard frees the resources of this release alone.
 	Discard()
@@ -103,45 +103,45 @@ type Release struct {
 	Files       *blob.Space
 	// Secrets are the values of the manifest's secrets, by name.
 	Secrets map[string]string
-	// SpamOff keeps no lead apart as spam.
+	// SpamOff disables the spam filter.
 	SpamOff bool
-	// Preview says that clients come by a preview link.
+	// Preview is set for requests through a preview link.
 	Preview bool
-	// PreviewName is the name of the preview that it is shown in; "" for none.
+	// PreviewName is the name of its preview; "" for none.
 	PreviewName string
 	// Data is the initial data of a preview.
 	Data PreviewData
-	// Force takes a release whose migrations are behind those of the database.
+	// Force allows a release that lacks migrations of the database.
 	Force bool
-	// Applied are the migrations that the site's database has.
+	// Applied are the migrations of the site's database.
 	Applied []string
 	// Live is the revision that is live; "" for none.
 	Live string
-	// LastRestore is the ID of the last Restoration that was decided; "" for none. A host whose database has no mark of it puts
-	// the data back before anything else.
+	// LastRestore is the ID of the last decided Restoration; "" for none. A host whose database lacks its mark restores the
+	// data first.
 	LastRestore string
-	// Restore describes the data to restore with the release, in place of migrations; nil for none. Rehearse takes it too.
+	// Restore describes the data to restore with the release, in place of migrations; nil for none. Rehearse uses it too.
 	Restore *Restoration
-	// Proposed are migrations that are rehearsed in the place of the bundle's, which may be nil then.
+	// Proposed are migrations to rehearse in place of the bundle's; the bundle may then be nil.
 	Proposed *ProposedMigrations
-	// Judge is called with the effect of the migrations before they are committed; its error undoes them, and is returned as it is. nil
-	// allows any loss.
+	// Judge is called with the effect of the migrations before they are committed; its error rolls them back, and is returned
+	// unchanged. nil allows any loss.
 	Judge func(toolapi.Migrated) error
-	// People are who may sign in.
+	// People are the people who may sign in.
 	People People
-	// Answers reports whether a host, with or without a port, serves this site at the moment. Ask it about domains, never about a text of
-	// a client.
+	// Answers reports whether a host, with or without a port, serves this site at the moment. Call it with domains, never with input of a
+	// client.
 	Answers func(host string) bool
 }
 
-// ProposedMigrations are migrations of a site that is not uploaded yet.
+// ProposedMigrations are migrations of a site before its upload.
 type ProposedMigrations struct {
 	Files  []ProposedMigration
-	Folder string   // of the files in the site, which messages name; "" for none known
+	Folder string   // of the files in the site, for messages; "" when unknown
 	Tables []string // that must exist afterwards
 }
 
-// ProposedMigration is one of them: a text, or a file of the bundle.
+// ProposedMigration is one migration: a text, or a file of the bundle.
 type ProposedMigration struct {
 	Name   string
 	Text   []byte
@@ -150,11 +150,11 @@ type ProposedMigration struct {
 
 // PreviewData is the initial data of a preview. The zero value is a copy of the live databases.
 type PreviewData struct {
-	// Empty begins with nothing.
+	// Empty begins with empty databases.
 	Empty bool
 	// Seed is SQL that runs once, after the first migrations.
 	Seed string
-	// Kept says that they last until EndPreview, and not only as long as the service runs.
+	// Kept data last until EndPreview; other data end with the process.
 	Kept bool
 }
 
@@ -162,17 +162,17 @@ type PreviewData struct {
 type People interface {
 	// IsMember reports whether a person is a member now.
 	IsMember(ctx context.Context, id string) bool
-	// SendLink mails a sign-in link, if the email is a member's; it does not disclose whether it is. link makes the URL of
-	// a token.
+	// SendLink mails a sign-in link if the email belongs to a member, without disclosing whether it does. link makes the
+	// URL of a token.
 	SendLink(ctx context.Context, email string, link func(token string) string) error
-	// Redeem returns the person whose link a token is from, once; false for any other.
+	// Redeem returns the person of a token, once; false for an invalid token.
 	Redeem(ctx context.Context, token string) (Person, bool, error)
 }
 
 // Person is a member of a workspace, signed in on a site.
 type Person struct{ ID, Email, Name string }
 
-// ReleaseError says why a release cannot be shown.
+// ReleaseError is the reason why a release cannot be shown.
 type ReleaseError struct {
 	// Code is "schema_ahead", "migration_failed", "seed_failed", "worker_failed" or "revision_damaged".
 	Code string
@@ -191,13 +191,14 @@ func bareName(host string) string {
 	return strings.ToLower(strings.Trim(strings.TrimSuffix(name, "."), "[]"))
 }
 
-// isLoopback reports whether a name is the service's own, and no page's.
+// isLoopback reports whether a name belongs to the service itself.
 func isLoopback(name string) bool { return name == "localhost" || name == "127.0.0.1" || name == "::1" }
 
-// previewDomain is the parent of each preview's own host, so that a cookie opens one preview.
+// previewDomain is the parent domain of previews. Each preview has its own host, so that a cookie opens
+// only one.
 const previewDomain = "." + previewHost
 
-// serveHosted answers for published pages and previews. It reports whether the host is one of theirs.
+// serveHosted serves published pages and previews. It reports whether the host is one of theirs.
 func (s *Service) serveHosted(x *exchange) bool {
 	if s.host == nil {
 		return false

@@ -69,7 +69,7 @@ func bearerKey(r *http.Request) string {
 	return strings.TrimLeft(key, " ")
 }
 
-// errUnauthorized refuses every credential that does not resolve, all alike.
+// errUnauthorized is the same for every invalid credential.
 func errUnauthorized() *toolapi.Error {
 	return toolapi.NewError(toolapi.CodeUnauthorized, "Send a valid API key: Authorization: Bearer <API_KEY>.")
 }
@@ -114,7 +114,7 @@ func (who identity) checkExpiry(now time.Time) error {
 	return nil
 }
 
-// reachableWorkspaces are those that a call with this key may name.
+// reachableWorkspaces are the workspaces that a call with this key may name.
 func (who identity) reachableWorkspaces() []membership {
 	if who.pin == 0 {
 		return who.memberships

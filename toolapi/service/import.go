@@ -86,7 +86,7 @@ func (p *pagesCall) importArchive() error {
 	return nil
 }
 
-// spool stores the body in a temporary file, and holds it to its limit and its digest.
+// spool stores the body in a temporary file, and checks its size and digest.
 func (p *pagesCall) spool(store *blob.Store) (file *os.File, size int64, sum []byte, err error) {
 	r := p.x.r
 	tooLarge := toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge, fmt.Sprintf("The limit for an archive is %d "+
@@ -144,7 +144,7 @@ type imported struct {
 	folder     string // of inner, with a slash
 }
 
-// take stores a file.
+// take stores a file of the archive.
 func (in *imported) take(name string, contents []byte) error {
 	if name == bundle.ManifestFile {
 		in.top = append([]byte{}, contents...)

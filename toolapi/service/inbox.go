@@ -13,11 +13,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file brings the leads of published pages into their workspaces. A page answers its client when it has stored the
-// lead; from there the service takes each once, in the page's order: the leads and how far they were taken are one
-// transaction.
+// This file moves the leads of published pages into their workspaces. A page responds once it has stored the lead. The
+// service then takes each lead exactly once, in the page's order: leads and cursor are one transaction.
 
-// Captured is a lead of a page that its workspace does not have yet.
+// Captured is a lead of a page that is not in its workspace yet.
 type Captured struct {
 	// Number grows with each lead of the page.
 	Number   int64
@@ -28,20 +27,20 @@ type Captured struct {
 	Preview   bool
 	// Events are those that the lead raised, in order.
 	Events []toolapi.LeadEvent
-	// Spam is why it is spam; nil for a lead.
+	// Spam is the verdict of the filter; nil for a lead.
 	Spam *toolapi.LeadSpam
 }
 
 const leadBatch = 500 // leads taken in one transaction
 
-// arrivals are the pages that have new leads.
+// arrivals are the pages with new leads.
 type arrivals struct {
 	mu    sync.Mutex
 	sites map[string]bool
-	any   chan struct{} // has an item when there may be such a page
+	any   chan struct{} // has an item when there may be one
 }
 
-// Arrived says that a page has new leads. It does not wait.
+// Arrived announces new leads of a page. It does not block.
 func (s *Service) Arrived(site string) {
 	s.arrivals.put(site)
 	select {
@@ -67,8 +66,8 @@ func (a *arrivals) next() string {
 	return ""
 }
 
-// runInbox takes leads as they arrive, until ctx ends, and then those of the last moment. It begins with every page that
-// has a revision: an earlier process may have left leads.
+// runInbox takes leads as they arrive, until ctx ends, and then the last ones. It begins with every page that has a
+// revision, for leads from an earlier process.
 func (s *Service) runInbox(ctx context.Context) {
 	again := time.NewTicker(pollInterval) // after a failure
 	defer again.Stop()
@@ -149,8 +148,7 @@ func (s *Service) takeLeads(ctx context.Context, site string) error {
 	}
 }
 
-// takeLead stores a lead. One that exists, as after a mark or after the service was restored from a backup, gets the events
-// and the mark of now.
+// takeLead stores a lead. An existing lead, after a mark or a restored backup, gets its present events and mark.
 func (t tx) takeLead(site string, l Captured) error {
 	if l.Events == nil {
 		l.Events = []toolapi.LeadEvent{}
@@ -237,7 +235,7 @@ func (c *call) leads(args toolapi.LeadListArgs) (toolapi.LeadList, error) {
 	if err != nil {
 		return page, err
 	}
-	// A client may send a lead of a megabyte, and does not decide how long the response is: it ends where it holds leadBytes.
+	// A lead may have a megabyte, so the response ends at leadBytes.
 	fitting := 0
 	for bytes := 0; fitting < min(limit, len(sizes)) && bytes < leadBytes; fitting++ {
 		bytes += sizes[fitting]

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// This file sends members mails on leads. A mail is queued in the transaction that takes the lead, and leaves the queue when
-// it was handed over: a crash between sends it once more, with the same id, by which mail programs know it.
+// This file sends members mails on leads. A mail is queued in the transaction that takes the lead, and leaves the queue
+// after it was sent: a crash in between sends it again, with the same Message-ID, so that mail programs recognize it.
 
 // LeadMail is a mail on a lead.
 type LeadMail struct {
@@ -20,10 +20,10 @@ type LeadMail struct {
 	Form      string
 	Fields    json.RawMessage // a JSON object
 	CreatedAt time.Time
-	QueuedAt  time.Time // when the lead was taken, or became one
+	QueuedAt  time.Time // when the lead was taken, or marked as ham
 }
 
-// PermanentMailError is the error of a mail that will never be taken.
+// PermanentMailError is the error of a mail that will never be accepted.
 type PermanentMailError struct{ Reason error }
 
 func (e *PermanentMailError) Error() string { return e.Reason.Error() }
@@ -32,7 +32,7 @@ func (e *PermanentMailError) Error() string { return e.Reason.Error() }
 func (e *PermanentMailError) Unwrap() error { return e.Reason }
 
 const (
-	// leadMailsAnHour bounds the mails to one member on the leads of one site. Later leads are in the inbox alone.
+	// leadMailsAnHour bounds the mails to one member on the leads of one site. Later leads only appear in the inbox.
 	leadMailsAnHour = 60
 	leadMailTries   = 12
 	leadMailPause   = 30 * time.Second // doubled after each failure
@@ -53,8 +53,8 @@ func (m leadMails) notify() {
 	}
 }
 
-// queueLeadMails queues the mails on a lead that raised events: neither of a preview nor spam. A mail that was queued before, as
-// of a lead that was spam in between, is not queued again.
+// queueLeadMails queues the mails on a lead that raised events, so neither a preview's nor spam. It queues each mail once, even
+// if the lead was marked as spam in between.
 func (t tx) queueLeadMails(site string, l Captured, recipients []string, now time.Time) error {
 	if l.Spam != nil || l.Preview {
 		return nil
@@ -71,7 +71,7 @@ func (t tx) queueLeadMails(site string, l Captured, recipients []string, now tim
 	return nil
 }
 
-// runLeadMails sends what is due, until ctx ends.
+// runLeadMails sends due mails until ctx ends.
 func (s *Service) runLeadMails(ctx context.Context) {
 	poll := time.NewTicker(pollInterval)
 	defer poll.Stop()
@@ -92,7 +92,7 @@ type dueLeadMail struct {
 	LeadMail
 	id       int64
 	attempts int
-	wanted   bool // the recipient is a member, and the lead is no spam
+	wanted   bool // the recipient is a member, and the lead is not spam
 }
 
 func (s *Service) sendDueLeadMails(ctx context.Context) error {
@@ -123,7 +123,7 @@ func (s *Service) sendDueLeadMails(ctx context.Context) error {
 	}
 }
 
-// sendOneLeadMail tries once, and stores the outcome. What the end of the service cuts off does not count.
+// sendOneLeadMail makes one attempt, and stores the outcome. An attempt that the service's shutdown interrupts does not count.
 func (s *Service) sendOneLeadMail(ctx context.Context, m dueLeadMail) error {
 	if !m.wanted {
 		return s.db.write(ctx, func(t tx) error { return t.exec("DELETE FROM lead_mails WHERE id = ?", m.id) })

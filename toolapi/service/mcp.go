@@ -58,13 +58,13 @@ func (s *Service) serveMCP(x *exchange) {
 	}
 }
 
-// ownOrigin reports whether a request comes from no web page, or from a page of this service.
+// ownOrigin reports whether a request comes from this service's own pages, or from no web page.
 func ownOrigin(r *http.Request) bool {
 	sent := r.Header.Values("Origin")
 	return len(sent) == 0 || len(sent) == 1 && strings.EqualFold(sent[0], "http://"+r.Host)
 }
 
-// admitMessages admits a request and takes its messages to the SDK.
+// admitMessages admits a request and passes its messages to the SDK.
 func (s *Service) admitMessages(x *exchange) error {
 	c := &call{service: s, hash: hashKey(bearerKey(x.r)), request: x.request, now: s.now()}
 	if err := s.admit(x, c); err != nil {
@@ -183,7 +183,7 @@ func (s *Service) headerIdempotencyKey(h http.Header, messages []toolapi.Message
 	return key, nil
 }
 
-// serveBatch answers an array: one message after another, and each request once.
+// serveBatch handles an array: one message after another, with one response for each request.
 func (s *Service) serveBatch(x *exchange, messages []toolapi.Message) error {
 	var replies [][]byte
 	for _, m := range messages {
@@ -214,7 +214,7 @@ type mcpReply struct {
 	body   []byte
 }
 
-// callSDK takes one message to the SDK.
+// callSDK passes one message to the SDK.
 func (s *Service) callSDK(r *http.Request, m toolapi.Message) mcpReply {
 	if m.Method == "subscriptions/listen" { // would never end; nothing here changes
 		return mcpReply{http.StatusNotFound, rpcError(m.ID, rpcMethodNotFound, "method not found", nil)}
@@ -346,7 +346,7 @@ func serveMCP(server *mcp.Server) http.Handler {
 
 // mcpTool makes the definition of a tool as MCP lists it.
 func mcpTool(t *toolapi.Tool) *mcp.Tool {
-	destroys, open := false, false // a proposal waits for a person
+	destroys, open := false, false // a proposal has no effect yet
 	return &mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: mcpArguments(t), OutputSchema: t.ResponseSchema(),
 		Annotations: &mcp.ToolAnnotations{

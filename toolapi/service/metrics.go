@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// metrics counts requests. Callers cannot make it grow: only tools that exist have a name, and codes are ours.
+// metrics counts requests. Clients cannot make it grow: it only has names of existing tools and codes of the service.
 type metrics struct {
 	mu    sync.Mutex
 	calls map[requestLabels]int64
@@ -30,7 +30,7 @@ type requestLabels struct {
 // bounds are the upper ends of a histogram's buckets, in seconds.
 var bounds = [...]float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
 
-// histogram counts calls by how long they took. The last bucket has no bound.
+// histogram counts calls by duration. The last bucket has no bound.
 type histogram struct {
 	buckets [len(bounds) + 1]int64
 	sum     float64
@@ -125,7 +125,7 @@ func (m *metrics) write(text *strings.Builder) {
 	}
 }
 
-// lastUse keeps when keys were used until Clean writes it down, so that a call that reads writes nothing.
+// lastUse holds the last uses of keys until Clean stores them, so that a reading call does not write.
 type lastUse struct {
 	mu   sync.Mutex
 	keys map[int64]int64
@@ -137,7 +137,7 @@ func (l *lastUse) note(key int64, at time.Time) {
 	l.keys[key] = at.UnixMilli()
 }
 
-// last is when a key was used, if it was since the last take.
+// last returns the last use of a key since the last take.
 func (l *lastUse) last(key int64) (int64, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,7 +154,7 @@ func (l *lastUse) take() map[int64]int64 {
 	return taken
 }
 
-// serveHealth says whether the service can answer calls.
+// serveHealth reports whether the service can handle calls.
 func (s *Service) serveHealth(x *exchange) {
 	err := s.db.read(x.r.Context(), func(t tx) error {
 		var n int

@@ -21,10 +21,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
 
-// This file is previews with a name: a link that shows the newest revision of the name, with data that stay, and a link to
-// each of its last revisions.
+// This file has named previews: a link to the newest revision of the name, with persistent data, and a link to each of its
+// last revisions.
 
-// namedPreview is a stored preview with a name.
+// namedPreview is a stored named preview.
 type namedPreview struct {
 	id, name, revision, dataID, seed string
 	data                             toolapi.PreviewData
@@ -32,7 +32,7 @@ type namedPreview struct {
 	created, updated, expires        int64
 }
 
-// appliedMigration is a migration that the data of a preview have.
+// appliedMigration is a migration that was applied to the data of a preview.
 type appliedMigration struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
@@ -45,7 +45,7 @@ func (n *namedPreview) columns(migrations *string) []any {
 	return []any{&n.id, &n.name, &n.revision, &n.data, &n.dataID, &n.seed, migrations, &n.created, &n.updated, &n.expires}
 }
 
-// findNamed finds a preview of a site that is good, by its name.
+// findNamed finds a valid preview of a site by its name.
 func (t tx) findNamed(site, name string, now time.Time) (n namedPreview, found bool, err error) {
 	var migrations string
 	found, err = t.queryOne(namedQuery+"n.site_id = ? AND n.name = ? AND p.expires_at > ?",
@@ -73,7 +73,7 @@ func (p *pagesCall) deployPreview() error {
 	}); err != nil {
 		return err
 	}
-	unlock, err := p.service.locks.lock(ctx, "previews of "+s.id) // one at a time, so that data begin once
+	unlock, err := p.service.locks.lock(ctx, "previews of "+s.id) // one at a time, so that data are initialized once
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (p *pagesCall) namedPreviewArgs() (args toolapi.NamedPreviewArgs, err error
 	return args, nil
 }
 
-// previewDeploy is a revision on its way into a preview with a name.
+// previewDeploy is the deploy of a revision to a named preview.
 type previewDeploy struct {
 	call *pagesCall
 	args toolapi.NamedPreviewArgs
@@ -133,11 +133,11 @@ type previewDeploy struct {
 	release    Release
 	old        namedPreview // zero for none
 	next       namedPreview
-	because    string // why its data begin anew; "" when they stay
+	because    string // the reason for new data; "" when they stay
 	revisionID string // of the link to the revision
 }
 
-// plan finds the revision and the preview that there is, and decides whether its data stay.
+// plan finds the revision and an existing preview, and decides whether its data stay.
 func (d *previewDeploy) plan(t tx) error {
 	c, now := d.call, d.call.now
 	unknown := toolapi.NewPagesError(toolapi.CodeRevisionNotFound, "The site has no such revision to preview.")
@@ -182,7 +182,7 @@ func (d *previewDeploy) plan(t tx) error {
 	return err
 }
 
-// anew says in a clause why the data of the preview begin anew; "" when they stay.
+// anew returns the reason for new data, as a clause; "" when they stay.
 func (d *previewDeploy) anew(now []appliedMigration, there bool) string {
 	switch {
 	case !there:
@@ -258,7 +258,7 @@ func (d *previewDeploy) status() int {
 	return http.StatusOK
 }
 
-// store writes the preview and the link to its revision. It returns the links to older revisions that end for it.
+// store writes the preview and the link to its revision. It returns the links to older revisions that end.
 func (d *previewDeploy) store(ctx context.Context) (result *toolapi.DeployedPreview, ended []string, err error) {
 	c, n := d.call, d.next
 	err = c.service.db.write(ctx, func(t tx) error {
@@ -310,7 +310,7 @@ func (d *previewDeploy) store(ctx context.Context) (result *toolapi.DeployedPrev
 	return result, ended, err
 }
 
-// giveName removes a preview of the name that has expired, and is not removed yet, as removePreview does.
+// giveName removes an expired preview of the same name, like removePreview.
 func (t tx) giveName(site string, n namedPreview) (ended []string, err error) {
 	expired, err := listColumn[string](t, "SELECT id FROM named_previews WHERE site_id = ? AND name = ? AND id <> ?", site, n.name, n.id)
 	for _, id := range expired {
@@ -333,7 +333,7 @@ func (t tx) endOldRevisions(named string) (ended []string, err error) {
 	return ended, err
 }
 
-// storeLink stores a link of the preview: to its newest revision by its own id, and to the revision by any other.
+// storeLink stores a link of the preview: with the preview's own id to its newest revision, with another id to this revision.
 func (d *previewDeploy) storeLink(t tx, id string) error {
 	c, n := d.call, d.next
 	token, label, err := c.service.namedToken(id, n.name)
@@ -352,8 +352,8 @@ func (t tx) linkOfRevision(named, revision string) (id string, err error) {
 	return id, err
 }
 
-// namedToken makes the token of a link of a preview with a name, and the label of its host. They follow from the id, so that
-// the address can be shown again; without the service's key they cannot be guessed.
+// namedToken makes the token of a named preview's link, and the label of its host. They are derived from the id, so that the
+// address can be shown again; without the service's key they cannot be guessed.
 func (s *Service) namedToken(id, name string) (token, label string, err error) {
 	master, err := s.masterKey()
 	if err != nil {
@@ -443,8 +443,8 @@ func (p *pagesCall) listPreviews() error {
 	return p.sendResult(http.StatusOK, result)
 }
 
-// removePreview removes a preview link. With a preview that has a name go the links to its revisions. It returns the ids by which the
-// host knows the ended previews.
+// removePreview removes a preview link. With a named preview it removes the links to its revisions. It returns the host's ids of the
+// ended previews.
 func (t tx) removePreview(id string) (ended []string, err error) {
 	var dataID string
 	named, err := t.queryOne("SELECT data_id FROM named_previews WHERE id = ?", []any{id}, &dataID)
@@ -463,7 +463,7 @@ func (t tx) removePreview(id string) (ended []string, err error) {
 func (t tx) endExpiredPreviews(now time.Time) (ended []string, err error) {
 	expired, err := listColumn[string](t, "SELECT id FROM previews WHERE expires_at <= ? ORDER BY created_at, id", now.UnixMilli())
 	for _, id := range expired {
-		if slices.Contains(ended, id) { // with the name that it is of
+		if slices.Contains(ended, id) { // together with its named preview
 			continue
 		}
 		gone, err := t.removePreview(id)
@@ -475,7 +475,7 @@ func (t tx) endExpiredPreviews(now time.Time) (ended []string, err error) {
 	return ended, err
 }
 
-// asPreviewOf makes a release that of a preview with a name.
+// asPreviewOf turns a release into one of a named preview.
 func (r *Release) asPreviewOf(n namedPreview) {
 	r.Preview, r.PreviewName = true, n.name
 	r.Data = PreviewData{Empty: n.data != toolapi.DataCopy, Seed: n.seed, Kept: true}

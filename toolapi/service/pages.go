@@ -19,8 +19,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file is the boundary of uploads, imports, preview links and revisions: plain HTTP beside the tools, with refusals
-// as section 7.3 of the platform document has them.
+// This file is the boundary of uploads, imports, preview links and revisions: plain HTTP beside the tools, with the
+// refusals of section 7.3 of the platform document.
 
 const pagesPrefix = "/api/v1/pages/"
 
@@ -61,7 +61,7 @@ var pagesEndpoints = sync.OnceValue(func() (all []endpoint) {
 	return all
 })
 
-// servePages answers under pagesPrefix.
+// servePages serves the paths under pagesPrefix.
 func (s *Service) servePages(x *exchange) error {
 	c := &call{service: s, hash: hashKey(bearerKey(x.r)), request: x.request, now: s.now()}
 	byMethod := map[string]endpoint{} // those at the address
@@ -108,7 +108,7 @@ func (s *Service) servePages(x *exchange) error {
 	return kind.run(&pagesCall{call: c, x: x, kind: kind, id: id, sum: sum})
 }
 
-// refusePages answers with the envelope of section 7.3.
+// refusePages responds with the envelope of section 7.3.
 func (s *Service) refusePages(x *exchange, err error) {
 	refused := s.pagesRefusal(x, err)
 	if x.status != 0 {
@@ -124,7 +124,7 @@ func (s *Service) refusePages(x *exchange, err error) {
 	switch refused.Status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
-	case http.StatusForbidden: // of a permission, which is looked up after the call was counted
+	case http.StatusForbidden: // a missing permission, found after the call was counted
 		h.Del(toolapi.HeaderRateLimit)
 		h.Del(toolapi.HeaderRateLimitRemaining)
 		h.Del(toolapi.HeaderRateLimitReset)
@@ -145,8 +145,8 @@ func (s *Service) refusePages(x *exchange, err error) {
 	x.reply(refused.Status, append(body, '\n'))
 }
 
-// pagesRefusal puts any error into the envelope of section 7.3. A failure of the service itself is logged and not
-// disclosed.
+// pagesRefusal converts any error to the envelope of section 7.3. It logs a failure of the service itself without
+// disclosing it.
 func (s *Service) pagesRefusal(x *exchange, err error) *toolapi.PagesError {
 	if refused, ok := errors.AsType[*toolapi.PagesError](err); ok {
 		return refused
@@ -194,7 +194,7 @@ func (p *pagesCall) object() (toolapi.Object, error) {
 
 // body reads a body of at most `most` bytes that is declared as JSON.
 func (p *pagesCall) body(most int64) ([]byte, error) {
-	const mostAhead = 2 << 20 // bytes that a header alone reserves
+	const mostAhead = 2 << 20 // bytes allocated on the word of a header
 	tooLarge := func() error {
 		return toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge,
 			fmt.Sprintf("The request body must have at most %d bytes.", most))
@@ -227,7 +227,7 @@ func tooSlow() error {
 	return toolapi.NewPagesError(toolapi.CodeBodyTimeout, "The body arrived too slowly; nothing was stored.")
 }
 
-// badArguments refuses a request with the first issues of it.
+// badArguments refuses a request with its first issues.
 func badArguments(issues []toolapi.Issue) *toolapi.PagesError {
 	const most = 5
 	var parts []string
@@ -259,7 +259,7 @@ func (p *pagesCall) enterWorkspace(t tx, named string) error {
 	return p.checkPermission()
 }
 
-// enterWorkspaceOf enters the workspace of something that the call names. It reports whether the holder reaches it.
+// enterWorkspaceOf enters the workspace of an object that the call names. It reports whether the holder has access.
 func (p *pagesCall) enterWorkspaceOf(workspace int64) (bool, error) {
 	for _, w := range p.who.reachableWorkspaces() {
 		if w.id != workspace {
@@ -291,7 +291,7 @@ func (p *pagesCall) pagesSite(id toolapi.UUID) (siteRow, error) {
 	return s, err
 }
 
-// storedReply is kept for a retry with the same key.
+// storedReply is stored for a retry with the same key.
 type storedReply struct {
 	Status int             `json:"status"`
 	Body   json.RawMessage `json:"body"`
@@ -316,7 +316,7 @@ func (p *pagesCall) storedResponse(t tx, fingerprint []byte) (k storedReply, fou
 	return k, true, err
 }
 
-// storeResponse writes the audit row, and keeps the reply for a retry with the same key.
+// storeResponse writes the audit row, and stores the reply for a retry with the same key.
 func (p *pagesCall) storeResponse(fingerprint []byte, status int, result any, e entry) (k storedReply, err error) {
 	if err := p.audit(e); err != nil {
 		return k, err
@@ -342,7 +342,7 @@ func (p *pagesCall) sendReply(k storedReply) {
 	p.x.reply(k.Status, append([]byte(strings.TrimRight(string(k.Body), "\n")), '\n'))
 }
 
-// sendResult sends a reply that is not kept.
+// sendResult sends a reply without storing it.
 func (p *pagesCall) sendResult(status int, result any) error {
 	body, err := encode(result)
 	if err == nil {

@@ -66,7 +66,7 @@ func (p *people) SendLink(ctx context.Context, email string, link func(token str
 			return err
 		}
 		if waiting >= maxSignInLinks {
-			m.To = "" // sends none
+			m.To = "" // suppresses the mail
 			return nil
 		}
 		m.Subject = "Sign in to " + oneLine(page)

@@ -24,8 +24,8 @@ import (
 // cookie for the preview's own host.
 
 const (
-	// previewCookie is followed by the preview's label: code of one preview can set cookies for the hosts of all, but does
-	// not know other labels.
+	// previewCookie is the prefix of a cookie's name, before the preview's label: code of one preview can set cookies for
+	// the hosts of all, but does not know other labels.
 	previewCookie = "pages_preview_"
 	previewPath   = "/__preview/"
 )
@@ -59,7 +59,7 @@ func (p *pagesCall) makePreview() error {
 	return p.sendResult(reply.Status, result)
 }
 
-// storePreview stores a link. The answer kept for a retry lacks the URL, which holds the token: a retry makes the token
+// storePreview stores a link. The stored response lacks the URL, which contains the token: a retry derives the token
 // from its key again.
 func (p *pagesCall) storePreview(
 	t tx, args toolapi.PreviewLinkArgs, fingerprint []byte, result *toolapi.PreviewLink,
@@ -204,7 +204,7 @@ func (p *pagesCall) revokePreview() error {
 	return nil
 }
 
-// servePreview answers on the host of a preview: its link sets the cookie, everything else needs it.
+// servePreview serves the host of a preview: its link sets the cookie, all other paths need it.
 func (s *Service) servePreview(x *exchange, label string) {
 	cookie := previewCookie + label
 	token, first := strings.CutPrefix(x.r.URL.EscapedPath(), previewPath)
@@ -255,8 +255,8 @@ func (s *Service) servePreview(x *exchange, label string) {
 	})
 }
 
-// previewRelease makes a release of the revision that a preview link shows now. It may have been revoked since it was asked for, or its
-// data begun anew: then it is not opened again.
+// previewRelease makes a release of the revision that a preview link shows now. It refuses a preview that was revoked or got new data
+// since the request.
 func (s *Service) previewRelease(t tx, id, dataID, site string) (r Release, err error) {
 	var n namedPreview
 	var revision string
@@ -274,7 +274,7 @@ func (s *Service) previewRelease(t tx, id, dataID, site string) (r Release, err 
 	r.Preview = true
 	if n.id != "" {
 		r.asPreviewOf(n)
-		r.Data.Kept = n.id == id // a link to one revision begins with the service, as links without a name do
+		r.Data.Kept = n.id == id // data of a link to one revision end with the process, like those of unnamed links
 	}
 	return r, err
 }
@@ -286,7 +286,7 @@ func setPreviewHeaders(h http.Header) {
 	h.Set("Cache-Control", "private, no-store")
 }
 
-// previewWriter sets the headers of previews, whatever the page sets.
+// previewWriter overrides the page's headers with those of previews.
 type previewWriter struct {
 	http.ResponseWriter
 	begun bool

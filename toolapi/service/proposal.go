@@ -13,16 +13,16 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is proposals as they are stored: who made one, which one replaces which, and why one cannot be approved any
-// more.
+// This file stores proposals: their proposers, their replacement by newer ones, and the reasons why one can no longer
+// be approved.
 
-// proposer is who made a proposal, as of now.
+// proposer is the present state of a proposal's author.
 type proposer struct {
 	holder  int64
 	name    string
 	service bool
 	role    string        // in the workspace; "" for none
-	revoked sql.NullInt64 // when the key was
+	revoked sql.NullInt64 // when the key was revoked
 }
 
 // isValid reports whether the proposer may still propose. A member who confirms has permissions of their own; the
@@ -39,9 +39,9 @@ type proposalRow struct {
 	email                                string
 	fingerprint                          []byte
 	created, expires                     int64
-	replaced                             sql.NullInt64 // when a newer one took its place
+	replaced                             sql.NullInt64 // when a newer one replaced it
 	answer                               sql.NullString
-	// The current versions of the site and domain that it names; NULL for one that is gone or not named.
+	// The current versions of the site and domain that it names; NULL for a removed one or none.
 	site, domain sql.NullInt64
 }
 
@@ -59,16 +59,16 @@ func (p *proposalRow) columns() []any {
 	}
 }
 
-// proposalKey says which proposals are about one thing, and which are the same proposal.
+// proposalKey identifies proposals with the same subject, and identical proposals.
 type proposalKey struct {
-	subject     string // the thing that the call decides; "" for an independent call
+	subject     string // the subject of the decision; "" for an independent call
 	target      string // its state
 	fingerprint []byte // of the arguments
 }
 
-// propose stores a proposal, and returns its id. It replaces the open one of the same holder about the same thing, and the oldest one of
-// a holder with too many, first among those that are replaced. The same proposal once more, with all that a person is shown of it, keeps
-// its id, and its time begins anew: two deploys of one commit at once are one proposal.
+// propose stores a proposal, and returns its id. It replaces the holder's open proposal with the same subject, and the oldest one of a
+// holder with too many. An identical proposal, with the same text for the person, keeps its id and starts its time again: two
+// simultaneous deploys of one commit give one proposal.
 func (c *call) propose(summary string, key proposalKey) (id string, err error) {
 	now, expires := c.now.UnixMilli(), c.now.Add(proposalLife).UnixMilli()
 	if key.subject != "" {
@@ -104,7 +104,7 @@ func (c *call) propose(summary string, key proposalKey) (id string, err error) {
 	return id, c.keepRehearsal(id)
 }
 
-// sameProposal returns the open proposal that the call would make once more; "" for none.
+// sameProposal returns the open proposal that is identical to the call's; "" for none.
 func (c *call) sameProposal(summary string, key proposalKey) (id string, err error) {
 	found, err := c.queryOne("SELECT id FROM proposals WHERE holder_id = ? AND workspace_id = ? AND tool = ? AND key_id IS ? AND "+
 		"subject = ? AND target = ? AND fingerprint = ? AND summary = ? AND answer IS NULL AND replaced_at IS NULL AND expires_at > ?",
@@ -121,8 +121,8 @@ func (c *call) sameProposal(summary string, key proposalKey) (id string, err err
 	return id, nil
 }
 
-// noteSiteChange makes the proposals about a site stale, and keeps the reason for those who would have approved them:
-// a clause, such as "revision r3 went live".
+// noteSiteChange makes the proposals for a site stale, and stores the reason for their approvers as a clause, such as
+// "revision r3 went live".
 func (t tx) noteSiteChange(site, what string, at int64) error {
 	if err := t.exec("UPDATE sites SET version = version + 1 WHERE id = ?", site); err != nil {
 		return err
@@ -143,8 +143,8 @@ func (t tx) noteDomainChange(domain, what string, at int64) error {
 // stateIn matches the states of sites and domains in the target of a proposal, as siteRow.state and pointAtSite write them.
 var stateIn = regexp.MustCompile(`\b((site|domain) \S+) at (\d+)\b`)
 
-// obstacle says in a clause why a proposal cannot be approved any more, with times in a zone: "revision r3 went live at
-// 13:02". It returns "" for one that can be. Whether it has expired or was answered is left to the caller.
+// obstacle returns the reason why a proposal can no longer be approved, as a clause with times in a zone: "revision r3
+// went live at 13:02"; "" for a valid one. The caller checks whether it has expired or was decided.
 func (t tx) obstacle(p *proposalRow, needs permission, zone string) (string, error) {
 	switch {
 	case p.replaced.Valid:
@@ -181,10 +181,10 @@ func (t tx) obstacle(p *proposalRow, needs permission, zone string) (string, err
 	return "", nil
 }
 
-// shownChanges is how many changes an obstacle names, the newest.
+// shownChanges is the number of changes in an obstacle, newest first.
 const shownChanges = 3
 
-// changesSince describes the changes of a site or a domain since a version; "" when they are not kept.
+// changesSince describes the changes of a site or a domain since a version; "" when they are not recorded.
 func (t tx) changesSince(subject, version, zone string) (string, error) {
 	all, err := list(t, func(rows *sql.Rows, clause *string) error {
 		var at int64
@@ -205,15 +205,15 @@ func hourIn(zone string, ms int64) string {
 	return time.UnixMilli(ms).In(place).Format("15:04 MST")
 }
 
-// closedProposal is a proposal that cannot be approved any more, and the clause that says why.
+// closedProposal is a proposal that can no longer be approved, with the reason as a clause.
 type closedProposal struct {
 	proposalRow
 
 	why string
 }
 
-// waitingProposals returns the proposals of a workspace that were neither answered nor have expired, the newest first:
-// those that can be approved, and those that cannot any more. Workspace 0 is all of them.
+// waitingProposals returns the proposals of a workspace that were not decided and have not expired, newest first:
+// valid ones, and stale ones. Workspace 0 means all workspaces.
 func (s *Service) waitingProposals(
 	t tx, workspace int64, zone string, now time.Time,
 ) (open []proposalRow, closed []closedProposal, err error) {
@@ -234,7 +234,7 @@ func (s *Service) waitingProposals(
 	return open, closed, err
 }
 
-// staleError refuses to confirm a proposal that cannot be approved any more.
+// staleError refuses the confirmation of a stale proposal.
 func staleError(why string) error {
 	return refusePropose(toolapi.CodeConfirmationStale, fmt.Sprintf("It can no longer be confirmed: %s. Nothing was done.", why))
 }

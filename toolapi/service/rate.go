@@ -30,7 +30,7 @@ type quota struct {
 	reset            int64 // seconds until a call is freed, at least 1
 }
 
-// admit counts calls of a key with a cap. Calls over the cap are not counted: a client that keeps calling waits no longer.
+// admit counts calls of a key with a cap. Calls over the cap are not counted, so they do not prolong the wait.
 func (l *limiter) admit(key int64, limit, calls int) (quota, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,10 +18,9 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file rehearses the migrations of a revision before a person is asked, and holds their run to the approval. The host rehearses on a
-// copy of the site's database, outside of any transaction of the service. A person approves a number of rows of a table: fewer
-// may be lost in the end, and not more. Where rows arrive all the time, a comment above the statement allows the loss whatever its
-// number.
+// This file rehearses the migrations of a revision before a person approves, and checks the real run against the approval. The host
+// rehearses on a copy of the site's database, outside of any transaction of the service. A person approves up to a number of rows of a
+// table. For tables that grow all the time, a comment above the statement allows any number.
 
 // rehearsed is the rehearsal of a call that proposes.
 type rehearsed struct {
@@ -29,14 +28,14 @@ type rehearsed struct {
 	migrated toolapi.Migrated
 }
 
-// plannedRehearsal is the revision whose migrations a call is about, with the target of its plan.
+// plannedRehearsal is the revision whose migrations a call would run, with the target of its plan.
 type plannedRehearsal struct {
 	releaseChange
 
 	target string
 }
 
-// errPlanChanged says that the effect of a call has changed since its rehearsal.
+// errPlanChanged means that the effect of a call has changed since its rehearsal.
 var errPlanChanged = errors.New("the effect of the call has changed since its rehearsal")
 
 // rehearse runs the migrations of the revision that a call proposes on a copy.
@@ -69,7 +68,7 @@ func (h handler) rehearse(ctx context.Context, c *call) error {
 	return err
 }
 
-// releaseFix is the fix for a release that was refused with a code; "" where the message has it.
+// releaseFix is the fix for a release that was refused with a code; "" when the message includes it.
 func releaseFix(code string) string {
 	if code == toolapi.CodeMigrationFailed {
 		return "correct the migration, and upload the page again"
@@ -104,7 +103,7 @@ func (c *call) judgeProposal(target string, allowed toolapi.TableNames) (words s
 	return lossWords(m), nil
 }
 
-// needlessNames says which of the allowed tables lose nothing: a name may be mistyped.
+// needlessNames lists the allowed tables without a loss: a name may be mistyped.
 func needlessNames(allowed toolapi.TableNames, lost []toolapi.DataLoss) string {
 	names := allowed.Needless(lost)
 	if len(names) == 0 {
@@ -118,7 +117,7 @@ const (
 	maxShownTable  = 40 // characters of a table's name in a sentence
 )
 
-// shownLosses says losses in one sentence, by table and column.
+// shownLosses describes losses in one sentence, by table and column.
 func shownLosses(all []toolapi.DataLoss) string {
 	var parts []string
 	sums := toolapi.SumLosses(all)
@@ -133,7 +132,7 @@ func shownLosses(all []toolapi.DataLoss) string {
 	return strings.Join(parts, ", ")
 }
 
-// placedLosses says losses with the place of each statement.
+// placedLosses describes losses with the place of each statement.
 func placedLosses(all []toolapi.DataLoss) string {
 	var parts []string
 	for i, l := range all {
@@ -166,7 +165,7 @@ func lossWords(m *toolapi.Migrated) string {
 	return ""
 }
 
-// keepRehearsal stores with a proposal the effect of its migrations, as the person sees it.
+// keepRehearsal stores the effect of a proposal's migrations with it, in the form that the person sees.
 func (c *call) keepRehearsal(proposal string) error {
 	if c.rehearsed == nil {
 		return nil
@@ -206,7 +205,7 @@ func (a approval) judge(now toolapi.Migrated) error {
 	if r := a.Migrated.Rehearsal; r == nil || r.State == toolapi.RehearsalSkipped {
 		return nil // its tables were allowed without a number
 	}
-	if r := now.Rehearsal; r.State == toolapi.RehearsalSkipped { // a person approved numbers that cannot be held to
+	if r := now.Rehearsal; r.State == toolapi.RehearsalSkipped { // the approved numbers cannot be enforced
 		return refuse(toolapi.CodeMigrationFailed, "The migrations can no longer be rehearsed: "+r.Reason+"; nothing was done.")
 	}
 	agreed := map[string]int64{}
@@ -242,7 +241,7 @@ func lossRefusal(lost []toolapi.DataLoss, message string) error {
 	}}
 }
 
-// rehearseTool is page.rehearse: rehearseText has run before, outside of the transaction.
+// rehearseTool is page.rehearse, after rehearseText has run outside of the transaction.
 func (c *call) rehearseTool(args toolapi.RehearseArgs) (result toolapi.Rehearse, err error) {
 	s, err := c.site(args.SiteID)
 	if err != nil {
@@ -308,7 +307,7 @@ func rehearseText(ctx context.Context, c *call) error {
 	return err
 }
 
-// liveRelease is the release that is live of a site; one without a bundle where nothing is, or where its contents are not kept.
+// liveRelease is the live release of a site; it has no bundle if none is live, or if its contents are not stored.
 func (s *Service) liveRelease(t tx, of siteRow) (r Release, err error) {
 	if of.live.Valid {
 		r, err = s.releaseOf(t, of.id, of.live.String)
@@ -371,13 +370,13 @@ func proposedMigrations(r Release, args toolapi.RehearseArgs) (*ProposedMigratio
 	return all, nil
 }
 
-// isFolder reports whether a folder in a site can have a path on every system.
+// isFolder reports whether a path is a valid folder on every system.
 func isFolder(name string) bool {
 	return fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, "\\:\x00") &&
 		!slices.ContainsFunc(strings.Split(name, "/"), func(segment string) bool { return len(segment) > limits.MaxSegmentBytes })
 }
 
-// isMigrationName reports whether a file of a migration can have a name on every system.
+// isMigrationName reports whether a name is valid for a migration on every system.
 func isMigrationName(name string) bool {
 	return path.Ext(name) == ".sql" && !strings.ContainsAny(name, "/\\:\x00") && !strings.HasPrefix(name, ".")
 }

@@ -19,9 +19,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file releases a revision. Work that may take long, or fail (files, migrations, the Worker), comes first and outside of
-// any transaction, while the site is locked against another publish; then the call's transaction moves the pointer, and
-// then the host shows the prepared release.
+// This file releases a revision. Slow work that can fail (files, migrations, the Worker) comes first, outside of any
+// transaction, under the site's lock. Then the call's transaction moves the pointer, and the host shows the prepared release.
 
 // releaseChange is the revision that a call would make live; the zero value is none.
 type releaseChange struct {
@@ -30,7 +29,7 @@ type releaseChange struct {
 	restore        restoreChange // the data that go with it
 }
 
-// siteLocks are held while a revision of a site is made live.
+// siteLocks are held while a revision of a site goes live.
 type siteLocks struct {
 	mu    sync.Mutex
 	sites map[string]chan struct{}
@@ -56,7 +55,7 @@ func (l *siteLocks) lock(ctx context.Context, site string) (unlock func(), err e
 	}
 }
 
-// preparedRelease waits for the pointer to move. A nil one has nothing to show.
+// preparedRelease is ready for the move of the pointer. nil has nothing to show.
 type preparedRelease struct {
 	prepared Prepared
 	unlock   func()
@@ -95,7 +94,7 @@ func (r *preparedRelease) discard() {
 // prepareRelease prepares the release of a call. It returns nil for a call without one, or one that will be refused anyway.
 func (h handler) prepareRelease(ctx context.Context, c *call) (*preparedRelease, error) {
 	if h.plannedRelease == nil || c.service.host == nil || !c.body.Has("confirmation_id") {
-		return nil, nil //nolint:nilnil // nothing goes live, and nothing went wrong
+		return nil, nil //nolint:nilnil // no release, no error
 	}
 	planned := func() (change releaseChange, agreed approval, err error) {
 		err = c.lookAhead(ctx, h.needs, func() error {
@@ -114,9 +113,9 @@ func (h handler) prepareRelease(ctx context.Context, c *call) (*preparedRelease,
 	})
 }
 
-// lockAndPrepare locks the site and has the host prepare the revision. Another publish may have held the lock meanwhile:
-// a release that is not due any more is left alone, migrations and all, and lockAndPrepare returns nil. Migrations that take
-// away more than was agreed to are refused, and undone.
+// lockAndPrepare locks the site and makes the host prepare the revision. After a wait for the lock, the release may no
+// longer be due: then nothing runs, and lockAndPrepare returns nil. Migrations whose losses exceed the approval are refused
+// and rolled back.
 func (s *Service) lockAndPrepare(
 	ctx context.Context, change releaseChange, agreed approval, stillDue func() (bool, error),
 ) (*preparedRelease, error) {
@@ -144,7 +143,7 @@ func (s *Service) lockAndPrepare(
 	return &preparedRelease{prepared, unlock}, nil
 }
 
-// refusedRelease returns the refusal of a release that is to blame, at the argument path; any other error as it is.
+// refusedRelease converts an error of the release itself to a refusal at the argument path; it returns other errors unchanged.
 func refusedRelease(err error, path string) error {
 	if broken, ok := errors.AsType[*ReleaseError](err); ok {
 		return refuseAt(broken.Code, broken.Message, path, releaseFix(broken.Code))
@@ -159,7 +158,7 @@ func (s *Service) restart(ctx context.Context, site string) error {
 		return err
 	}
 	defer unlock()
-	r, err := s.release(ctx, site) // under the lock: a publish may have been under way
+	r, err := s.release(ctx, site) // under the lock: another publish may have been in progress
 	if err != nil {
 		return err
 	}
@@ -171,7 +170,7 @@ func (s *Service) restart(ctx context.Context, site string) error {
 	return nil
 }
 
-// migrationsOf are the names of a revision's migrations.
+// migrationsOf returns the names of a revision's migrations.
 func (t tx) migrationsOf(site, revision string) (names []string, err error) {
 	var text []byte
 	found, err := t.queryOne("SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? AND r.name = ?",
@@ -189,12 +188,12 @@ func (t tx) migrationsOf(site, revision string) (names []string, err error) {
 	return names, nil
 }
 
-// appliedMigrations are the migrations that a site's database has, sorted bytewise.
+// appliedMigrations returns the migrations of a site's database, sorted bytewise.
 func (t tx) appliedMigrations(site string) ([]string, error) {
 	return listColumn[string](t, "SELECT name FROM site_migrations WHERE site_id = ? ORDER BY name", site)
 }
 
-// checkSchema refuses a revision that lacks migrations of the site's database, and uses it.
+// checkSchema refuses a revision that uses the site's database and lacks some of its migrations.
 func (c *call) checkSchema(site, revision string) error {
 	applied, err := c.appliedMigrations(site)
 	if err != nil || len(applied) == 0 {
@@ -213,7 +212,7 @@ func (c *call) checkSchema(site, revision string) error {
 	if len(ahead) == 0 {
 		return nil
 	}
-	var next string // which took the place of the revision
+	var next string // which replaced the revision
 	if _, err := c.queryOne("SELECT coalesce((SELECT revision FROM publishes WHERE site_id = s.id AND id > "+
 		"(SELECT max(id) FROM publishes WHERE site_id = s.id AND revision = ?) ORDER BY id LIMIT 1), live_revision, '') "+
 		"FROM sites s WHERE id = ?", []any{revision, site}, &next); err != nil {
@@ -225,8 +224,8 @@ func (c *call) checkSchema(site, revision string) error {
 			"; or publish a revision that has them, or send force: true if its code works with them")
 }
 
-// unknownTo returns those of migrations that no squash of a revision stands for; none when the revision has no database. It reads
-// the revision's files, and so is for the few that lack a migration.
+// unknownTo returns the migrations that no squash of a revision replaces; none for a revision without a database. It reads the
+// revision's files, so call it only for a revision that lacks migrations.
 func (c *call) unknownTo(site, revision string, ahead []string) ([]string, error) {
 	r, err := c.service.releaseOf(c.tx, site, revision)
 	if damaged, ok := errors.AsType[*ReleaseError](err); ok && damaged.Code == toolapi.CodeRevisionDamaged {
@@ -238,7 +237,7 @@ func (c *call) unknownTo(site, revision string, ahead []string) ([]string, error
 	for _, f := range r.Bundle.Migrations() {
 		text, err := readStored(r.Files, f)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // the release says so
+			continue // preparing the release reports it
 		}
 		if err != nil {
 			return nil, err
@@ -258,7 +257,7 @@ func readStored(files *blob.Space, f sitefile.File) (text []byte, err error) {
 	return io.ReadAll(io.LimitReader(opened, f.Size))
 }
 
-// errNothingLive is for a page that was unpublished meanwhile.
+// errNothingLive is for a page that was unpublished in the meantime.
 var errNothingLive = errors.New("nothing is live")
 
 // release returns the live release of a site.
@@ -271,7 +270,7 @@ func (s *Service) release(ctx context.Context, site string) (Release, error) {
 		}
 		return s.releaseOf(t, site, live)
 	})
-	r.Force = true // it went live with the database as it was
+	r.Force = true // it went live with that database
 	return r, err
 }
 
@@ -309,7 +308,7 @@ func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
 	return r, err
 }
 
-// prepare verifies the files that the live release does not have, and has the host prepare the new one.
+// prepare verifies the files that the live release lacks, and makes the host prepare the new one.
 func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
 	served := map[string]bool{}
 	err := s.db.read(ctx, func(t tx) error {
@@ -336,7 +335,7 @@ func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
 		}
 		err := r.Files.Verify(f.SHA256, f.Size)
 		_, other := errors.AsType[*blob.MismatchError](err)
-		if other { // set aside, so that the next upload sends it anew
+		if other { // moved away, so that the next upload sends it again
 			if err := r.Files.SetAside(f.SHA256); err == nil {
 				s.log.Error("a stored file was damaged, and was moved aside", "site", r.Site, "revision", r.Revision, "file", f.SHA256)
 			} else if !errors.Is(err, fs.ErrNotExist) {
@@ -349,7 +348,7 @@ func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
 				Message: "The stored bytes of " + strconv.Quote(f.Path) + " are damaged: upload the page again.",
 			}
 		}
-		if err != nil { // such as too many open files: the bytes may be good
+		if err != nil { // such as too many open files: the bytes may be intact
 			return nil, fmt.Errorf("read the stored bytes of %q: %w", f.Path, err)
 		}
 		served[f.SHA256] = true

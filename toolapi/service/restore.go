@@ -16,15 +16,15 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file brings back the data of a site. The host keeps the restore points and puts them back; the service decides: the
-// transaction that keeps the answer of the second call also names the restore, and moves the pointer when the code of then
-// goes live with the data. A host that was killed before it had put the data back does so when it opens the site again.
+// This file restores the data of a site. The host keeps the restore points and restores them; the service decides: the
+// transaction that stores the response of the second call also records the restore, and moves the pointer when old code
+// goes live with the data. A host that is killed before it restored the data does so when it opens the site again.
 
-// RestorePoints are those of a site, as the host keeps them.
+// RestorePoints are the restore points of a site.
 type RestorePoints struct {
 	Points    []toolapi.RestorePoint // newest first
 	Tables    []toolapi.RestoreTable // of the site's database now, sorted by name; none when they were not counted in time
-	Rule      string                 // which are kept, in words
+	Rule      string                 // the rule for keeping points, in words
 	MaxPoints int
 	MaxBytes  int64
 }
@@ -35,17 +35,17 @@ type Restoration struct {
 	ID string `json:"-"`
 	// Point is the id of the restore point.
 	Point string `json:"point"`
-	// Tables are the only ones that are put back; none for the whole database.
+	// Tables are the tables to restore; none means the whole database.
 	Tables []string `json:"tables,omitempty"`
-	// KeepLeads says that rows of the submissions table that came since stay.
+	// KeepLeads keeps newer rows of the submissions table.
 	KeepLeads bool `json:"keep_leads,omitempty"`
-	// Harmless says that the site's own data stay: a preview shows these.
+	// Harmless is set for a preview, which leaves the site's own data unchanged.
 	Harmless bool `json:"-"`
 }
 
-// Restored is the data that a host has ready to restore.
+// Restored is the data of a prepared restore.
 type Restored struct {
-	// Saved is the restore point of the data until now.
+	// Saved is the restore point of the present data.
 	Saved string
 	// Migrations are the names that the site's database will have, sorted bytewise.
 	Migrations []string
@@ -70,7 +70,7 @@ func (r restoreChange) restoration() *Restoration {
 	return o
 }
 
-// loadPoints reads the restore points of the site that a call names, before its transaction.
+// loadPoints reads the restore points of a call's site, before its transaction.
 func loadPoints(ctx context.Context, c *call) error {
 	c.points = RestorePoints{Points: []toolapi.RestorePoint{}}
 	if c.service.host == nil {
@@ -99,7 +99,7 @@ func loadPoints(ctx context.Context, c *call) error {
 	return refusedRelease(err, "site_id")
 }
 
-// restorePoints is page.restore_points: loadPoints has run before.
+// restorePoints is page.restore_points, after loadPoints.
 func (c *call) restorePoints(args toolapi.RestorePointsArgs) (result toolapi.RestorePoints, err error) {
 	s, err := c.site(args.SiteID)
 	if err == nil {
@@ -114,7 +114,7 @@ func (c *call) restorePoints(args toolapi.RestorePointsArgs) (result toolapi.Res
 	}, nil
 }
 
-// restoreData is page.restore_data: loadPoints has run before.
+// restoreData is page.restore_data, after loadPoints.
 func (c *call) restoreData(args toolapi.RestoreDataArgs) (none plan[toolapi.RestoreData], err error) {
 	s, err := c.site(args.SiteID)
 	if err != nil {
@@ -260,7 +260,7 @@ func (c *call) findPoint(args toolapi.RestoreDataArgs) (p toolapi.RestorePoint, 
 	return c.points.Points[i], nil
 }
 
-// findCopied finds the revisions of points that an earlier version of the host made, which knew none.
+// findCopied finds the revisions of points from an earlier version of the host, which did not store them.
 func (c *call) findCopied(s siteRow) error {
 	for i := range c.points.Points {
 		if p := &c.points.Points[i]; p.Reason == "publish" && p.Before == nil {
@@ -272,8 +272,8 @@ func (c *call) findCopied(s siteRow) error {
 	return nil
 }
 
-// findPublish finds the publish that a point was made before. The live revision of then is the newest one that had gone live, and all of
-// whose migrations the point has.
+// findPublish finds the publish after a point. The revision that was live then is the newest earlier one whose migrations are all in the
+// point.
 func (c *call) findPublish(s siteRow, p *toolapi.RestorePoint) error {
 	made, err := time.Parse(time.RFC3339Nano, p.At)
 	if err != nil {
@@ -307,7 +307,7 @@ func (c *call) findPublish(s siteRow, p *toolapi.RestorePoint) error {
 	return err
 }
 
-// restoredRevision returns the revision that serves the data: that of the point, or the live one.
+// restoredRevision returns the revision for the data: the point's, or the live one.
 func (c *call) restoredRevision(s siteRow, p toolapi.RestorePoint, args toolapi.RestoreDataArgs) (string, error) {
 	switch {
 	case len(args.Tables) > 0 && args.Revision == toolapi.CodeOfPoint:
@@ -327,8 +327,8 @@ func (c *call) restoredRevision(s siteRow, p toolapi.RestorePoint, args toolapi.
 	return name, err
 }
 
-// judgeRestore refuses a restore that would take rows of tables away which the proposal did not show. More rows of the tables
-// that it showed may have come since: they are in the restore point that is made first.
+// judgeRestore refuses a restore that would remove rows of tables outside the proposal. Tables in the proposal may lose newer
+// rows as well: the preceding restore point has them.
 func (a approval) judgeRestore(now toolapi.Migrated) error {
 	if r := a.Migrated.Rehearsal; r == nil || r.State == toolapi.RehearsalSkipped {
 		return nil
@@ -345,7 +345,7 @@ func (a approval) judgeRestore(now toolapi.Migrated) error {
 	}}
 }
 
-// applyRestore writes down the decision: with it the data are put back, even if this process ends.
+// applyRestore records the decision, so that the data are restored even if this process ends.
 func (c *call) applyRestore(s siteRow, change releaseChange) error {
 	if c.restored == nil {
 		return refusePropose(toolapi.CodeConfirmationStale, "The data or the page have changed since the proposal; nothing was done.")
@@ -370,7 +370,7 @@ func (c *call) applyRestore(s siteRow, change releaseChange) error {
 	return c.exec("UPDATE sites SET restore_id = ? WHERE id = ?", change.restore.id, s.id)
 }
 
-// planPreview returns the preview link of a restore. Its token is made from the proposal, so that no kept answer holds it.
+// planPreview returns the preview link of a restore. Its token is derived from the proposal, so that no stored response contains it.
 func (c *call) planPreview(change releaseChange) (*toolapi.RestorePreview, error) {
 	token, label, err := c.service.restoreToken(change.restore.id)
 	if err != nil {
@@ -428,7 +428,7 @@ func restorationOf(text sql.NullString) (*Restoration, error) {
 	return r, err
 }
 
-// hidePath takes the token out of an answer that is kept.
+// hidePath removes the token from a response before it is stored.
 func hidePath(text []byte) []byte {
 	var result toolapi.RestoreData
 	if json.Unmarshal(text, &result) != nil || result.Preview == nil {
@@ -441,7 +441,7 @@ func hidePath(text []byte) []byte {
 	return text
 }
 
-// showPath puts the token back into a kept answer.
+// showPath puts the token back into a stored response.
 func (s *Service) showPath(proposal string, text []byte) []byte {
 	var result toolapi.RestoreData
 	if json.Unmarshal(text, &result) != nil || result.Preview == nil {

@@ -21,7 +21,7 @@ type loaded struct {
 	created int64
 }
 
-// load reads a revision of a site; false for none, or for one without contents.
+// load reads a revision of a site; false without one, or without its contents.
 func (t tx) load(site, revision string) (l loaded, ok bool, err error) {
 	var id int64
 	ok, err = t.queryOne("SELECT b.id, r.created_at FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE "+
@@ -29,7 +29,7 @@ func (t tx) load(site, revision string) (l loaded, ok bool, err error) {
 	if err != nil || !ok {
 		return l, ok, err
 	}
-	// It passed when it was uploaded, perhaps by the rules of an older version.
+	// It was valid when uploaded, perhaps by the rules of an older version.
 	if l.bundle, err = t.bundle(id); err != nil {
 		return l, false, fmt.Errorf("read revision %s: %w", revision, err)
 	}
@@ -118,7 +118,7 @@ func (c *call) revisions(args toolapi.SiteArgs) (toolapi.RevisionList, error) {
 	return toolapi.RevisionList{SiteID: s.id, Revisions: of[s.id].newest}, err
 }
 
-// revisionsOfSite are the newest revisions of a site, and the number of all.
+// revisionsOfSite returns the newest revisions of a site, and the total number.
 type revisionsOfSite struct {
 	newest []toolapi.RevisionSummary
 	total  int

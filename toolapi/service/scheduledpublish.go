@@ -85,7 +85,7 @@ type duePublish struct {
 	approval                sql.NullString // JSON; NULL of a schedule that an older version made
 }
 
-// agreed returns the losses that were agreed to when the publish was scheduled.
+// agreed returns the losses that were approved with the schedule.
 func (d duePublish) agreed() (a approval, err error) {
 	if d.approval.Valid {
 		err = json.Unmarshal([]byte(d.approval.String), &a)
@@ -93,7 +93,7 @@ func (d duePublish) agreed() (a approval, err error) {
 	return a, err
 }
 
-// late is how long after its time a schedule is fulfilled, which is long when the service was down.
+// late is the delay of a scheduled publish, which is long after a downtime of the service.
 func (d duePublish) late(now int64) time.Duration {
 	return (time.Duration(now-d.at) * time.Millisecond).Truncate(time.Second)
 }
@@ -112,8 +112,8 @@ func (s *Service) PublishDue(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// beginDue starts the publishes that are due, in work: those of a workspace one after the other, and no workspace waits
-// for the migrations of another. A workspace whose earlier publishes are under way is left for the next time.
+// beginDue starts the due publishes: one after the other within a workspace, and in parallel for different workspaces.
+// It skips a workspace with a publish in progress until the next time.
 func (s *Service) beginDue(ctx context.Context, work *sync.WaitGroup, failed func(error)) {
 	now := s.now().UnixMilli()
 	all, err := readTx(ctx, s.db, func(t tx) ([]duePublish, error) {
@@ -145,8 +145,8 @@ func (s *Service) beginDue(ctx context.Context, work *sync.WaitGroup, failed fun
 	}
 }
 
-// publishScheduled publishes a due schedule of a site: once, and late when the service was down. A release that fails is
-// called off.
+// publishScheduled publishes a due schedule of a site: once, and late when the service was down. A failed release is
+// cancelled.
 func (s *Service) publishScheduled(ctx context.Context, d duePublish, now int64) error {
 	var next *preparedRelease
 	var refused *refusalError
@@ -167,7 +167,7 @@ func (s *Service) publishScheduled(ctx context.Context, d duePublish, now int64)
 			return err
 		}
 		if next == nil && refused == nil {
-			return nil // it was moved or called off meanwhile
+			return nil // it was moved or cancelled in the meantime
 		}
 	}
 	code, reason := "", ""
@@ -188,8 +188,8 @@ func (s *Service) publishScheduled(ctx context.Context, d duePublish, now int64)
 	return nil
 }
 
-// publishDue moves the pointer in the transaction that removes the schedule. It reports false when the schedule has
-// changed meanwhile.
+// publishDue moves the pointer in the transaction that removes the schedule. It returns false if the schedule has
+// changed.
 func (t tx) publishDue(d duePublish, now int64, code, reason string) (done bool, err error) {
 	n, err := t.change("DELETE FROM schedules WHERE site_id = ? AND at = ? AND revision = ?", d.site, d.at, d.revision)
 	if err != nil || n == 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file keeps the secrets of pages, encrypted with a key in a file of its own: the database alone, or a copy of it,
+// This file keeps the secrets of pages, encrypted with a key in a separate file: the database alone, or a copy of it,
 // discloses none.
 
 var keyEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
@@ -50,7 +50,7 @@ func (s *Service) masterKey() ([]byte, error) {
 	return key, nil
 }
 
-// newMasterKey makes the file, whole or not at all: without the key the encrypted secrets are lost.
+// newMasterKey creates the file atomically: without the key the encrypted secrets are lost.
 func newMasterKey(name string) (key []byte, err error) {
 	key = make([]byte, masterKeySize)
 	_, _ = rand.Read(key) // never fails
@@ -134,7 +134,7 @@ func (c *call) listSecrets(args toolapi.SiteArgs) (toolapi.SecretList, error) {
 	}
 	var declared []string
 	if found {
-		m, diagnostics := manifest.Parse(manifest.FileName, text) // it passed when it was uploaded
+		m, diagnostics := manifest.Parse(manifest.FileName, text) // it was valid when uploaded
 		if m == nil {
 			return all, fmt.Errorf("read the manifest of the newest revision: %s", diagnostics[0].Message)
 		}
@@ -187,13 +187,13 @@ func (c *call) removeSecret(args toolapi.RemoveSecretArgs) (result toolapi.Secre
 	return result, err
 }
 
-// deleteSecret removes a secret and reports whether it was there.
+// deleteSecret removes a secret and reports whether it existed.
 func (c *call) deleteSecret(site, name string) (bool, error) {
 	n, err := c.change("DELETE FROM secrets WHERE site_id = ? AND name = ?", site, name)
 	return n > 0, err
 }
 
-// restartSite restarts the live release of a site, once the call is committed, even when its client has gone.
+// restartSite restarts the live release of a site after the commit, even if the client has left.
 func (c *call) restartSite(s siteRow) {
 	if !s.live.Valid || c.service.host == nil {
 		return

@@ -18,7 +18,7 @@ import (
 )
 
 // This file is the demo seed: two workspaces with data for every tool. Keys and ids are the same on every machine, so they
-// are no secret; times are counted from the week of the seed.
+// are not secret; times count from the week of the seed.
 
 // Demo describes the seed.
 type Demo struct {
@@ -26,16 +26,16 @@ type Demo struct {
 	Keys map[string]string
 	// Workspaces are the slugs.
 	Workspaces []string
-	// IDs are those that calls may name, such as "site_id".
+	// IDs are values for arguments of calls, such as "site_id".
 	IDs map[string]string
 }
 
-// NotEmptyError says that the service has other data than the seed.
+// NotEmptyError means that the service has data other than the seed.
 type NotEmptyError struct{}
 
 func (NotEmptyError) Error() string { return "the service holds other data" }
 
-// Seed adds the demo to an empty service. It changes nothing in one that has it.
+// Seed adds the demo to an empty service. It changes nothing if the demo exists.
 func (s *Service) Seed(ctx context.Context) (Demo, error) {
 	demo := Demo{Keys: map[string]string{}, Workspaces: []string{"acme", "globex"}, IDs: map[string]string{}}
 	for _, k := range demoKeys {
@@ -284,7 +284,7 @@ func (g *seeder) shorts() {
 	}
 }
 
-// demoManifest is that of the demo's pages: plain files, and a folder for members.
+// demoManifest is the manifest of the demo's pages: plain files, and a folder for members.
 const demoManifest = `{"assets":"public","routes":[{"pattern":"/members/*","access":"members"}]}`
 
 // demoFiles returns the files of the n-th revision of a page.

@@ -1,11 +1,10 @@
 // Package service is the tool API itself (platform document, sections 1 to 9), on a SQLite file of its own: `pages
 // platform` serves it, and clients are tested against it.
 //
-// In go a path and Options (Open); out comes an http.Handler, which answers over REST, over MCP (mcp.go) and with pages
-// for people (console.go). Run publishes due schedules and removes expired rows. A Host runs the published sites.
-// Every change is one transaction with its audit row and the answer kept for a retry, and is synced before the response.
-// Several processes may open one file; each call looks up its key, so that a key revoked by another process is refused
-// at once.
+// In go a path and Options (Open); out comes an http.Handler, with REST, MCP (mcp.go) and pages for people (console.go).
+// Run publishes due schedules and removes expired rows. A Host runs the published sites. Every change is one transaction
+// with its audit row and its response for retries, and is synced before the response. Several processes may open one
+// file; each call looks up its key, so that a key that another process revoked is refused at once.
 //
 // Refusals are toolapi's; Open and the operator's functions (CreateKey, Seed, …) return ordinary errors, *UnknownError
 // for an unknown name. All functions may be called concurrently.
@@ -26,24 +25,24 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// Options of a service. The zero value is the service as the platform runs it.
+// Options of a service. The zero value is the platform's configuration.
 type Options struct {
 	// Now gives the time of day. Default time.Now.
 	Now func() time.Time
 	// Elapsed gives a time that never goes back, for the rate windows. Default the time since Open.
 	Elapsed func() time.Duration
-	// PerMinute is how many calls a minute a key without its own cap may make. Default 60.
+	// PerMinute is the cap of a key without its own, in calls a minute. Default 60.
 	PerMinute int
-	// UploadsPerMinute is how many blobs a minute a key may send. Default 100 times PerMinute.
+	// UploadsPerMinute is the cap of a key in blobs a minute. Default 100 times PerMinute.
 	UploadsPerMinute int
 	// Dir is the folder for uploaded files and the key that encrypts secrets. Default the folder of the database.
 	Dir string
-	// Host runs the published sites. Default none: the service answers the API alone.
+	// Host runs the published sites. Default none: the service only serves the API.
 	Host Host
 	// Mail sends a message. Default none: no mail is sent, and members cannot sign in on pages.
 	Mail func(context.Context, Mail) error
-	// LeadMail sends a mail on a lead. It may be called again for the same mail, also after it succeeded. An error that says it is
-	// permanent ends the attempts, see [PermanentMailError]. Default none: mails wait.
+	// LeadMail sends a mail on a lead. The service may call it again for the same mail, even after a success. A
+	// [PermanentMailError] ends the attempts. Default none: mails stay queued.
 	LeadMail func(context.Context, LeadMail) error
 	// LookUpTXT returns the TXT records of a DNS name, which ends in a dot, or a *net.DNSError with IsNotFound. Default
 	// the system's resolver.
@@ -79,13 +78,13 @@ type Service struct {
 	locks          siteLocks
 	uploadUses     uploadUses
 	arrivals       arrivals
-	lists          recentCache[int64, blobList]       // by bundle: each blob that is sent is looked up in one
+	lists          recentCache[int64, blobList]       // by bundle: each sent blob is looked up in one
 	comparisons    recentCache[[2]int64, *comparison] // by two bundles: people look at proposals more than once
-	pace           atomic.Int64                       // how long to wait for the next bytes of a body
+	pace           atomic.Int64                       // the time to wait for the next bytes of a body
 	collecting     sync.Mutex
-	unpacking      chan struct{} // one item for each archive that is read
-	looking        chan struct{} // one item for each upload that is searched for secrets
-	publishing     sync.Map      // workspaces whose scheduled publishes are under way
+	unpacking      chan struct{} // one item for each archive in progress
+	looking        chan struct{} // one item for each search for secrets
+	publishing     sync.Map      // workspaces with a scheduled publish in progress
 
 	opening sync.Mutex // guards the fields below
 	blobs   *blob.Store
@@ -99,7 +98,7 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 		o.Now = time.Now
 	}
 	if o.Elapsed == nil {
-		opened := o.Now() // of a real clock this has the monotonic reading
+		opened := o.Now() // a real clock includes the monotonic reading
 		o.Elapsed = func() time.Duration { return o.Now().Sub(opened) }
 	}
 	if o.PerMinute == 0 {

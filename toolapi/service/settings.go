@@ -95,8 +95,8 @@ func (c *call) changeSettings(args toolapi.ChangeSettingsArgs) (none plan[toolap
 	}, nil
 }
 
-// members returns the emails of members of the workspace as the service has them, and refuses any other: a lead is for the people
-// of its workspace.
+// members returns the stored emails of members of the workspace, and refuses others: only the people of its workspace may get a
+// lead.
 func (c *call) members(emails []string) ([]string, error) {
 	all := []string{}
 	for i, given := range emails {
@@ -133,7 +133,7 @@ func (c *call) leadOf(id string) (storedLead, error) {
 	return found[0], nil
 }
 
-// markOnSite marks a lead where it is stored, before the call's transaction, and brings it here.
+// markOnSite marks a lead in the site's own storage, before the call's transaction, and fetches it.
 func markOnSite(ctx context.Context, c *call) error {
 	if c.service.host == nil {
 		return nil

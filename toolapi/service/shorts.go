@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is the planning of shorts: shapes to try, and looks that do well.
+// This file plans shorts: shapes to try, and successful looks.
 
 // tile is a competitor's short.
 type tile struct{ id, competitor, shape, kind, length string }
@@ -48,11 +48,11 @@ func (c *call) tryShape(args toolapi.TryShapeArgs) (none toolapi.TryShape, err e
 		[]any{c.in.id, number}, &card.Title, &card.Line)
 	return toolapi.TryShape{
 		Shape: t.shape, Card: card, WeekSize: number, AlreadyTried: append(slices.Clone([]string(args.AlreadyTried)), t.id),
-		Shelf: "extra_shapes", // where the plan shows borrowed shapes
+		Shelf: "extra_shapes", // the plan's shelf of borrowed shapes
 	}, err
 }
 
-// addCard adds a tile's shape to a week that is made, and returns its number.
+// addCard adds a tile's shape to an existing week, and returns its number.
 func (c *call) addCard(week string, t tile) (int, error) {
 	var tried bool
 	var number int
@@ -112,7 +112,7 @@ func median(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// verdict is a look that did better than the others by more than chance.
+// verdict is a look that did significantly better than the others.
 type verdict struct {
 	look
 	z   float64
@@ -123,7 +123,7 @@ type verdict struct {
 func significantLooks(looks []look) []verdict {
 	var judged []verdict
 	enough := slices.DeleteFunc(slices.Clone(looks), func(l look) bool { return len(l.views) < lookResults })
-	// One test for each look: the more are tried, the more would pass by chance.
+	// Each look has its own test: the more tests, the more would pass by chance.
 	threshold := math.Sqrt2 * math.Erfinv(1-2*lookAlpha/float64(max(1, len(enough))))
 	for _, l := range enough {
 		var others []float64

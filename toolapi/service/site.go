@@ -51,7 +51,7 @@ func (c *call) revision(s siteRow, name string) (string, error) {
 	return "", refuseAt(toolapi.CodeRevisionUnknown, "The page has no such revision.", "revision", "page.revisions lists the revisions")
 }
 
-// state changes with the site, which makes proposals about it stale.
+// state changes with every change of the site, which makes its proposals stale.
 func (s siteRow) state() string { return fmt.Sprintf("site %s at %d", s.id, s.version) }
 
 // setLive makes a revision live, with its migrations applied.
@@ -104,7 +104,7 @@ func (c *call) createPage(args toolapi.CreatePageArgs) (page toolapi.CreatePage,
 		uuid(), c.in.id, page.Hostname, page.SiteID)
 }
 
-// freeHostname returns the first name that is not taken: of the label, or with a number.
+// freeHostname returns the first free name: the label, or the label with a number.
 func (c *call) freeHostname(label string) (string, error) {
 	for n := 1; ; n++ {
 		hostname := label + localSuffix
@@ -183,7 +183,7 @@ func (c *call) rollback(args toolapi.RollbackArgs) (none plan[toolapi.Publish], 
 		return none, err
 	}
 	if s.live.Valid && string(args.Revision) == s.live.String {
-		return c.goLive(s, s.live.String, "Roll back", args.Force, nil) // which refuses it
+		return c.goLive(s, s.live.String, "Roll back", args.Force, nil) // which refuses a live revision
 	}
 	var earlier string
 	message := "The page had no such revision live before."
@@ -200,7 +200,7 @@ func (c *call) rollback(args toolapi.RollbackArgs) (none plan[toolapi.Publish], 
 	return c.goLive(s, earlier, "Roll back", args.Force, args.AllowDataLoss)
 }
 
-// goLive plans that a revision goes live at once.
+// goLive plans an immediate release of a revision.
 func (c *call) goLive(
 	s siteRow, revision, verb string, force bool, allowed toolapi.TableNames,
 ) (none plan[toolapi.Publish], err error) {
@@ -216,7 +216,7 @@ func (c *call) goLive(
 	return plan[toolapi.Publish]{
 		release: releaseChange{site: s.id, revision: revision, force: force}, allowed: allowed,
 		subject: "what is live of site " + s.id, // a rollback decides it, too
-		// The newest revision may be another one by then, which was not agreed to.
+		// The newest revision may have changed by then, without approval.
 		target:  s.state() + " to " + revision,
 		summary: fmt.Sprintf("%s site %s at %s: revision %s goes live at once.", verb, quoteName(s.name), s.hostname, revision),
 		result: toolapi.Publish{

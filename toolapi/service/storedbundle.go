@@ -30,8 +30,8 @@ import (
 // blobsIn returns the folder of the blobs in a data folder.
 func blobsIn(dir string) string { return filepath.Join(dir, "blobs") }
 
-// store returns the blobs. It opens them when they are first needed, which is never for an operator's command: opening
-// removes unfinished files.
+// store returns the blobs. It opens them on first use, which operators' commands never reach: opening removes
+// unfinished files.
 func (s *Service) store() (*blob.Store, error) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
@@ -46,7 +46,7 @@ func (s *Service) store() (*blob.Store, error) {
 	return store, nil
 }
 
-// packed is a bundle as it is stored.
+// packed is the stored form of a bundle.
 type packed struct {
 	*bundle.Bundle
 	files []byte // gzipped JSON
@@ -83,7 +83,7 @@ func (t tx) storeBundle(workspace int64, b packed) (id int64, err error) {
 	return id, err
 }
 
-// packedLength is about the length of a file in a packed list: its hash cannot be shortened to less than half.
+// packedLength estimates the length of a file in a packed list: its hash compresses to half at best.
 const packedLength = 80
 
 // packFiles packs a list of files.
@@ -94,7 +94,7 @@ func packFiles(files []sitefile.File) ([]byte, error) {
 	}
 	var packed bytes.Buffer
 	packed.Grow(len(files) * packedLength)
-	// No level shortens the hashes, which are most of it.
+	// Higher levels do not compress the hashes, which are most of it.
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func unpackFiles(packed []byte) (list []toolapi.UploadFile, err error) {
 	return list, err
 }
 
-// bundle returns a bundle. Those that were declared last are in memory: a publish asks for its bundle several times.
+// bundle returns a bundle. Recent ones are cached: a publish reads its bundle several times.
 func (t tx) bundle(id int64) (*bundle.Bundle, error) {
 	if b, ok := t.on.bundles.get(id); ok {
 		return b, nil
@@ -152,7 +152,7 @@ type storedBundle struct {
 	files    []byte // packed
 }
 
-// bundleOf returns the bundle of a revision, 0 when none is kept.
+// bundleOf returns the bundle of a revision, 0 when none is stored.
 func (t tx) bundleOf(site, revision string) (id int64, err error) {
 	_, err = t.queryOne("SELECT coalesce(bundle_id, 0) FROM revisions WHERE site_id = ? AND name = ?", []any{site, revision}, &id)
 	return id, err
@@ -211,8 +211,8 @@ type blobList []byte
 
 const blobLength = sha256.Size + 8
 
-// blobsOfFiles returns the blobs of files, each once, sorted. Hashes lie scattered in memory and rarely share their first bytes: those
-// are copied side by side, and compared first.
+// blobsOfFiles returns the blobs of files, each once, sorted. Hashes are scattered in memory and rarely share their first bytes:
+// sorting compares copies of these, side by side, first.
 func blobsOfFiles(files []sitefile.File) []blob.Blob {
 	type row struct {
 		begin [8]byte

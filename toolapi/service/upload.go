@@ -75,7 +75,7 @@ func (p *pagesCall) declare() error {
 	}
 	var reply storedReply
 	err = store.Use(func() error {
-		// Long work comes before the transaction, which is the only one that writes.
+		// Slow work comes before the write transaction, which is exclusive.
 		made, err := prepareBundle(args.Manifest, files, store.Space(p.in.id))
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func (p *pagesCall) declare() error {
 	return nil
 }
 
-// fingerprintOf is the same in every workspace. The digest of the bundle stands for the manifest and the files.
+// fingerprintOf is the same in every workspace. The digest of the bundle represents the manifest and the files.
 func fingerprintOf(args toolapi.DeclareArgs, digest string) ([]byte, error) {
 	args.Manifest, args.Files, args.Scope = json.RawMessage(`"`+digest+`"`), nil, toolapi.Scope{}
 	text, err := json.Marshal(args)
@@ -112,7 +112,7 @@ func fingerprintOf(args toolapi.DeclareArgs, digest string) ([]byte, error) {
 	return fingerprint[:], err
 }
 
-// preparedBundle is a packed bundle, and the blobs of it that a workspace lacks.
+// preparedBundle is a packed bundle, and its blobs that a workspace lacks.
 type preparedBundle struct {
 	packed
 
@@ -122,7 +122,7 @@ type preparedBundle struct {
 	upload    string
 }
 
-// prepareBundle holds declared files to the rules, and looks meanwhile which blobs of them there are.
+// prepareBundle checks declared files against the rules, and in parallel finds their existing blobs.
 func prepareBundle(text []byte, files []sitefile.File, space *blob.Space) (*preparedBundle, error) {
 	made := &preparedBundle{}
 	blobs := blobsOfFiles(files)
@@ -227,9 +227,9 @@ func (p *pagesCall) describe(u uploadRow, missing []blob.Blob) *toolapi.Upload {
 	return result
 }
 
-// findUpload finds the upload that a request names. Those of other holders are answered like unknown ones.
+// findUpload finds the upload that a request names. Uploads of other holders get the response for unknown ones.
 func (p *pagesCall) findUpload(t tx) (u uploadRow, err error) {
-	if p.tx = t; !p.kind.Sends { // for those that send, admit has just looked up who calls
+	if p.tx = t; !p.kind.Sends { // admit has just identified the caller of a sending endpoint
 		if err := p.enter(t); err != nil {
 			return u, err
 		}
@@ -264,7 +264,7 @@ func noUpload() error {
 	return toolapi.NewPagesError(toolapi.CodeUploadNotFound, "The upload does not exist: declare the bundle again.")
 }
 
-// noteUse notes that an upload is in use, and writes that down from time to time.
+// noteUse records the use of an upload, and stores it from time to time.
 func (p *pagesCall) noteUse(u *uploadRow) error {
 	u.touched = max(u.touched, p.now.UnixMilli())
 	if !p.service.uploadUses.note(u.id, p.now) {
@@ -312,7 +312,7 @@ type openUpload struct {
 	touched int64
 }
 
-// openUploads returns those of a site, the longest unused first.
+// openUploads returns the open uploads of a site, the longest unused first.
 func (p *pagesCall) openUploads(site string) ([]openUpload, error) {
 	all, err := list(p.tx, func(rows *sql.Rows, u *openUpload) error {
 		var created int64
@@ -335,7 +335,7 @@ func (p *pagesCall) openUploads(site string) ([]openUpload, error) {
 	return all, err
 }
 
-// makeRoomForUpload ends the longest unused upload of a site that has too many, and that no client sends to.
+// makeRoomForUpload expires the longest unused upload of a site with too many, except uploads in progress.
 func (p *pagesCall) makeRoomForUpload(site string) error {
 	open, err := p.openUploads(site)
 	if err != nil || len(open) < toolapi.MaxOpenUploads {

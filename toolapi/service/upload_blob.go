@@ -44,7 +44,7 @@ func (p *pagesCall) findListedBlob(ctx context.Context) (u uploadRow, size int64
 }
 
 // findSendingUpload finds the upload of a blob, cached for a version of the database. It does not read the digest and the
-// counts, which lie after the bundle's long list.
+// counts, which come after the bundle's long list.
 func (p *pagesCall) findSendingUpload(ctx context.Context, version int64) (uploadRow, error) {
 	return readCached(p.service.db.cache, version, fmt.Sprint("upload ", p.who.holder, " ", p.id), func() (uploadRow, error) {
 		return readTx(ctx, p.service.db, func(t tx) (u uploadRow, err error) {
@@ -101,7 +101,7 @@ func (p *pagesCall) sendBlob() error {
 	if err != nil {
 		return err
 	}
-	// It may have been cancelled or collected meanwhile: then nothing is stored.
+	// The upload may have been cancelled or collected in the meantime: then nothing is stored.
 	stillOpen := func() error {
 		ctx := context.WithoutCancel(r.Context())
 		version, err := p.service.db.cache.currentVersion(ctx)
@@ -128,7 +128,7 @@ func (p *pagesCall) sendBlob() error {
 	return p.sendResult(status, toolapi.Stored{OK: true, SHA256: p.sum, Size: size})
 }
 
-// decodeBlob returns the bytes of a blob in a body: as they are, or as one gzip member.
+// decodeBlob returns the bytes of a blob in a body: plain, or one gzip member.
 func decodeBlob(r *http.Request, body *pacedBody, size int64) (io.Reader, error) {
 	switch encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); strings.ToLower(encoding) {
 	case "", "identity":
@@ -137,7 +137,7 @@ func decodeBlob(r *http.Request, body *pacedBody, size int64) (io.Reader, error)
 		}
 		return body, nil
 	case "gzip", "x-gzip":
-		// gzip makes nothing longer by more than a little.
+		// gzip adds at most a few bytes.
 		if r.ContentLength > size+size/16+1<<12 {
 			return nil, toolapi.NewPagesError(toolapi.CodeEncodingInvalid, "The body is longer than the compressed file can be.")
 		}
@@ -207,7 +207,7 @@ func (p *pagesCall) pacedBody() *pacedBody {
 func (p *pacedBody) Read(b []byte) (int, error) {
 	if !p.started || p.since >= paceBytes {
 		p.started, p.since = true, 0
-		// A test's recorder takes no deadline.
+		// A test's recorder has no deadlines.
 		_ = p.control.SetReadDeadline(time.Now().Add(p.wait)) //nolint:forbidigo // of a socket
 	}
 	n, err := p.r.Read(b)
@@ -250,7 +250,7 @@ func (m *gzipMember) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// uploadUses keeps when uploads were last used, so that a blob needs no commit for that, and which are being sent to.
+// uploadUses records the last uses of uploads in memory, so that a blob needs no commit for that, and the uploads in progress.
 type uploadUses struct {
 	mu  sync.Mutex
 	ids map[string]uploadUse
@@ -259,10 +259,10 @@ type uploadUses struct {
 type uploadUse struct {
 	last, written int64
 	sending       int   // requests under way
-	sent          int64 // when the last one ended
+	sent          int64 // the end of the last one
 }
 
-// send notes that a request sends to an upload, or finalizes it, until done is called.
+// send marks an upload as in progress until done is called.
 func (l *uploadUses) send(id string, now func() time.Time) (done func()) {
 	l.change(id, func(t *uploadUse) { t.sending++ })
 	return func() {
@@ -281,7 +281,8 @@ func (l *uploadUses) change(id string, how func(*uploadUse)) {
 	l.ids[id] = t
 }
 
-// isSending reports whether a client sends to an upload: now, or within sendingGap, since it reads a file between two blobs.
+// isSending reports whether an upload is in progress: a request is active, or one ended within sendingGap, since a client reads files
+// between blobs.
 func (l *uploadUses) isSending(id string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -290,7 +291,7 @@ func (l *uploadUses) isSending(id string, now time.Time) bool {
 	return t.sending > 0 || t.sent > 0 && passed >= 0 && passed < sendingGap
 }
 
-// note notes a use, and reports whether it is due to be written down.
+// note records a use, and reports whether it is due to be stored.
 func (l *uploadUses) note(id string, at time.Time) (due bool) {
 	l.change(id, func(t *uploadUse) {
 		t.last = max(t.last, at.UnixMilli())
@@ -301,7 +302,7 @@ func (l *uploadUses) note(id string, at time.Time) (due bool) {
 	return due
 }
 
-// wrote notes that a use was written down by a transaction that stored more.
+// wrote records that a transaction stored the use.
 func (l *uploadUses) wrote(id string, at time.Time) {
 	l.change(id, func(t *uploadUse) { t.last, t.written = max(t.last, at.UnixMilli()), max(t.written, at.UnixMilli()) })
 }

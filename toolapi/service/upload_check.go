@@ -23,23 +23,23 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// This file holds the files of an upload to the rules that need their bytes, when the revision is made.
+// This file applies the rules that need the bytes of an upload's files, when the revision is made.
 //
 // A revision must not hold a secret of its site: CI, which builds it, may not know the values. Blobs are not searched as
-// they arrive: a blob belongs to a workspace and may exist already, a secret belongs to a site. A revision from before a
-// secret was set stays, and can be rolled back to.
+// they arrive: a blob belongs to a workspace and may exist already, a secret belongs to a site. Revisions from before a
+// secret was set stay available for rollbacks.
 //
 // A response must not help to guess a secret that the client may not read. One upload can hold some 2^29 guesses, a
-// holder can send some 2^12 uploads a minute, and only values of leakBits or more are searched for: 2^31 minutes. Weaker
-// values are left to the command line, which has them anyway.
+// holder can send some 2^12 uploads a minute, and only values of leakBits or more are searched for: 2^31 minutes. The
+// command line, which has the values anyway, checks weaker ones.
 
 const (
 	leakBits = 72
-	// Bytes that are unpacked to search packed files: of each, and of all in one upload.
+	// Bounds on the unpacked bytes of packed files: for each, and for one upload.
 	maxLeakFile   = 16 << 20
 	maxLeakUpload = 256 << 20
 	maxLeaksNamed = 5 // files in a refusal
-	leakReaders   = 2 // uploads that are searched at once
+	leakReaders   = 2 // concurrent searches
 )
 
 // checkedFiles returns the manifest and the files of a stored bundle, sorted by path.
@@ -51,8 +51,7 @@ func (t tx) checkedFiles(id int64) (text []byte, files []sitefile.File, err erro
 	return b.Text, b.Files, nil
 }
 
-// checkFlags holds the compatibility flags of the manifest and of JSON runtime configs among the files to those that the
-// platform accepts.
+// checkFlags refuses compatibility flags of the manifest and of JSON runtime configs that the platform does not accept.
 func checkFlags(text []byte, space *blob.Space, files []sitefile.File) error {
 	configs := map[string]string{} // hashes
 	for _, f := range files {
@@ -70,7 +69,7 @@ func checkFlags(text []byte, space *blob.Space, files []sitefile.File) error {
 	return err
 }
 
-// checkMigrations refuses migrations that are not text, before anybody is asked to approve them.
+// checkMigrations refuses migrations that are not text, before their approval.
 func checkMigrations(text []byte, space *blob.Space, files []sitefile.File) error {
 	if len(files) == 0 { // the revision was made before
 		return nil
@@ -89,7 +88,7 @@ func checkMigrations(text []byte, space *blob.Space, files []sitefile.File) erro
 
 // checkLeaks refuses files that would publish a secret of the site, or a password in "_headers".
 func (s *Service) checkLeaks(ctx context.Context, site string, space *blob.Space, text []byte, files []sitefile.File) error {
-	m, _ := manifest.Parse(manifest.FileName, text) // it passed when it was declared
+	m, _ := manifest.Parse(manifest.FileName, text) // it was valid when declared
 	if m != nil && m.Assets != "" {
 		if err := checkHeaders(space, path.Join(path.Clean(m.Assets), sitepath.HeadersFile), files); err != nil {
 			return err
@@ -152,7 +151,7 @@ func readBlob(space *blob.Space, sum string, limit int64) (text []byte, err erro
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// findSecrets names the first files that hold a secret, and how, each blob once. Its memory is bounded.
+// findSecrets names the first files with a secret, and its form, each blob once. Its memory is bounded.
 func (s *Service) findSecrets(
 	ctx context.Context, space *blob.Space, secrets *secretscan.Set, files []sitefile.File,
 ) (named []string, err error) {

@@ -18,9 +18,9 @@ type DamagedFile struct {
 	Name string
 	// Problem is the damage in a few words.
 	Problem string
-	// Missing says that there is nothing to set aside.
+	// Missing is set when there is no file to set aside.
 	Missing bool
-	// Shown lists the revisions that have it.
+	// Shown lists the revisions with the file.
 	Shown []ShownRevision
 
 	space *blob.Space
@@ -30,7 +30,7 @@ type DamagedFile struct {
 // ShownRevision is a revision of a site.
 type ShownRevision struct{ Site, Revision string }
 
-// SetAside moves the file to the folder blobs/damaged. The service then asks for its bytes when they are declared again.
+// SetAside moves the file to the folder blobs/damaged. The service then requires its bytes at the next declare.
 func (d *DamagedFile) SetAside() error { return d.space.SetAside(d.sum) }
 
 // Verified is the result of Verify.
@@ -67,7 +67,7 @@ func (s *Service) Verify(ctx context.Context) (Verified, error) {
 	if len(found) == 0 {
 		return v, nil
 	}
-	// A blob that was collected meanwhile is not damaged.
+	// A blob may have been collected in the meantime.
 	if all, _, _, err = s.heldBlobs(ctx); err != nil {
 		return v, err
 	}
@@ -99,7 +99,7 @@ func (s *Service) Verify(ctx context.Context) (Verified, error) {
 	return v, nil
 }
 
-// heldBlobs returns the blobs of all revisions: for each the revisions that have it, and its size.
+// heldBlobs returns the blobs of all revisions, each with its revisions and its size.
 func (s *Service) heldBlobs(ctx context.Context) (
 	shown map[workspaceBlob][]ShownRevision, sizes map[workspaceBlob]int64, revisions int, err error,
 ) {

@@ -14,11 +14,11 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file replaces the plain text with which net/http refuses requests before it calls a handler: the service answers in
-// its envelope and with its headers (platform document, sections 4.1 and 9).
+// This file replaces the plain text of net/http's own refusals with the service's envelope and headers (platform document,
+// sections 4.1 and 9).
 
-// Listener returns l with connections that replace the refusals of net/http by the service's. The server needs
-// [ConnContext] too.
+// Listener returns l with connections that replace net/http's refusals with the service's. The server also
+// needs [ConnContext].
 func (s *Service) Listener(l net.Listener) net.Listener { return &wireListener{l, s} }
 
 // ConnContext is the ConnContext of a server on a [Service.Listener].
@@ -46,7 +46,7 @@ func (l *wireListener) Accept() (net.Conn, error) {
 type wire struct {
 	*net.TCPConn
 	service *Service
-	// foreign says that a published page has answered on it, whose bytes may look like anything.
+	// foreign is set after a published page has responded on it: its bytes are arbitrary.
 	foreign atomic.Bool
 }
 
@@ -84,7 +84,7 @@ func (w *wire) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// refuseUnread answers a request that net/http refused with a status.
+// refuseUnread writes the response for a request that net/http refused with a status.
 func (s *Service) refuseUnread(c net.Conn, status int) error {
 	code, message := toolapi.CodeMalformedRequest, "The request line or a header is not valid HTTP/1.1."
 	switch status {

@@ -1,4 +1,4 @@
-// Command artifacts makes the files that the binary is built from and the repository does not hold:
+// Command artifacts makes the generated files of the binary, which are not in the repository:
 //
 //	runtime/engine/artifact/quickjs.wasm   QuickJS-NG from npm, with the fuel counter put in
 //	runtime/engine/quickjs/translation.go  the same as Go, translated by wasm2go
@@ -9,10 +9,9 @@
 //	runtime/intl/dictionary/artifact/words.zip
 //	                                       rules and dictionaries for words and sentences, of ICU
 //
-// It installs the npm packages they come from as their lock files say, and makes only outdated artifacts: beside every
-// artifact's folder lies a stamp, in the format of sha256sum, of the artifact and of everything it was made from. It needs the
-// go command, and npm when a package is missing. Progress and errors go to standard error. Two runs at once wait for each
-// other.
+// It installs the npm packages of the lock files, and makes only outdated artifacts: beside every artifact's folder is a
+// stamp, in the format of sha256sum, of the artifact and all its inputs. It needs the go command, and npm when a package is
+// missing. Progress and errors go to standard error. Two runs at once wait for each other.
 //
 //	go run ./cmd/tools/artifacts [-C dir] [-f] [quickjs] [translation] [prelude] [workerd] [node] [npm] [words]
 package main

@@ -71,8 +71,8 @@ func buildNodeModules(_ context.Context, root string) ([]byte, []string, error) 
 	return packed, append(inputs, "runtime/node/package-lock.json"), err
 }
 
-// namespaces matches how esbuild gives the object of "import * as" its names: those too that a library gave to all objects
-// before the module is evaluated.
+// namespaces matches esbuild's code that fills the object of "import * as", which includes names that a library added to
+// all objects before the module was evaluated.
 var namespaces = regexp.MustCompile(`(var __export = \(target, \w+\) => \{\s*for \(var name )in (\w+)\)`)
 
 // nodeEntries lists the source files and the names they get, in the order in which they are packed.
@@ -97,8 +97,8 @@ func nodeEntries(dir string) (entries []api.EntryPoint, err error) {
 // requiredNamespace is esbuild's name for the modules around a require call.
 const requiredNamespace = "node-require"
 
-// nodePlugin leaves the modules to each other, by name. A require call of an npm package gets the default export. Our error for
-// something that is missing replaces unenv's.
+// nodePlugin keeps imports between the modules, by name. A require call of an npm package gets the default export. Our error
+// for a missing feature replaces unenv's.
 func nodePlugin(dir string) api.Plugin {
 	return api.Plugin{Name: "node", Setup: func(build api.PluginBuild) {
 		build.OnResolve(api.OnResolveOptions{Filter: `^node:`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
@@ -125,7 +125,7 @@ func nodePlugin(dir string) api.Plugin {
 	}}
 }
 
-// pack makes an archive that is the same for the same files.
+// pack makes a reproducible archive.
 func pack(base string, files []api.OutputFile) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)

@@ -9,7 +9,7 @@ import (
 
 const npmParts = "npm/src/parts/"
 
-// nodeStandIns are files of the engine's JavaScript that are others in a process of Node.js.
+// nodeStandIns are files of the engine's JavaScript with a replacement for Node.js.
 var nodeStandIns = map[string]string{
 	"runtime/web/webidl/js/host.js":         npmParts + "host.js",
 	"runtime/web/language/js/trace.js":      npmParts + "trace.js",

@@ -16,7 +16,7 @@ import (
 )
 
 // preludeEntry exports, as its default export, the object of entry points that the engine calls by name. takeEntryPoints
-// hands it to the script around the bundle, whose completion value it becomes.
+// passes it to the script around the bundle as the completion value.
 const (
 	preludeEntry    = "runtime/prelude.js"
 	takeEntryPoints = `import { default as exported } from "./` + preludeEntry + `"; entryPoints = exported`
@@ -24,8 +24,8 @@ const (
 	after           = "return entryPoints})()"
 )
 
-// buildPrelude bundles the prelude into one classic script whose completion value is that object. White space goes;
-// identifiers stay, since they show up in stack traces, and so do the names of functions and classes, since programs see them.
+// buildPrelude bundles the prelude into one classic script whose completion value is that object. It removes white space, but
+// keeps identifiers, which stack traces show, and the names of functions and classes, which programs can read.
 func buildPrelude(_ context.Context, root string) ([]byte, []string, error) {
 	dir, err := filepath.Abs(root)
 	if err != nil {
@@ -63,8 +63,8 @@ func bundle(o api.BuildOptions) ([]byte, []string, error) {
 	return code, inputs, err
 }
 
-// minify removes white space from esbuild's output, and redundant calls that set names. Its syntax stays: esbuild drops names
-// of function expressions that only their property name shows.
+// minify removes white space from esbuild's output, and redundant calls that set names. It does not minify syntax: esbuild
+// would drop names of function expressions that only a property name shows.
 func minify(code []byte, target api.Target) ([]byte, error) {
 	result := api.Transform(string(names.WithoutCalls(code)), api.TransformOptions{
 		MinifyWhitespace: true, Target: target, LegalComments: api.LegalCommentsEndOfFile, Charset: api.CharsetUTF8,

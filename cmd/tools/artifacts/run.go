@@ -23,9 +23,9 @@ type artifact struct {
 	name  string // as given on the command line
 	out   string
 	stamp string
-	// packages is the folder whose npm packages build reads.
+	// packages is the folder of the npm packages that build reads.
 	packages string
-	// entries match the files that build begins with, where it looks for them: another one makes the artifact stale.
+	// entries are patterns for the files that build starts from; a new match makes the artifact stale.
 	entries []string
 	// build returns the artifact's bytes and the files they were made from.
 	build func(ctx context.Context, root string) (code []byte, inputs []string, err error)
@@ -84,7 +84,7 @@ var artifacts = []artifact{
 	},
 }
 
-// run is the command: 0 when all artifacts asked for are there and fresh, 1 when one could not be made, 2 for wrong usage.
+// run is the command. It returns 0 when all requested artifacts are fresh, 1 when one could not be made, 2 for wrong usage.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags := flag.NewFlagSet("artifacts", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -173,7 +173,7 @@ func (a artifact) make(ctx context.Context, root string, force bool, progress io
 	return nil
 }
 
-// lock keeps two runs from installing into one folder at once.
+// lock prevents two concurrent installations into one folder.
 func lock(ctx context.Context, root string) (unlock func(), err error) {
 	dir := filepath.Join(root, "bin") // git ignores it
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -186,8 +186,8 @@ func lock(ctx context.Context, root string) (unlock func(), err error) {
 	return func() { _ = l.Unlock() }, nil // the process's end would unlock it, too
 }
 
-// install brings dir's npm packages to what its lock file says. A stamp inside node_modules says that this was done already.
-// Scripts of packages are never run.
+// install installs the npm packages of dir's lock file, unless a stamp in node_modules shows that they are installed. It
+// never runs scripts of packages.
 func install(ctx context.Context, dir string, progress io.Writer) error {
 	const stamp = "node_modules/install.stamp"
 	for _, name := range []string{"package.json", "package-lock.json"} {
@@ -206,13 +206,13 @@ func install(ctx context.Context, dir string, progress io.Writer) error {
 		}
 		return fmt.Errorf("npm ci in %s: %w", dir, err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "node_modules"), 0o777); err != nil { // a lock file may name no package
+	if err := os.MkdirAll(filepath.Join(dir, "node_modules"), 0o777); err != nil { // a lock file may be empty
 		return err
 	}
 	return writeStamp(dir, stamp, "package-lock.json", []string{"package.json"})
 }
 
-// quickjsWasm is where the npm package quickjs-wasi has its module.
+// quickjsWasm is the path of the module in the npm package quickjs-wasi.
 const quickjsWasm = "runtime/engine/node_modules/quickjs-wasi/quickjs.wasm"
 
 // buildQuickJS patches the module of the npm package.

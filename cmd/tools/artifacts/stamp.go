@@ -16,8 +16,7 @@ import (
 // A stamp is a list of "<sha256>  <path>", the format that sha256sum -c reads, paths relative to the repository. The artifact
 // itself is the first line, so that a damaged one is stale; the recipe and the inputs follow, sorted.
 
-// fresh reports whether every file of the stamp, first of all out, still has the bytes it was stamped with, and no recipe file
-// is new, nor a file of entries.
+// fresh reports whether every file of the stamp, including out, is unchanged, and no file of the recipe or of entries is new.
 func fresh(root, stamp, out string, entries []string) bool {
 	text, err := os.ReadFile(filepath.Join(root, stamp))
 	if err != nil {
@@ -104,8 +103,7 @@ func writeFile(path string, b []byte) error {
 	return os.Rename(tmp.Name(), path)
 }
 
-// recipe are the files that say how artifacts are made: all artifacts are stale when one of them changes. go.mod stands for
-// the version of esbuild.
+// recipe are the files that define the artifacts: a change to one makes all stale. go.mod has the version of esbuild.
 var recipe = []string{
 	"go.mod", "cmd/tools/artifacts/*.go", "bundler/names/*.go", "runtime/engine/quickjspatch/*.go",
 	"runtime/wasmbinary/*.go", "runtime/wasmbinary/op/*.go",

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// The translation of quickjs.wasm to Go is wasm2go's output with changes: memory and the table of functions are not made
-// for each instance, imports have the names of quickjs.Host, and exports are found by their name.
+// The translation of quickjs.wasm to Go is wasm2go's output with changes: the host provides memory, all instances
+// share one table of functions, imports have the names of quickjs.Host, and exports have a look-up by name.
 
 // quickjsPatched is the module that is translated.
 const quickjsPatched = "runtime/engine/artifact/quickjs.wasm"
@@ -39,7 +39,7 @@ func buildTranslation(ctx context.Context, root string) ([]byte, []string, error
 	return code, []string{quickjsPatched}, nil
 }
 
-// translation is the code of wasm2go while it is changed. The first place that is not found is its error.
+// translation is the code of wasm2go while it is changed. Its error is the first missing place.
 type translation struct {
 	code string
 	err  error
@@ -53,7 +53,7 @@ func (t *translation) replace(old, by string, n int) {
 	t.code = strings.ReplaceAll(t.code, old, by)
 }
 
-// take removes the only part that an expression matches, and returns its groups.
+// take removes the only match of an expression, and returns its groups.
 func (t *translation) take(expression string) []string {
 	all := regexp.MustCompile(expression).FindAllStringSubmatchIndex(t.code, 2)
 	if len(all) != 1 {
@@ -74,7 +74,7 @@ func (t *translation) fail(format string, args ...any) {
 	}
 }
 
-// endOfData is where wasm2go's code ends and the module's data begins, in which nothing is changed.
+// endOfData ends wasm2go's code. The data of the module follow, and stay unchanged.
 const endOfData = "\nconst (\n\tdata0"
 
 // translate changes the code of wasm2go. source is the hash of the module.
@@ -91,7 +91,7 @@ func translate(code string, source [sha256.Size]byte) ([]byte, error) {
 	t.memory()
 	t.table(made)
 	t.exports(made, fields, source)
-	// The module has nothing that races, and code with the race detector's or checkptr's looks takes minutes to compile.
+	// The module has no data races, and code with the checks of the race detector or checkptr takes minutes to compile.
 	t.code = regexp.MustCompile(`(?m)^func (\(m \*instance\) )?(fn\d|X)`).ReplaceAllString(t.code, "//go:norace\n//go:nocheckptr\n$0")
 	if t.err != nil {
 		return nil, t.err
@@ -114,7 +114,7 @@ func (t *translation) imports() {
 	t.take(`(?s)type Xwasi_snapshot_preview1 = interface \{.*?\n}\n`)
 }
 
-// memory has it grow in its place. Most of the new contents are zeros, which need no copies.
+// memory makes it grow in place. Most of the new contents are zeros, which need no copy.
 func (t *translation) memory() {
 	t.take(`(?s)type Memory = interface \{.*?\n}\n`)
 	t.take(`(?s)func \(m \*wasmMemory\) Slice\(.*?\n}\n`)
@@ -231,7 +231,7 @@ func (t *translation) exports(made, fields string, source [sha256.Size]byte) {
 	t.code += b.String()
 }
 
-// callFromStack is the call of an exported function with arguments of the stack.
+// callFromStack is the call of an exported function with arguments from the stack.
 func callFromStack(name, params, result string) string {
 	var arguments []string
 	for _, group := range parameters.FindAllStringSubmatch(params, -1) {

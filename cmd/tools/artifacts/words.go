@@ -15,10 +15,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// icuData is ICU's data as V8 has it, of the npm package of a program that is built with Chromium's ICU.
+// icuData is ICU's data with V8's selection, from the npm package of a program with Chromium's ICU.
 const icuData = "runtime/intl/dictionary/node_modules/@napi-rs/canvas-win32-x64-msvc/icudtl.dat"
 
-// wordFiles are the files of it that package dictionary reads.
+// wordFiles are its files that package dictionary reads.
 var wordFiles = []string{
 	"brkitr/word.brk", "brkitr/sent.brk", "brkitr/sent_el.brk",
 	"brkitr/burmesedict.dict", "brkitr/cjdict.dict", "brkitr/khmerdict.dict", "brkitr/laodict.dict",

@@ -10,7 +10,7 @@ import (
 
 const workerdScripts = "runtime/workerd/js/"
 
-// standIns are files of the built-in engine's JavaScript that are others in workerd.
+// standIns are files of the built-in engine's JavaScript with a replacement for workerd.
 var standIns = map[string]string{
 	"runtime/web/webidl/js/host.js":    workerdScripts + "host.js",
 	"runtime/web/language/js/trace.js": workerdScripts + "trace.js",
@@ -32,7 +32,7 @@ func buildWorkerdPrelude(_ context.Context, root string) ([]byte, []string, erro
 	})
 }
 
-// replacing puts stand-ins in the places of files.
+// replacing substitutes stand-ins for files.
 func replacing(dir string, standIns map[string]string) api.Plugin {
 	return api.Plugin{Name: "stand-ins", Setup: func(build api.PluginBuild) {
 		build.OnResolve(api.OnResolveOptions{Filter: `\.js$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {

@@ -21,10 +21,10 @@ type bench struct {
 
 	options
 	load    loader
-	busy    float64 // the load of the machine before anything was measured
+	busy    float64 // the load of the machine before the measurements
 	results results
-	until   time.Time         // when the part under way begins no other round; zero for never
-	absent  map[string]string // why a peer, or a measure, could not be measured
+	until   time.Time         // the end of the current part's rounds; zero for none
+	absent  map[string]string // the reason why a peer or a measure is missing
 }
 
 // options are the command line's.
@@ -40,12 +40,12 @@ type options struct {
 	parts                               []string
 }
 
-// part is a group of measures that can run by itself, in a folder of its own. measure ends with check where something fails.
+// part is a group of measures that can run separately, in a folder of its own. measure calls check, which ends it on failure.
 type part struct {
 	name     string
 	measure  func(b *bench, ctx context.Context, dir string)
 	promises []promise
-	// weight is its part of the time for rounds, and after the time that it needs beside them.
+	// weight is its share of the time for rounds, and after the time that it needs besides.
 	weight int
 	after  time.Duration
 }
@@ -53,8 +53,8 @@ type part struct {
 // stopped is the panic of check.
 type stopped struct{ err error }
 
-// check ends the part under way with an error, if there is one: parts are scripts, which their first failure ends as
-// t.Fatal ends a test. Only try recovers from it, so it is for the goroutine of the part alone.
+// check ends the current part on an error, like t.Fatal ends a test. Only try recovers from it, so call it only on
+// the goroutine of the part.
 func check(err error) {
 	if err != nil {
 		panic(stopped{err})
@@ -82,7 +82,7 @@ func try(what func()) (err error) {
 	return nil
 }
 
-// onSide measures something of a side, whose name an error has then.
+// onSide runs a measurement of a side, and adds the side's name to an error.
 func onSide(s *side, what func()) {
 	if err := try(what); err != nil {
 		check(fmt.Errorf("%s: %w", s.name, err))
@@ -98,13 +98,13 @@ func firstLine(text string) string {
 	return line
 }
 
-// noteMissing notes that a peer cannot be measured, and says so.
+// noteMissing records and prints that a peer cannot be measured.
 func (b *bench) noteMissing(peer, format string, args ...any) {
 	b.absent[peer] = fmt.Sprintf(format, args...)
 	b.say("%s is not measured: %s", peer, b.absent[peer])
 }
 
-// find returns the path of a peer's program, "" when there is none: its rows say so then.
+// find returns the path of a peer's program; "" without one, which its rows then report.
 func (b *bench) find(peer, given, name string) string {
 	path, err := exec.LookPath(cmp.Or(given, name))
 	if err != nil {
@@ -113,7 +113,7 @@ func (b *bench) find(peer, given, name string) string {
 	return path
 }
 
-// ourProgram is the binary that is measured.
+// ourProgram is the measured binary.
 func (b *bench) ourProgram() string {
 	pages, err := exec.LookPath(b.pages)
 	if err == nil {
@@ -125,8 +125,8 @@ func (b *bench) ourProgram() string {
 	return pages
 }
 
-// plan says until when each of the parts may begin another round, when the first begins now: time that one does not need is
-// left to those after it.
+// plan returns the time until which each part may begin another round, if the first begins now. Later parts inherit unused
+// time.
 func (b *bench) plan(left []part, end time.Time) time.Time {
 	if end.IsZero() {
 		return end
@@ -139,7 +139,7 @@ func (b *bench) plan(left []part, end time.Time) time.Time {
 	return b.now().Add(max(0, spare) * time.Duration(left[0].weight) / time.Duration(weights))
 }
 
-// turns are the rounds of a part: the first one always, and another as long as there is time for one like those before.
+// turns yields the rounds of a part: one at least, then as many as the time allows, judged by earlier rounds.
 func (b *bench) turns() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		var longest time.Duration
@@ -157,7 +157,7 @@ func (b *bench) turns() iter.Seq[int] {
 	}
 }
 
-// rotate measures all sides in each round, another one first each time.
+// rotate measures all sides in each round, in rotating order.
 func (b *bench) rotate(sides []*side, what string, measure func(*side)) {
 	for round := range b.turns() {
 		for turn := range sides {
@@ -175,7 +175,7 @@ func (b *bench) addTime(side string, m measure, began time.Time) {
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// sample adds the median of the times that something takes.
+// sample adds the median time of a function.
 func (b *bench) sample(side string, m measure, what func()) {
 	var took []float64
 	for range samples {
@@ -186,7 +186,7 @@ func (b *bench) sample(side string, m measure, what func()) {
 	b.results.add(side, m, median(took))
 }
 
-// measure is one thing that is measured.
+// measure is one measured quantity.
 type measure string
 
 // mebibyte is the unit of memory in rows.
@@ -206,8 +206,8 @@ const (
 	idleLoad      measure = "idle, 20,000 files watched"
 )
 
-// promise is a bound on our figure, relative to a peer's median of the measure `against`: at least so many times its rate, or
-// at most that part of its time or memory. 0 times is no promise: the figure is only shown.
+// promise is a bound on our figure, as a multiple of a peer's median of the measure `against`: at least for rates, at most
+// for time or memory. 0 is no promise: the figure is only shown.
 type promise struct {
 	measure measure
 	peer    string
@@ -243,7 +243,7 @@ func median(values []float64) float64 {
 	return (sorted[half-1] + sorted[half]) / 2
 }
 
-// The peers of `pages dev`: one in all it does, and one in sending files.
+// The peers of `pages dev`: one for everything, and one for static files.
 const (
 	wranglerDev = "wrangler dev"
 	caddyServer = "caddy file-server"

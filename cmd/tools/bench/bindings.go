@@ -44,12 +44,12 @@ const (
 	objectBytes          = 1 << 20
 	filledAtOnce         = 20 // objects, as the Worker fills them
 	loopedRows           = 1000
-	// listGrowth is in MiB: a list is flat when its end has no more memory than its
-	// first hundredth, give or take uncollected garbage.
+	// listGrowth is in MiB: the memory of a list may grow by this much after its first hundredth,
+	// for uncollected garbage.
 	listGrowth = 16
 )
 
-// bindingRates are loaded with requests; the Worker has a route for each.
+// bindingRates are measured under load; the Worker has a route for each.
 var bindingRates = []loadedPath{
 	{selectRate, "/api/select"},
 	{insertRate, "/api/insert"},
@@ -128,7 +128,7 @@ func (b *bench) turnBindings(ctx context.Context, s *side) {
 func (b *bench) selectFromNode(ctx context.Context, s *side) {
 	node, err := exec.LookPath(cmp.Or(b.node, "node"))
 	if err != nil {
-		return // nor is there a wrangler then
+		return // then wrangler is missing, too
 	}
 	writeFiles(s.site, map[string]string{"bindings-node.mjs": string(bindingsNode)})
 	kind, module, name := "pages", must(filepath.Abs(filepath.Join("npm", "index.mjs"))), us
@@ -163,7 +163,7 @@ func (b *bench) loopInGo(ctx context.Context, file string) {
 	})
 }
 
-// lists measures ours alone: how much its memory grows over a list of many pages.
+// lists measures the growth of our memory over a list of many pages.
 func (b *bench) lists(ctx context.Context, s *side) {
 	b.say("filling %d keys and %d MiB of objects", listedKeys, listedBytes/mebibyte)
 	fillKeys(ctx, filepath.Join(s.site, ".pages", "state", "kv.db"))
@@ -177,7 +177,7 @@ func (b *bench) lists(ctx context.Context, s *side) {
 	check(err)
 }
 
-// fillKeys writes keys as the binding would, a thousand times faster: each put of the binding is a commit.
+// fillKeys writes keys in the binding's format, but a thousand times faster: each put of the binding is a commit.
 func fillKeys(ctx context.Context, file string) {
 	db := must(sql.Open("sqlite", "file:"+filepath.ToSlash(file)))
 	_, err := db.ExecContext(ctx, `WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n + 1 < ?)

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// dev is how our dev server is started.
+// dev is the command of our dev server.
 const dev = "pages dev SITE --port N --strict-port"
 
 // devWorkerd is dev by the other engine.
 const devWorkerd = "NODE_ENV=production " + dev + " --engine workerd"
 
-// load is how a server is loaded.
+// load is the command that loads a server.
 const load = "wrk -t1 -c16 "
 
 // ours are our commands, by measure.

@@ -66,7 +66,7 @@ func (b *bench) measureDeploy(ctx context.Context, dir string) {
 	}
 }
 
-// writeStatic makes a site of n files whose bytes no other has.
+// writeStatic makes a site of n files with unique bytes.
 func writeStatic(dir string, n, size int) {
 	writeFiles(dir, map[string]string{"pages.deploy.json": `{"assets": "public"}`})
 	random := rand.NewChaCha8([32]byte{1})
@@ -88,7 +88,7 @@ type deploying struct {
 	second     string // another key, with calls of its own
 }
 
-// serve starts a service with a data folder, which it makes where there is none.
+// serve starts a service with a data folder, and creates a missing one.
 func (d *deploying) serve(ctx context.Context, data string) {
 	d.service = must(startProcess([]string{
 		d.pages, "platform", "--seed", "demo", "--json", "--quiet", "--rate-limit", "1000000", "--port", freePort(ctx), "--data", data,
@@ -108,14 +108,14 @@ func (d *deploying) serve(ctx context.Context, data string) {
 	d.url, d.key, d.second = ready.URL, ready.Keys["member"], ready.Keys["stored"]
 }
 
-// ran is a command of ours that has ended.
+// ran is a finished command of ours.
 type ran struct {
 	took time.Duration
 	peak int64 // the most memory it had, in bytes
 	out  string
 }
 
-// run runs one of our commands on a site to its end, with the exit code that is due and a text that it has to print.
+// run runs one of our commands on a site to its end, and checks its exit code and a text in its output.
 func (d *deploying) run(ctx context.Context, site string, due int, want string, args ...string) ran {
 	cmd := exec.CommandContext(ctx, d.pages, args...)
 	cmd.Dir = site

@@ -79,7 +79,7 @@ func (b *bench) turnWorkerd(ctx context.Context, s *side, program string) {
 	s.version = w.version
 }
 
-// cold measures a start with nothing in the home.
+// cold measures a start with an empty home folder.
 func (b *bench) cold(ctx context.Context, s *side) {
 	home := must(os.MkdirTemp(filepath.Dir(s.home), "cold-"))
 	defer os.RemoveAll(home)
@@ -125,8 +125,8 @@ var devPromises = []promise{
 	{idleLoad, wranglerDev, idleLoad, "% of a processor", false, 0},
 }
 
-// browser is a headless Chromium with one page open, which shows a save by the server's own live reload. Whenever the page
-// runs, it asks here for an image, named by the version that the page was made with.
+// browser is a headless Chromium with one page open, which shows a save by the server's own live reload. On each load, the
+// page requests an image from this server, named by the page's version.
 type browser struct {
 	*process
 	shown chan int // versions, as the page shows them
@@ -170,13 +170,13 @@ func (b *bench) browse(ctx context.Context, program, page string) (w *browser, c
 	}
 }
 
-// tell takes the page's request: "/7" of version 7.
+// tell handles the page's request: "/7" for version 7.
 func (w *browser) tell(out http.ResponseWriter, r *http.Request) {
 	out.WriteHeader(http.StatusNoContent)
 	if version, err := strconv.Atoi(strings.Trim(r.URL.Path, "/")); err == nil {
 		select {
 		case w.shown <- version:
-		default: // more than are waited for
+		default: // drop surplus versions
 		}
 	}
 }
@@ -204,8 +204,8 @@ func (w *browser) next(ctx context.Context) int {
 	return 0
 }
 
-// lookedAt is the pause before the next save: people look at the result of a save before they save again, and a browser that has just
-// shown a page is at work for a while.
+// lookedAt is the pause before the next save: people look at the result of a save before they save again, and a browser stays busy
+// for a while after it shows a page.
 const lookedAt = time.Second
 
 // visible measures saves until the page shows them.
@@ -251,7 +251,7 @@ func (b *bench) idle(ctx context.Context, s *side) {
 	rest(ctx, b.rest)
 	used := treeProcessorTime(pid) - before
 	if before > 0 {
-		// The clock of threads counts nanoseconds: nothing at all is a hundredth of a percent here.
+		// The clock of threads counts nanoseconds, so the floor of a hundredth of a percent stands for zero.
 		percent := 100 * used / milliseconds(b.now().Sub(begin))
 		b.results.add(s.name, idleLoad, max(percent, 0.01))
 	}

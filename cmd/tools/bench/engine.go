@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// builtIn is the peer of the Workers that workerd runs for us: the engine in our own process.
+// builtIn is the peer of our Workers in workerd: the engine in our own process.
 const builtIn = "pages, built-in engine"
 
 const (
@@ -34,7 +34,7 @@ var renderedRates = []loadedPath{
 	{"engine workerd, markdown of 60 kB", "/api/markdown"},
 }
 
-// lightRates are routes whose time is not that of JavaScript.
+// lightRates are routes with little JavaScript.
 var lightRates = []loadedPath{
 	{"engine workerd, Hono JSON route", jsonPath},
 	{"engine workerd, D1, a row selected", "/api/select"},
@@ -120,7 +120,7 @@ func (b *bench) builtInSide(ours *side, dir, modules string) *side {
 	return s
 }
 
-// workerdProgram is the workerd that wrangler brings along, else that of our tests.
+// workerdProgram is wrangler's workerd, else that of our tests.
 func (b *bench) workerdProgram(sides []*side) (string, error) {
 	folders := []string{filepath.Join(filepath.Dir(filepath.Dir(b.packages)), "workerd", "node_modules")}
 	for _, s := range sides {
@@ -136,7 +136,7 @@ func (b *bench) workerdProgram(sides []*side) (string, error) {
 	return "", errors.New("there is no workerd: run \"make site\" first, or give --wrangler")
 }
 
-// renders is how often a page is rendered in a round, after half as many times that warm up.
+// renders is the number of measured renderings in a round, after half as many for warm-up.
 const renders = 20
 
 // turnEngine measures a side once.

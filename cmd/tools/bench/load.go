@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// connections are held open at once, by one thread where wrk loads.
+// connections is the number of concurrent connections, all on one thread for wrk.
 const connections = 16
 
 // loader sends requests to a server as fast as it responds.
@@ -75,11 +75,11 @@ func (w wrk) run(ctx context.Context, d time.Duration, args ...string) (string, 
 var (
 	wrkRate   = regexp.MustCompile(`Requests/sec:\s+([0-9.]+)`)
 	wrkBroken = regexp.MustCompile(`(?m)^\s*(Non-2xx or 3xx responses|Socket errors): .*$`)
-	// wrkSlow: some responses took over two seconds. They are missing from the rate already; none was wrong.
+	// wrkSlow matches wrk's note on responses over two seconds. The rate excludes them; they are not errors.
 	wrkSlow = regexp.MustCompile(`Socket errors: connect 0, read 0, write 0, timeout \d+$`)
 )
 
-// tail is the time in milliseconds in which 99 of 100 responses came.
+// tail is the 99th percentile of the response time, in milliseconds.
 func (w wrk) tail(ctx context.Context, url string, d time.Duration) (float64, error) {
 	out, err := w.run(ctx, d, "--latency", url)
 	if err != nil {
@@ -110,7 +110,7 @@ func parseWrk(out string) (float64, error) {
 	return strconv.ParseFloat(hit[1], 64)
 }
 
-// ownLoad makes the load where there is no wrk.
+// ownLoad makes the load without wrk.
 type ownLoad struct{ now func() time.Time }
 
 func (ownLoad) name() string { return fmt.Sprintf("our own generator, %d connections", connections) }
@@ -179,7 +179,7 @@ func connect(ctx context.Context, host string) (*requester, error) {
 	return &requester{conn, bufio.NewReader(conn)}, nil
 }
 
-// exchange sends a request and copies the body of the response, which has to be a 2xx.
+// exchange sends a request and copies the body of the response, which must be a 2xx.
 func (c *requester) exchange(request string, body io.Writer) error {
 	if _, err := io.WriteString(c, request); err != nil {
 		return err

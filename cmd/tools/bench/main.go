@@ -5,12 +5,11 @@
 // `pages platform` against bounds. The rows, their promises and the commands behind them are in the tables of each part,
 // and in BENCHMARKS.md.
 //
-// All sides take turns, round by round, and medians are compared, so that a noisy minute hits all. --for bounds the time
-// of all of it: the first round of a part is always taken, others as long as there is time. Standard output is the table,
-// or JSON; --out writes it to a Markdown file too, with the machine and the versions. A peer that is not there, and a part
-// that failed, are rows that say so. Standard error tells the progress. Exit code 0 when every promise that could be
-// measured was kept, 1 when one was broken or a part could not be measured, 2 for wrong usage. Only processes that it
-// started are ended.
+// All sides take turns, round by round, and medians are compared, so that a noisy minute hits all. --for bounds the total
+// time: each part has one round, and more as time allows. Standard output is the table, or JSON; --out writes it to a
+// Markdown file too, with the machine and the versions. Rows report missing peers and failed parts. Progress goes to
+// standard error. Exit code 0 when every measured promise was kept, 1 when one was broken or a part could not be
+// measured, 2 for wrong usage. It ends only processes that it started.
 //
 //	go run ./cmd/tools/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--for 14m] [--out FILE]
 //		[dev] [validate] [migrate] [runtime] [translation] [engine] [projects] [bindings] [frontend] [deploy] [platform]
@@ -130,8 +129,8 @@ func (b *bench) measure(ctx context.Context) (kept bool, err error) {
 	return err == nil && allKept(rows), errors.Join(err, b.write(ctx, rows, began))
 }
 
-// measureParts measures the parts that are asked for; all, unless some are named. A part that fails does not keep the others
-// from being measured: its rows say why they are empty.
+// measureParts measures the parts that are asked for; all, unless some are named. A failed part does not stop the others:
+// its rows have the reason.
 func (b *bench) measureParts(ctx context.Context, dir string) (rows []row, failed error) {
 	wanted := slices.DeleteFunc(parts(), func(p part) bool { return len(b.parts) > 0 && !slices.Contains(b.parts, p.name) })
 	var end time.Time
@@ -157,7 +156,7 @@ func (b *bench) measureParts(ctx context.Context, dir string) (rows []row, faile
 	return rows, failed
 }
 
-// why says why a row has nothing to compare.
+// why returns the reason why a row has nothing to compare.
 func (b *bench) why(r row, err error) string {
 	for _, name := range []string{string(r.Measure), r.Peer} {
 		if reason, ok := b.absent[name]; ok {

@@ -41,7 +41,7 @@ var migratePromises = []promise{
 const (
 	manyFiles = 1000
 	someFiles = 50
-	// applies is how often the thousand files are applied in a round, and looks how often a status is taken.
+	// applies is the number of runs of the thousand files in a round, looks the number of status calls.
 	applies, looks = 7, 10
 )
 
@@ -124,7 +124,7 @@ func (m *migration) findPeers(ctx context.Context) {
 	}
 }
 
-// turn measures every side once, and one of less than a second some times more.
+// turn measures every side once, and repeats measurements below a second.
 func (m *migration) turn(ctx context.Context) {
 	ours := []string{m.pages, "migrate", "--quiet"}
 	for range applies {

@@ -99,8 +99,8 @@ func (d *deploying) starts(ctx context.Context, empty, full string) {
 	}
 }
 
-// walk reads all pieces of a full folder page by page, between two of its pages one of a small folder, and takes the tenth of
-// the way on which the full one is furthest behind.
+// walk reads all pieces of a full folder page by page, alternating with pages of a small folder, and reports the tenth of the
+// walk with the worst ratio.
 func (d *deploying) walk(ctx context.Context, few, many string) {
 	var sides [2]*walker // the full one first
 	for i, data := range []string{many, few} {
@@ -154,7 +154,7 @@ func (w *walker) page(now func() time.Time) {
 	w.cursor = page.Next
 }
 
-// calls makes a million calls and looks at their rate, their times and the memory.
+// calls makes a million calls and measures rate, latency and memory.
 func (d *deploying) calls(ctx context.Context, data string) {
 	d.say("a million calls")
 	d.serve(ctx, data)
@@ -220,7 +220,7 @@ func (d *deploying) connect(ctx context.Context, key string) (*caller, error) {
 	}, nil
 }
 
-// call calls a tool and returns the body of the response, which is good until the next call.
+// call calls a tool and returns the body of the response, which is valid until the next call.
 func (c *caller) call(tool, body string) ([]byte, error) {
 	c.body.Reset()
 	err := c.exchange(fmt.Sprintf("POST /api/v1/tools/%s%sContent-Length: %d\r\n\r\n%s", tool, c.head, len(body), body), &c.body)

@@ -34,7 +34,7 @@ func startProcess(args []string, dir string, environ []string) (*process, error)
 		return nil, err
 	}
 	go func() {
-		_ = p.cmd.Wait() // how it ended is of no interest
+		_ = p.cmd.Wait() // the exit code does not matter
 		close(p.ended)
 	}()
 	return p, nil
@@ -65,7 +65,7 @@ func (p *process) line(ctx context.Context, prefix string) (found string, err er
 	return found, err
 }
 
-// poll tries something every millisecond until it goes well, the program ends, or patience does.
+// poll calls a function every millisecond until it succeeds, the program ends, or patience runs out.
 func (p *process) poll(ctx context.Context, try func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -132,7 +132,7 @@ func (t *tail) text() string {
 	return t.buf.String()
 }
 
-// patience is how long a server may take for anything.
+// patience bounds every wait for a server.
 const patience = time.Minute
 
 // sampler watches the memory of a process and all its descendants.
@@ -160,14 +160,14 @@ func watchMemory(pid int) *sampler {
 	return s
 }
 
-// end stops the sampling and returns the most that was seen.
+// end stops the sampling and returns the peak.
 func (s *sampler) end() int64 {
 	close(s.stop)
 	s.wg.Wait()
 	return s.peak
 }
 
-// The functions below ask the kernel through /proc. Without it every figure is 0, which is unknown.
+// The functions below ask the kernel through /proc. Without it every figure is 0, for unknown.
 
 // treeMemory is the memory of the process and its descendants, in bytes: the sum of their proportional set sizes, so that a
 // page that several share counts once. A process that ends meanwhile counts nothing.
@@ -226,7 +226,7 @@ func treeProcessorTime(pid int) (total float64) {
 	return total
 }
 
-// busy is how many processes wanted a processor in the last minute, on average.
+// busy is the load average of the last minute.
 func busy() (load float64) {
 	text, _ := os.ReadFile("/proc/loadavg")
 	_, _ = fmt.Sscan(string(text), &load)

@@ -23,14 +23,14 @@ type row struct {
 	Unit    string  `json:"unit"`
 	Pages   float64 `json:"pages"`
 	Peer    string  `json:"peer"`
-	// PeerMedian and Times are 0 when there was nothing to compare with.
+	// PeerMedian and Times are 0 without a peer.
 	PeerMedian float64 `json:"peer_median"`
-	// Times is how many times better we are.
+	// Times is our advantage as a factor.
 	Times   float64 `json:"times"`
 	Promise float64 `json:"promise"`
 	// Kept is null when it is unknown.
 	Kept *bool `json:"kept"`
-	// Missing says why there was nothing to compare with.
+	// Missing is the reason why there is no comparison.
 	Missing string `json:"missing,omitempty"`
 	// OurCommand and PeerCommand are the commands of the measure.
 	OurCommand  string `json:"command"`
@@ -167,7 +167,7 @@ func writeMarkdown(w io.Writer, rows []row, facts []fact, at time.Time, took tim
 	return err
 }
 
-// tally counts rows by how they came out.
+// tally counts rows by their verdicts.
 func tally(rows []row) (kept, told, broken, missing int) {
 	for _, r := range rows {
 		switch {
@@ -195,7 +195,7 @@ type fact struct {
 	Value string `json:"value"`
 }
 
-// facts are the machine's, and the versions of all that is compared.
+// facts are the facts about the machine, and the versions of everything in the comparison.
 func (b *bench) facts(ctx context.Context) []fact {
 	all := []fact{
 		{"machine", fmt.Sprintf("%s/%s, %d processors (%s), %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), processor(), memory())},
@@ -256,7 +256,7 @@ func packageVersion(dir string) string {
 // processor is the name of the machine's processor.
 func processor() string { return procField("/proc/cpuinfo", "model name", runtime.GOARCH) }
 
-// memory is how much the machine has.
+// memory is the machine's memory.
 func memory() string {
 	size := kibibytes(procField("/proc/meminfo", "MemTotal", ""))
 	if size == 0 {

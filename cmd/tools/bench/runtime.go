@@ -37,10 +37,10 @@ const (
 const (
 	streamed = 100_000_000 // bytes
 	waiting  = 32          // requests that each hold an isolate
-	// isolateBound is in MiB. Pss is the cost of the isolate: all isolates share the pages of the image that they have not
-	// written to, and resident size would count them for each.
+	// isolateBound is in MiB of proportional set size: all isolates share the unwritten pages of the image, which resident
+	// size would count for each.
 	isolateBound = 1.5
-	// samples is how often a function is measured in each round, after Node.js has run it for warmUpTime, in ms, and compiled the hot
+	// samples is the number of measurements of a function in a round, after Node.js has run it for warmUpTime, in ms, to compile hot
 	// code.
 	samples    = 5
 	warmUpTime = 200
@@ -49,15 +49,15 @@ const (
 //go:embed runtime.mjs runtime-node.mjs native.mjs pure.mjs
 var runtimeFiles embed.FS
 
-// natives and pures are the functions of native.mjs and pure.mjs, with how much longer than Node.js each may take. QuickJS is
-// an interpreter: the ratios of pure JavaScript are those that it was chosen with.
+// natives and pures are the functions of native.mjs and pure.mjs, with the bound on our time as a multiple of Node.js's.
+// QuickJS is an interpreter: the ratios for pure JavaScript date from its choice.
 var (
 	natives = []string{
 		"SHA-256", "HMAC", "AES-GCM", "gzip", "gunzip", "TextEncoder, ASCII", "TextEncoder, Latin-1",
 		"TextEncoder, wide", "TextDecoder, ASCII",
 		"TextDecoder, wide", "btoa", "atob", "1,000 URLs", "structuredClone of bytes",
 	}
-	// unpromised are as good as Go's own code, for what that is worth.
+	// unpromised depend on Go's standard library, so they have no promise.
 	unpromised = []string{"100 RSA signatures", "100 ECDSA signatures"}
 	pures      = []struct {
 		name  string
@@ -77,7 +77,7 @@ var (
 	}
 )
 
-// asFast says that our engine is no slower than the one it is made of, but for the error of a clock.
+// asFast requires our engine to match the engine that it is made of, within the error of a clock.
 const asFast = 0.9
 
 // nativeRatio bounds the time of functions that are native in Node.js, as a multiple of Node.js.
@@ -204,7 +204,7 @@ func drain(ctx context.Context, address string) (n int64, header http.Header, er
 var serverTiming = regexp.MustCompile(`cpu;dur=([0-9.]+)`)
 
 // functions measures the functions of pure.mjs and native.mjs, here by the meter of the request and in Node.js by the clock.
-// Where the process used less processor time, other work held it up, and that time counts.
+// If the process used less processor time than that, other work delayed it, and the processor time counts.
 func (r *runtimePart) functions(ctx context.Context, srv *server, s *side) {
 	took := map[string]float64{}
 	if r.node != "" {
@@ -281,7 +281,7 @@ func holdIsolates(ctx context.Context, srv *server, n int) {
 	}))
 }
 
-// asItComes measures the functions of pure.mjs.
+// asItComes measures the functions of pure.mjs in the unmodified engine.
 func (r *runtimePart) asItComes(ctx context.Context) {
 	u, err := openStockEngine(ctx)
 	if errors.Is(err, os.ErrNotExist) {

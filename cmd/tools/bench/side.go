@@ -26,9 +26,9 @@ type side struct {
 	command   func(port string) []string
 	coldStart bool     // it has a compile cache that may be cold
 	filesOnly bool     // it runs no Worker
-	probe     string   // a path that answers when the side is up; "" for that of the bench's own Worker
+	probe     string   // a path that responds once the side is ready; "" for the bench's own Worker
 	environ   []string // variables of its own
-	version   int      // of the Worker, as it is on disk
+	version   int      // of the Worker on disk
 }
 
 func newSide(name, dir, modules string) *side {
@@ -44,11 +44,11 @@ func (s *side) environment(environ []string, home string) []string {
 		[]string{"HOME=" + home, "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "XDG_CONFIG_HOME=" + filepath.Join(home, "config")})
 }
 
-// server is a side that runs.
+// server is a running side.
 type server struct {
 	*process
 	url string
-	// started is the time from exec to the first right response.
+	// started is the time from exec to the first correct response.
 	started time.Duration
 	memory  *sampler
 }
@@ -84,7 +84,7 @@ func (b *bench) start(ctx context.Context, s *side, home string) *server {
 // get returns the body of a response, without space around it.
 func (s *server) get(ctx context.Context, path string) string { return must(fetch(ctx, s.url+path)) }
 
-// await asks every millisecond until the response is the one that is wanted.
+// await sends a request every millisecond until the response is the expected one.
 func (s *server) await(ctx context.Context, path, want string) error {
 	return s.poll(ctx, func(ctx context.Context) error {
 		got, err := fetch(ctx, s.url+path)
@@ -98,7 +98,7 @@ func (s *server) await(ctx context.Context, path, want string) error {
 	})
 }
 
-// client makes a new connection for every request: an open one may be kept waiting by a server that reloads.
+// client makes a new connection for every request: a server that reloads may stall an open one.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // fetch returns the body of a response of status 200, without space around it.
@@ -130,7 +130,7 @@ func freePort(ctx context.Context) string {
 	return port
 }
 
-// sides are ours, and wrangler's and caddy's when they can be had.
+// sides are ours, and those of wrangler and caddy if installed.
 func (b *bench) sides(ctx context.Context, dir string) []*side {
 	modules := must(filepath.Abs(b.modules))
 	if _, err := os.Stat(filepath.Join(modules, "hono", "package.json")); err != nil {
@@ -194,7 +194,7 @@ func (b *bench) wranglerCommand(ctx context.Context) ([]string, error) {
 	return []string{node, program}, errors.Join(errLink, errNode, err)
 }
 
-// The paths that are measured. Neither tool redirects them.
+// The measured paths. Neither tool redirects them.
 const (
 	jsonPath  = "/api/hello"
 	chainPath = "/api/chain" // the same behind a middleware that sets a header on the way out
@@ -255,7 +255,7 @@ func saveWorker(dir string, version int) {
 // response is the JSON of the Worker of this version.
 func response(version int) string { return fmt.Sprintf(`{"hello":"world","version":%d}`, version) }
 
-// workerdSide is workerd itself, which wrangler brings along, with the Worker as wrangler bundles it.
+// workerdSide is wrangler's workerd, with the Worker bundled by wrangler.
 func (b *bench) workerdSide(ctx context.Context, wrangler *side) (*side, error) {
 	command := wrangler.command("0")
 	modules := filepath.Dir(filepath.Dir(filepath.Dir(command[1])))

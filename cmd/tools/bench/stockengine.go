@@ -16,13 +16,13 @@ import (
 // stockModule is where npm puts the engine, from the repository.
 var stockModule = filepath.Join("runtime", "engine", "node_modules", "quickjs-wasi", "quickjs.wasm")
 
-// stockEngine is the JavaScript engine as its package has it, in wazero: without the counter, the hooks and the shorter ways
-// that runtime/engine/quickjspatch puts into it. Ratios to Node.js depend on the machine and on how much of a function its
-// compiler does away with; the engine that the runtime was designed around is their fixed point.
+// stockEngine is the unmodified JavaScript engine in wazero: without the counter, the hooks and the shortcuts of
+// runtime/engine/quickjspatch. Ratios to Node.js depend on the machine and on the optimizations of its compiler; the
+// unmodified engine is a fixed point.
 type stockEngine struct {
 	runtime wazero.Runtime
 	module  api.Module
-	text    uint32 // where code is written
+	text    uint32 // the address for code
 	spare   uint32 // a few words, the first a name
 }
 
@@ -129,7 +129,7 @@ func (u *stockEngine) call(ctx context.Context, name string, args ...uint64) (ui
 	return results[0], nil
 }
 
-// eval runs a script. Its value counts where it is an integer.
+// eval runs a script. It returns an integer value.
 func (u *stockEngine) eval(ctx context.Context, code string) (int32, error) {
 	memory := u.module.Memory()
 	if len(code) >= stockText || !memory.Write(u.text, append([]byte(code), 0)) || !memory.Write(u.spare, []byte("a\x00")) {
@@ -147,7 +147,7 @@ func (u *stockEngine) eval(ctx context.Context, code string) (int32, error) {
 	return int32(value), err //nolint:gosec // the half that an integer is in
 }
 
-// took is how many milliseconds a function of pure.mjs takes, once it ran.
+// took is the time of a function of pure.mjs after a first run, in milliseconds.
 func (u *stockEngine) took(ctx context.Context, name string, now func() time.Time) (float64, error) {
 	code := fmt.Sprintf("(([times, f]) => { for (let i = 0; i < times; i++) f(); return times; })(pures[%q])", name)
 	var values []float64

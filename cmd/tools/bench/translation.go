@@ -15,7 +15,7 @@ const inWazero = "pages, engine in wazero"
 
 const bareStart measure = "engine as Go, start with nothing kept, CPU"
 
-// translatedPages are the pages of both, and translated the functions of pure.mjs, with how many times as fast each must be.
+// translatedPages are the pages of both, and translated the functions of pure.mjs, with the required factor of speed.
 var (
 	translatedPages = []struct {
 		loadedPath
@@ -126,7 +126,7 @@ func (b *bench) turnTranslation(ctx context.Context, s *side) {
 	}
 }
 
-// medianTime is how many milliseconds a request takes the server, once it ran, divided by n.
+// medianTime is the server's median time for a request after a first one, in milliseconds, divided by n.
 func (b *bench) medianTime(ctx context.Context, srv *server, path string, n float64) float64 {
 	_, _, err := drain(ctx, srv.url+path)
 	check(err)

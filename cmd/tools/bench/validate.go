@@ -34,9 +34,9 @@ var validatePromises = []promise{
 
 const (
 	manifests = 1000
-	// sampled is how many processes of ajv-cli stand for a thousand.
+	// sampled is the number of processes of ajv-cli that represent a thousand.
 	sampled = 5
-	// starts is how often the process for one manifest is started in a round.
+	// starts is the number of starts for one manifest in a round.
 	starts = 10
 )
 

@@ -2,8 +2,8 @@
 //
 //	go run ./cmd/tools/crosscheck windows/amd64 linux/arm64
 //
-// It finds the errors of a compiler in our files, in a tenth of its time: dependencies are read for their declarations alone,
-// and nothing is compiled. `make release` compiles. It exits 1 where something does not fit, each error on a line of its own.
+// It finds the compile errors in our files in a tenth of a compiler's time: it reads only the declarations of dependencies,
+// and compiles nothing. `make release` compiles. It exits 1 on errors, and prints one a line.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // Package enginetest runs tests of Workers in each engine that a site may have.
 //
-// In goes the test of a table, out come a subtest for each engine, in which Workers of that engine start. A machine without workerd
-// skips its subtest, and fails it in CI. An engine is safe for concurrent use. For tests only.
+// In goes the test of a table, out come a subtest for each engine, in which Workers of that engine start. Without workerd its
+// subtest is skipped, or fails in CI. An engine is safe for concurrent use. For tests only.
 package enginetest
 
 import (
@@ -23,7 +23,7 @@ import (
 type Worker interface {
 	// Serve answers a request. An error is a *runtime.Error, and means that nothing was written.
 	Serve(w http.ResponseWriter, r *http.Request) (pagesruntime.Usage, error)
-	// Close waits for the requests under way until ctx ends, then frees all that the Worker held.
+	// Close waits for current requests until ctx ends, then frees all resources of the Worker.
 	Close(ctx context.Context)
 }
 
@@ -59,7 +59,7 @@ func (e *Engine) Start(t testing.TB, o pagesruntime.WorkerOptions) (Worker, erro
 	return w, nil
 }
 
-// MustStart is Start of code that can start.
+// MustStart is Start for valid code.
 func (e *Engine) MustStart(t testing.TB, o pagesruntime.WorkerOptions) Worker {
 	t.Helper()
 	w, err := e.Start(t, o)
@@ -84,7 +84,7 @@ func BuiltIn(t testing.TB) *Engine {
 	return &Engine{builtIn: rt}
 }
 
-// Workerd returns workerd, or ends a test that cannot have it.
+// Workerd returns workerd, or ends a test on a machine without it.
 func Workerd(t testing.TB) *Engine {
 	t.Helper()
 	return &Engine{program: Program(t)}
@@ -97,7 +97,7 @@ func Each(t *testing.T, test func(t *testing.T, e *Engine)) {
 	t.Run("workerd", func(t *testing.T) { test(t, Workerd(t)) })
 }
 
-// Program is the workerd of the tests: that of PAGES_WORKERD, or of testdata/sites/workerd. It ends a test that cannot have it.
+// Program is the workerd of the tests: that of PAGES_WORKERD, or of testdata/sites/workerd. It ends a test on a machine without it.
 func Program(t testing.TB) workerd.Program {
 	t.Helper()
 	if path := os.Getenv(workerd.Variable); path != "" {

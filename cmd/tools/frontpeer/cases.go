@@ -43,7 +43,7 @@ var rules = func() (all []string) {
 		"/app1/* /app/index.html 200", "/app2/* /index.html 200", "/a.txt/x /a.txt 302", "/both/x /both 301")
 }()
 
-// paths are the targets that both are asked for.
+// paths are the targets of the requests to both.
 func paths() (all []string) {
 	for _, name := range names {
 		name = strings.NewReplacer(" ", "%20", "é", "%C3%A9").Replace(name)
@@ -82,7 +82,7 @@ var listed = []struct {
 	{regexp.MustCompile(`/index(/|/index|/index.html)$`), "`/docs/index/` and the like"},
 }
 
-// rowOf returns the row that tells of a difference at a path, "" for none.
+// rowOf returns the row about a difference at a path, "" for none.
 func rowOf(path string) string {
 	for _, l := range listed {
 		if l.path.MatchString(path) {

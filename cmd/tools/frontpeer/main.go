@@ -1,10 +1,10 @@
-// Command frontpeer holds the answers of `pages dev` to those of `wrangler dev`, for the same static files and the same
+// Command frontpeer compares the responses of `pages dev` and `wrangler dev` for the same static files and the same
 // "_redirects": status, Location and body. Run it as
 //
 //	go run ./cmd/tools/frontpeer -pages bin/pages -wrangler PATH/node_modules/.bin/wrangler
 //
-// It prints each difference, with the row of runtime/DIFFERENCES.md that tells of it, and exits with 1 when one is in no row.
-// Traffic stays on this machine.
+// It prints each difference with its row in runtime/DIFFERENCES.md, and exits with 1 for a difference without a row. Traffic
+// stays on this machine.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// run compares the answers, and returns how many differ for no known reason.
+// run compares the responses, and returns the number of unknown differences.
 func run(ctx context.Context, pages, wrangler string, out io.Writer) (unknown int, err error) {
 	dir, err := os.MkdirTemp("", "frontpeer")
 	if err != nil {
@@ -84,7 +84,7 @@ func run(ctx context.Context, pages, wrangler string, out io.Writer) (unknown in
 	return unknown, nil
 }
 
-// start runs a server with a free port at the end of its arguments, and returns its address when it answers.
+// start runs a server with a free port at the end of its arguments, and returns its address once it responds.
 func start(ctx context.Context, dir, name string, args ...string) (address string, err error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -124,7 +124,7 @@ func start(ctx context.Context, dir, name string, args ...string) (address strin
 	return "", fmt.Errorf("%s does not answer at %s", name, address)
 }
 
-// ask sends a target as it is written, and returns what a visitor notices of the answer.
+// ask sends a target unchanged, and returns the visible parts of the response.
 func ask(ctx context.Context, address, path string) (string, error) {
 	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -148,7 +148,7 @@ func ask(ctx context.Context, address, path string) (string, error) {
 	}
 	text := strings.TrimSpace(string(body))
 	if r.StatusCode >= http.StatusBadRequest && !strings.HasPrefix(text, "file ") || r.StatusCode/100 == 3 {
-		text = "" // each has words of its own
+		text = "" // texts of errors differ
 	}
 	location := strings.TrimPrefix(r.Header.Get("Location"), "http://"+address)
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", r.StatusCode, location, text)), nil

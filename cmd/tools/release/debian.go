@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"crypto/md5" // dpkg checks files by it
+	"crypto/md5" // the checksum of dpkg
 	"fmt"
 	"strings"
 	"time"

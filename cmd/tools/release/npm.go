@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/npm"
 )
 
-// launcherName is the npm package that people install. It has one optional package per platform, of which npm installs the
-// one that fits.
+// launcherName is the npm package that people install. It has one optional package per platform; npm installs the matching
+// one.
 const launcherName = "pages-toolchain"
 
 // npmPackage is a package.json.
@@ -57,7 +57,7 @@ func (r *release) npmBinary(p platform, program []byte, extras []entry) error {
 	return r.npmPack(about, files)
 }
 
-// launcher writes the package that finds the program of the machine it is on, and has the bindings for Node.js.
+// launcher writes the package with the launcher and the bindings for Node.js.
 func (r *release) launcher(built []platform) error {
 	about := r.npmDescription(launcherName)
 	manifest, err := fs.ReadFile(npm.Files, "package.json")
@@ -94,7 +94,7 @@ func (r *release) launcher(built []platform) error {
 	return r.npmPack(about, files)
 }
 
-// npmPack writes a package as npm pack does: everything in a folder "package".
+// npmPack writes a package in the format of npm pack: everything in a folder "package".
 func (r *release) npmPack(about npmPackage, files []entry) error {
 	text, err := json.MarshalIndent(about, "", "  ")
 	if err != nil {

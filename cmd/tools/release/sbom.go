@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// The bill of materials is a document of SPDX 2.3: the Go modules that the linker says it took, and the npm packages that
-// the embedded artifacts are made of.
+// The bill of materials is a document of SPDX 2.3: the Go modules in the linker's build information, and the npm packages
+// of the embedded artifacts.
 
 type spdxDocument struct {
 	Version       string             `json:"spdxVersion"`
@@ -112,7 +112,7 @@ func material(name, version, locator, license string) spdxPackage {
 	}
 }
 
-// embeddedLicenses are the licences of packages of which only a part is embedded: of this one the data of ICU. NOTICES has more.
+// embeddedLicenses are the licences of packages that are embedded in part: here the data of ICU. NOTICES has more.
 var embeddedLicenses = map[string]string{"@napi-rs/canvas-win32-x64-msvc": "Unicode-3.0"}
 
 // npmMaterials are the packages that the lock files of the embedded artifacts name.

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/processgroup"
 )
 
-// longest is how long a run may take: one that takes longer hangs.
+// longest bounds the time of a run: a longer one hangs.
 const longest = 90 * time.Minute
 
 // job is one run of go test.
@@ -26,7 +26,7 @@ type job struct {
 	environ          []string
 }
 
-// verdict is how a job ended.
+// verdict is the outcome of a job.
 type verdict string
 
 const (
@@ -36,22 +36,22 @@ const (
 	stopped verdict = "stopped" // soak was interrupted
 )
 
-// result is a job that has run.
+// result is a finished job.
 type result struct {
 	job
 
 	verdict verdict
 	took    time.Duration
-	log     string // the file with all that it printed
-	why     string // it was skipped
+	log     string // the file with its output
+	why     string // the reason for skipping it
 	tests   int    // that passed
-	timeUp  bool   // a fuzzer had nothing to say but that its time was up
+	timeUp  bool   // a fuzzer's only failure was the end of its time
 }
 
-// endTime is how long go test may take to end, once it is asked to.
+// endTime bounds the time of go test after an interrupt.
 const endTime = 20 * time.Second
 
-// command is the job as one types it.
+// command is the command line of the job.
 func (j job) command() string {
 	words := append(slices.Clone(j.environ), "go", "test")
 	for _, arg := range j.args {
@@ -101,8 +101,8 @@ func (j job) run(ctx context.Context, file string) result {
 	return r
 }
 
-// read takes go test's lines of JSON apart: the text, package by package, how many tests passed, and why one was skipped. A
-// fuzzer whose time is up while an input is made smaller fails with nothing but the end of its context, which is no finding.
+// read parses go test's lines of JSON: the text by package, the number of passed tests, and the reason of a skip. A fuzzer
+// whose time ends while it minimizes an input fails only with the end of its context, which is not a finding.
 func (r *result) read(out []byte) (text []byte) {
 	last := "" // last line of the running test
 	found := false
@@ -137,7 +137,7 @@ func (r *result) read(out []byte) (text []byte) {
 	return text
 }
 
-// end returns the part of a file for the summary: the failed tests and the last lines, at most so many of each.
+// end returns the part of a file for the summary: the failed tests and the last lines, with a bound for each.
 func end(file string, lines int) []string {
 	f, err := os.Open(file)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command soak runs for an hour the tests that `make test` has no time for, and prints one summary at the end: the jobs, their times, and
-// the failures:
+// Command soak runs for an hour the tests that are too long for `make test`, and prints one summary at the end: the jobs, their times,
+// and the failures:
 //
 //	fuzz   every fuzzer of the module, each for its part of a sixth of the time
 //	tests  every test that does more under PAGES_SOAK: servers and commands that are
@@ -8,8 +8,8 @@
 //	race   the tests of every package under the race detector, once, and over and over
 //	       until the time is up
 //
-// It finds them in the source. A failure does not keep the rest from running. The output of a run is in a file of its own
-// below --logs, which the summary names; summary.txt is there too.
+// It finds them in the source. A failure does not stop the rest. The output of a run is in a file of its own below
+// --logs, which the summary names; summary.txt is there too.
 //
 // Standard output is the summary, standard error the progress. Exit code 0 when nothing failed, 1 when something did, 2 for
 // wrong usage, 130 when it was interrupted, after the summary of the finished jobs.
@@ -102,16 +102,16 @@ type soak struct {
 }
 
 const (
-	fuzzShare = 6               // fuzzers get one part in so many of the time, and take as much again to begin
+	fuzzShare = 6               // the divisor of the time for fuzzers, which need as much again to start
 	leastFuzz = 5 * time.Second // a fuzzer's part, at least
-	// gateFuzzer looks for ways past the members gate. It gets as much time as all others together: ten minutes of an hour.
+	// gateFuzzer looks for ways past the members gate. It gets as much time as all other fuzzers together: ten minutes of an hour.
 	gateFuzzer = "FuzzGate"
-	// minimizing is how long an input that reached new code is made smaller. Go's own minute for each leaves most fuzzers no
-	// time to look for others.
+	// minimizing bounds the time for minimizing an input that reached new code. Go's default of a minute leaves most fuzzers
+	// no time for other inputs.
 	minimizing = time.Second
 )
 
-// all runs the parts. An error is of the source or the disk, not of a test.
+// all runs the parts. An error is about the source or the disk, not a test.
 func (s *soak) all(ctx context.Context, wanted []string) error {
 	packages, err := testPackages(".")
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *soak) fuzz(ctx context.Context, packages []testPackage) {
 	}
 }
 
-// fuzzTime returns the time of a fuzzer, where each has a part.
+// fuzzTime returns the time of each fuzzer.
 func (s *soak) fuzzTime(name string, each time.Duration) time.Duration {
 	if name == gateFuzzer {
 		return max(each, (s.budget / fuzzShare).Round(time.Second))
@@ -164,7 +164,7 @@ func (s *soak) fuzzTime(name string, each time.Duration) time.Duration {
 	return each
 }
 
-// tests runs every test that does more under the variable, each by itself, so that one that hangs or panics ends no other.
+// tests runs every test that does more under the variable in its own process, so that a hang or panic affects no other.
 func (s *soak) tests(ctx context.Context, packages []testPackage) {
 	for _, p := range packages {
 		for _, name := range p.soaks {
@@ -176,7 +176,7 @@ func (s *soak) tests(ctx context.Context, packages []testPackage) {
 	}
 }
 
-// unraced leaves the race detector out of the translation of quickjs.wasm, as make race does.
+// unraced excludes the translation of quickjs.wasm from the race detector, like make race.
 const unraced = "-gcflags=github.com/pages-toolchain/pages/runtime/engine/quickjs=-race=false -d=checkptr=0"
 
 // race runs the tests of all packages under the race detector, several packages at once, round after round until the time is

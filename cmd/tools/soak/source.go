@@ -12,14 +12,14 @@ import (
 
 const (
 	variable = "PAGES_SOAK" // makes a test do more
-	long     = "PAGES_LONG" // makes a test run that make test leaves out
+	long     = "PAGES_LONG" // runs the tests that make test skips
 )
 
 // testPackage is a package with tests.
 type testPackage struct {
 	path    string // "./runtime/web", as go test takes it; "." is the root
 	fuzzers []string
-	soaks   []string // tests that look at the variable
+	soaks   []string // tests that read the variable
 }
 
 // testPackages reads the packages below root, in the order of their paths.
@@ -48,7 +48,7 @@ func testPackages(root string) (list []testPackage, err error) {
 // function is a function of a package's tests.
 type function struct {
 	looks bool            // it names the variable itself
-	names map[string]bool // all that it mentions
+	names map[string]bool // all names in it
 }
 
 // testFunctions are the functions of a folder's tests by their names.
@@ -87,7 +87,7 @@ func inspect(body *ast.BlockStmt) *function {
 }
 
 func packageOf(path string, functions map[string]*function) testPackage {
-	// A function that calls one which looks at the variable looks at it too.
+	// A function that calls a reader of the variable is a reader, too.
 	for again := true; again; {
 		again = false
 		for _, f := range functions {

@@ -50,7 +50,7 @@ func (s *soak) lines() (list []*line) {
 	return list
 }
 
-// verdict is the worst of the jobs'.
+// verdict is the worst verdict of the jobs.
 func (l *line) verdict() string {
 	switch {
 	case l.ended[broke] > 0:
@@ -105,7 +105,7 @@ func shorten(text string) string {
 	return text
 }
 
-// revision is the commit that is checked out, as git describes it.
+// revision is git's description of the current commit.
 func revision() string {
 	out, err := exec.Command("git", "describe", "--always", "--dirty").Output() //nolint:noctx // it takes a moment
 	if err != nil {

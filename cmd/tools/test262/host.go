@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// longestTest is the CPU time that a test may take.
+// longestTest bounds the CPU time of a test.
 const longestTest = 30 * time.Second
 
 // hostCode ends the script that an isolate begins with. It defines the functions of a host of test262; a test that needs another
@@ -32,7 +32,7 @@ var $262 = {
 });
 `
 
-// host runs tests in isolates of the engine, and those that its workers cover in them.
+// host runs tests in isolates of the engine, or in Workers for the tests that its workers cover.
 type host struct {
 	engine *engine.Engine
 	suite  *suite
@@ -43,7 +43,7 @@ type host struct {
 	images map[string]*engine.Image // by setup
 }
 
-// mode is how the code of a test is run.
+// mode is the way to run the code of a test.
 type mode string
 
 const (
@@ -52,7 +52,7 @@ const (
 	asModule mode = "module"
 )
 
-// modes are those that a test asks for.
+// modes returns the modes that a test requires.
 func (t testFile) modes() []mode {
 	switch {
 	case t.flag("module"):
@@ -130,7 +130,7 @@ func (h *host) run(ctx context.Context, t testFile, m mode) (failed, err error) 
 	return h.completed(isolate, scope), nil
 }
 
-// negative is why a test that must fail does not fail as it must.
+// negative returns the reason why a negative test does not fail as required.
 func (t testFile) negative(thrown error) error {
 	exception, ok := errors.AsType[*engine.Error](thrown)
 	switch {
@@ -144,7 +144,7 @@ func (t testFile) negative(thrown error) error {
 	return nil
 }
 
-// completed is why an asynchronous test has not printed that it is complete.
+// completed returns the reason why an asynchronous test has not reported its completion.
 func (h *host) completed(isolate *engine.Isolate, scope *engine.Scope) error {
 	var printed []string
 	err := isolate.Do(scope, func(vm *engine.VM) error {

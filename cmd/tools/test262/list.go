@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// reason is why some tests fail.
+// reason is the reason why some tests fail.
 type reason struct {
 	text     string
 	patterns []string
 	count    int
 }
 
-// list is the reasons of a file. A line that begins with "# " is one; the lines below it are the tests that fail for it: a
-// file of the suite, a folder with a slash at its end, or a prefix of the path and a star. The first line that fits
-// counts. Text before the first reason is for readers.
+// list is the reasons of a file. A line that begins with "# " is a reason; the lines below it are its tests: a file of the
+// suite, a folder with a slash at its end, or a prefix of the path and a star. The first matching line counts. Text before
+// the first reason is ignored.
 type list struct {
 	reasons []*reason
 	exact   map[string]*reason

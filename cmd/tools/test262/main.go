@@ -1,13 +1,13 @@
-// Command test262 runs a checkout of test262, the test suite of ECMA-262 and ECMA-402, in the engine as Workers have it. Tests
-// run in an isolate of their own, those of Intl and Atomics, which the engine has from JavaScript around it, at the top level of
-// a Worker of their own.
+// Command test262 runs a checkout of test262, the test suite of ECMA-262 and ECMA-402, in the engine of Workers. Each test runs
+// in its own isolate; tests of Intl and Atomics, which JavaScript around the engine provides, run at the top level of their own
+// Worker.
 //
-// A list says which tests fail, and why. The program prints those that fail without being listed, and those that are listed
-// and pass, and ends with 1 if there are any.
+// A list has the tests that fail, with the reasons. The program prints unlisted failures and listed tests that pass, and
+// ends with 1 if there are any.
 //
 //	go run ./cmd/tools/test262 --suite FOLDER [--list FILE] [--under built-ins/Array] [--failures FILE]
 //
-// Exit code 0 when all went as listed, 1 when not, 2 for wrong usage or a suite that cannot be read.
+// Exit code 0 when the results match the list, 1 when not, 2 for wrong usage or an unreadable suite.
 package main
 
 import (
@@ -121,7 +121,7 @@ func (o options) all(ctx context.Context, stdout, stderr io.Writer) (asListed bo
 	return known.report(stdout, outcomes), nil
 }
 
-// progressStep is how many tests there are between two lines of progress.
+// progressStep is the number of tests between two lines of progress.
 const progressStep = 5000
 
 // tests runs tests, as many at a time as there are processors.

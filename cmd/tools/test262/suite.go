@@ -63,7 +63,7 @@ func openSuite(root string) (*suite, error) {
 	return s, nil
 }
 
-// tests are the paths of the tests below folder, which is relative to test/, in order. Files of test modules are none.
+// tests are the paths of the tests below folder, which is relative to test/, in order. Files of test modules do not count.
 func (s *suite) tests(folder string) (paths []string, err error) {
 	below := filepath.Join(s.root, "test", filepath.FromSlash(folder))
 	err = filepath.WalkDir(below, func(name string, entry fs.DirEntry, err error) error {
@@ -134,7 +134,7 @@ func (s *suite) modules(t testFile) (map[string]string, error) {
 			text, err := os.ReadFile(filepath.Join(s.root, filepath.FromSlash(path.Join(folder, relative))))
 			switch {
 			case errors.Is(err, fs.ErrNotExist), err != nil && !isFile(s.root, path.Join(folder, relative)):
-				continue // a test of a module that is not there
+				continue // a test of a missing module
 			case err != nil:
 				return err
 			}

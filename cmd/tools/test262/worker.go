@@ -17,7 +17,7 @@ type workers struct {
 	suite   *suite
 }
 
-// workerCode is the module of a Worker that is a test: its code, with the code before it, and whether it says when it is complete.
+// workerCode is the module of a Worker for a test: its setup, its code, and a report of its completion.
 const workerCode = `
 const printed = [];
 globalThis.print = (text) => { printed.push(String(text)); };
@@ -35,12 +35,13 @@ if (%t) {
 export default { fetch() { return new Response(); } };
 `
 
-// covers reports whether a test runs in a Worker: those of globals that the engine does not have.
+// covers reports whether a test runs in a Worker: tests of globals that the bare engine lacks.
 func (w *workers) covers(t testFile) bool {
 	return strings.HasPrefix(t.path, "test/built-ins/Atomics/") || strings.HasPrefix(t.path, "test/intl402/")
 }
 
-// run runs the test in one mode. The first error is why it fails, the second one of this program.
+// run runs the test in one mode. The first error is the reason for its failure, the second an error of this
+// program.
 func (w *workers) run(ctx context.Context, t testFile, m mode) (failed, err error) {
 	setup, err := w.suite.setup(t)
 	if err != nil {

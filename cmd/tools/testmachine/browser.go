@@ -12,11 +12,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// starts is how often a browser is started: now and then Chromium ends before it listens.
+// starts bounds the attempts to start a browser: Chromium sometimes ends before it listens.
 const starts = 3
 
-// Browser starts a Chromium that ends with the test, and gives the context of its first tab. t fails where there is none, or
-// where it does not start.
+// Browser starts a Chromium that ends with the test, and gives the context of its first tab. It fails t if Chromium is
+// missing or does not start.
 func Browser(t testing.TB) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -43,8 +43,8 @@ func Browser(t testing.TB) context.Context {
 	}
 }
 
-// Until waits until a JavaScript expression is true, across reloads, and fails after limit. A page that is being replaced has nothing
-// to evaluate in, and is asked again.
+// Until waits until a JavaScript expression is true, across reloads, and fails after limit. While a page is being replaced,
+// evaluation fails and is retried.
 func Until(expression string, limit time.Duration) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		bounded, cancel := context.WithTimeout(ctx, limit)

@@ -15,8 +15,8 @@ type Disk struct {
 	t   *testing.T
 }
 
-// OwnDisk mounts a disk of a size such as "16m". It runs the test once more for that, in a process that alone sees its mounts;
-// in the other one it is nil, and the test has its result.
+// OwnDisk mounts a disk of a size such as "16m". It runs the test again for that, in a process with private mounts; in the
+// parent it returns nil after the test has its result.
 func OwnDisk(t *testing.T, size string) *Disk {
 	t.Helper()
 	attributes := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
@@ -57,7 +57,7 @@ func (d *Disk) Fill() {
 	}
 }
 
-// Empty gives the room back that Fill took.
+// Empty frees the space that Fill took.
 func (d *Disk) Empty() {
 	d.t.Helper()
 	if err := os.Remove(d.ballast()); err != nil {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OwnNetwork reports whether this is a process whose network is loopback alone, with a further IPv4 address. It runs the test once
-// more for that; in the other process the test has its result.
+// OwnNetwork reports whether this is a process whose network is loopback alone, with a further IPv4 address. It runs the test
+// again in such a process; in the parent it returns false after the test has its result.
 func OwnNetwork(t *testing.T, address netip.Addr) bool {
 	t.Helper()
 	attributes := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}

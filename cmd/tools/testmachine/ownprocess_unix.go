@@ -16,8 +16,8 @@ import (
 // alone is the variable that names the test to the process that InOwnProcess starts.
 const alone = "PAGES_TEST_ALONE"
 
-// InOwnProcess runs the test that calls it once more, in a process of its own with the attributes, and reports whether this is
-// that process. In the other one the test has its result when InOwnProcess returns.
+// InOwnProcess runs the calling test again, in a new process with the attributes, and reports whether this is that process. In
+// the parent, the test has its result when InOwnProcess returns.
 func InOwnProcess(t *testing.T, attributes *syscall.SysProcAttr) bool {
 	t.Helper()
 	if os.Getenv(alone) == t.Name() {

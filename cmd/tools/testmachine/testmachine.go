@@ -1,7 +1,7 @@
-// Package testmachine gives tests resources that not every machine has: mounts and a full disk of their own, programs that
-// make system calls fail. A test that the machine cannot run is skipped, and fails in CI, where PAGES_CI is set. It also skips tests that
-// take too long for make test (Long) or need no race detector (Unraced), waits for conditions (Await), and has a Buffer for programs that
-// run beside a test. For tests only.
+// Package testmachine gives tests resources that not every machine has: mounts and a full disk of their own, programs that make system
+// calls fail. A test that the machine cannot run is skipped, and fails in CI, where PAGES_CI is set. It also skips tests that are too
+// long for make test (Long) or useless under the race detector (Unraced), waits for conditions (Await), and has a Buffer for programs
+// that run beside a test. For tests only.
 package testmachine
 
 import (
@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Variable says, when it is set, that the machine must have all that tests need.
+// Variable, if set, makes a test fail when the machine lacks a requirement.
 const Variable = "PAGES_CI"
 
-// LongVariable says, when it is set, that long tests run too.
+// LongVariable, if set, enables long tests.
 const LongVariable = "PAGES_LONG"
 
 // Long ends a test that takes too long for make test. `make check` and `make soak` set the variable; `make long` finds the
@@ -28,8 +28,8 @@ func Long(t testing.TB) {
 // Raced reports whether the tests have the race detector.
 func Raced() bool { return raced }
 
-// Unraced ends a test that the race detector sees nothing in, or takes minutes for, under it and -short together, as in make
-// check. Without the detector it ends none: make test runs them all. make soak runs them with the detector.
+// Unraced skips a test under the race detector with -short, as in make check, because the detector cannot find anything or
+// takes minutes. make test runs the test without the detector, make soak with it.
 func Unraced(t testing.TB) {
 	t.Helper()
 	if raced && testing.Short() {
@@ -37,11 +37,10 @@ func Unraced(t testing.TB) {
 	}
 }
 
-// awaitTime bounds Await: no machine is so busy.
+// awaitTime bounds Await, with room for a busy machine.
 const awaitTime = 30 * time.Second
 
-// Await waits until a condition holds, and ends the test where it does not within half a minute. what names the condition in words:
-// "process 7 ends".
+// Await waits until a condition holds, and ends the test after half a minute. what describes the condition: "process 7 ends".
 func Await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	timeout := time.After(awaitTime)
@@ -68,12 +67,12 @@ func Lacks(t testing.TB, what string, err error) {
 	t.Skipf("not tested here: this machine lacks %s", what)
 }
 
-// Link makes a symbolic link, or ends the test where there are none, or not for everyone as on Windows.
+// Link makes a symbolic link, or ends the test on a system that has none or restricts them, like Windows.
 func Link(t testing.TB, target, name string) {
 	t.Helper()
 	err := os.Symlink(target, name)
 	if err == nil {
-		_, err = os.Lstat(name) // Wine says that it made one
+		_, err = os.Lstat(name) // Wine reports success without making one
 	}
 	if err != nil {
 		Lacks(t, "symbolic links", err)

@@ -1,10 +1,10 @@
 // Package archive reads the archives that sites are imported from, zip and gzipped tar, without trust.
 //
-// In go the bytes of an archive (Read); out comes each regular file, whole, with its name in the archive. An archive that
-// is damaged, that two readers could read differently, or that would expand beyond the limits is refused with a
-// *bundle.FaultError. Nothing is extracted to a file system.
+// In go the bytes of an archive (Read); out comes each regular file, whole, with its name in the archive. A damaged or
+// ambiguous archive, or one that would exceed the limits, is refused with a *bundle.FaultError. Nothing is written to a
+// file system.
 //
-// Names must be text; other rules for names are the caller's. Archives in archives are files. The package keeps no state.
+// Names must be text; the caller applies other rules for names. Nested archives are plain files. The package keeps no state.
 package archive
 
 import (
@@ -18,7 +18,7 @@ import (
 // Kind is the form of an archive.
 type Kind int
 
-// The forms.
+// The forms of archives.
 const (
 	Zip Kind = iota
 	TarGzip

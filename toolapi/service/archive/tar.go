@@ -84,8 +84,8 @@ func readTar(plain *tarStream, m *meter, each Each) error {
 		plain.zeros = 0
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			// The reader does not need the mark at the end of a tar, which is longer than the zeros after a file's last block. But
-			// without it, the output of a tar that failed halfway would publish half a site.
+			// The reader does not need the end mark of a tar, which is longer than the zeros after a file's last block. But
+			// without this check, the output of a tar that failed halfway would publish half a site.
 			const block = 512
 			if plain.zeros < block {
 				return invalid("The archive's tar was cut off before its end.")

@@ -138,7 +138,7 @@ func findDirectory(r io.ReaderAt, size int64) (directory littleEndian, start int
 			return nil, 0, 0, err
 		}
 		if locator.u32(0) == locator64Signature {
-			// This form is for more than can be imported; the refusal says of what, if it is entries.
+			// Only archives over the limits need this form; the refusal names the number of entries if they are too many.
 			offset := int64(binary.LittleEndian.Uint64(locator[8:]) & math.MaxInt64) //nolint:gosec // masked
 			end, err := readPart(r, size, offset, 56)
 			if err == nil && binary.LittleEndian.Uint64(end[32:]) > toolapi.MaxFiles {
@@ -314,7 +314,7 @@ func (e record) expand(packed *io.SectionReader) ([]byte, error) {
 	source := bufio.NewReader(packed)
 	var plain io.Reader = source
 	if e.method == deflated {
-		plain = flate.NewReader(source) // takes no byte more than it needs
+		plain = flate.NewReader(source) // reads no byte beyond the end
 	}
 	var contents bytes.Buffer
 	n, err := io.Copy(&contents, io.LimitReader(plain, e.size+1))

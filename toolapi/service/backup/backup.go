@@ -1,12 +1,12 @@
 // Package backup writes the data folder of a running service into one file, and restores a data folder from such a file.
 //
-// In go a folder and the name of a file; out comes a tar archive, whole or not at all. All databases (*.db) are as they were
-// at one moment; files beside them, which a service never changes once they have their name, are copied after that, so that
-// the archive has every file that a database names. Its last entry lists every file with its size and SHA-256. Restore
-// checks all of them and the databases before it makes the folder.
+// In go a folder and the name of a file; out comes a tar archive, whole or not at all. All databases (*.db) are one
+// consistent snapshot. Other files, which a service never changes once they have their name, are copied later, so that the
+// archive has every file that a database names. Its last entry lists every file with its size and SHA-256. Restore checks
+// all of them and the databases before it makes the folder.
 //
-// Errors are ordinary ones, but *ExistsError for an existing target and *DamagedError for a damaged archive. An archive
-// holds everything, keys of secrets included: only its owner can read it.
+// Errors are *ExistsError for an existing target, *DamagedError for a damaged archive, or ordinary ones. An archive
+// includes the keys of secrets: only its owner can read it.
 package backup
 
 import (
@@ -28,12 +28,12 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// ExistsError says that the target exists.
+// ExistsError means that the target exists.
 type ExistsError struct{ Path string }
 
 func (e *ExistsError) Error() string { return fmt.Sprintf("%q already exists", e.Path) }
 
-// DamagedError says how an archive is damaged.
+// DamagedError describes the damage of an archive.
 type DamagedError struct{ What string }
 
 func (e *DamagedError) Error() string { return "the backup is damaged: " + e.What }
@@ -102,7 +102,7 @@ func Write(ctx context.Context, dir, file string, now time.Time) (sum Summary, e
 	if err := errors.Join(out.Sync(), out.Close()); err != nil {
 		return sum, err
 	}
-	if err := os.Link(out.Name(), file); errors.Is(err, fs.ErrExist) { // unlike a rename, never over another
+	if err := os.Link(out.Name(), file); errors.Is(err, fs.ErrExist) { // unlike a rename, it never replaces a file
 		return sum, &ExistsError{file}
 	} else if err == nil {
 		err = os.Remove(out.Name())
@@ -185,7 +185,7 @@ func (w *writer) walk(dir, except string) (databases, files []string, err error)
 	return databases, files, err
 }
 
-// isTransient reports whether a file is a lock, temporary, or SQLite's beside an open database.
+// isTransient reports whether a file is a lock, temporary, or SQLite's file beside an open database.
 func isTransient(name string) bool {
 	return strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") ||
 		strings.HasSuffix(name, "-journal") || strings.HasSuffix(name, ".tmp")

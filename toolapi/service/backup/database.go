@@ -17,11 +17,11 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file copies databases that are in use. Their views begin at one moment, when no writer is between two of them; the
-// copying comes after.
+// This file copies databases in use. It opens the read transactions of all databases while no writer runs, and copies
+// afterwards.
 
-// freeze begins views of databases at one moment. The caller closes the views, also after an error. The deepest in the folder
-// are locked first: a publish locks the database of its site, and then that of the service.
+// freeze opens consistent views of all databases. The caller closes the views, even after an error. It locks the deepest in
+// the folder first: a publish locks the database of its site, and then that of the service.
 func (w *writer) freeze(dir string, names []string) (views []*view, err error) {
 	depth := func(name string) int { return strings.Count(name, string(filepath.Separator)) }
 	slices.SortStableFunc(names, func(a, b string) int { return depth(b) - depth(a) })
@@ -89,14 +89,14 @@ func (w *writer) databases(names []string, views []*view) (err error) {
 	return nil
 }
 
-// view is a database as it was at one moment.
+// view is a snapshot of a database.
 type view struct {
 	locking, reading *sql.DB
-	held             *sql.Conn // keeps writers away, until the views of all databases have begun
+	held             *sql.Conn // blocks writers until all views are open
 	seen             *sql.Conn // reads
 }
 
-// lock keeps writers away from a database.
+// lock blocks the writers of a database.
 func lock(ctx context.Context, path string) (*view, error) {
 	v := &view{}
 	var err error
@@ -112,8 +112,8 @@ func lock(ctx context.Context, path string) (*view, error) {
 	if v.seen, err = v.reading.Conn(ctx); err != nil {
 		return v, err
 	}
-	// A busy service writes nearly all the time, and SQLite's own busy handler tries ten times a second: too seldom to come in
-	// between two writes.
+	// A busy service writes nearly all the time, and SQLite's own busy handler tries only ten times a second: too rarely to
+	// get a turn between two writes.
 	const (
 		timeout = time.Minute
 		pause   = 2 * time.Millisecond

@@ -1,13 +1,14 @@
 // Package blob keeps files by the SHA-256 of their bytes, in a folder for each workspace.
 //
-// In go a hash, a size and a reader (Space.Put); the blob exists only when all its bytes were read, match both, and are on
-// disk. Its name is durable once Sync has returned: after a loss of power a blob that was not synced is whole or absent,
-// never wrong. No text of a client is part of a file name.
+// In go a hash, a size and a reader (Space.Put); the blob exists once all its bytes were read, match both, and are on
+// disk. Its name is durable after Sync: after a loss of power an unsynced blob is complete or absent, never wrong. No text
+// of a client is part of a file name.
 //
 // Errors are *MismatchError for bytes that differ from the announced ones, ErrFull for a full disk, the reader's own, or
-// those of the file system. After a failed fsync the state on disk is unknown: the store then puts nothing (ErrBroken).
+// those of the file system. After a failed fsync the state on disk is unknown, and the store refuses every Put
+// (ErrBroken).
 //
-// A Store is safe for concurrent use by one process. It does not know the references to a blob: Collect asks its caller.
+// A Store is safe for concurrent use by one process. It does not know the references to a blob; the caller of Collect provides them.
 package blob
 
 import (
@@ -37,7 +38,7 @@ type Store struct {
 
 	mu     sync.Mutex
 	opened map[int64]*Space
-	using  sync.RWMutex // held for writing while blobs are collected
+	using  sync.RWMutex // write-locked during a collection
 }
 
 // Space is the blobs of one workspace.
@@ -49,21 +50,21 @@ type Space struct {
 	watched [1 << 8]*watched // its folders; nil for those that are not
 
 	mu     sync.Mutex
-	made   [1 << 8]bool   // folders that are there
+	made   [1 << 8]bool   // existing folders
 	above  bool           // the names of the folders are on disk
 	synced [1 << 8]bool   // folders whose names are on disk
-	pinned map[string]int // blobs that are in use and not referred to yet
+	pinned map[string]int // blobs in use without a reference yet
 }
 
-// ErrFull says that the disk is full.
+// ErrFull means that the disk is full.
 var ErrFull = errors.New("the disk is full")
 
-// ErrBroken says that an fsync failed before.
+// ErrBroken means that an earlier fsync failed.
 var ErrBroken = errors.New("a write did not reach the disk: restart the service")
 
-// MismatchError says that bytes differ from the announced ones.
+// MismatchError means that bytes differ from the announced ones.
 type MismatchError struct {
-	// Size is true when there are too few or too many; else the hash differs.
+	// Size is true for a wrong number of bytes; else the hash differs.
 	Size bool
 }
 
@@ -81,7 +82,7 @@ const (
 )
 
 // Open opens the store in a folder, which it makes when it is missing, and removes the unfinished files of an earlier process.
-// failed is called with the error of an fsync, if it is not nil.
+// It calls failed, unless nil, with the error of a failed fsync.
 func Open(dir string, failed func(error)) (*Store, error) {
 	s := &Store{dir: dir, failed: failed, opened: map[int64]*Space{}}
 	unfinished := filepath.Join(dir, incomingFolder)
@@ -120,7 +121,7 @@ func (w *Space) Path(sum string) string {
 	return w.dir + string(filepath.Separator) + sum[:2] + string(filepath.Separator) + sum[2:]
 }
 
-// validSum reports whether a hash has the form of one.
+// validSum reports whether a hash is well-formed.
 func validSum(sum string) bool {
 	if len(sum) != hex.EncodedLen(sha256.Size) {
 		return false
@@ -140,8 +141,7 @@ var hexDigit = func() (is [1 << 8]bool) {
 	return is
 }()
 
-// Has reports whether the blob exists, with that size. A file of another size counts as missing, and Put replaces it by the
-// bytes that have the hash.
+// Has reports whether the blob exists, with that size. A file of another size counts as missing; Put replaces it.
 func (w *Space) Has(sum string, size int64) bool {
 	if !validSum(sum) {
 		return false
@@ -150,8 +150,8 @@ func (w *Space) Has(sum string, size int64) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
 }
 
-// Put reads a blob to its end and stores it. It reports whether the blob existed: then the bytes are checked all the same,
-// and nothing is written.
+// Put reads a blob to its end and stores it. It reports whether the blob existed: then it checks the bytes but writes
+// nothing.
 func (w *Space) Put(sum string, size int64, r io.Reader) (had bool, err error) {
 	if !validSum(sum) {
 		return false, &MismatchError{}
@@ -214,8 +214,8 @@ func check(to io.Writer, sum string, size int64, r io.Reader) error {
 	return nil
 }
 
-// Sync is fsync. A failure, but for a full disk, is ErrBroken and must not be tried again: the kernel may have dropped the
-// pages and succeed the next time.
+// Sync is fsync. A failure other than a full disk is ErrBroken and must not be retried: the kernel may have dropped the
+// pages, and a second fsync could succeed.
 func Sync(f *os.File) error {
 	err := f.Sync()
 	if err != nil && !errors.Is(err, syscall.ENOSPC) {
@@ -256,13 +256,13 @@ func wrapFull(err error) error {
 	return err
 }
 
-// nameDraft gives a whole file the name of its blob.
+// nameDraft gives a complete file the name of its blob.
 func (w *Space) nameDraft(d *draft, sum string, size int64) error {
 	if err := w.makeFolder(sum); err != nil {
 		return err
 	}
 	if err := d.name(w.Path(sum)); err != nil {
-		// Windows does not replace a file that is being read; it has the same bytes.
+		// Windows does not replace a file that is open; it has the same bytes anyway.
 		if w.Has(sum, size) {
 			return nil
 		}
@@ -324,7 +324,7 @@ func (w *Space) Sync(sums []string) error {
 	if len(due) == 0 {
 		return nil
 	}
-	// Side by side, since the file system commits concurrent syncs together.
+	// In parallel, since the file system commits concurrent syncs together.
 	const together = 8
 	var wg sync.WaitGroup
 	errs := make([]error, together)
@@ -352,7 +352,7 @@ func (w *Space) Sync(sums []string) error {
 
 func (s *Store) syncDir(name string) error { return SyncFolder(name, s.sync) }
 
-// Open opens a blob for reading, which does not keep it from being collected.
+// Open opens a blob for reading. An open blob can still be collected.
 func (w *Space) Open(sum string) (*os.File, error) {
 	if !validSum(sum) {
 		return nil, fs.ErrNotExist
@@ -372,7 +372,7 @@ func (w *Space) Verify(sum string, size int64) error {
 	return errors.Join(check(io.Discard, sum, size, f), f.Close())
 }
 
-// IsFull reports whether an error says that the disk is full.
+// IsFull reports whether an error means a full disk.
 func IsFull(err error) bool {
 	return errors.Is(err, ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
@@ -384,7 +384,7 @@ func Look(dir string) *Store {
 	return s
 }
 
-// Holds reports whether there is a blob in a folder, of any workspace.
+// Holds reports whether a folder has a blob of any workspace.
 func Holds(dir string) (held bool, err error) {
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -403,7 +403,7 @@ func Holds(dir string) (held bool, err error) {
 	return held, err
 }
 
-// SetAside moves a blob to the store's folder "damaged", so that it is missing and can be put again.
+// SetAside moves a blob to the store's folder "damaged", so that it can be stored again.
 func (w *Space) SetAside(sum string) error {
 	if !validSum(sum) {
 		return fs.ErrNotExist

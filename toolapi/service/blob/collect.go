@@ -7,14 +7,14 @@ import (
 	"strconv"
 )
 
-// Use runs do while no blob is collected: blobs that it finds, and refers to before it returns, stay.
+// Use runs do without a concurrent collection: blobs that do finds, and adds references to, stay.
 func (s *Store) Use(do func() error) error {
 	s.using.RLock()
 	defer s.using.RUnlock()
 	return do()
 }
 
-// Pin keeps a blob from being collected until release, whether anything refers to it or not.
+// Pin protects a blob from collection until release, even without references.
 func (w *Space) Pin(sum string) (release func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -28,8 +28,8 @@ func (w *Space) Pin(sum string) (release func()) {
 	}
 }
 
-// Collect removes blobs that nothing refers to, folder by folder. It calls wanted with the blobs of a folder of a workspace,
-// which removes those that something refers to from sums. It returns the number of removed blobs.
+// Collect removes blobs without references, folder by folder. It calls wanted with the blobs of each folder; wanted deletes
+// those with references from sums. Collect returns the number of removed blobs.
 func (s *Store) Collect(wanted func(workspace int64, sums map[string]bool) error) (removed int, err error) {
 	spaces, err := os.ReadDir(s.dir)
 	if err != nil {

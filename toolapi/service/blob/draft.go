@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// draft is a blob that is being written. Where the system can, it is in the blob's folder and has no name until it is
-// whole: nothing of it is left when the process ends, and drafts wait neither for each other in one folder nor for the lock
-// that renames between folders share. Elsewhere it is in the folder for unfinished files.
+// draft is a blob during its write. If the system supports it, it has no name in the blob's folder until it is complete: a
+// killed process leaves nothing, and drafts wait neither for each other in one folder nor for the lock that renames between
+// folders share. Otherwise it is in the folder for unfinished files.
 type draft struct {
 	store  *Store
 	file   *os.File

@@ -13,8 +13,8 @@ type Blob struct {
 	Size   int64
 }
 
-// Missing returns those of a list, sorted by their hashes, that do not exist (see [Space.Has]). It looks folder by folder, at
-// several at once; it does not look again at blobs that the system knows to be unchanged (watch.go).
+// Missing returns the blobs of a list, sorted by hash, that do not exist (see [Space.Has]). It checks several folders at
+// once, and skips blobs that are known to be unchanged (watch.go).
 func (w *Space) Missing(all []Blob) []Blob {
 	w.store.watch.begin(w)
 	folders := byFolder(all)
@@ -36,7 +36,7 @@ func (w *Space) Missing(all []Blob) []Blob {
 	return found
 }
 
-// byFolder cuts a sorted list of blobs into those of one folder each. Hashes that have no form of one are alone.
+// byFolder cuts a sorted list of blobs into those of one folder each. Malformed hashes get lists of their own.
 func byFolder(all []Blob) (folders [][]Blob) {
 	for len(all) > 0 {
 		n := 1
@@ -51,7 +51,7 @@ func byFolder(all []Blob) (folders [][]Blob) {
 	return folders
 }
 
-// lookAtEach is the way of missingOf that needs nothing of the system.
+// lookAtEach is the portable form of missingOf.
 func (w *Space) lookAtEach(some []Blob) (missing []Blob) {
 	for _, b := range some {
 		if !w.Has(b.SHA256, b.Size) {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// missingOf returns those of the blobs of one folder that do not exist. From the open folder the kernel has one name to look
-// up and not the whole path, which saves a third of the time.
+// missingOf returns those of the blobs of one folder that do not exist. Relative to the open folder the kernel resolves one
+// name instead of the whole path, which saves a third of the time.
 func (w *Space) missingOf(some []Blob) (missing []Blob) {
 	if !validSum(some[0].SHA256) {
 		return some
@@ -18,7 +18,7 @@ func (w *Space) missingOf(some []Blob) (missing []Blob) {
 		return nil
 	}
 	folder, err := unix.Open(filepath.Dir(w.Path(some[0].SHA256)), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil { // there is none, or no file may be opened now
+	if err != nil { // no such folder, or too many open files
 		return w.lookAtEach(some)
 	}
 	defer func() { _ = unix.Close(folder) }() // it was only read
@@ -28,7 +28,7 @@ func (w *Space) missingOf(some []Blob) (missing []Blob) {
 		var info unix.Stat_t
 		err := unix.Fstatat(folder, b.SHA256[2:], &info, unix.AT_SYMLINK_NOFOLLOW)
 		switch {
-		case err != nil: // ask once more, in the way that waits where this one was interrupted
+		case err != nil: // retry with the portable form, which handles interrupts
 			missing = append(missing, w.lookAtEach([]Blob{b})...)
 		case info.Mode&unix.S_IFMT != unix.S_IFREG || info.Size != b.Size:
 			missing = append(missing, b)

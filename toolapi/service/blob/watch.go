@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// This file keeps which blobs were there, and whole, when Missing last looked at them, and has the kernel report changes in their folders
-// (watch_linux.go). A deploy of one changed file declares ten thousand, and both its declare and its finalize look at each: that was two
-// fifths of the service's processor time. A blob without a report is unchanged, and is not looked at again. Elsewhere, and on
-// file systems that other machines write to, every blob is looked at.
+// This file remembers which blobs existed, complete, at the last check of Missing, and lets the kernel report changes in their folders
+// (watch_linux.go). A deploy of one changed file declares ten thousand, and both declare and finalize check each: that took two fifths of
+// the service's processor time. A blob without a report is unchanged and needs no check. On other systems, and on file systems shared
+// with other machines, every blob is checked.
 //
-// The kernel does not report changes through another hard link. A blob with one is not kept, and a link that is made later does
-// not hide damage for long: publishing reads every byte.
+// The kernel does not report changes through another hard link. A blob with several links is not remembered, and a later link
+// does not hide damage for long: publishing reads every byte.
 
 const (
 	maxWatched = 4       // spaces; each takes a watch for a folder
@@ -35,10 +35,10 @@ type watch struct {
 	mu      sync.Mutex
 	kernel  notifier
 	folders map[int32]*watched
-	spaces  []*Space // the one that was used last is the last
+	spaces  []*Space // the most recently used is last
 }
 
-// watched is a folder that the kernel tells of.
+// watched is a folder that the kernel watches.
 type watched struct {
 	space   *Space
 	number  byte
@@ -46,7 +46,7 @@ type watched struct {
 	changes int
 }
 
-// begin takes the kernel's reports so far, before the blobs of a space are looked at. It returns whether the kernel watches at all.
+// begin reads the kernel's pending reports before a check of a space. It reports whether the kernel watches the space.
 func (t *watch) begin(w *Space) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -73,7 +73,7 @@ func (t *watch) begin(w *Space) bool {
 	return true
 }
 
-// told notes a change: of a blob, or of a folder itself with gone.
+// told records a change of a blob, or of the folder itself if gone.
 func (t *watch) told(id int32, name string, gone bool) {
 	f := t.folders[id]
 	switch {
@@ -88,15 +88,15 @@ func (t *watch) told(id int32, name string, gone bool) {
 	}
 }
 
-// drop gives up a folder.
+// drop stops watching a folder.
 func (t *watch) drop(id int32, f *watched) {
 	delete(t.folders, id)
 	f.space.watched[f.number] = nil
-	f.changes++ // for one that is looking now
+	f.changes++ // for a concurrent check
 	t.kernel.remove(id)
 }
 
-// forget gives up the folders of a space.
+// forget stops watching the folders of a space.
 func (t *watch) forget(w *Space) {
 	for id, f := range t.folders {
 		if f.space == w {
@@ -112,13 +112,13 @@ func (t *watch) forgetAll() {
 	}
 }
 
-// kept is the state of a folder before a look.
+// kept is the state of a folder before a check.
 type kept struct {
-	folder  *watched // nil when the kernel does not tell of it
+	folder  *watched // nil without a watch
 	changes int
 }
 
-// unknown returns the blobs of one folder that have to be looked at, in the folder that is open.
+// unknown returns the blobs of the open folder that need a check.
 func (t *watch) unknown(w *Space, open int, some []Blob) (k kept, look []Blob) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,7 +139,7 @@ func (t *watch) unknown(w *Space, open int, some []Blob) (k kept, look []Blob) {
 	return kept{f, f.changes}, f.without(some)
 }
 
-// without returns the blobs that are not known to be whole.
+// without returns the blobs that are not known to be complete.
 func (f *watched) without(some []Blob) (look []Blob) {
 	for _, b := range some {
 		r, ok := restOf(b.SHA256)
@@ -150,7 +150,7 @@ func (f *watched) without(some []Blob) (look []Blob) {
 	return look
 }
 
-// known reports whether all blobs of one folder are known to be whole, so that the folder need not be opened.
+// known reports whether all blobs of a folder are known to be complete, so that it need not be opened.
 func (t *watch) known(w *Space, some []Blob) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,7 +158,7 @@ func (t *watch) known(w *Space, some []Blob) bool {
 	return f != nil && len(f.without(some)) == 0
 }
 
-// keep notes blobs that were whole, unless the folder has changed since.
+// keep remembers complete blobs, unless the folder has changed since.
 func (t *watch) keep(k kept, whole []Blob) {
 	if k.folder == nil || len(whole) == 0 {
 		return

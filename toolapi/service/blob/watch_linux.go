@@ -13,11 +13,11 @@ import (
 type notifier struct {
 	file   int
 	opened bool
-	failed bool // the system has no more of them
+	failed bool // the system has no more inotify instances
 	buffer []byte
 }
 
-// identity tells one folder from another that has its name later.
+// identity distinguishes a folder from a later one of the same name.
 type identity struct{ device, inode uint64 }
 
 func identify(dir string) (identity, bool) {
@@ -45,13 +45,13 @@ func (n *notifier) close() error {
 	return unix.Close(n.file)
 }
 
-// changes are those of a file in a folder, and goneSelf those of the folder itself.
+// changes are the events of a file in a folder, goneSelf those of the folder itself.
 const (
 	changes  = unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO
 	goneSelf = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_UNMOUNT | unix.IN_IGNORED
 )
 
-// add has the kernel tell of an open folder, if no other machine may write there.
+// add watches an open folder, unless other machines can write to it.
 func (n *notifier) add(folder int) (id int32, ok bool) {
 	if !isLocal(folder) {
 		return 0, false
@@ -61,7 +61,7 @@ func (n *notifier) add(folder int) (id int32, ok bool) {
 	return int32(wd), err == nil //nolint:gosec // as the kernel counts them
 }
 
-// isLocal reports whether this kernel knows of every change in an open folder.
+// isLocal reports whether this kernel sees every change in an open folder.
 func isLocal(folder int) bool {
 	var info unix.Statfs_t
 	if err := unix.Fstatfs(folder, &info); err != nil {
@@ -78,7 +78,7 @@ func (n *notifier) remove(id int32) {
 	_, _ = unix.InotifyRmWatch(n.file, uint32(id)) //nolint:gosec // one that the kernel gave; it may be gone
 }
 
-// read hands on the kernel's reports so far. It returns false when one is lost.
+// read processes the pending reports. It returns false if one was lost.
 func (n *notifier) read(told func(id int32, name string, gone bool)) bool {
 	if n.buffer == nil {
 		n.buffer = make([]byte, 64<<10)

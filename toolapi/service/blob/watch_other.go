@@ -2,10 +2,10 @@
 
 package blob
 
-// notifier is the one of a system whose events are not used.
+// notifier is the stub for systems without supported events.
 type notifier struct{}
 
-// identity tells one folder from another that has its name later.
+// identity distinguishes a folder from a later one of the same name.
 type identity struct{}
 
 func identify(string) (identity, bool) { return identity{}, false }

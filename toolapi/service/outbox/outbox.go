@@ -1,8 +1,8 @@
-// Package outbox keeps the mails of the service in a folder of this machine: one file a message, as mail programs read them
-// (RFC 5322, RFC 2047), which only its owner can open.
+// Package outbox keeps the mails of the service in a folder of this machine: one file for each message, in the format of
+// mail programs (RFC 5322, RFC 2047), readable only by its owner.
 //
-// A message stays for [Life]; the next Put after that removes it. Other files of the folder are left alone. All functions
-// may be called concurrently, by several processes. Errors are those of the file system.
+// A message stays for [Life]; the next Put after that removes it. It ignores other files of the folder. All functions may
+// be called concurrently, by several processes. Errors are those of the file system.
 package outbox
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// Life is how long a message stays. Its link is valid for minutes; a mail program that polls once a day finds it all the
-// same.
+// Life is the time for which a message stays: enough for a mail program that polls once a day, although links in it are
+// valid for minutes.
 const Life = 24 * time.Hour
 
 // Message is a mail in plain text.
@@ -40,17 +40,16 @@ const (
 )
 
 // Put writes a message, and then removes those that are older than Life. It makes the folder when it is missing. cleared is
-// the error of the removal. The message is on disk when there is no other error.
+// the error of the removal. Without another error, the message is on disk.
 func Put(dir string, m Message) (cleared, err error) { return PutOnce(dir, "", m) }
 
-// PutOnce is Put for a message with an id, of letters and digits: the folder holds one message of a time and an id, however often it
-// is put.
+// PutOnce is Put for a message with an id, of letters and digits: repeated calls with the same time and id store one message.
 func PutOnce(dir, id string, m Message) (cleared, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	at := m.At.UTC()
-	// Each encoded word gets a line of its own: lines that hold one have a bound.
+	// Each encoded word gets its own line, because such lines are limited in length.
 	subject := strings.ReplaceAll("Subject: "+mime.QEncoding.Encode("utf-8", m.Subject), " =?", "\r\n =?")
 	text := fmt.Sprintf("Date: %s\r\nTo: %s\r\n%s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n"+
 		"Content-Transfer-Encoding: 8bit\r\n\r\n%s",
