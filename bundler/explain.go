@@ -151,7 +151,7 @@ func (e explainer) explainUnresolved(d *diagnostic.Diagnostic, specifier string,
 		d.Code, d.Message, d.Fix = "import-platform", `"`+specifier+`" belongs to a product that the platform does not have`,
 			absentProducts[specifier]
 		if d.Fix == "" {
-			d.Message, d.Fix = `"`+specifier+`" is not provided by this version of pages`, "what is: "+e.providedBy("cloudflare:")
+			d.Message, d.Fix = `"`+specifier+`" is not provided by this version of pages`, "available: "+e.providedBy("cloudflare:")
 		}
 	case relativeImport.MatchString(specifier):
 		e.missingFile(d, specifier, importer)
@@ -178,7 +178,7 @@ func (e explainer) nodeModule(d *diagnostic.Diagnostic, specifier string) {
 		return
 	}
 	d.Message = `"` + specifier + `" is not provided by this version of pages`
-	d.Fix = "what is: " + e.providedBy("node:")
+	d.Fix = "available: " + e.providedBy("node:")
 }
 
 // providedBy lists the provided modules of a scheme.

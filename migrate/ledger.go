@@ -208,7 +208,7 @@ func (s fileSet) checkRepair(stated Repair, status Status) error {
 		case !present:
 			refuse(name, "is not a file of the migrations directory", "write its base name, such as 0001_posts.sql")
 		case applied(name) && !slices.Contains(stated.Forget, name):
-			refuse(name, "is already applied", "only only only an edited one can be accepted")
+			refuse(name, "is already applied", "only an edited one can be accepted")
 		case slices.Contains(stated.Record[:i], name):
 			refuse(name, "is named twice", "name it once")
 		}

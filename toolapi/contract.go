@@ -194,6 +194,6 @@ func (c *Contract) defineAssumed() {
 	c.Leads = define[LeadListArgs, LeadList](all, Tool{
 		Name: "page.leads", Title: "List leads",
 		Description: "Lists the leads of published pages' forms, newest first, with the automation events that each raised. " +
-			"Spam is kept apart: spam lists it in their place.",
+			"Spam is not among them: set spam to list spam instead.",
 	})
 }

@@ -234,8 +234,8 @@ type RevisionSummary struct {
 	Files       int     `json:"files"`
 	Bytes       int64   `json:"bytes"`
 	Live        bool    `json:"live" jsonschema:"true: the page serves it"`
-	Scheduled   bool    `json:"scheduled" jsonschema:"true: true: a scheduled publish will make it live"`
-	Previewed   bool    `json:"previewed" jsonschema:"true: true: a preview link shows it"`
+	Scheduled   bool    `json:"scheduled" jsonschema:"true: a scheduled publish will make it live"`
+	Previewed   bool    `json:"previewed" jsonschema:"true: a preview link shows it"`
 	PublishedAt *string `json:"published_at" jsonschema:"when it last went live; null when it never did"`
 }
 
@@ -273,7 +273,7 @@ type SecretChange struct {
 	Success
 	SiteID   string `json:"site_id"`
 	Name     string `json:"name"`
-	Replaced bool   `json:"replaced" jsonschema:"true: true: it had a value before"`
+	Replaced bool   `json:"replaced" jsonschema:"true: it had a value before"`
 }
 
 type (
@@ -313,7 +313,7 @@ func (c Confirmation) Confirm() string { return string(c.ConfirmationID) }
 type LeadListArgs struct {
 	SiteID UUID     `json:"site_id,omitempty" jsonschema:"only leads of this page; those of every page of the workspace when omitted"`
 	Form   FormName `json:"form,omitempty" jsonschema:"only leads of this form"`
-	Spam   bool     `json:"spam,omitempty" jsonschema:"what was kept apart as spam, in the place of leads"`
+	Spam   bool     `json:"spam,omitempty" jsonschema:"list spam instead of leads"`
 	Limit  PageSize `json:"limit,omitempty" jsonschema:"how many leads to return, newest first"`
 	Cursor Cursor   `json:"cursor,omitempty" jsonschema:"next_cursor of the previous page, with the same filters"`
 	Scope
@@ -336,7 +336,7 @@ type Lead struct {
 	CreatedAt string          `json:"created_at"`
 	Preview   bool            `json:"preview" jsonschema:"true: it came through a preview link, and raised no events"`
 	Events    []LeadEvent     `json:"events" jsonschema:"the automation events that it raised, in order"`
-	Spam      *LeadSpam       `json:"spam,omitempty" jsonschema:"there for spam: why"`
+	Spam      *LeadSpam       `json:"spam,omitempty" jsonschema:"only for spam: the score and its reasons"`
 }
 
 // Answer is one answer of a lead.

@@ -15,7 +15,7 @@ type DataLoss struct {
 	File      string `json:"file" jsonschema:"the migration"`
 	Line      int    `json:"line" jsonschema:"the line of the statement, counted from 1"`
 	Cause     string `json:"cause" jsonschema:"delete, drop, cascade, set null, drop column, narrow or replace"`
-	Allowed   bool   `json:"allowed,omitempty" jsonschema:"true: true: a comment above the statement allows it: pages: loses TABLE"`
+	Allowed   bool   `json:"allowed,omitempty" jsonschema:"true: a comment above the statement allows it: pages: loses TABLE"`
 }
 
 // Rehearsal reports the effect of a revision's migrations on a copy of the page's database, or on the database itself.
@@ -39,7 +39,7 @@ type RehearsedTable struct {
 type RehearsedFile struct {
 	File         string  `json:"file"`
 	Milliseconds float64 `json:"milliseconds" jsonschema:"duration"`
-	Changed      int64   `json:"changed" jsonschema:"number of number of rows that it inserted, updated or deleted"`
+	Changed      int64   `json:"changed" jsonschema:"number of rows that it inserted, updated or deleted"`
 }
 
 // States of a Rehearsal.
@@ -83,7 +83,7 @@ func (r *Rehearsal) WarnOfNeedless(allowed TableNames, lost []DataLoss) {
 // expected or done. An older service omits both fields.
 type Migrated struct {
 	DataLoss  []DataLoss `json:"data_loss,omitzero" jsonschema:"the rows and values that the migrations remove; [] for none, and without a rehearsal"`
-	Rehearsal *Rehearsal `json:"rehearsal,omitempty" jsonschema:"how the migrations ran on a copy of the database, or on the database itself when state is done"`
+	Rehearsal *Rehearsal `json:"rehearsal,omitempty" jsonschema:"the run of the migrations on a copy of the database, or on the database itself when state is done"`
 }
 
 // RehearseArgs are the arguments of page.rehearse: a revision, or migrations before their upload. The page's migrations are

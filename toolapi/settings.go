@@ -32,15 +32,15 @@ type Settings struct {
 type SiteSettings struct {
 	SiteID     string     `json:"site_id"`
 	SiteName   string     `json:"site_name"`
-	SpamFilter SpamFilter `json:"spam_filter" jsonschema:"on: posts that look like a program's are kept apart from leads"`
+	SpamFilter SpamFilter `json:"spam_filter" jsonschema:"on: posts that look like spam do not become leads"`
 	LeadMail   []string   `json:"lead_mail" jsonschema:"the members who get a mail on each lead"`
 }
 
 // ChangeSettingsArgs are the arguments of page.change_settings.
 type ChangeSettingsArgs struct {
 	SiteID     UUID       `json:"site_id" jsonschema:"the site"`
-	SpamFilter SpamFilter `json:"spam_filter,omitempty" jsonschema:"on keeps spam apart from leads; as it is when omitted"`
-	LeadMail   *Emails    `json:"lead_mail,omitempty" jsonschema:"the emails of members who get a mail on each lead; none for an empty list; as it is when omitted"`
+	SpamFilter SpamFilter `json:"spam_filter,omitempty" jsonschema:"on keeps spam out of the leads; unchanged when omitted"`
+	LeadMail   *Emails    `json:"lead_mail,omitempty" jsonschema:"the emails of members who get a mail on each lead; none for an empty list; unchanged when omitted"`
 	Confirmation
 	Scope
 }
@@ -55,7 +55,7 @@ type ChangeSettings struct {
 // MarkLeadArgs are the arguments of page.mark_lead.
 type MarkLeadArgs struct {
 	LeadID Name `json:"lead_id" jsonschema:"the lead"`
-	Spam   bool `json:"spam" jsonschema:"true keeps it apart; false makes a lead of spam, which raises what was withheld, once"`
+	Spam   bool `json:"spam" jsonschema:"true: it becomes spam; false: it becomes a lead, and raises its events once"`
 	Scope
 }
 
@@ -83,16 +83,16 @@ func (c *Contract) defineSettings() {
 	all := &c.tools
 	c.Settings = define[SiteArgs, Settings](all, Tool{
 		Name: "page.settings", Title: "Read a page's settings",
-		Description: "Returns the settings of a page: whether spam is kept apart from leads, and which members get a mail on each lead.",
+		Description: "Returns the settings of a page: the state of the spam filter, and the members who get a mail on each lead.",
 	})
 	c.ChangeSettings = define[ChangeSettingsArgs, ChangeSettings](all, Tool{
 		Name: "page.change_settings", Title: "Change a page's settings", Effect: Proposes,
-		Description: "Turns the page's spam filter on or off, and says which members of the workspace get a mail on each lead. The " +
+		Description: "Turns the page's spam filter on or off, and sets the members of the workspace who get a mail on each lead. The " +
 			"first call proposes; the same arguments with confirmation_id perform it.",
 	})
 	c.MarkLead = define[MarkLeadArgs, MarkLead](all, Tool{
 		Name: "page.mark_lead", Title: "Mark a lead as spam, or spam as a lead", Effect: Writes,
-		Description: "Keeps a lead apart as spam, or makes a lead of spam: its events are raised and its row is written, once. " +
-			"page.leads with spam lists what is kept apart.",
+		Description: "Marks a lead as spam, or spam as a lead: then its events are raised and its row is written, once. " +
+			"page.leads with spam lists spam.",
 	})
 }

@@ -124,7 +124,7 @@ type Upload struct {
 	Files        int          `json:"files"`
 	Bytes        int64        `json:"bytes" jsonschema:"of all files"`
 	MissingBytes int64        `json:"missing_bytes" jsonschema:"of the blobs to send"`
-	ExpiresAt    string       `json:"expires_at" jsonschema:"when the upload expires unless it is used before before"`
+	ExpiresAt    string       `json:"expires_at" jsonschema:"when the upload expires, unless a client uses it"`
 	Limits       UploadLimits `json:"limits"`
 	Revision     string       `json:"revision,omitempty" jsonschema:"the revision that it became"`
 }
@@ -151,7 +151,7 @@ type OpenUpload struct {
 	Bytes     int64  `json:"bytes" jsonschema:"of all files"`
 	CreatedAt string `json:"created_at"`
 	UsedAt    string `json:"used_at" jsonschema:"when it was used last"`
-	ExpiresAt string `json:"expires_at" jsonschema:"when it expires unless it is used before before"`
+	ExpiresAt string `json:"expires_at" jsonschema:"when it expires, unless a client uses it"`
 	Sending   bool   `json:"sending" jsonschema:"whether a client is sending to it now"`
 }
 

@@ -161,7 +161,8 @@ func (t *textWriter) frame(d Diagnostic, line string) {
 	t.b.WriteByte('\n')
 }
 
-// window is the part of a line that a frame shows, as indexes of its characters: left to right, marked from from to to.
+// window is the part of a line that a frame shows, as indexes of its characters: the range from left to right, and the marks between the
+// fields from and to.
 type window struct{ left, from, to, right int }
 
 // newWindow cuts a line to a width around a span. A span after three quarters of the width gets a quarter in front.

@@ -28,7 +28,7 @@ import (
 // Bounds of a folder.
 const (
 	MaxBytes      = 10 << 20  // of a migration
-	maxTotalBytes = 256 << 20 // of of all files: each command holds them in memory
+	maxTotalBytes = 256 << 20 // of all files: each command holds them in memory
 )
 
 // Extension ends the name of every migration, in lower case.

@@ -137,12 +137,12 @@ func (l *links) report() {
 			}
 			name, lines = link.file, sourcetext.NewLines(string(page))
 		}
-		msg := fmt.Sprintf("the page links to %s, where nothing is", sourcetext.Quote(link.Path))
+		msg := fmt.Sprintf("the page links to %s, which does not exist", sourcetext.Quote(link.Path))
 		switch link.Kind {
 		case htmllinks.Loads:
-			msg = fmt.Sprintf("the page loads %s, where nothing is", sourcetext.Quote(link.Path))
+			msg = fmt.Sprintf("the page loads %s, which does not exist", sourcetext.Quote(link.Path))
 		case htmllinks.Sends:
-			msg = fmt.Sprintf("a form of the page is sent to %s, where nothing is", sourcetext.Quote(link.Path))
+			msg = fmt.Sprintf("a form of the page is sent to %s, which does not exist", sourcetext.Quote(link.Path))
 		case htmllinks.Leads:
 		}
 		l.Diagnostics = append(l.Diagnostics,

@@ -202,7 +202,7 @@ func (w *writer) checkParents() error {
 			return &Error{
 				Code: CodeParent, Kind: KindTable, Name: t.name,
 				Msg: fmt.Sprintf("%s refers to the table %s, which the schema does not have", quoted(t.name), quoted(k.parent)),
-				Fix: "add the table, or remove REFERENCES " + quoted(k.parent) + " out",
+				Fix: "add the table, or remove REFERENCES " + quoted(k.parent),
 			}
 		}
 	}

@@ -170,14 +170,14 @@ func (b *bridge) exchange(ctx context.Context, line []byte, messages []toolapi.M
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if resp.StatusCode == http.StatusOK && strings.TrimSpace(kind) == "text/event-stream" {
 		if err := b.writeStream(body, open); err != nil {
-			return broken("the answer broke off", err)
+			return broken("the response ended early", err)
 		}
 		return missing, nil
 	}
 	text, err := io.ReadAll(io.LimitReader(body, maxLine))
 	switch {
 	case err != nil:
-		return broken("the answer broke off", err)
+		return broken("the response ended early", err)
 	case b.writeResponse(text, open), len(bytes.TrimSpace(text)) == 0 && resp.StatusCode < http.StatusMultipleChoices:
 		return missing, nil
 	}

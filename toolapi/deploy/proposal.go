@@ -60,7 +60,7 @@ func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, resp c
 		Revision  string `json:"revision"`
 	}
 	if err := json.Unmarshal(resp.Body, &p); err != nil {
-		return nil, contractError(resp, "does not hold what "+tool+" answers")
+		return nil, contractError(resp, "is not a result of "+tool)
 	}
 	if p.State != toolapi.ConfirmationRequired {
 		return nil, nil //nolint:nilnil // not every response is a proposal

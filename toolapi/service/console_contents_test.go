@@ -146,14 +146,14 @@ func TestConsoleShowsContents(t *testing.T) {
 	ana.shows(
 		"nothing to compare with",
 		[]string{
-			"What is in " + first + " , which is live now, is not kept here, so nothing can be compared.", "5 in all",
+			"The contents of " + first + " , which is live now, are not stored here, so there is no comparison.", "5 in all",
 			"For members only /club/* (1 file, /club/a.html)",
 		},
 		"becomes public", "as now",
 	)
 	w.sql("UPDATE revisions SET bundle_id = NULL WHERE name = ?", same)
 	w.ok("service", "page.publish", js("site_id", site, "revision", same, "force", true))
-	ana.shows("nothing to show", []string{"What is in revision " + same + " is not kept here"}, "Files")
+	ana.shows("nothing to show", []string{"The contents of revision " + same + " are not stored here"}, "Files")
 }
 
 // TestConsoleShowsMany: of many paths the first are shown, and newly public ones before all others. Names are text.

@@ -103,7 +103,7 @@ func shownSQL(text string) string {
 }
 
 // listedAbove stands for losses that are too many for a few words.
-const listedAbove = "what is listed above"
+const listedAbove = "the losses above"
 
 // Sum is the loss in words, above the list; "" where the list alone says it.
 func (v *lossView) Sum() string {

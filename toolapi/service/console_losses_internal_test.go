@@ -35,7 +35,7 @@ func TestSumOfLosses(t *testing.T) {
 			[]toolapi.DataLoss{{Table: "a", Rows: 1}, {Table: "a", Rows: 2, Cause: toolapi.CauseRestoreValues}},
 			"1 row of a and the values of 2 rows of a", "1 row of a and the values of 2 rows of a",
 		},
-		{"many", lost, "", "what is listed above"},
+		{"many", lost, "", "the losses above"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := &lossView{Words: lostInWords(toolapi.SumLosses(c.lost))}

@@ -77,7 +77,7 @@ func (s *Service) runLeadMails(ctx context.Context) {
 	defer poll.Stop()
 	for ctx.Err() == nil {
 		if err := s.sendDueLeadMails(ctx); err != nil && ctx.Err() == nil {
-			s.log.Error("mails on leads were not sent, which is tried again", "error", err.Error())
+			s.log.Error("mails on leads were not sent; the service will try again", "error", err.Error())
 		}
 		select {
 		case <-ctx.Done():

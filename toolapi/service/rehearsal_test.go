@@ -365,5 +365,5 @@ func TestConsoleShowsLosses(t *testing.T) {
 	w.ok("member", "page.publish", js("site_id", site, "revision", w.revisionOf("large"), "allow_data_loss", []string{"people"}))
 	ana.see("/console/w/acme/proposals", "were not rehearsed:", "the database has 12 GB", "Approve, and lose any rows of people")
 	w.ok("member", "page.publish", js("site_id", site, "revision", w.revisionOf("larger")))
-	ana.see("/console/w/acme/proposals", "They are rehearsed once more when it is approved, and it is refused if that shows a loss.")
+	ana.see("/console/w/acme/proposals", "They are rehearsed again at the approval, which is refused if that shows a loss.")
 }

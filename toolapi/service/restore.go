@@ -147,7 +147,7 @@ func (c *call) restoreData(args toolapi.RestoreDataArgs) (none plan[toolapi.Rest
 	}}
 	p := plan[toolapi.RestoreData]{
 		release: change, later: into == toolapi.IntoPreview,
-		subject: "what is live of site " + s.id, // a publish decides it, too
+		subject: "live revision of site " + s.id, // a publish decides it, too
 		target:  s.state() + " to " + revision + " with " + point.ID,
 		result: toolapi.RestoreData{
 			SiteID: s.id, SiteName: s.name, Hostname: s.hostname, Point: point, Into: into, Leads: leads,

@@ -37,7 +37,7 @@ func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (none plan[tool
 	}
 	when := at.Format("Monday 2 January 2006, 15:04:05 (UTC-07:00)")
 	return plan[toolapi.SchedulePublish]{
-		subject: "what is scheduled of site " + s.id,
+		subject: "schedule of site " + s.id,
 		target:  s.state() + " to " + revision,
 		release: releaseChange{site: s.id, revision: revision}, later: true, allowed: args.AllowDataLoss,
 		summary: fmt.Sprintf("Publish site %s at %s on %s: revision %s goes live then.",

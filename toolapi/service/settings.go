@@ -69,7 +69,7 @@ func (c *call) changeSettings(args toolapi.ChangeSettingsArgs) (none plan[toolap
 		}
 	}
 	if len(words) == 0 {
-		return none, refuseAt(toolapi.CodeSettingsUnchanged, "The page has these settings already.", "site_id",
+		return none, refuseAt(toolapi.CodeSettingsUnchanged, "The page already has these settings.", "site_id",
 			"give spam_filter or lead_mail another value; page.settings shows them")
 	}
 	emails, err := json.Marshal(after.LeadMail)
@@ -164,7 +164,7 @@ func (c *call) markLead(args toolapi.MarkLeadArgs) (result toolapi.MarkLead, err
 		return result, err
 	}
 	if (lead.Spam != nil) != args.Spam {
-		return result, refuseAt(toolapi.CodeLeadUnknown, "The page does not have this lead any more.", "lead_id",
+		return result, refuseAt(toolapi.CodeLeadUnknown, "The page no longer has this lead.", "lead_id",
 			"page.leads lists the leads")
 	}
 	return toolapi.MarkLead{Lead: lead.Lead}, nil

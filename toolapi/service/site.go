@@ -215,7 +215,7 @@ func (c *call) goLive(
 	}
 	return plan[toolapi.Publish]{
 		release: releaseChange{site: s.id, revision: revision, force: force}, allowed: allowed,
-		subject: "what is live of site " + s.id, // a rollback decides it, too
+		subject: "live revision of site " + s.id, // a rollback decides it, too
 		// The newest revision may have changed by then, without approval.
 		target:  s.state() + " to " + revision,
 		summary: fmt.Sprintf("%s site %s at %s: revision %s goes live at once.", verb, quoteName(s.name), s.hostname, revision),

@@ -118,7 +118,7 @@ func (b *bench) measure(ctx context.Context) (kept bool, err error) {
 	defer os.RemoveAll(dir)
 	began := b.now()
 	if b.busy = busy(); b.busy > float64(runtime.NumCPU())/2 {
-		b.say("the machine is busy (load %.1f on %d processors): repeat this in a quiet minute before you believe it",
+		b.say("the machine is busy (load %.1f on %d processors): measure again on an idle machine",
 			b.busy, runtime.NumCPU())
 	}
 	b.results, b.absent, b.load = results{}, map[string]string{}, b.chooseLoader()
@@ -167,11 +167,11 @@ func (b *bench) why(r row, err error) string {
 	case err != nil:
 		return firstLine(err.Error())
 	case len(r.PeerValues) > 0:
-		return "the peer answered nothing in that time"
+		return "the peer gave no response in that time"
 	case len(r.PagesValues) > 0:
-		return "it is only told"
+		return "the figure has no promise"
 	}
-	return "this machine does not tell"
+	return "this machine gives no figure"
 }
 
 // write writes the report to where it was asked for.

@@ -166,7 +166,7 @@ func (r *runtimePart) hello(ctx context.Context, srv *server, name string, m mea
 	r.rate(ctx, name, m, srv.url+jsonPath, r.duration)
 	switch w, ok := r.load.(wrk); {
 	case !ok:
-		r.absent[string(helloTail)] = "it takes wrk: give --wrk"
+		r.absent[string(helloTail)] = "it needs wrk: pass --wrk"
 	case m == helloRate:
 		r.results.add(name, helloTail, must(w.tail(ctx, srv.url+jsonPath, r.duration)))
 	}
@@ -249,7 +249,7 @@ func serverTime(ctx context.Context, pid int, address string) float64 {
 	used := processorTime(pid) - before
 	hit := serverTiming.FindStringSubmatch(header.Get("Server-Timing"))
 	if hit == nil {
-		check(errors.New("the answer tells no CPU time"))
+		check(errors.New("the response has no CPU time"))
 	}
 	ms := must(strconv.ParseFloat(hit[1], 64))
 	if used > 0 && used < ms {
@@ -285,7 +285,7 @@ func holdIsolates(ctx context.Context, srv *server, n int) {
 func (r *runtimePart) asItComes(ctx context.Context) {
 	u, err := openStockEngine(ctx)
 	if errors.Is(err, os.ErrNotExist) {
-		r.noteMissing(asItComes, "%v: make artifacts brings it", err)
+		r.noteMissing(asItComes, "%v: run make artifacts", err)
 		return
 	}
 	check(err)

@@ -90,7 +90,7 @@ func (j job) run(ctx context.Context, file string) result {
 	case r.tests == 0 && r.why != "":
 		r.verdict = skipped
 	case r.tests == 0 && j.part != "race":
-		r.verdict, text = broke, append(text, "there is no such test: it may want a build tag\n"...)
+		r.verdict, text = broke, append(text, "there is no such test: it may need a build tag\n"...)
 	default:
 		r.verdict = passed
 	}

@@ -53,8 +53,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	s := &soak{stderr: stderr, began: time.Now()}
 	f := flag.NewFlagSet("soak", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.DurationVar(&s.budget, "for", time.Hour, "how `long` it is to take in all; every test is run all the same, and none cut short")
-	f.StringVar(&s.logs, "logs", "bin/soak", "`folder` for what each run printed")
+	f.DurationVar(&s.budget, "for", time.Hour, "how `long` it runs in total; every test still runs to its end")
+	f.StringVar(&s.logs, "logs", "bin/soak", "`folder` for the output of each run")
 	switch err := f.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	s.summary(&text)
 	_, err := stdout.Write(text.Bytes())
 	if err := errors.Join(err, os.WriteFile(filepath.Join(s.logs, "summary.txt"), text.Bytes(), 0o644)); err != nil {
-		fmt.Fprintln(stderr, "soak: the summary is not kept:", err)
+		fmt.Fprintln(stderr, "soak: the summary was not written:", err)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -118,7 +118,7 @@ func (s *soak) all(ctx context.Context, wanted []string) error {
 		return err
 	}
 	if len(packages) == 0 {
-		return errors.New("there are no tests here: run it at the top of the module")
+		return errors.New("there are no tests here: run soak in the root of the module")
 	}
 	if err := os.MkdirAll(s.logs, 0o755); err != nil {
 		return err

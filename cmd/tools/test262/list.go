@@ -46,7 +46,7 @@ func readList(file string) (*list, error) {
 			return nil, fmt.Errorf("%s: %q is neither a reason (\"# …\") nor a test (\"test/…\")", file, line)
 		}
 		if l.passed[line] {
-			return nil, fmt.Errorf("%s: %s stands there twice", file, line)
+			return nil, fmt.Errorf("%s: %s is listed twice", file, line)
 		}
 		l.passed[line] = true
 		if strings.HasSuffix(line, "/") || strings.HasSuffix(line, "*") {

@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f := flag.NewFlagSet("test262", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&o.suite, "suite", "", "`folder` of a checkout of test262")
-	f.StringVar(&o.list, "list", "runtime/engine/test262.txt", "`file` that says which tests fail, and why")
+	f.StringVar(&o.list, "list", "runtime/engine/test262.txt", "`file` with the tests that fail, and the reasons")
 	f.StringVar(&o.under, "under", "", "part of the suite: a `folder` below its test/")
 	f.StringVar(&o.failures, "failures", "", "`file` to write each failure to, with its error")
 	switch err := f.Parse(args); {

@@ -64,7 +64,7 @@ func TestList(t *testing.T) {
 		},
 		{"passes", "pass", "# Wrong\ntest/pass/plain.js\n", exitOther, []string{"is listed and passes: test/pass/plain.js", "8 of 8"}},
 		{"another part", "pass", "# Wrong\ntest/fail/plain.js\n", 0, []string{"8 of 8"}},
-		{"twice", "pass", "# Wrong\ntest/fail/a.js\ntest/fail/a.js\n", exitUsage, []string{"test/fail/a.js stands there twice"}},
+		{"twice", "pass", "# Wrong\ntest/fail/a.js\ntest/fail/a.js\n", exitUsage, []string{"test/fail/a.js is listed twice"}},
 		{"no test", "pass", "# Wrong\nfail/a.js\n", exitUsage, []string{`"fail/a.js" is neither a reason`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

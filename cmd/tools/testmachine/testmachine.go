@@ -50,7 +50,7 @@ func Await(t testing.TB, what string, holds func() bool) {
 		select {
 		case <-tick.C:
 		case <-timeout:
-			t.Fatalf("waited %v, and not yet: %s", awaitTime, what)
+			t.Fatalf("waited %v in vain: %s", awaitTime, what)
 		}
 	}
 }
