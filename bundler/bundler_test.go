@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-var update = flag.Bool("update", false, "write what is got to testdata")
+var update = flag.Bool("update", false, "write the results to testdata")
 
 // folder is a new one, below a package.json of its own: one that lies above, in the system's folder of temporary files, says
 // nothing of the tests then.

@@ -93,8 +93,8 @@ func TestLeaks(t *testing.T) {
 			[]string{"public/a.txt", leakedKey + " " + leakedKey + " " + leakedKey},
 			"public/a.txt:1:1: this public file holds the secret KEY, here and 2 more times",
 		},
-		"what is not public": {[]string{"public/.hidden", leakedKey, "public/.dev.vars", leakedKey, "other.txt", leakedKey}, ""},
-		"what is not there":  {[]string{"public/a.txt", leakedKey[:30], "index.ts", "const key = 1\n" + worker}, ""},
+		"files that are not public": {[]string{"public/.hidden", leakedKey, "public/.dev.vars", leakedKey, "other.txt", leakedKey}, ""},
+		"a value that is not there": {[]string{"public/a.txt", leakedKey[:30], "index.ts", "const key = 1\n" + worker}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := site(t, append([]string{"public/index.html", "<p>", "migrations/0.sql", "SELECT 1;"}, c.files...)...)

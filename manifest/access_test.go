@@ -111,6 +111,6 @@ func TestUploaded(t *testing.T) {
 		})
 	}
 	if _, err := manifest.Accepted([]byte("no")); err == nil {
-		t.Error("what is no manifest is read")
+		t.Error("a text that is no manifest is accepted")
 	}
 }

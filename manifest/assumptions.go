@@ -18,7 +18,7 @@ const (
 // document says that there is a pin, not which day it is.
 const PinDate = "2026-10-01"
 
-// maxEvent is how many characters the event of a form has at most: "custom." and a name.
+// maxEvent is the most characters of a form's event, "custom." and a name.
 const maxEvent = len("custom.") + limits.MaxName
 
 // RuntimeConfigs returns the names of JSON runtime configs at the bundle's root, in order of precedence.

@@ -265,17 +265,17 @@ func TestRepair(t *testing.T) {
 		want   string // the ledger, or the code
 	}{
 		{"accept", list("1.sql", "-- edited", "2.sql", b), migrate.Repair{Accept: []string{"1.sql"}}, "1:1.sql 2:2.sql"},
-		{"accept what is as it was", list("1.sql", a, "2.sql", b), migrate.Repair{Accept: []string{"1.sql"}}, migrate.CodeRepair},
+		{"accept an unchanged one", list("1.sql", a, "2.sql", b), migrate.Repair{Accept: []string{"1.sql"}}, migrate.CodeRepair},
 		{"forget", list("2.sql", b), migrate.Repair{Forget: []string{"1.sql"}}, "2:2.sql"},
-		{"forget what is there", list("1.sql", a, "2.sql", b), migrate.Repair{Forget: []string{"2.sql"}}, "1:1.sql"},
+		{"forget one that exists", list("1.sql", a, "2.sql", b), migrate.Repair{Forget: []string{"2.sql"}}, "1:1.sql"},
 		{"forget what never was", list("1.sql", a, "2.sql", b), migrate.Repair{Forget: []string{"3.sql"}}, migrate.CodeRepair},
 		{
 			"record", list("1.sql", a, "2.sql", b, "3.sql", "CREATE TABLE a(x)"),
 			migrate.Repair{Record: []string{"3.sql"}},
 			"1:1.sql 2:2.sql 3:3.sql",
 		},
-		{"record what is applied", list("1.sql", a, "2.sql", b), migrate.Repair{Record: []string{"2.sql"}}, migrate.CodeRepair},
-		{"record what is nowhere", list("1.sql", a, "2.sql", b), migrate.Repair{Record: []string{"3.sql"}}, migrate.CodeRepair},
+		{"record an applied one", list("1.sql", a, "2.sql", b), migrate.Repair{Record: []string{"2.sql"}}, migrate.CodeRepair},
+		{"record a missing one", list("1.sql", a, "2.sql", b), migrate.Repair{Record: []string{"3.sql"}}, migrate.CodeRepair},
 		{
 			"rename", list("01.sql", a, "2.sql", b),
 			migrate.Repair{Forget: []string{"1.sql"}, Record: []string{"01.sql"}},

@@ -13,8 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
-// This file advises on the mistakes of authors who know Node.js, browsers or other platforms: the exception has V8's words,
-// which an author can look up, but which do not know this platform.
+// This file advises authors who know Node.js, browsers or other platforms. The exception itself has V8's words, which an
+// author can look up, but which say nothing about this platform.
 
 const (
 	withNodeJS = `add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`
@@ -24,7 +24,7 @@ const (
 	noFilesBeside = "a Worker has no import.meta.url and no files beside it: import the file, or ask env.ASSETS.fetch for a public one"
 )
 
-// undefinedNames are names that are not defined in a Worker, with the alternative.
+// undefinedNames are names that a Worker does not define, with alternatives.
 var undefinedNames = map[string]string{
 	"process":        "read env.NAME: env is the second argument of " + arguments + "; or " + withNodeJS,
 	"Buffer":         withNodeJS,
@@ -38,7 +38,7 @@ var undefinedNames = map[string]string{
 	"React":          `import React from "react", or set "jsx": "react-jsx" and "jsxImportSource" under "compilerOptions" in tsconfig.json`,
 }
 
-// browserNames are further ones, which packages for web pages use.
+// browserNames are further names, which packages for web pages use.
 var browserNames = []string{
 	"DOMParser", "Element", "FileReader", "HTMLElement", "Image", "Node", "Worker", "XMLHttpRequest", "XMLSerializer",
 	"alert", "customElements", "document", "indexedDB", "localStorage", "location", "requestAnimationFrame", "sessionStorage",
@@ -144,8 +144,7 @@ var (
 	noMethod    = regexp.MustCompile(`\benv\.([\w$]+)\.[\w$]+ is not a function$`)
 )
 
-// snippetFrom returns the code of a line and those after it, where a chain of calls may go on, and of those before that it goes on
-// from.
+// snippetFrom returns the code of a line with its neighbours before and after, since a chain of calls may span them.
 func snippetFrom(snippet []SnippetLine, line int) string {
 	from := slices.IndexFunc(snippet, func(l SnippetLine) bool { return l.Number >= line })
 	if from < 0 {
@@ -196,10 +195,10 @@ func adviceOnUnbound(set *binding.Set, name, member, code string) string {
 	if m := regexp.MustCompile(
 		`\benv\.` + regexp.QuoteMeta(name) + `\.(idFromName|idFromString|newUniqueId)\b`,
 	).FindStringSubmatch(code); m != nil {
-		return ofAbsent[m[1]] // it makes the argument of get, and get is read before
+		return ofAbsent[m[1]] // it creates the argument of get; get itself is read first
 	}
 	var bound []string
-	how := fmt.Sprintf(`nothing is bound as env.%s: "bindings" in pages.deploy.json says what is; %s`, name, noServices)
+	how := fmt.Sprintf(`nothing is bound as env.%s: "bindings" in pages.deploy.json lists the bindings; %s`, name, noServices)
 	switch member {
 	case "prepare", "batch", "exec", "withSession":
 		bound = slices.Sorted(maps.Keys(set.D1))
@@ -292,7 +291,7 @@ var (
 const (
 	// namesTime bounds the read of databases, which a writer may lock.
 	namesTime = 200 * time.Millisecond
-	// mostNames is the most tables that are listed where none has a similar name.
+	// mostNames bounds the list of tables when none has a similar name.
 	mostNames = 8
 )
 
@@ -316,12 +315,12 @@ func adviceOnSQL(ctx context.Context, set *binding.Set, message string) string {
 	case len(tables) == 0:
 		return `nothing made a table yet: migrations do, in the folder that "migrations" under bindings.database names`
 	case similar(table[1], tables) == "" && len(tables) <= mostNames:
-		return "what is there: " + strings.Join(tables, ", ")
+		return "tables: " + strings.Join(tables, ", ")
 	}
 	return similar(table[1], tables)
 }
 
-// similar suggests one of names that is name without an end, in another case, or with its letters in another order.
+// similar suggests the one of names that is a prefix of name, or has the same letters in another case or order.
 func similar(name string, names []string) string {
 	letters := func(s string) string {
 		b := []byte(strings.ToLower(s))

@@ -94,7 +94,7 @@ var advised = []struct{ code, want string }{
 	},
 	{
 		`await env.AUTH.verify("a")`,
-		`nothing is bound as env.AUTH: "bindings" in pages.deploy.json says what is; ` +
+		`nothing is bound as env.AUTH: "bindings" in pages.deploy.json lists the bindings; ` +
 			`a Worker cannot be bound to another: call it by its address with fetch`,
 	},
 	{
@@ -248,7 +248,7 @@ func TestAdviceOnSQL(t *testing.T) {
 	}{
 		{full, "SELECT * FROM note", "did you mean notes?"},
 		{full, "SELECT * FROM ntoes", "did you mean notes?"},
-		{full, "INSERT INTO users VALUES (1)", "what is there: notes, tags"},
+		{full, "INSERT INTO users VALUES (1)", "tables: notes, tags"},
 		{full, "SELECT titel FROM notes", "did you mean title?"},
 		{full, "SELECT n.labl FROM notes n", ""},
 		{full, "INSERT INTO notes(titles) VALUES (1)", "did you mean title?"},

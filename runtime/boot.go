@@ -20,7 +20,7 @@ func boot(ctx context.Context, e *engine.Engine, prelude engine.Source) (*engine
 	if err != nil {
 		return nil, err
 	}
-	stored, _ := artifacts.ReadFile("artifact/boot.image") // none is no error
+	stored, _ := artifacts.ReadFile("artifact/boot.image") // a missing one is not an error
 	if body, ok := bytes.CutPrefix(stored, key); ok {
 		image := &engine.Image{}
 		if image.UnmarshalBinary(body) == nil {

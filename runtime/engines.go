@@ -7,7 +7,7 @@ import "time"
 const (
 	// WaitUntilTime bounds ctx.waitUntil after the response, as on the platform.
 	WaitUntilTime = 30 * time.Second
-	// OverWaitUntil is logged where it did.
+	// OverWaitUntil is logged when it did.
 	OverWaitUntil = "waitUntil was ended 30 s after the answer: what it still waited for is not done"
 	// PassedThrough begins the line of an exception for which the static file was given.
 	PassedThrough = "passThroughOnException: the static answer was given, because of "

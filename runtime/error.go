@@ -16,17 +16,17 @@ const (
 	KindLoad         Kind = "load"         // the module could not be evaluated
 	KindException    Kind = "exception"    // the handler threw
 	KindNotResponse  Kind = "not-response" // the handler returned something else
-	KindHung         Kind = "hung"         // no answer can come any more
+	KindHung         Kind = "hung"         // no response is possible any more
 	KindCPU          Kind = "cpu"          // over limits.cpuMs
 	KindMemory       Kind = "memory"       // over the isolate's memory
 	KindResponseSize Kind = "answer-size"  // the response is over the limit
 	KindReset        Kind = "reset"        // the isolate was restarted because of another request
-	KindSystemMemory Kind = "room"         // the system has no room for an isolate
-	KindBusy         Kind = "busy"         // as many Workers are in use as may be
-	KindInternal     Kind = "internal"     // a fault of ours
+	KindSystemMemory Kind = "room"         // the system has no memory for an isolate
+	KindBusy         Kind = "busy"         // the limit of Workers in use is reached
+	KindInternal     Kind = "internal"     // a fault of this program
 )
 
-// Error is why a Worker did not respond, with positions in the author's own files.
+// Error is the reason why a Worker did not respond, with positions in the author's own files.
 type Error struct {
 	Kind    Kind
 	Name    string // class of the exception: TypeError …
@@ -41,7 +41,7 @@ type Error struct {
 
 // Cause is a further error of an Error.
 type Cause struct {
-	// Part says that it is one of the errors of an AggregateError; else it is the cause of the one before it.
+	// Part is set for an error of an AggregateError; else it is the cause of the previous one.
 	Part   bool
 	Text   string  // "Name: message"
 	Frames []Frame // innermost first; none for a thrown value that is no Error
@@ -75,13 +75,13 @@ func (f *Error) Headline() string {
 	return strings.TrimSuffix(f.Name+": "+f.Message, ": ")
 }
 
-// Retriable reports whether the same request may succeed in a second: another one is at fault, or the Worker was replaced.
+// Retriable reports whether the same request may succeed in a second: another request caused the error, or the Worker was replaced.
 func (f *Error) Retriable() bool { return f.Kind == KindReset || f.Kind == KindBusy }
 
 // Unwrap returns the engine's own error.
 func (f *Error) Unwrap() error { return f.err }
 
-// Status is the HTTP status that fits: 503 for a limit or a restart, else 500.
+// Status is the HTTP status: 503 for a limit or a restart, else 500.
 func (f *Error) Status() int {
 	switch f.Kind {
 	case KindCPU, KindMemory, KindResponseSize, KindReset, KindSystemMemory, KindBusy:
@@ -122,8 +122,8 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 	return &Error{Kind: KindInternal, Message: err.Error(), err: err}
 }
 
-// ResetError is the error of a request that is not at fault: another one in the same isolate is, or the Worker was replaced
-// (engine.ErrClosed).
+// ResetError is the error of a request that was ended by another one in the same isolate, or because the Worker was
+// replaced (engine.ErrClosed).
 func ResetError(err error) *Error {
 	e := &Error{
 		Kind: KindReset, Message: "the Worker was restarted while this request was under way",

@@ -8,14 +8,14 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file replaces isolates that met their memory limit. In production such an isolate is gone: its requests fail. Here the
-// request that met it goes on, and gets the error at that place; the next request gets an isolate that starts from the
-// module. So variables of the module are lost on both.
+// This file replaces isolates that met their memory limit. In production such an isolate ends and its requests fail. Here the
+// request that met the limit continues with an error at that point, and the next request gets a new isolate. On both,
+// variables of the module are lost.
 
-// onFull logs that an isolate met its limit and retires it; it reports whether the isolate starts over instead, as one does
-// where as many are retired already as may serve. over says that it starts over by itself.
+// onFull logs that an isolate met its limit and retires it; it reports whether the isolate starts over instead, which
+// happens when as many are retired as may serve. over means that it starts over anyway.
 func (w *Worker) onFull(s *slot, scope *engine.Scope, held engine.Held, over bool) bool {
-	if s.number == 0 { // it is being loaded, and the load returns the error
+	if s.number == 0 { // still loading: the load returns the error
 		return false
 	}
 	if w.o.Console != nil {
@@ -34,7 +34,7 @@ func (w *Worker) onFull(s *slot, scope *engine.Scope, held engine.Held, over boo
 	}
 	s.isolate.Retire()
 	w.slots = slices.DeleteFunc(w.slots, func(other *slot) bool { return other == s })
-	if s.requests == 0 { // the turn was of finalizers
+	if s.requests == 0 { // a turn of finalizers
 		w.inFlight.Go(s.isolate.Close)
 		return false
 	}
@@ -58,7 +58,7 @@ func fullText(held engine.Held) string {
 		}
 	}
 	return fmt.Sprintf("memory: the Worker met its limit of %d MB and starts over for the next request, without what the module's "+
-		"variables held. It had %s. Keep less at a time: stream bodies, page through results, drop what is done with",
+		"variables held. It had %s. Keep less at a time: stream bodies, page through results, drop references that are no longer needed",
 		engine.DefaultMemoryLimit>>20, strings.Join(parts, ", "))
 }
 

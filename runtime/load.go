@@ -32,7 +32,7 @@ func (w *Worker) load(s *slot) error {
 	if err != nil {
 		return errStart(err)
 	}
-	s.isolate.Rewind() // from now on it shares the image with the others
+	s.isolate.Rewind() // from here on it shares the image with the others
 	return nil
 }
 
@@ -70,7 +70,7 @@ func (w *Worker) evaluate(vm *engine.VM, env string) error {
 	return err
 }
 
-// call calls an entry point of the prelude and ignores its result.
+// call calls an entry point of the prelude without using its result.
 func call(vm *engine.VM, entry string, args ...any) error {
 	result, err := vm.Call(entry, args...)
 	if err == nil {

@@ -31,7 +31,7 @@ func (w *Worker) warn(s *engine.Scope, text string) {
 const lostText = "a promise was settled that a request awaited which has ended: its code after the await does not run. " +
 	"If it should, let that request wait for it: ctx.waitUntil(promise). Said once, until the isolate starts over"
 
-// mayLog reports whether a request may log size bytes more, and logs the end of its quota once.
+// mayLog reports whether a request may log size more bytes, and logs the end of its quota once.
 func (w *Worker) mayLog(s *engine.Scope, size int) bool {
 	ok, last := w.logs.admit(s, size)
 	if last {
@@ -75,8 +75,8 @@ func requestOf(s *engine.Scope) *http.Request {
 	return nil
 }
 
-// The most that one request may log. The platform's own figures are not shown; these are those of Workers, with a bound for
-// lines.
+// Bounds on the log output of one request. The platform does not document its own; these are those of Workers, with a bound
+// on lines.
 const (
 	maxLogBytes = 256 << 10
 	maxLogLines = 1000
@@ -120,8 +120,8 @@ var OverLogs = fmt.Sprintf("the log of this request ends here: it is over the li
 // LogQuota counts the log output of one request. The zero value is ready; it is not safe for concurrent use.
 type LogQuota struct{ lines, bytes int }
 
-// Admit reports whether a line of size bytes may be logged; last is true once, for the first line over the quota, in place of
-// which [OverLogs] is logged.
+// Admit reports whether a line of size bytes may be logged; last is true once, for the first line over the quota, which
+// [OverLogs] replaces.
 func (q *LogQuota) Admit(size int) (ok, last bool) {
 	if q.lines > maxLogLines || q.bytes > maxLogBytes {
 		return false, false

@@ -1,10 +1,10 @@
-// Package runtime runs a site's Worker: it puts the engine, the web globals and the bindings together and answers HTTP
+// Package runtime runs a site's Worker: it composes the engine, the web globals and the bindings, and serves HTTP
 // requests with the Worker's code.
 //
-// A [Runtime] is booted once per process. A [Worker] is one evaluated bundle in a few isolates; [Worker.Serve] answers one
+// A [Runtime] is booted once per process. A [Worker] is one evaluated bundle in a few isolates; [Worker.Serve] serves one
 // request. In: the bundled module and its source map, bindings, limits. Out: HTTP responses, or an [Error] in terms of the
-// author's own files. Both types are safe for concurrent use. The package does not listen, watch files or know of routes and
-// members: it answers every request that it gets.
+// author's own files. Both types are safe for concurrent use. The package does not listen, watch files or know routes and
+// members: it serves every request that it gets.
 package runtime
 
 import (
@@ -21,9 +21,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// Options says how to open a Runtime. The zero value works.
+// Options configure a Runtime. The zero value works.
 type Options struct {
-	// CacheDir keeps the machine code of Workers' WebAssembly between processes, where it can be used. Default: none.
+	// CacheDir stores the machine code of Workers' WebAssembly between processes. Default: none.
 	CacheDir string
 	// Now is the clock of JavaScript and of the log. Default: time.Now.
 	Now func() time.Time
@@ -46,7 +46,7 @@ type Runtime struct {
 	now        func() time.Time
 }
 
-// Open opens the engine and boots the prelude. A cache that cannot be used is no error: see [Runtime.CacheError]. Errors:
+// Open opens the engine and boots the prelude. An unusable cache is not an error: see [Runtime.CacheError]. Errors:
 // engine.ErrNoArtifact, or a fault of this package.
 func Open(ctx context.Context, o Options) (*Runtime, error) {
 	source, err := prelude()
@@ -76,7 +76,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	return &Runtime{engine: e, wasm: modules, cacheError: cacheError, image: image, now: now}, nil
 }
 
-// CacheError is why the folder of machine code cannot be used; nil if it is used, or if none was asked for.
+// CacheError is the reason why the folder of machine code cannot be used; nil if it is in use, or none was given.
 func (r *Runtime) CacheError() error { return r.cacheError }
 
 // Close frees the engine.
@@ -97,7 +97,7 @@ type LimitMode = web.LimitMode
 // The modes of `--limits`.
 const (
 	Enforce = web.LimitEnforce // the request ends
-	Warn    = web.LimitWarn    // the log says so
+	Warn    = web.LimitWarn    // the log has a warning
 	Off     = web.LimitOff
 )
 
@@ -105,7 +105,7 @@ const (
 type Limits struct {
 	CPU         time.Duration // of one request, over its turns in the engine
 	SubRequests int
-	// ResponseBytes is the most bytes of an answer's body. Default 512 MiB.
+	// ResponseBytes bounds the body of a response. Default 512 MiB.
 	ResponseBytes int64
 	Mode          LimitMode // default Enforce
 	// CPUScale multiplies CPU: pure JavaScript runs slower here than on the
@@ -120,7 +120,7 @@ func (l Limits) scale() float64 {
 	return l.CPUScale
 }
 
-// Budget is the CPU time after which a request is ended; 0 for never.
+// Budget is the CPU time after which a request is ended; 0 means never.
 func (l Limits) Budget() time.Duration {
 	if l.Mode == Warn || l.Mode == Off {
 		return 0

@@ -11,8 +11,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// Serve answers r through rw. An error is a *Error, and means that nothing was written. The Worker's Request has r's method,
-// URL, headers and body as they are.
+// Serve serves r and writes the response to rw. An error is a *Error, and means that nothing was written. The Worker's
+// Request has r's method, URL, headers and body, unchanged.
 func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	m := &metered{ResponseWriter: rw, limits: w.o.Limits, hidden: w.o.HideMeter != nil && w.o.HideMeter(r)}
 	x := web.NewExchange(m, r)
@@ -61,8 +61,8 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	return usage, nil
 }
 
-// brokeOff takes the errors that came after the response had begun, or whose client has gone: no page can show them. It
-// returns why a response broke off.
+// brokeOff handles errors after the beginning of the response, or after the client has left: no page can show them. It
+// returns the reason why the response ended early.
 func (w *Worker) brokeOff(scope *engine.Scope, err error) (broke *Error, other error) {
 	if aborted, ok := errors.AsType[*web.Aborted](err); ok {
 		broke = w.errorOf(KindException, aborted.Err)
@@ -75,8 +75,8 @@ func (w *Worker) brokeOff(scope *engine.Scope, err error) (broke *Error, other e
 	return nil, err
 }
 
-// passThrough answers as if there were no Worker, with the static file or the site's own 404, if the handler threw after
-// ctx.passThroughOnException(). The exception goes to the log. It reports whether it answered.
+// passThrough responds as if there were no Worker, with the static file or the site's own 404, if the handler threw
+// after ctx.passThroughOnException(). It logs the exception, and reports whether it responded.
 func (w *Worker) passThrough(scope *engine.Scope, rw http.ResponseWriter, r *http.Request, err error, f *Error) bool {
 	failed, ok := errors.AsType[*web.Failure](err)
 	if !ok || !failed.PassThrough || w.o.Bindings == nil {
@@ -90,7 +90,7 @@ func (w *Worker) passThrough(scope *engine.Scope, rw http.ResponseWriter, r *htt
 	return false
 }
 
-// endScope is for a scope in which nothing is left to do.
+// endScope is called for a scope without further work.
 func (w *Worker) endScope(scope *engine.Scope) {
 	scope.End(nil)
 	w.logs.forget(scope)
@@ -118,7 +118,7 @@ func (w *Worker) onReset(s *slot, scope *engine.Scope, cause error) {
 	w.host.Reset(s.isolate, scope, cause)
 }
 
-// finish lets ctx.waitUntil go on after the response, for a bounded time, and then releases the isolate.
+// finish lets ctx.waitUntil continue after the response, for a bounded time, and then releases the isolate.
 func (w *Worker) finish(s *slot, scope *engine.Scope, x *web.Exchange, headDone func()) {
 	select {
 	case <-x.Done():
@@ -130,7 +130,7 @@ func (w *Worker) finish(s *slot, scope *engine.Scope, x *web.Exchange, headDone 
 	w.mu.Lock()
 	w.answered[scope] = struct{}{}
 	w.mu.Unlock()
-	if !w.o.Pristine { // others may use the isolate meanwhile
+	if !w.o.Pristine { // others may use the isolate in the meantime
 		headDone()
 	}
 	go func() {
@@ -154,7 +154,7 @@ func (w *Worker) finish(s *slot, scope *engine.Scope, x *web.Exchange, headDone 
 	}()
 }
 
-// warnOver logs limits that were exceeded while they are not enforced.
+// warnOver logs exceeded limits that are not enforced.
 func (w *Worker) warnOver(r *http.Request, u Usage) {
 	if text := w.o.Limits.Exceeded(u); text != "" && w.o.Console != nil {
 		w.o.Console(Line{Time: w.runtime.now(), Level: "warn", Request: r, Text: text})
@@ -169,7 +169,7 @@ type metered struct {
 	scope    *engine.Scope
 	exchange *web.Exchange
 	wrote    bool
-	onHead   func() // called, once or more, when the head is written; may be nil
+	onHead   func() // called at least once when the head is written; may be nil
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -184,7 +184,7 @@ func (m *metered) WriteHeader(status int) {
 	}
 }
 
-// addTiming adds the header, also to a page about a failure of the Worker.
+// addTiming adds the header, including to an error page.
 func (m *metered) addTiming() {
 	if m.hidden {
 		return

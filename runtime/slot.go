@@ -19,13 +19,13 @@ import (
 type slot struct {
 	isolate *engine.Isolate
 	number  int // from 1
-	// busy counts the requests that wait for the head of their response. Where each has an isolate of its own, one counts
-	// until its waitUntil is done.
+	// busy counts the requests that wait for the head of their response. With an isolate for each request, a request
+	// counts until its waitUntil is done.
 	busy     int
-	requests int // under way, waitUntil included
+	requests int // current ones, waitUntil included
 }
 
-// responseBytes is the most bytes of an answer's body.
+// responseBytes bounds the body of a response.
 func (o WorkerOptions) responseBytes() int64 {
 	return cmp.Or(max(o.Limits.ResponseBytes, 0), web.DefaultResponseBytes)
 }
@@ -59,7 +59,7 @@ func (w *Worker) newSlot() (*slot, error) {
 	for name, f := range w.o.Bindings.Funcs() {
 		funcs[name] = inHandler(f)
 	}
-	modules := web.Modules() // that Code imports and the bundler left out
+	modules := web.Modules() // that Code imports
 	for name, script := range w.o.Scripts {
 		modules[name] = script.Text
 	}
@@ -120,19 +120,19 @@ func inHandler(f engine.Func) engine.Func {
 }
 
 const (
-	// pristineIsolates is the most isolates, and so requests at the same time, when each request has one of its own.
+	// pristineIsolates bounds the isolates, and so concurrent requests, with an isolate for each request.
 	pristineIsolates = 32
 	// nestedIsolates is their number when the site fetches itself: a request that waits for another one keeps its isolate.
 	nestedIsolates = 256
 )
 
-// errNoIsolate is the error of a site that fetches itself without end.
+// errNoIsolate is the error of a site that fetches itself endlessly.
 var errNoIsolate = errors.New("the site's requests to itself hold all " + strconv.Itoa(nestedIsolates) +
 	" isolates (--isolation=request gives each request one of its own)")
 
-// acquire takes the first idle isolate, so that successive requests get the same one, also while a WebSocket or a stream of
-// events is open: variables of such a site are for all of them. A further isolate is started when all are busy, up to the
-// limit. Pristine requests wait for an isolate until ctx ends, but for a nested one, which the site made to itself.
+// acquire takes the first idle isolate, so that successive requests get the same one, even while a WebSocket or a stream of
+// events is open, and share its variables. If all are busy it starts another, up to the limit. Pristine requests wait for
+// an isolate until ctx ends, except nested ones, which the site made to itself.
 func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -172,9 +172,8 @@ func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
 	}
 }
 
-// takeTurn waits for one of as many turns as there are processors, for a pristine request; the turn ends when the request
-// waits for something else, or by end. So as many isolates as processors do most of the work, and their memory stays in the
-// caches.
+// takeTurn waits for one of as many turns as processors, for a pristine request; the turn ends when the request waits for
+// something else, or by end. So a few isolates do most of the work, and their memory stays in the caches.
 func (w *Worker) takeTurn(ctx context.Context, x *web.Exchange) (end func()) {
 	if !w.o.Pristine {
 		return func() {}
@@ -190,11 +189,11 @@ func (w *Worker) takeTurn(ctx context.Context, x *web.Exchange) (end func()) {
 	return x.Waits
 }
 
-// chooseLocked returns the least busy isolate, or a further one if all are busy and there are fewer than most. With the error
-// of one that cannot start it returns the least busy one, if any.
+// chooseLocked returns the least busy isolate, or a further one if all are busy and there are fewer than most. If starting
+// one fails, it returns the error with the least busy one, if any.
 func (w *Worker) chooseLocked(most int) (*slot, error) {
 	w.slots = slices.DeleteFunc(w.slots, func(s *slot) bool {
-		over := s.isolate.Closed() // there was no memory to start over
+		over := s.isolate.Closed() // it had no memory to start over
 		if over {
 			go s.isolate.Close() // which waits for its last turn
 		}
@@ -241,7 +240,7 @@ func (w *Worker) release(s *slot, headDone func()) {
 	w.requestDone(s)
 }
 
-// requestDone is called when nothing of a request is under way any more.
+// requestDone is called when all work of a request has ended.
 func (w *Worker) requestDone(s *slot) {
 	w.mu.Lock()
 	s.requests--
@@ -256,9 +255,9 @@ func (w *Worker) requestDone(s *slot) {
 	w.inFlight.Done()
 }
 
-// retireOrStartOver reports whether an isolate starts over after an abandoned request was ended in the midst of its work:
-// variables of the code may be half done. If other requests are under way, they go on, and the isolate gets no further one
-// and is closed after the last. At most Isolates may be retired at a time.
+// retireOrStartOver reports whether an isolate starts over after an abandoned request was ended early, since variables of
+// the code may be half updated. If it has other requests, they finish, the isolate gets no further one, and it is closed
+// after the last. At most Isolates may be retired at a time.
 func (w *Worker) retireOrStartOver(s *slot, scope *engine.Scope) bool {
 	if w.host.Alone(s.isolate, scope) {
 		return true

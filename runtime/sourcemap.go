@@ -56,8 +56,8 @@ type sources struct {
 
 // mappedCode is code that another program made of the author's files.
 type mappedCode struct {
-	// consumer reads the map when it is first asked for: most Workers fail and log nothing between two saves. It is nil for a map that
-	// cannot be read, which maps nothing.
+	// consumer parses the map on first use: most Workers neither fail nor log between two saves. It is nil for an invalid map, which
+	// maps nothing.
 	consumer func() *sourcemap.Consumer
 	wide     sync.Map // the lines of each source read so far; none where every character is one UTF-16 unit
 }
@@ -100,8 +100,8 @@ func newSources(o WorkerOptions) *sources {
 // at the top level of a module, "    at file:line:column".
 var traceLine = regexp.MustCompile(`^\s*at (?:(.*) \()?([^()]+?)(?::(\d+))?(?::(\d+))?\)?$`)
 
-// notTheAuthors are the files in a trace for code that is not the author's, and for a function that was stopped before it had
-// a position: the line of its caller says more.
+// notTheAuthors are the file names in a trace for code that is not the author's, and for a function that was stopped before
+// it had a position: the line of its caller is more useful.
 var notTheAuthors = []string{preludeName, "native", "<evalScript>", "<input>", "missing"}
 
 // besideBundle matches the specifier of a WebAssembly module, which has a hash. The trace of one that cannot be compiled is in

@@ -16,8 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/console"
 )
 
-// Sources are the author's files of one Worker. They map failures, stacks and log lines of its code to these files, for either
-// engine. Safe for concurrent use.
+// Sources are the author's files of one Worker, for mapping failures, stacks and log lines to them, in either engine. Safe for
+// concurrent use.
 type Sources struct {
 	*sources
 
@@ -47,7 +47,7 @@ func (s *Sources) Line(e console.Entry) Line {
 	return l
 }
 
-// Rejection is the line of a promise that was rejected without a handler, without time and request.
+// Rejection is the log line of a rejected promise without a handler, without time and request.
 func (s *Sources) Rejection(e *engine.Error) Line {
 	lines := []string{"unhandled rejection: " + e.Error()}
 	for _, c := range s.causes(e) {
@@ -63,7 +63,7 @@ func (s *Sources) Thrown(kind Kind, e *engine.Error) *Error {
 		f.Kind, f.Limit = KindMemory, fmt.Sprintf("memory %d MB", engine.DefaultMemoryLimit>>20)
 		f.Message = fmt.Sprintf("the Worker used more than %d MB of memory", engine.DefaultMemoryLimit>>20)
 		f.Name = ""
-		f.Fix = "keep less at a time: stream bodies, page through results, drop what is done with"
+		f.Fix = "keep less at a time: stream bodies, page through results, drop references that are no longer needed"
 	}
 	if name := web.AbsentIn(e); name != "" {
 		f.Fix = "pages does not provide " + name + " yet: do without it, or test this part on the platform"
@@ -83,9 +83,9 @@ func (s *Sources) Thrown(kind Kind, e *engine.Error) *Error {
 	return f
 }
 
-// Loading makes an Error that came while the module was evaluated one of its loading.
+// Loading marks an Error of the module's evaluation as one of its loading.
 func (s *Sources) Loading(f *Error) *Error {
-	switch f.Kind { //nolint:exhaustive // the others are as they are at any time
+	switch f.Kind { //nolint:exhaustive // others keep their kind
 	case KindCPU:
 		f.Kind = KindLoad
 		f.Message = "the Worker did not finish loading: its top level used more than " + s.o.LoadCPU.String() + " of CPU time"
@@ -141,7 +141,7 @@ func (s *Sources) inLoop(stack string) string {
 	return fmt.Sprintf("%s%d:%d%s\n%s", innermost[:m[6]], line, column, innermost[m[9]:], callers)
 }
 
-// TooLarge is the Error of an answer with more bytes than it may have.
+// TooLarge is the Error of a response over the limit.
 func (s *Sources) TooLarge() *Error {
 	return s.Thrown(KindResponseSize, web.TooLarge(s.o.responseBytes()).Err)
 }

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// fewestIsolates is the default number of isolates on machines with fewer processors: the long turn of one request does
-	// not hold up others.
+	// fewestIsolates is the default number of isolates on machines with fewer processors, so that the long turn of one
+	// request does not block others.
 	fewestIsolates = 2
 	// mappedScheme prefixes the name of code whose stacks are mapped when they are read: such a stack is mapped again when it
-	// is printed, and the author's file may have the name of the code.
+	// is printed, and the author's file may have the same name as the code.
 	mappedScheme = "bundle:"
 )
 
@@ -50,11 +50,10 @@ type WorkerOptions struct {
 	Limits   Limits
 	// LoadCPU is the CPU time for evaluating the module. Default 10 s.
 	LoadCPU time.Duration
-	// Isolates is the most that answer requests at the same time; default one for each processor, at least 2, and 32 if
-	// Pristine. One is started when all others are busy.
+	// Isolates is the most isolates that serve requests at the same time; default one for each processor, at least 2,
+	// and 32 if Pristine. Another one is started when all are busy.
 	Isolates int
-	// Pristine gives every request an isolate of its own that no request was in before, which shows state that leaks from one
-	// request into another.
+	// Pristine gives every request a fresh isolate of its own, which shows state that leaks from one request into another.
 	Pristine bool
 	// HideMeter reports whether the response to a request has no Server-Timing header: the meter is for authors, and not for
 	// visitors. Default: all have one.
@@ -93,13 +92,13 @@ type Line struct {
 // Usage is the meter of one request.
 type Usage struct {
 	CPU time.Duration
-	// Shared says that CPU is a share: other requests ran in the same process meanwhile, and nothing tells whose the time was.
+	// Shared is true if CPU is a share: other requests ran in the same process meanwhile, and their time cannot be separated.
 	Shared      bool
 	SubRequests int
 	// Isolate is the number of the isolate that ran it, from 1; 0 for none.
 	Isolate int
-	// Broke is why the response broke off after its head; nil if it did not. The server must not let it look complete: see
-	// [web.Aborted].
+	// Broke is the error that broke the response off after its head; nil for none. The server must not let such a response
+	// look complete: see [web.Aborted].
 	Broke *Error
 }
 
@@ -165,7 +164,7 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	w.wasm = w.compileWasm(ctx)
 	first, err := w.newSlot()
 	if err == nil {
-		// A module may take its time: the caller need not wait for it.
+		// The end of ctx also ends a long evaluation.
 		stop := context.AfterFunc(ctx, first.isolate.Close)
 		if err = w.load(first); err != nil {
 			first.isolate.Close()
@@ -195,11 +194,10 @@ func (w *Worker) compileWasm(ctx context.Context) *wasm.Set {
 }
 
 // Retire prepares for a Worker that takes over: WebSockets end with the code 1012, so that their clients reconnect to that
-// one; all else goes on until Close.
+// one; other requests continue until Close.
 func (w *Worker) Retire() { w.host.Restart() }
 
-// Close waits for the requests under way until ctx ends, then ends the isolates with their work. Every call returns when that
-// is done.
+// Close waits for the current requests until ctx ends, then ends the isolates with their work. Every call returns after that.
 func (w *Worker) Close(ctx context.Context) {
 	w.closed.Do(func() {
 		w.mu.Lock()

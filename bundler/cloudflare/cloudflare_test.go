@@ -207,7 +207,7 @@ func TestWrite(t *testing.T) {
 	}
 	again := readProject(t, dir)
 	if again.Databases[0].ID != "11" || again.KV[0].ID != "22" || again.Name != "the-club" || again.Vars[accessTeam] != "rowers" {
-		t.Errorf("what was written in is gone: %+v", again)
+		t.Errorf("an edited part is gone: %+v", again)
 	}
 	vars, err := os.ReadFile(filepath.Join(dir, ".dev.vars"))
 	got := names(t, dir)

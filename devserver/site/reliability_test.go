@@ -39,7 +39,7 @@ var proofs = []proof{
 	{"R", 392, 392, "patterns that are none", "manifest.TestTable"},
 	{"R", 393, 393, "every name of a page", "TestGateKnowsEveryNameOfAPage"},
 	{"R", 394, 394, "404 pages of members", "TestGateKeepsTheCorpusOut TestRulesOpenNothing"},
-	{"R", 395, 395, "what is there and what is not", "TestGateAnswersAlike TestGateAnswersToTheByte TestR395Time"},
+	{"R", 395, 395, "existing and missing files", "TestGateAnswersAlike TestGateAnswersToTheByte TestR395Time"},
 	{"R", 396, 397, "sessions that are none", "TestSessionCookie TestSessionsEnd"},
 	{"R", 398, 398, "where sign-in leads", "TestNextStaysOnTheSite"},
 	{"R", 399, 399, "WebSockets", "TestGateRefusesForeignUpgrade"},

@@ -15,7 +15,7 @@ import (
 // Bounds on the search for forms in a site's pages.
 const (
 	maxPageWork = 512 << 20 // bytes read of all pages; a page with forms is read twice
-	parsingCost = 8         // bytes that a parsed byte counts for
+	parsingCost = 8         // the cost of a parsed byte, in searched bytes
 )
 
 // Search collects the forms of a site's pages. The zero value is ready; it is not safe for concurrent use.

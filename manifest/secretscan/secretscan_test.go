@@ -200,7 +200,7 @@ func TestUnpack(t *testing.T) {
 		}
 	}
 	if found, _, whole := set.Unpack("a.gz", strings.NewReader("no gzip"), 10); len(found) > 0 || !whole {
-		t.Error("found in what is no gzip")
+		t.Error("found in bytes that are not gzip")
 	}
 }
 

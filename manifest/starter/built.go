@@ -160,7 +160,7 @@ func folder(fsys fs.FS, name string) bool {
 type Server struct {
 	Framework string // its name for people
 	File      string // the file by which the build is recognized
-	Remedy    string // tells how to build for Workers or for files alone
+	Remedy    string // explains how to build for Workers or as files only
 }
 
 // FindServer looks for a build for a server.

@@ -41,7 +41,7 @@ func TestLoadUnread(t *testing.T) {
 	text := files.MapFS["p/old.txt"].Data
 	if !publicfiles.HoldsKey("p/old.txt", int64(len(text)), text) || publicfiles.HoldsKey("p/old.txt", 64<<10+1, text) ||
 		publicfiles.HoldsKey("p/old.html", 9, text) || publicfiles.HoldsKey("p/old.txt", 0, nil) {
-		t.Error("a key is not told from what is none")
+		t.Error("a key is not distinguished from other text")
 	}
 	told := diagnostic.List{m.AssetsFolder().KeyFault("p/old.txt"), {File: "p/x", Path: "/assets"}, {Path: "/nothing"}}
 	if !diagnostic.Locate(files.MapFS[manifest.FileName].Data, told) || told[0] != whole[0] || told[1].Line != 0 || told[2].Line != 0 {

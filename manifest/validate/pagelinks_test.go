@@ -87,12 +87,12 @@ func TestLinksOfWholeSites(t *testing.T) {
 		site fstest.MapFS
 		want int
 	}{
-		"the page for what is not found is shown everywhere": {fstest.MapFS{"p/404.html": page("<a href=a><a href=/b>")}, 1},
-		"a part of other pages":                              {fstest.MapFS{"p/nav.html": {Data: []byte("<a href=a><a href=/b>")}}, 1},
+		"404.html is shown everywhere": {fstest.MapFS{"p/404.html": page("<a href=a><a href=/b>")}, 1},
+		"a part of other pages":        {fstest.MapFS{"p/nav.html": {Data: []byte("<a href=a><a href=/b>")}}, 1},
 		"every path shows the app": {fstest.MapFS{
 			"p/index.html": page("<a href=/a>"), "p/_redirects": {Data: []byte("/* /index.html 200\n")},
 		}, 0},
-		"the page for what is not found is the app": {fstest.MapFS{
+		"404.html is the app": {fstest.MapFS{
 			"p/index.html": page("<a href=/a>"), "p/404.html": page("<a href=/a>"),
 		}, 0},
 		"a rule with an error": {fstest.MapFS{

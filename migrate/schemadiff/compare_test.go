@@ -26,7 +26,7 @@ func TestCompare(t *testing.T) {
 		},
 		{"the names of keys", "CREATE TABLE a(x CONSTRAINT one UNIQUE)", "CREATE TABLE a(x, CONSTRAINT two UNIQUE (x))", ""},
 		{
-			"what is so by default",
+			"explicit defaults",
 			"CREATE TABLE a(x TEXT COLLATE BINARY NOT NULL ON CONFLICT ABORT REFERENCES a(x) ON DELETE NO ACTION)",
 			"CREATE TABLE a(x TEXT NOT NULL REFERENCES a(x) NOT DEFERRABLE)", "",
 		},
@@ -218,7 +218,7 @@ func TestWriteRefuses(t *testing.T) {
 			schemadiff.CodeRename, "--rename person=people: the migrations create no table person",
 		},
 		{
-			"a rename to what was there", people, people,
+			"a rename to an existing column", people, people,
 			schemadiff.Options{Renames: []schemadiff.Rename{{Table: "people", Column: "name", To: "id"}}},
 			schemadiff.CodeRename, "--rename people.name=id: the schema file has a column name too",
 		},

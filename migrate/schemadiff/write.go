@@ -85,7 +85,7 @@ const (
 	CodeValue    = "value-needed"      // a new column needs a value for existing rows
 	CodeParent   = "parent-missing"    // a foreign key to a missing table
 	CodeBroken   = "object-broken"     // a view or trigger that cannot be used
-	CodeNotAsked = "value-unused"      // a value for a column without need
+	CodeNotAsked = "value-unused"      // a value for a column that needs none
 )
 
 // Error is the reason why no script can be written.

@@ -81,7 +81,7 @@ func FuzzOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string, folder bool) {
 		// Files in a foreign folder are foreign too.
 		if statefolder.Of(name, true) == statefolder.Foreign && statefolder.Of(name+"/site.db", folder) != statefolder.Foreign {
-			t.Errorf("%q is foreign, and what is in it is not", name)
+			t.Errorf("%q is foreign, and its content is not", name)
 		}
 	})
 }

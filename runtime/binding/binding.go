@@ -1,14 +1,14 @@
 // Package binding composes the bindings of one Worker: its env.
 //
-// Each binding has a package below this one with its Go half and its JavaScript half. A [Set] says which bindings a Worker
-// has: Set.Funcs are the host functions that an isolate is made with, and the JavaScript half makes env of the JSON that
-// Set.EnvSpec returns. Shapes, limits and error texts are those of Cloudflare's D1, KV, R2, Images and Assets, so that code
-// written for them runs unchanged.
+// Each binding has a package below this one with its Go half and its JavaScript half. A [Set] lists the bindings of a
+// Worker: Set.Funcs are the host functions of an isolate, and the JavaScript half makes env from the JSON of Set.EnvSpec.
+// Shapes, limits and error texts are those of Cloudflare's D1, KV, R2, Images and Assets, so that code written for them
+// runs unchanged.
 //
 // Work that waits for a disk, a database or a handler runs off the isolate's goroutine. Acknowledged writes are durable. Open bodies and
 // uploads end with the request that opened them. A name that is used twice is an error of EnvSpec; failures of this machine carry no
-// paths. Everything is safe for concurrent use unless its comment says otherwise. The packages open no databases and no folders of their
-// own accord, and enforce no access rules: a Worker reaches everything in its Set.
+// paths. Everything is safe for concurrent use unless its comment says otherwise. The packages open no databases or folders themselves,
+// and enforce no access rules: a Worker has access to everything in its Set.
 //
 // A new option of a binding is in its class in JavaScript, in the host call of its package's hostfuncs.go
 // and in the type in manifest/workertypes/base.d.ts; then make artifacts.
@@ -37,13 +37,13 @@ type Set struct {
 	KV     map[string]*kv.Namespace
 	R2     map[string]*r2.Bucket
 	Images map[string]*images.Binding
-	// Assets get GET and HEAD requests with the Worker's URL and its host as the Host header. The members gate, which guards requests
-	// from outside, does not see them.
+	// Assets serve GET and HEAD requests with the Worker's URL and its host as the Host header. These requests bypass the members
+	// gate, which guards requests from outside.
 	Assets  map[string]http.Handler
 	Secrets map[string]string
 }
 
-// spec is one binding as the JavaScript half reads it.
+// spec is one binding for the JavaScript half.
 type spec struct {
 	Kind  string `json:"kind"`
 	ID    string `json:"id,omitempty"`
@@ -74,7 +74,7 @@ func (s *Set) EnvSpec() ([]byte, error) {
 	return json.Marshal(env)
 }
 
-// specs adds one kind of bindings to env.
+// specs adds the bindings of one kind to env.
 func specs[T any](env map[string]spec, kind string, bindings map[string]T) error {
 	for _, name := range slices.Sorted(maps.Keys(bindings)) {
 		if other, taken := env[name]; taken {

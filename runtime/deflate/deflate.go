@@ -1,10 +1,10 @@
-// Package deflate writes DEFLATE data (RFC 1951) as the zlib of Chromium does, which workerd and Node.js have: byte for byte, at
-// each level and strategy.
+// Package deflate writes DEFLATE data (RFC 1951) like Chromium's zlib, which workerd and Node.js use: byte for byte, at each
+// level and strategy.
 //
-// In: bytes, in pieces of any size. Out: a stream, alone or in a frame of zlib (RFC 1950) or gzip (RFC 1952). Errors are those
-// of the destination, which stay, and options out of their range. The algorithm is that of zlib (Jean-loup Gailly and Mark Adler,
-// https://zlib.net), with Chromium's hash of four bytes. A Writer serves one goroutine at a time. It does not read: compressed
-// data has one meaning, and other packages have faster readers.
+// In: bytes, in pieces of any size. Out: a stream, alone or in a frame of zlib (RFC 1950) or gzip (RFC 1952). Errors are those of
+// the destination, which are permanent, and options out of range. The algorithm is that of zlib (Jean-loup Gailly and Mark Adler,
+// https://zlib.net), with Chromium's hash of four bytes. A Writer serves one goroutine at a time. It does not decompress:
+// decompression is unambiguous, and other packages are faster.
 package deflate
 
 import (
@@ -38,7 +38,7 @@ const (
 	Gzip
 )
 
-// Options say how to compress.
+// Options control the compression.
 type Options struct {
 	Format     Format
 	Level      int // 0 to 9, or -1 for DefaultLevel
@@ -52,14 +52,14 @@ const (
 	minMatch     = 3
 	maxMatch     = 258
 	minLookahead = maxMatch + minMatch + 1
-	tooFar       = 4096 // a match of three bytes over a longer distance is dearer than they are
+	tooFar       = 4096 // a match of three bytes over a longer distance costs more than literals
 	maxStored    = 65535
 	leastStored  = 32 << 10
 	leastHash    = 15 // bits
 	flushOver    = 64 << 10
 )
 
-// config is how hard to search at a level.
+// config is the search effort of a level.
 type config struct {
 	good, lazy, nice, chain int
 	slow                    bool
@@ -88,7 +88,7 @@ const (
 	last
 )
 
-// Writer compresses. Close it to have the end written.
+// Writer compresses. Close writes the end.
 type Writer struct {
 	dst     io.Writer
 	err     error
@@ -118,7 +118,7 @@ type Writer struct {
 	written              int // of window
 	matchStart, matchLen int
 	prevMatch, prevLen   int
-	available            bool // the byte before start waits for a better match
+	available            bool // the match at the byte before start is pending
 
 	symbols
 }
@@ -161,7 +161,7 @@ func NewWriter(dst io.Writer, o Options) (*Writer, error) {
 	return w, nil
 }
 
-// Reset makes w as it was made, for another destination.
+// Reset restores the initial state of w, for another destination.
 func (w *Writer) Reset(dst io.Writer) {
 	w.dst, w.err, w.input, w.out, w.stored = dst, nil, nil, w.out[:0], w.stored[:0]
 	w.bits, w.bitCount, w.pristine, w.flushed = 0, 0, true, false
@@ -218,7 +218,7 @@ func (w *Writer) SetParameters(level, strategy int) error {
 		w.run(block)
 	}
 	if (level == 0) != (old.Level == 0) {
-		w.forget() // of stored blocks nothing is in the window
+		w.forget() // stored blocks leave the window empty
 	}
 	w.options.Level, w.options.Strategy, w.config = level, strategy, configs[level]
 	return w.send()
@@ -245,7 +245,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush makes all that was written readable.
+// Flush makes all input so far decompressible.
 func (w *Writer) Flush() error {
 	if w.err != nil || w.flushed {
 		return w.err
@@ -398,7 +398,7 @@ func (w *Writer) insertString(at int) int {
 	return int(before)
 }
 
-// fill takes input into the window, whose upper half becomes the lower one where there is no room.
+// fill reads input into the window; without room, the upper half moves to the lower one.
 func (w *Writer) fill() {
 	size := 2 * w.wsize
 	for {

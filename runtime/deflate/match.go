@@ -40,8 +40,8 @@ func (w *Writer) longest(first int) int {
 	return min(best, w.lookahead)
 }
 
-// same counts the bytes that two strings of maxMatch bytes begin with alike. The third counts as alike, as in zlib, whose hash
-// has it.
+// same counts the equal leading bytes of two strings of maxMatch bytes. Like zlib, it assumes that the third is equal, since
+// the hash includes it.
 func same(a, b []byte) int {
 	a, b = a[:maxMatch], b[:maxMatch]
 	n := 3
@@ -58,7 +58,7 @@ func same(a, b []byte) int {
 	return n
 }
 
-// ready fills the window, and reports whether there is something to compress now.
+// ready fills the window, and reports whether there is input to compress.
 func (w *Writer) ready(need int, how flushing) bool {
 	if w.lookahead >= need {
 		return true
@@ -105,7 +105,7 @@ func (w *Writer) greedy(how flushing) {
 	}
 }
 
-// lazy takes a match unless that of the next byte is better.
+// lazy takes a match unless the next byte has a better one.
 func (w *Writer) lazy(how flushing) {
 	for w.ready(minLookahead, how) {
 		first := 0
@@ -162,7 +162,7 @@ func (w *Writer) takePrevious() {
 	}
 }
 
-// runs takes repetitions of the byte before alone.
+// runs takes only repetitions of the previous byte.
 func (w *Writer) runs(how flushing) {
 	for w.ready(maxMatch+1, how) {
 		n := 0

@@ -1,13 +1,13 @@
 package deflate
 
-// This file builds Huffman trees as zlib does: which of several that are as good, decides the bytes.
+// This file builds Huffman trees like zlib: the choice between equally good trees determines the output bytes.
 
 // smaller orders nodes by frequency, and those of the same by depth.
 func (s *symbols) smaller(tree []node, a, b int) bool {
 	return tree[a].code < tree[b].code || tree[a].code == tree[b].code && s.depth[a] <= s.depth[b]
 }
 
-// sink moves the node at a place of the heap down to where it belongs.
+// sink moves the node at a place of the heap down to its position.
 func (s *symbols) sink(tree []node, at int) {
 	v := s.heap[at]
 	for child := at << 1; child <= s.heapLen; child <<= 1 {
@@ -37,7 +37,7 @@ func (s *symbols) build(tree []node, k kind) (most int) {
 		s.heap[s.heapLen], most = i, i
 		s.depth[i] = 0
 	}
-	for s.heapLen < 2 { // there are always two codes
+	for s.heapLen < 2 { // a tree has at least two codes
 		i := 0
 		if most < 2 {
 			most++
@@ -129,7 +129,7 @@ func (s *symbols) measure(tree []node, k kind, most int) {
 	}
 }
 
-// lengths gives the lengths of a tree's codes in runs: repeated says that a length is the one before, as often as count.
+// lengths yields the lengths of a tree's codes in runs: repeated means count repetitions of the previous length.
 func lengths(tree []node, most int, give func(length, count int, repeated bool)) {
 	before, next := -1, int(tree[0].len)
 	count, longest, shortest := 0, 7, 4

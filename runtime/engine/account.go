@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// accountOwn is the bytes that an isolate has without asking: small requests of one site need not wait for large ones
-	// of another.
+	// accountOwn is the bytes that an isolate has without a reservation, so that small requests of one site need not wait
+	// for large ones of another.
 	accountOwn = 4 << 20
 	// accountStep is the bytes that an account reserves at a time.
 	accountStep = 1 << 20
-	// accountWait bounds the wait for them: the waiting account may hold bytes that others wait for.
+	// accountWait bounds the wait for a reservation: the waiting account may hold bytes for which others wait.
 	accountWait = 2 * time.Second
 )
 
 // account counts the bytes that Go holds for an isolate, over all requests: arguments of host calls, running Asyncs,
-// Buffers. Bytes beyond accountOwn are reserved from a HostMemory. It is safe for concurrent use; most of the time a
-// charge is an addition.
+// Buffers. Bytes beyond accountOwn are reserved from a HostMemory. It is safe for concurrent use; a charge is
+// usually only an addition.
 type account struct {
 	memory  *HostMemory
 	used    atomic.Int64
@@ -56,7 +56,7 @@ func (a *account) charge(ctx context.Context, n int64) error {
 	return err
 }
 
-// reserve reserves the bytes that used exceeds covered by.
+// reserve reserves the difference of used and covered.
 func (a *account) reserve(ctx context.Context) error {
 	if a.tryReserve() {
 		return nil
@@ -102,7 +102,7 @@ func (a *account) missingLocked() int64 {
 	return (missing + accountStep - 1) / accountStep * accountStep
 }
 
-// discharge counts n bytes less.
+// discharge subtracts n bytes.
 func (a *account) discharge(n int64) {
 	if a == nil || n <= 0 {
 		return
@@ -112,7 +112,7 @@ func (a *account) discharge(n int64) {
 	}
 }
 
-// shrink releases unused bytes but for one step, which saves the next reservation.
+// shrink releases unused bytes except for one step, which saves the next reservation.
 func (a *account) shrink() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -135,14 +135,14 @@ func (a *account) close() {
 	}
 }
 
-// Reservation counts bytes that Go holds for a Worker for longer than a host call, such as messages that wait to be read.
-// The first 4 MiB are free; a HostMemory covers the rest. It is safe for concurrent use. Close it.
+// Reservation counts bytes that Go holds for a Worker beyond a host call, such as unread messages. The first 4 MiB are
+// free; a HostMemory covers the rest. It is safe for concurrent use. Close it.
 type Reservation struct{ account *account }
 
 // Reservation returns a Reservation of no bytes yet.
 func (m *HostMemory) Reservation() *Reservation { return &Reservation{newAccount(m)} }
 
-// Add counts n bytes more, or fewer where n is negative, whether there is memory for them or not: see Fits.
+// Add adds n bytes, which may be negative, even without memory for them: see Fits.
 func (r *Reservation) Add(n int64) {
 	if n < 0 {
 		r.account.discharge(-n)
@@ -151,7 +151,7 @@ func (r *Reservation) Add(n int64) {
 	r.account.used.Add(n)
 }
 
-// Fits reports whether there is memory for all bytes counted. It reserves missing ones without waiting.
+// Fits reports whether there is memory for all counted bytes. It reserves missing ones without waiting.
 func (r *Reservation) Fits() bool {
 	return r.account.used.Load() <= r.account.covered.Load() || r.account.tryReserve()
 }

@@ -169,7 +169,7 @@ func TestProcessIsBounded(t *testing.T) {
 	}()
 	close(gate) // while it waits
 	if err := <-done; err != nil {
-		t.Errorf("what was given back is not had: %v", err)
+		t.Errorf("released memory is not available: %v", err)
 	}
 	for _, i := range isolates {
 		i.Close()

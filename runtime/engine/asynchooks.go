@@ -1,10 +1,10 @@
 package engine
 
-// This file lets JavaScript keep a context across await (AsyncLocalStorage). While functions are followed, the prelude's
-// entry point "follow" gets each function that is to run in a later job, and the function that it returns runs instead;
-// the entry point "leave" is called when a job ends.
+// This file lets JavaScript keep a context across await (AsyncLocalStorage). When enabled, the prelude's entry point
+// "follow" gets each function that will run in a later job, and returns a replacement; the entry point "leave" is called
+// at the end of a job.
 
-// Follow says whether functions are to be followed from now on, until the job or the call into the virtual machine ends.
+// Follow turns this on or off until the end of the job or of the call into the virtual machine.
 func (c *Call) Follow(on bool) { c.vm.follow(on) }
 
 func (vm *VM) follow(on bool) {

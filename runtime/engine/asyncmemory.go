@@ -6,14 +6,15 @@ import (
 	"sync"
 )
 
-// This file bounds the memory of a scope's Asyncs. JavaScript can start work faster than it is done: without a bound, a loop
-// that never waits fills the memory of the process long before its budget ends. The platform's own figures are not shown.
+// This file bounds the memory of a scope's Asyncs. JavaScript can start work faster than Go finishes it: without a bound, a
+// loop that never waits would fill the memory of the process long before its budget ends. The platform does not document its
+// figures.
 
 const (
-	// MaxPending is the most Asyncs that a scope may have under way.
+	// MaxPending bounds the concurrent Asyncs of a scope.
 	MaxPending = 10_000
-	// MaxOutside is the most bytes that Go may hold for a scope's Asyncs: their arguments, and results that JavaScript has
-	// not got yet. As much as the heap.
+	// MaxOutside bounds the bytes that Go may hold for a scope's Asyncs: their arguments, and results that JavaScript has
+	// not received yet. It equals the heap's limit.
 	MaxOutside = DefaultMemoryLimit
 )
 
@@ -29,12 +30,12 @@ func (s *Scope) reserve(n int64) error {
 
 func (s *Scope) release(n int64) { s.outside.Add(-n) }
 
-// readQuota bounds the bytes that an isolate's Asyncs read at the same time, over all scopes: the bounds of many requests add
-// up.
+// readQuota bounds the bytes that an isolate's Asyncs read concurrently, over all scopes, since the bounds of many requests
+// add up.
 type readQuota struct {
 	mu    sync.Mutex
 	used  int64
-	freed chan struct{} // closed at the next release; nil when no Async waits
+	freed chan struct{} // closed at the next release; nil without a waiting Async
 }
 
 // acquire waits until n more bytes fit, or no others are reserved.
@@ -76,7 +77,7 @@ type asyncReservation struct {
 	reads   *readQuota
 	account *account
 	n       int64
-	read    int64     // of them in reads
+	read    int64     // of these, in reads
 	buffers []*Buffer // to be freed with it
 }
 
@@ -106,8 +107,8 @@ func Reserve(ctx context.Context, n int64) error {
 	return c.add(ctx, n)
 }
 
-// ReserveInTurn is Reserve before an Async reads from this machine. It waits until the reads of the isolate's other requests
-// leave enough of their common quota. Only the first call of an Async waits, or two could wait for each other.
+// ReserveInTurn is Reserve before an Async reads from this machine. It waits until other reads of the isolate leave enough
+// of their common quota. Only the first call of an Async waits, since two could wait for each other.
 func ReserveInTurn(ctx context.Context, n int64) error {
 	c, ok := ctx.Value(reservationKey{}).(*asyncReservation)
 	if !ok || n <= 0 || c.read > 0 {

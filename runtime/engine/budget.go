@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// grace is the time after its deadline in which a turn may unwind by itself. Then its error knows where it was.
+	// grace is the time after its deadline in which a turn may unwind by itself, so that its error has a position.
 	grace = time.Millisecond
 	// postMortemTicks is the number of interrupts allowed while the trace of a killed turn is taken: the broken VM may
-	// loop for ever.
+	// loop forever.
 	postMortemTicks = 100
-	// abandonedTimeout is how long an abandoned turn may stay in native code, or below a host function, where it cannot be
+	// abandonedTimeout bounds the time of an abandoned turn in native code or below a host function, where it cannot be
 	// unwound. Then the isolate starts over.
 	abandonedTimeout = 100 * time.Millisecond
 )
@@ -27,9 +27,10 @@ var errPostMortem = errors.New("the trace could not be taken")
 // hostInterrupt is env.host_interrupt() -> bool: QuickJS calls it every some thousand instructions, and the fuel counter
 // does at loop heads. If it returns true QuickJS throws an exception that no handler catches; the counter drops the result.
 //
-// Over the budget the result is true, and after the grace a panic unwinds the module's stack. The VM is of no use after
-// either. An abandoned turn is ended between two instructions of QuickJS alone, which leaves a whole heap: the requests
-// that share the isolate go on. Variables of the module may be half done: OnCut decides whether the isolate starts over.
+// Over the budget the result is true, and after the grace a panic unwinds the module's stack. Both leave the VM
+// unusable. An abandoned turn is ended only between two instructions of QuickJS, which leaves a consistent heap: other
+// requests in the isolate continue. Variables of the module may be half updated: OnCut decides whether the isolate
+// starts over.
 func hostInterrupt(vm *VM, stack []uint64) {
 	stack[0] = 0
 	switch {
@@ -54,7 +55,7 @@ func hostInterrupt(vm *VM, stack []uint64) {
 	}
 }
 
-// newKilled is the error of the turn that runs, which is over its budget.
+// newKilled is the error of the current turn, which is over its budget.
 func (vm *VM) newKilled(stack string) *KilledError {
 	return &KilledError{Scope: vm.scope, Budget: vm.scope.budget, Stack: stack, Watched: vm.clockReads > manyReads}
 }
@@ -80,12 +81,12 @@ func (vm *VM) beginUnwind() {
 	vm.killing, vm.unwinding, vm.latest = false, true, now+grace
 }
 
-// betweenInstructions reports whether an interrupt is QuickJS's own and not the fuel counter's, which is 0 when it calls.
+// betweenInstructions reports whether an interrupt comes from QuickJS itself rather than the fuel counter, which is 0 at its own calls.
 func (vm *VM) betweenInstructions() bool {
 	return int32(vm.mod.get(globalCounter)) > 0
 }
 
-// endUnwound ends a turn that unwound, by a panic. The exception of QuickJS has a line of the innermost function; the trace
+// endUnwound ends a turn that unwound, by a panic. QuickJS's exception has a line of the innermost function; the trace
 // taken before may have none, or a better one.
 func (vm *VM) endUnwound() {
 	vm.killing = true
@@ -106,9 +107,9 @@ func (vm *VM) endUnwound() {
 // framePosition matches the position at the end of a line of a trace.
 var framePosition = regexp.MustCompile(`:(\d+):(\d+)\)?\n?$`)
 
-// laterTrace returns the trace thrown, with the innermost frame of taken where that is the same function further on: the
-// position of a loop that was ended is its head, by QuickJS's tables often the code before it, while taken has the last
-// call in the loop.
+// laterTrace returns the trace thrown, with the innermost frame of taken if that is a later position in the same
+// function: QuickJS positions an interrupted loop at its head, often even before it, while taken has the last call in
+// the loop.
 func laterTrace(thrown, taken string) string {
 	innermost, callers, _ := strings.Cut(thrown, "\n")
 	at := framePosition.FindStringSubmatchIndex(innermost)
@@ -121,7 +122,7 @@ func laterTrace(thrown, taken string) string {
 			continue
 		}
 		if m := framePosition.FindStringSubmatch(other); m != nil {
-			takenLine, _ := strconv.Atoi(m[1]) // the greatest int if it is too long
+			takenLine, _ := strconv.Atoi(m[1]) // the largest int on overflow
 			thrownLine, _ := strconv.Atoi(innermost[at[2]:at[3]])
 			if takenLine > thrownLine {
 				return line + callers
@@ -148,7 +149,7 @@ func (vm *VM) postMortem() (stack string, ok bool) {
 	})
 }
 
-// bestEffort runs fn in a VM that may be broken. It turns the collector off, which could take longer than there is time.
+// bestEffort runs fn in a VM that may be broken. It disables the collector, which could take too long.
 func (vm *VM) bestEffort(fn func() (string, error)) (text string, ok bool) {
 	depth := vm.depth
 	defer func() {
@@ -180,14 +181,14 @@ func (vm *VM) checkBudget() {
 	}
 }
 
-// killTurn panics: the turn has used up its budget.
+// killTurn ends a turn over its budget, by a panic.
 func (vm *VM) killTurn() {
 	vm.killing = true
 	stack, _ := vm.postMortem()
 	panic(vm.newKilled(stack))
 }
 
-// checkDrain is checkBudget between two jobs, where there is no trace to take.
+// checkDrain is checkBudget between two jobs, where no trace exists.
 func (vm *VM) checkDrain() {
 	if vm.stopped.Load() {
 		panic(broken{ErrClosed})
@@ -218,10 +219,10 @@ func (vm *VM) drain() {
 	}
 }
 
-// turnAbandoned reports whether the scope of the turn that runs is abandoned.
+// turnAbandoned reports whether the scope of the current turn is abandoned.
 func (vm *VM) turnAbandoned() bool { return vm.running != nil && vm.scope.abandoned() }
 
-// checkAbandonedTimeout panics when an abandoned turn goes on for abandonedTimeout.
+// checkAbandonedTimeout panics when an abandoned turn lasts for abandonedTimeout.
 func (vm *VM) checkAbandonedTimeout() {
 	t, now := vm.running, time.Since(opened)
 	if t.abandonedAt == 0 {

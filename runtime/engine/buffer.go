@@ -7,17 +7,16 @@ import (
 )
 
 const (
-	// bufferInHeap is the most bytes of a buffer in Go's heap.
+	// bufferInHeap bounds a buffer in Go's heap, in bytes.
 	bufferInHeap = 1 << 20
-	// bufferStep is the bytes that a longer one grows by.
+	// bufferStep is the step of growth of a longer one, in bytes.
 	bufferStep = 1 << 20
 )
 
 // Buffer collects bytes of unknown number, of a body or a decompressor: VM.New makes a Uint8Array of them and frees them.
-// Each step of growth is counted before it is taken. Doubling in Go's heap would take three times the memory and leave it
-// as garbage: a long buffer grows in place, in a range of addresses of which only the written part is memory, and its
-// memory is the system's again as soon as JavaScript has a copy. It belongs to one goroutine at a time. Free it if it is
-// not given to JavaScript.
+// Each step of growth is counted before it is taken. Doubling in Go's heap would take three times the memory and leave
+// garbage. So a long buffer grows in place, in a reserved range of addresses, and returns its memory to the system as
+// soon as JavaScript has a copy. It belongs to one goroutine at a time. Free it unless JavaScript gets it.
 type Buffer struct {
 	ctx    context.Context //nolint:containedctx // of the scope that the bytes count for
 	limit  int64
@@ -44,8 +43,8 @@ type DecodedBuffer struct {
 // JSONBuffer is a Buffer that becomes the value of its JSON.
 type JSONBuffer struct{ *Buffer }
 
-// Buffer returns a buffer of up to limit bytes for the call or its Async. over is the error of more bytes; if the isolate
-// has less memory than limit, or over is nil, the error names the isolate's limit.
+// Buffer returns a buffer of up to limit bytes for the call or its Async. over is the error for more bytes; if the
+// isolate has less memory than limit, or over is nil, the error names the isolate's limit.
 func (c *Call) Buffer(limit int64, over error) *Buffer {
 	vm := c.vm
 	b := &Buffer{ctx: vm.scope.ctx, limit: limit, over: over, memory: &bufferMemory{account: vm.account}}
@@ -58,7 +57,7 @@ func (c *Call) Buffer(limit int64, over error) *Buffer {
 	return b
 }
 
-// NewBuffer returns a buffer of up to limit bytes for the Async of the context ctx. over is the error of more bytes.
+// NewBuffer returns a buffer of up to limit bytes for the Async of the context ctx. over is the error for more bytes.
 func NewBuffer(ctx context.Context, limit int64, over error) *Buffer {
 	b := &Buffer{ctx: ctx, limit: limit, over: over, memory: &bufferMemory{}}
 	if c, ok := ctx.Value(reservationKey{}).(*asyncReservation); ok {
@@ -161,7 +160,7 @@ func (b *Buffer) reallocate(size int) error {
 	return nil
 }
 
-// moveOut moves from Go's heap to a range of addresses; where the system has none, to a larger piece of the heap.
+// moveOut moves from Go's heap to a range of addresses; or without one to a larger piece of the heap.
 func (b *Buffer) moveOut(size int) error {
 	if err := b.count(b.memory.charged + int64(size)); err != nil {
 		return err

@@ -18,8 +18,8 @@ type Func func(c *Call) (any, error)
 // the promise; if the scope has ended by then the promise stays pending.
 type Async func(ctx context.Context) (any, error)
 
-// AsyncInOrder makes an Async, for work that takes its place in a queue: it runs once, on the isolate's goroutine, when
-// nothing refuses the Async any more. The Async that it makes always runs.
+// AsyncInOrder makes an Async, for work with a place in a queue: it runs once, on the isolate's goroutine, after the
+// last possible refusal. The Async that it makes always runs.
 type AsyncInOrder func() Async
 
 // Call is one call of a Func, valid until the Func returns. An absent argument reads as undefined.
@@ -28,14 +28,14 @@ type Call struct {
 	argc    int
 	argv    uint32 // the address of the arguments
 	taken   int64  // bytes that were copied to Go or reserved
-	charged int64  // of them, bytes that the isolate's account counts
-	refusal error  // of an argument that no memory is left for
+	charged int64  // of these, bytes that the isolate's account counts
+	refusal error  // of an argument for which no memory is left
 }
 
-// leastCharge is the bytes from which a call is charged while it runs: most take less and are over in a microsecond.
+// leastCharge is the bytes from which a running call is charged: most calls take less, and last a microsecond.
 const leastCharge = 64 << 10
 
-// Reserve reserves n bytes until the Func returns, or until the Async is done that it returns. The error is for JavaScript.
+// Reserve reserves n bytes until the Func, or the Async that it returns, is done. The error is for JavaScript.
 func (c *Call) Reserve(n int64) error {
 	if c.taken += max(n, 0); c.taken-c.charged < leastCharge {
 		return nil
@@ -69,7 +69,7 @@ func (c *Call) Drop() {
 	c.taken, c.charged = 0, 0
 }
 
-// mustReserve is Reserve for the methods that have no error to return: check panics with it.
+// mustReserve is Reserve for methods without an error result: it panics, through check.
 func (c *Call) mustReserve(n int) bool {
 	if err := c.Reserve(int64(n)); err != nil {
 		c.refusal = err
@@ -78,7 +78,7 @@ func (c *Call) mustReserve(n int) bool {
 	return true
 }
 
-// argumentError is the panic of an argument that no memory is left for. It ends the Func, and callHost throws its error.
+// argumentError is the panic for an argument without memory. It ends the Func, and callHost throws its error.
 type argumentError struct{ err error }
 
 func (c *Call) check() {
@@ -235,11 +235,11 @@ func (c *Call) HeapFull() bool { return c.vm.full() }
 // Context ends when the request does.
 func (c *Call) Context() context.Context { return c.vm.scope.Context() }
 
-// Scope is the scope of the turn that runs; never nil.
+// Scope is the scope of the current turn; never nil.
 func (c *Call) Scope() *Scope { return c.vm.scope }
 
 const (
-	maxArray   = 1 << 20 // items Go takes of one array
+	maxArray   = 1 << 20 // limit of items in one array
 	maxDepth   = 32      // of arrays in arrays
 	textHeader = 16      // bytes of an item in Go beside its text
 )
@@ -353,7 +353,7 @@ func callHost(vm *VM, stack []uint64) {
 		return
 	}
 	result, err := c.run(f)
-	if !vm.killing { // a host call may take longer than the time between two interrupts
+	if !vm.killing { // a host call may outlast the time between two interrupts
 		vm.checkBudget()
 	}
 	if err == nil {

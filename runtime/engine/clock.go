@@ -2,11 +2,12 @@ package engine
 
 import "time"
 
-// This file is the clock that JavaScript reads. As in production it stands still while code runs: each turn has one time, that
-// at which it began, and finished I/O starts a turn. So a library's budget of time never strikes within a turn,
-// and a loop that waits for the clock waits until its CPU limit.
+// This file is the clock that JavaScript reads. As in production it stands still while code runs: a turn has the time of its
+// beginning, and finished I/O starts a turn. So a library's time budget never expires within a turn, and a loop that waits for
+// the clock runs into its CPU limit.
 
-// manyReads is how many reads of the clock in one turn say that its code waits for it.
+// manyReads is the number of reads of the clock in one turn from which its code seems to wait for
+// it.
 const manyReads = 1000
 
 // startClock sets the time of a turn.
@@ -21,12 +22,12 @@ func (vm *VM) readClock() time.Time {
 	return vm.now
 }
 
-// Now is the time that JavaScript sees: that at which the turn began, or at which the last I/O within it ended. While the
+// Now is the time that JavaScript sees: the beginning of the turn, or the end of the last I/O within it. While the
 // scope's clock is stopped it is the start of 1970.
 func (c *Call) Now() time.Time { return c.vm.readClock() }
 
-// Now is the time of the engine's clock, which goes on.
+// Now is the time of the engine's clock, which always advances.
 func (i *Isolate) Now() time.Time { return i.engine.now() }
 
-// EndIO moves the clock: I/O has ended within the turn.
+// EndIO advances the clock after I/O within the turn.
 func (c *Call) EndIO() { c.vm.now = c.vm.engine.now() }

@@ -1,14 +1,15 @@
 package engine
 
-// This file decides when JavaScript sees that a value was collected. QuickJS counts references and frees a value at once;
-// production's engine collects now and then, mostly not within a request. Code that passes there must pass here: targets of
-// WeakRefs live on for a while, and callbacks of FinalizationRegistry run in turns of their own, which serve no request.
+// This file controls when JavaScript notices that a value was collected. QuickJS counts references and frees a value at
+// once; production's engine collects from time to time, rarely within a request. Code that works there must work here:
+// targets of WeakRefs live on for a while, and callbacks of FinalizationRegistry run in separate turns, which serve no
+// request.
 
-// keptBytes is how much the heap may grow before the targets of WeakRefs that requests hold are let go.
+// keptBytes is the growth of the heap after which the targets of WeakRefs are released.
 const keptBytes = 16 << 20
 
-// KeepAlive asks for a call of the prelude's entry point "letGo" when the job ends (ECMA-262, ClearKeptObjects). Its value is
-// true if it keeps something for longer: then the entry point "letGoAll" is called at the end of a turn, once the heap has
+// KeepAlive requests a call of the prelude's entry point "letGo" at the end of the job (ECMA-262, ClearKeptObjects). Its
+// value is true if it keeps targets longer: then the entry point "letGoAll" is called at the end of a turn, once the heap has
 // grown.
 func (c *Call) KeepAlive() { c.vm.keepsAlive = true }
 
@@ -39,7 +40,7 @@ func (vm *VM) letGoAll() {
 	}
 }
 
-// Finalize asks for a call of the prelude's entry point "finalize" in a turn of the scope that
+// Finalize requests a call of the prelude's entry point "finalize" in a turn of the scope that
 // [IsolateOptions.FinalizerScope] makes.
 func (c *Call) Finalize() { c.vm.finalizes = true }
 

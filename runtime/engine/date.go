@@ -2,11 +2,11 @@ package engine
 
 import "math"
 
-// This file parses dates as V8 does. The standard has one format for Date.parse (ECMA-262, 21.4.1.32) and leaves all others
-// to the engine. Packages pass the input of forms, and the output of toLocaleString; it must mean the same here as
-// in production. A text is read in the standard's format as far as possible, with any number of digits for a fraction of
-// a second, four for an offset, and small letters; after a T it has to go on like that. Else the rest is read by these
-// rules:
+// This file parses dates like V8. The standard has one format for Date.parse (ECMA-262, 21.4.1.32) and leaves all others to
+// the engine. Packages pass the input of forms and the output of toLocaleString, which must mean the same here as in
+// production. A text is read in the standard's format as far as possible, with any number of digits for a fraction of a
+// second, four for an offset, and lower case; after a T it must continue in that format. Otherwise these rules apply to the
+// rest:
 //
 //   - parentheses, whitespace and any character but numbers, letters and : - + . ) separate; before the first number, so do
 //     all words and signs;
@@ -31,7 +31,7 @@ type date struct {
 	clockArray [4]int // of clock
 }
 
-// offset is how far a zone is ahead of UTC; -1 for hours and minutes not read yet.
+// offset is a zone's offset from UTC; -1 for hours and minutes not read yet.
 type offset struct{ sign, hours, minutes int }
 
 func (o *offset) set(hours int) {
@@ -66,7 +66,7 @@ func (r *dateReader) standard(d *date) (rest dateToken, ok bool) {
 		}
 		year := (',' - sign.value) * r.next().value
 		if year == 0 && sign.isMark('-') {
-			return sign, true // V8 ignores it
+			return sign, true // V8 ignores the remaining sign
 		}
 		d.days = append(d.days, year)
 	case r.peek.isDigits(4):

@@ -1,19 +1,16 @@
 // Package engine runs JavaScript: QuickJS-NG compiled to WebAssembly and translated to Go (package quickjs), as isolates that
-// are booted once, stored as an image and started from it in a fraction of a millisecond.
+// start from a stored image in a fraction of a millisecond.
 //
 // An [Engine] holds the parts that isolates share; one serves a process. [Engine.Boot] evaluates a prelude in a fresh virtual machine and
-// keeps the memory as an [Image]. An [Isolate] is a virtual machine started from an image, with one goroutine that runs its
-// event loop; [Isolate.Do] runs a turn of it. Each turn runs on behalf of a [Scope], which carries the CPU budget: a turn
-// over its budget is ended at once, wherever it is, and the isolate starts over from its image. JavaScript reaches Go through
-// host functions ([Func]).
+// keeps the memory as an [Image]. An [Isolate] is a virtual machine started from an image, with one goroutine that runs its event loop;
+// [Isolate.Do] runs a turn of it. Each turn runs on behalf of a [Scope], which carries the CPU budget: a turn over its budget is ended at
+// once, at any point, and the isolate starts over from its image. JavaScript reaches Go through host functions ([Func]).
 //
-// The build tag wazero_engine runs the same module in wazero (machine_wazero.go), for all else to be compared with. Images
-// are the same.
+// The build tag wazero_engine runs the same module in wazero (machine_wazero.go), for comparison. Images are the same.
 //
-// In: source text and Go values. Out: Go values and exceptions as [*Error]; a
-// turn that was ended is a [*KilledError]. Engine and Isolate are safe for
-// concurrent use; VM, Call and Value belong to the turn that was given them.
-// The package knows nothing of HTTP, of web standards or of bindings.
+// In: source text and Go values. Out: Go values and exceptions as [*Error]; a turn that was ended
+// is a [*KilledError]. Engine and Isolate are safe for concurrent use; VM, Call and Value belong to
+// the turn that received them. The package knows nothing of HTTP, of web standards or of bindings.
 package engine
 
 import (
@@ -24,8 +21,7 @@ import (
 )
 
 const (
-	// DefaultMemoryLimit is the most heap an isolate may take, in bytes: the
-	// platform's 128 MB.
+	// DefaultMemoryLimit bounds the heap of an isolate, in bytes: the platform's 128 MB.
 	DefaultMemoryLimit = 128 << 20
 
 	// memoryHeadroom is the part of linear memory beside the JavaScript heap and
@@ -34,12 +30,12 @@ const (
 	pageSize       = 64 << 10
 )
 
-// Options says how to open an engine. The zero value works.
+// Options configure an engine. The zero value works.
 type Options struct {
 	// Now is the clock of Date. Default: time.Now.
 	Now func() time.Time
-	// Memory is Go's quota for the Workers of all engines that share it. Default: one of
-	// DefaultHostMemory bytes for this engine alone.
+	// Memory is Go's quota for the Workers of all engines that share it. Default: a quota of
+	// DefaultHostMemory bytes for this engine.
 	Memory *HostMemory
 }
 
@@ -71,7 +67,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Close ends the isolates that are still open, then frees the code under them.
+// Close ends the open isolates, then frees their code.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	open := e.isolates
@@ -86,7 +82,7 @@ func (e *Engine) Close(ctx context.Context) error {
 // Share is the part of Options.Memory that one Worker may hold.
 func (e *Engine) Share() *HostMemory { return e.memory.Share() }
 
-// AddressSpaceError says that the system has no addresses left for the memory of an isolate.
+// AddressSpaceError means that the system has no addresses left for the memory of an isolate.
 type AddressSpaceError struct {
 	Size uint64 // bytes of addresses that it reserves
 	Err  error

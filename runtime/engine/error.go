@@ -30,15 +30,15 @@ func (e *Error) Error() string {
 // OutOfMemory returns the error that QuickJS throws when the heap is full.
 func OutOfMemory() *Error { return &Error{Name: "InternalError", Message: "out of memory"} }
 
-// OutOfMemory reports whether e is QuickJS's own "out of memory": the isolate's heap reached its limit. For a buffer it is in
-// the words of V8, which a host may give it.
+// OutOfMemory reports whether e is QuickJS's own "out of memory": the isolate's heap reached its limit. For a buffer it has
+// V8's words, which a host may use, too.
 func (e *Error) OutOfMemory() bool {
 	return e.Name == "InternalError" && e.Message == "out of memory" ||
 		e.Name == "RangeError" && e.Message == "Array buffer allocation failed"
 }
 
-// ConnectionLost returns the error for JavaScript of a connection that failed, in production's words and of its class, which code looks
-// for, such as a retry after any Error but a TypeError. The cause follows.
+// ConnectionLost returns the error for JavaScript of a failed connection, with production's message and class, which retry code checks.
+// The cause follows.
 func ConnectionLost(format string, args ...any) *Error {
 	return &Error{Name: "Error", Message: "Network connection lost. " + fmt.Sprintf(format, args...)}
 }
@@ -48,7 +48,7 @@ func TypeError(format string, args ...any) *Error {
 	return &Error{Name: "TypeError", Message: fmt.Sprintf(format, args...)}
 }
 
-// quotaError returns the error for JavaScript of a limit on Go's memory for it.
+// quotaError returns the error for JavaScript of a limit on Go's memory.
 func quotaError(format string, args ...any) *Error {
 	return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf(format, args...)}
 }
@@ -61,14 +61,14 @@ func errorFor(err error) *Error {
 	return &Error{Name: "Error", Message: err.Error()}
 }
 
-// KilledError says that a turn used up its scope's CPU budget and was ended. The
-// isolate that ran it starts over from its image.
+// KilledError means that a turn used up its scope's CPU budget and was ended. Its isolate starts
+// over from its image.
 type KilledError struct {
 	Scope  *Scope
 	Budget time.Duration
-	// Stack is the JavaScript trace of the code that ran, as far as the engine could still read it; it may be empty.
+	// Stack is the JavaScript trace of the code, as far as the engine could read it; it may be empty.
 	Stack string
-	// Watched reports whether the turn read the clock again and again, as a loop does that waits for it.
+	// Watched reports whether the turn read the clock repeatedly, like a loop that waits for it.
 	Watched bool
 }
 
@@ -80,22 +80,22 @@ var (
 	// ErrAbandoned is the error of a turn that did not start, or was ended, because its scope is abandoned: see
 	// [Scope.Abandoned].
 	ErrAbandoned = errors.New("the client has gone")
-	// ErrReset is the error of work that was under way when its isolate had to start over because of other work.
+	// ErrReset is the error of work whose isolate started over because of other work.
 	ErrReset = errors.New("the isolate was restarted")
 	// ErrClosed is the error of work given to an isolate after its Close.
 	ErrClosed = errors.New("the isolate is closed")
-	// ErrNoArtifact says that the binary was built without the translation of quickjs.wasm.
+	// ErrNoArtifact means that the binary was built without the translation of quickjs.wasm.
 	ErrNoArtifact = errors.New("this binary was built without its JavaScript engine; run `make artifacts` and build again")
 )
 
 // errNested stands for an exception that was thrown while another one was read.
 var errNested = &Error{Name: "Error", Message: "a value that cannot be shown"}
 
-// maxCauses bounds a chain of causes, which may be a ring.
+// maxCauses bounds a chain of causes, which may be circular.
 const maxCauses = 5
 
-// exception takes the pending exception out of the VM. An exception that comes of reading another one is not read: that
-// could throw again, without end.
+// exception takes the pending exception out of the VM. It does not read an exception that was thrown by reading
+// another, which could go on without end.
 func (vm *VM) exception() error {
 	v := Value(vm.call(fnGetException, uint64(vm.js)))
 	defer vm.Free(v)

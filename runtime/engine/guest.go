@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Guest is code outside of this process that uses the bindings of a Worker, such as another JavaScript engine. Memory that Go holds
-// for its calls has the bounds of an isolate. It is safe for concurrent use. Close it.
+// Guest is code outside of this process that uses the bindings of a Worker, such as another JavaScript engine. Its calls have an
+// isolate's bounds on Go memory. It is safe for concurrent use. Close it.
 type Guest struct {
 	cancel  context.CancelFunc
 	outlast outlasting
@@ -25,8 +25,8 @@ func NewGuest(m *HostMemory) *Guest {
 	return g
 }
 
-// Do runs work for one call of the guest, which is no Async: its context is for [Reserve], [NewBuffer] and [Outlasting], and ends
-// with ctx or with Close. Its reserved memory is free afterwards. A panic is an error, and after Close it is ErrClosed.
+// Do runs work for one call of the guest. The work's context is for [Reserve], [NewBuffer] and [Outlasting], and ends with ctx or
+// Close. Do releases its reserved memory. A panic is an error, and after Close it is ErrClosed.
 func (g *Guest) Do(ctx context.Context, work func(ctx context.Context) error) error {
 	g.mu.Lock()
 	if g.closed {
@@ -47,7 +47,7 @@ func (g *Guest) Do(ctx context.Context, work func(ctx context.Context) error) er
 	return err
 }
 
-// Close ends the calls under way and waits for them.
+// Close cancels current calls and waits for them.
 func (g *Guest) Close() {
 	g.mu.Lock()
 	g.closed = true

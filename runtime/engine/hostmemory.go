@@ -19,11 +19,11 @@ const DefaultHostMemory = 256 << 20
 const shares = 2
 
 // HostMemory is a quota of bytes that a process holds outside of its isolates for Workers. All sites of a process share
-// one. While much of it is reserved Go collects its garbage sooner, and released bytes go back to the system soon after.
-// It is safe for concurrent use.
+// one. While much of it is reserved, Go collects garbage earlier, and released bytes return to the system soon. It is
+// safe for concurrent use.
 type HostMemory struct {
 	total int64
-	of    *HostMemory   // the whole that this is a share of, or nil
+	of    *HostMemory   // the quota of which this is a share, or nil
 	large chan struct{} // one item while a reservation of more than a quarter exists
 
 	mu      sync.Mutex
@@ -57,7 +57,7 @@ func (m *HostMemory) Total() int64 { return m.total }
 // Reserve reserves n bytes, and waits in the order of arrival until they are free: a caller with a reservation must not
 // wait for another, or two could wait for each other. More than the total is refused at once by an error for JavaScript
 // that names the limit; the end of ctx ends the wait with its error. Reservations of more than a quarter wait for each
-// other before they wait for bytes, so that they do not keep out small ones. release may be called more than once.
+// other before they wait for bytes, so that they do not block small ones. release may be called more than once.
 func (m *HostMemory) Reserve(ctx context.Context, n int64) (release func(), err error) {
 	if n <= m.total/4 || n > m.total {
 		if err := m.acquire(ctx, n); err != nil {
@@ -77,7 +77,7 @@ func (m *HostMemory) Reserve(ctx context.Context, n int64) (release func(), err 
 	return sync.OnceFunc(func() { m.release(n); <-m.large }), nil
 }
 
-// TryReserve is Reserve without waiting; it passes those who wait. ok is false where n bytes are not free.
+// TryReserve is Reserve without waiting, and without regard to waiting callers. ok is false unless n bytes are free.
 func (m *HostMemory) TryReserve(n int64) (release func(), ok bool) {
 	if !m.tryAcquire(n) {
 		return nil, false
@@ -113,7 +113,7 @@ func (m *HostMemory) addLocked(n int64) {
 	}
 }
 
-// shareWait bounds the wait for a Worker's own share: its other requests release theirs soon, or not before they get more.
+// shareWait bounds the wait for a Worker's own share: its other requests release memory soon, or wait for more themselves.
 const shareWait = 200 * time.Millisecond
 
 // acquire waits for bytes of the share before bytes of the whole, which keeps no other Worker waiting.
@@ -178,7 +178,7 @@ func (m *HostMemory) acquireOwn(ctx context.Context, n int64) error {
 	if at := slices.Index(m.waiting, w); at >= 0 {
 		m.waiting = slices.Delete(m.waiting, at, at+1)
 	} else {
-		m.addLocked(-n) // granted in the same moment
+		m.addLocked(-n) // granted at the same moment
 	}
 	m.grantLocked()
 	return ctx.Err()
@@ -207,24 +207,24 @@ func (m *HostMemory) grantLocked() {
 }
 
 const (
-	// pressureStep is the bytes held from which Go's memory limit is set, and the step in which it follows them.
+	// pressureStep is the number of held bytes from which Go's memory limit is set, and the step in which it is adapted.
 	pressureStep = 16 << 20
 	// heapSlack is the bytes of garbage that the limit allows.
 	heapSlack = 40 << 20
-	// quietTime is how long after the last large buffer memory goes back to the system.
+	// quietTime is the delay after the last large buffer until memory returns to the system.
 	quietTime = time.Second
 )
 
-// memoryPressure makes Go collect its garbage sooner while Workers make it hold much, and release memory to the system
-// afterwards. By itself Go lets the heap grow to twice the live bytes, which for buffers of 100 MB is 100 MB too many, and
-// an idle process collects only every two minutes.
+// memoryPressure makes Go collect garbage earlier while it holds many bytes for Workers, and release memory to the system
+// afterwards. By default Go lets the heap grow to twice the live bytes, which for buffers of 100 MB is 100 MB too many,
+// and an idle process collects only every two minutes.
 type memoryPressure struct {
 	mapped atomic.Int64 // bytes held outside of Go's heap
 
 	mu    sync.Mutex
 	base  int64 // of the heap when the pressure began; 0 without pressure
 	limit int64
-	quiet bool // little is held, since the period of that number
+	quiet bool // little is held since that period
 	turn  int
 }
 
@@ -245,7 +245,7 @@ func (p *memoryPressure) update(used int64) {
 	p.quiet = false
 	if p.base == 0 {
 		if debug.SetMemoryLimit(-1) != math.MaxInt64 {
-			return // the user's own limit (GOMEMLIMIT) stays
+			return // the user's limit (GOMEMLIMIT) stays
 		}
 		p.base = heapNow()
 	}

@@ -39,10 +39,10 @@ func TestHostMemory(t *testing.T) {
 		}
 		all, ok := m.TryReserve(100 << 20)
 		if !ok {
-			t.Fatal("what was given back twice counts twice, or not at all")
+			t.Fatal("memory that was released twice counts twice, or not at all")
 		}
 		if _, ok := m.TryReserve(1); ok {
-			t.Error("what was given back twice counts twice")
+			t.Error("memory that was released twice counts twice")
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -16,8 +16,8 @@ import (
 // Source is a script or module.
 type Source struct{ Name, Code string }
 
-// Image is a virtual machine at rest: its memory, and where in it the engine finds its own structures. It is immutable and
-// may be started any number of times, also at the same time.
+// Image is a virtual machine at rest: its memory, and the addresses of the engine's structures in it. It is immutable and
+// may be started any number of times, also concurrently.
 type Image struct {
 	size      uint32 // bytes of linear memory
 	runs      []run
@@ -146,8 +146,7 @@ func (vm *VM) addHost(funcs []string) error {
 }
 
 // compile returns the bytecode of a script without its source text, so that functions of the prelude read as native code,
-// and with private names.
-// It uses a VM of its own, whose heap keeps the parser's garbage.
+// and with private names. It uses a separate VM, so that the parser's garbage stays in that VM's heap.
 func (e *Engine) compile(ctx context.Context, script Source) (code []byte, err error) {
 	vm, err := e.newVM(ctx)
 	if err != nil {
@@ -172,7 +171,7 @@ func (e *Engine) compile(ctx context.Context, script Source) (code []byte, err e
 	return code, err
 }
 
-// evalPrelude evaluates the prelude and keeps a handle of each entry point, so that a call of one is no look-up by name in
+// evalPrelude evaluates the prelude and keeps a handle of each entry point, so that a call needs no look-up by name in
 // JavaScript.
 func (vm *VM) evalPrelude(code []byte) error {
 	at := vm.malloc(uint32(len(code)))
@@ -248,8 +247,8 @@ func (vm *VM) snapshot() (*Image, error) {
 	return im, nil
 }
 
-// zeroFreeHeap zeroes the larger pieces of the free heap: an image stores all bytes that are not zero, and a parser leaves
-// as much garbage as code.
+// zeroFreeHeap zeroes the larger pieces of the free heap: an image stores all nonzero bytes, and a parser leaves as much
+// garbage as code.
 func (vm *VM) zeroFreeHeap() {
 	const most, least, step = 1 << 20, 128, 2
 	var taken []uint32
@@ -265,7 +264,7 @@ func (vm *VM) zeroFreeHeap() {
 	}
 }
 
-// start makes a virtual machine that goes on from the image.
+// start makes a virtual machine that continues from the image.
 func (e *Engine) start(ctx context.Context, im *Image) (*VM, error) {
 	vm, err := e.newVM(ctx)
 	if err != nil {
@@ -289,8 +288,8 @@ func (e *Engine) start(ctx context.Context, im *Image) (*VM, error) {
 	return vm, nil
 }
 
-// rewind is start with the module instance of vm, which is of no use after that. False when the memory cannot be restored:
-// it grew, the image has state beside it, or it is no mapping of the image's file.
+// rewind is start with the module instance of vm, which is unusable afterwards. It returns false when the memory cannot be
+// restored: it grew, the image has further state, or the memory is not a mapping of the image's file.
 func (vm *VM) rewind(ctx context.Context, im *Image) (*VM, bool) {
 	if vm.file == nil || vm.file != im.file || vm.mem.length() != im.size || im.companion != nil {
 		return nil, false

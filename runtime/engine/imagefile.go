@@ -22,8 +22,8 @@ type imageFile struct {
 	Fns      []Value
 }
 
-// MarshalBinary implements encoding.BinaryMarshaler. The result is memory of a virtual machine: store it only where machine
-// code could be stored as well. Error: the image has regions or a companion's state.
+// MarshalBinary implements encoding.BinaryMarshaler. The result is memory of a virtual machine: store it as safely as
+// machine code. Error: the image has regions or a companion's state.
 func (im *Image) MarshalBinary() ([]byte, error) {
 	if im.companion != nil || len(im.regions)+len(im.spans) > 0 {
 		return nil, errors.New("store an image: it has state outside of its memory")

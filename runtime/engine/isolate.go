@@ -12,36 +12,35 @@ import (
 
 // IsolateOptions are an isolate's host functions, limits and callbacks. All callbacks run on the isolate's goroutine.
 type IsolateOptions struct {
-	// Funcs are the host functions, by the names given to Boot. One that is missing throws when it is called.
+	// Funcs are the host functions, by the names given to Boot. A missing one throws when called.
 	Funcs map[string]Func
-	// Share is the memory that Go may hold for the isolate and the others with the same share: of Engine.Share. Default: as
-	// much as for all.
+	// Share is the memory that Go may hold for the isolate and the others with the same share: of Engine.Share. Default:
+	// the whole quota.
 	Share *HostMemory
 	// Modules are the sources of the modules that the host provides, by specifier.
 	Modules map[string]string
 	// OnRejection is called at the end of a turn for each promise that was rejected and has no handler.
 	OnRejection func(*Scope, *Error)
 	// OnReset is called after the isolate started over from its image: cause is a *KilledError, an out of memory *Error or
-	// another reason. All that was under way in it is lost. The scope is that of the last turn, or nil.
+	// another reason. All work in it is lost. The scope is that of the last turn, or nil.
 	OnReset func(scope *Scope, cause error)
-	// Companion makes the state that each VM has beside its memory; saved is the state that the companion of the image's VM
-	// saved, or nil. Default: none.
+	// Companion makes the state of each VM outside of its memory; saved is the saved state of the companion of the image's
+	// VM, or nil. Default: none.
 	Companion func(vm *VM, saved any) Companion
-	// OnIdle is called at the end of a turn whose scope has no Async under way: nothing more will happen on its behalf
+	// OnIdle is called at the end of a turn whose scope has no running Async: nothing more will happen for the scope
 	// unless the embedder acts.
 	OnIdle func(*Scope)
-	// OnFull is called at the end of the turn in which the isolate met its memory limit, once for each VM, with what held it
-	// then. over says that the isolate starts over in any case; else the result says whether it does. Default: it goes on.
+	// OnFull is called at the end of the turn in which the isolate met its memory limit, once for each VM, with the memory
+	// that it held. over means that the isolate starts over in any case; else the result decides. Default: it continues.
 	OnFull func(scope *Scope, held Held, over bool) (startOver bool)
 	// FinalizerScope makes the scope of a turn in which callbacks of FinalizationRegistry run; done is called after it.
 	// Default: they do not run.
 	FinalizerScope func() (scope *Scope, done func())
 	// OnLost is called when a turn of the scope settled a promise that an ended scope awaited: the code after the await does
-	// not run. Once for each VM, since most cases are of no interest.
+	// not run. Once for each VM, since most cases are harmless.
 	OnLost func(*Scope)
-	// OnCut is called when a turn of the scope was ended in its midst, since the scope is abandoned. last, if any, is a last
-	// turn of the scope; after it startOver says whether the isolate starts over, with ErrAbandoned as cause. Default:
-	// neither.
+	// OnCut is called when a turn was ended early because its scope is abandoned. last, if any, is a last turn of the scope;
+	// after it startOver decides whether the isolate starts over, with ErrAbandoned as cause. Default: neither.
 	OnCut func(*Scope) (last func(*VM) error, startOver func() bool)
 }
 
@@ -53,7 +52,7 @@ type Isolate struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	tasks   chan task
-	work    sync.WaitGroup // the loop and the Asyncs under way
+	work    sync.WaitGroup // the loop and running Asyncs
 	vm      *VM            // the loop's
 	stop    atomic.Bool
 	done    chan struct{} // closed at the end of the loop
@@ -69,10 +68,10 @@ type task struct {
 	scope  *Scope
 	fn     func(vm *VM) error
 	result chan error // may be nil
-	vm     *VM        // only if this VM still runs; nil for any
-	after  func()     // is called when the turn is over or could not run; may be nil
+	vm     *VM        // only for this VM; nil for any
+	after  func()     // called when the turn is over or could not run; may be nil
 	rewind bool       // instead of a turn: the isolate starts over
-	trim   bool       // instead of a turn: free memory goes back to the system
+	trim   bool       // instead of a turn: free memory returns to the system
 }
 
 // NewIsolate starts an isolate from image. Close it.
@@ -98,10 +97,11 @@ func (e *Engine) NewIsolate(ctx context.Context, image *Image, o IsolateOptions)
 }
 
 // renew replaces the VM by a new one from the image, which takes 0.2 to 0.4 ms: after a kill the old one may be inside
-// malloc, and memory that grew cannot shrink. The machine stack of the new VM grows by doubling, which nothing interrupts:
-// a kill in the first deep recursion may wait for a step of 13 MB, which takes 3 ms, or 25 where pages of memory are slow.
+// malloc, and memory that grew cannot shrink. The machine stack of the new VM grows by doubling, which cannot be
+// interrupted: a kill in the first deep recursion may wait for a step of 13 MB, which takes 3 ms, or 25 ms with slow
+// memory pages.
 //
-// The old VM is closed first, since the system may have no room for both. Without a new one the isolate is over.
+// The old VM is closed first, since the system may not have memory for both. Without a new one the isolate ends.
 func (i *Isolate) renew() error {
 	if i.vm != nil {
 		i.vm.close()
@@ -128,13 +128,13 @@ func (i *Isolate) attach(vm *VM) {
 // Charge counts n bytes that Go holds for the isolate until Discharge. The error is for JavaScript, or the end of ctx.
 func (i *Isolate) Charge(ctx context.Context, n int64) error { return i.account.charge(ctx, n) }
 
-// Discharge counts n bytes less.
+// Discharge subtracts n bytes.
 func (i *Isolate) Discharge(n int64) { i.account.discharge(n) }
 
-// Closed reports whether no turn can run any more: the isolate was closed, or there was no memory to start over.
+// Closed reports whether no further turn can run: the isolate was closed, or lacked the memory to start over.
 func (i *Isolate) Closed() bool { return i.ctx.Err() != nil }
 
-// Retire marks the isolate: no new work is to begin in it. Retired reports it to those who start work.
+// Retire marks the isolate: it must get no new work. Retired reports the mark.
 func (i *Isolate) Retire() { i.retired.Store(true) }
 
 // Retired reports whether Retire was called.
@@ -242,7 +242,7 @@ func (i *Isolate) run(t task) error {
 		}
 		last, startOver := i.o.OnCut(t.scope)
 		if last != nil {
-			_ = i.run(task{scope: t.scope, fn: last}) // its result is of no interest
+			_ = i.run(task{scope: t.scope, fn: last}) // its result does not matter
 		}
 		if startOver() {
 			i.reset(nil, ErrAbandoned)
@@ -253,10 +253,10 @@ func (i *Isolate) run(t task) error {
 	return err
 }
 
-// errFull is why an isolate starts over that met its memory limit.
+// errFull is the cause when an isolate starts over at its memory limit.
 var errFull = errors.New("the isolate met its memory limit")
 
-// reportFull calls OnFull for a VM that met its limit. It reports whether the isolate is to start over for that alone.
+// reportFull calls OnFull for a VM that met its limit. It reports whether the isolate must start over for that reason.
 func (i *Isolate) reportFull(scope *Scope, over bool) bool {
 	if i.vm.met == nil || i.vm.metReported || i.o.OnFull == nil || i.stop.Load() {
 		return false
@@ -265,7 +265,8 @@ func (i *Isolate) reportFull(scope *Scope, over bool) bool {
 	return i.o.OnFull(scope, *i.vm.met, over) && !over
 }
 
-// runCrossings runs the turns of other scopes that the last turn and these turns leave.
+// runCrossings runs the turns of other scopes that result from the last turn, and from these turns
+// in turn.
 func (i *Isolate) runCrossings() {
 	for vm := i.vm; vm != nil && !i.stop.Load(); vm = i.vm {
 		o := &vm.owners
@@ -300,15 +301,14 @@ func (i *Isolate) reset(scope *Scope, cause error) {
 	}
 }
 
-// HeapFull reports whether the heap has reached its limit, then or before: QuickJS drops reactions to promises that it has
-// no room for, without an error. Call it on the isolate's goroutine.
+// HeapFull reports whether the heap has ever reached its limit: QuickJS drops reactions to promises silently when they do
+// not fit. Call it on the isolate's goroutine.
 func (i *Isolate) HeapFull() bool { return i.vm.full() }
 
-// Rewind starts the isolate over from its image before the next turn, in place if that can be done, and does not wait for
-// it. Nothing may be under way, so that nothing is inside malloc. OnReset is called only when there is no memory to start
-// over.
+// Rewind starts the isolate over from its image before the next turn, in place if possible, and does not wait for it. The
+// isolate must be idle, so that no code is inside malloc. OnReset is called only without memory to start over.
 func (i *Isolate) Rewind() {
-	_ = i.post(task{rewind: true}) // a closed isolate has nothing to start
+	_ = i.post(task{rewind: true}) // only a closed isolate refuses it
 }
 
 func (i *Isolate) rewind() {
@@ -366,17 +366,17 @@ func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
 			s.settle(vm, value, err)
 			return nil
 		}}
-		if i.post(settled) != nil { // a closed isolate has no promise left to settle
+		if i.post(settled) != nil { // a closed isolate has no promise to settle
 			reservation.release()
 		}
 	})
 }
 
-// maxOutlasting is the most work of an isolate that outlasts its scopes: a Worker could leave ever more.
+// maxOutlasting bounds the work of an isolate that outlasts its scopes, which a Worker could pile up.
 const maxOutlasting = 256
 
-// Outlasting returns a context for the rest of an Async, whose own context is ctx: it goes on after its scope has ended, until the
-// isolate is closed. done is called at its end. It is for work that must not depend on whether the request ended before it.
+// Outlasting returns a context for the rest of an Async, whose own context is ctx: it lasts beyond its scope, until the isolate is
+// closed. Call done at the end. It is for work that must complete even if its request ends first.
 func Outlasting(ctx context.Context) (longer context.Context, done func()) {
 	reservation, ok := ctx.Value(reservationKey{}).(*asyncReservation)
 	if !ok {
@@ -413,8 +413,7 @@ func recoverPanic(ctx context.Context, work Async) (value any, err error) {
 	return work(ctx)
 }
 
-// Close ends the loop and the turn that runs, cancels the work under way and waits for it to stop. Do not call it from a
-// turn.
+// Close ends the loop and the current turn, cancels running work and waits for its end. Do not call it from a turn.
 func (i *Isolate) Close() {
 	i.stop.Store(true)
 	i.cancel()

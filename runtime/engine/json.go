@@ -14,7 +14,7 @@ import (
 
 // This file writes JSON from linear memory. QuickJS looks each property of each object up by name and appends a character at
 // a time. Most JSON is of plain data, whose reading runs no code: objects and arrays without getters, proxies and toJSON.
-// The rest is left to QuickJS.
+// QuickJS handles the rest.
 
 // Offsets in QuickJS's structures, in bytes (quickjs.c, JSContext, JSRuntime, JSObject, JSShape, JSShapeProperty, JSString);
 // quickjspatch has those of an array.
@@ -48,14 +48,14 @@ const (
 const (
 	toJSON       = "toJSON"
 	predefined   = 1 << 10  // more than QuickJS has atoms of its own, of which toJSON is one
-	maxJSONDepth = 300_000  // V8 has no limit of its own for plain data
-	circlePace   = 256      // depths between two looks for an object within itself
-	maxJSON      = 16 << 20 // bytes; more is left to QuickJS, which counts its memory
+	maxJSONDepth = 300_000  // V8 has no limit for plain data
+	circlePace   = 256      // depths between two searches for a cycle
+	maxJSON      = 16 << 20 // bytes; QuickJS, which counts its memory, handles more
 	jsonPace     = 1 << 10  // values between two checks of the budget
 )
 
-// JSON is the text that JSON.stringify makes of argument i with gap, for plain data; not ok for anything else, of which no
-// code was run.
+// JSON is the result of JSON.stringify for argument i with gap, for plain data; not ok for anything else, without having
+// run any code of it.
 func (c *Call) JSON(i int, gap string) (text Value, ok bool, err error) {
 	vm := c.vm
 	buffer, _ := vm.engine.buffers.Get().(*[]byte)
@@ -95,7 +95,7 @@ type jsonWriter struct {
 type jsonFrame struct {
 	at     uint32
 	array  bool
-	some   bool        // something of it is written
+	some   bool        // a part of it is written
 	next   uint32      // the number of the next item or field
 	count  uint32      // of items
 	fields []jsonField // of an object
@@ -111,7 +111,7 @@ type jsonField struct {
 // noInteger is greater than any integer of an atom.
 const noInteger = 1 << 32
 
-// findToJSON looks the atom up, once for each VM.
+// findToJSON looks up the atom, once for each VM.
 func (w *jsonWriter) findToJSON() bool {
 	for atom := uint32(1); w.vm.toJSON == 0 && atom < predefined; atom++ {
 		if at := w.u32(w.atoms + 4*atom); w.u32(at) == uint32(len(toJSON)) && string(w.units(at)) == toJSON {
@@ -308,7 +308,7 @@ func (w *jsonWriter) readFields(shape uint32) (fields []jsonField, ok bool) {
 				return true // a symbol
 			}
 			if units := w.units(at); len(units) > 0 && units[0] >= '0' && units[0] <= '9' {
-				return false // it may be a greater integer
+				return false // it may be a larger integer
 			}
 			w.text(at)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// This file runs quickjs.wasm in wazero, as every build did before the module was translated to Go: to compare the two, and
-// to tell a fault of the translation from one of the module.
+// This file runs quickjs.wasm in wazero: to compare it with the translation, and to distinguish a fault of the translation
+// from one of the module.
 
 // code is the compiled module.
 type code struct {
@@ -114,7 +114,7 @@ type machine struct {
 func (c *code) newMachine(vm *VM) (_ *machine, err error) {
 	m := &machine{vm: vm, frames: map[*frame]*[fnCount]api.Function{}}
 	m.ctx = context.WithValue(vm.ctx, machineKey{}, m)
-	defer func() { // the allocator reports an error by a panic, since wazero's interface has no other way
+	defer func() { // the allocator reports an error by a panic, since wazero's interface has no error result
 		if p := recover(); p != nil {
 			full, ok := p.(*AddressSpaceError)
 			if !ok {

@@ -17,7 +17,7 @@ import (
 // starts over.
 type memoryFile struct {
 	file    *os.File
-	pagemap *os.File // nil where the system does not show which pages were written
+	pagemap *os.File // nil if the system does not expose written pages
 	view    []byte   // the whole file, to read
 	runs    []run    // in view
 	from    uint32   // of the first run
@@ -28,12 +28,12 @@ const (
 	// headroom is the free heap of an image for its isolates, in bytes. Linear memory that grew cannot shrink: an isolate
 	// that takes more gets a new VM when it starts over.
 	headroom = 4 << 20
-	// maxDirty is the most written pages that are copied one by one. Beyond, it is faster to drop and map them again.
+	// maxDirty bounds the written pages that are copied one by one. For more, it is faster to map the file again.
 	maxDirty = 1024
 )
 
-// newMemoryFile stores runs, whose addresses are multiples of imagePage. An error is no fault: then the image is copied
-// into each isolate.
+// newMemoryFile stores runs, whose addresses are multiples of imagePage. On an error the image is copied into each
+// isolate instead.
 func newMemoryFile(size uint32, runs []run) (*memoryFile, error) {
 	if len(runs) == 0 || os.Getpagesize() != imagePage {
 		return nil, fmt.Errorf("pages of %d bytes", os.Getpagesize())
@@ -130,7 +130,7 @@ func (b *memoryFile) dirty(memory []byte) ([]uint32, error) {
 	return pages, nil
 }
 
-// discard gives the whole pages of b back to the system. Their content is lost.
+// discard returns the whole pages of b to the system. Their content is lost.
 func discard(b []byte) {
 	page := uintptr(os.Getpagesize())
 	from := uintptr(unsafe.Pointer(unsafe.SliceData(b)))

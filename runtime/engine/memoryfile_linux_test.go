@@ -59,13 +59,13 @@ func TestBacking(t *testing.T) {
 			memories[0][at] = 'x'
 		}
 		if !bytes.Equal(memories[1], want) {
-			t.Fatalf("%s: another isolate sees what was written", name)
+			t.Fatalf("%s: another isolate sees the write", name)
 		}
 		if err := b.restore(memories[0], 2*imagePage); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(memories[0], want) {
-			t.Errorf("%s: what was written was not put back", name)
+			t.Errorf("%s: the write was not undone", name)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// memoryFile needs a system that can map a file over memory and show which pages were written; here an image is copied into
-// each isolate.
+// memoryFile needs a system that can map a file over memory and expose written pages; here an image is copied into each
+// isolate.
 type memoryFile struct{ runs []run }
 
 const headroom = 0

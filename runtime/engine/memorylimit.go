@@ -4,10 +4,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
-// This file notices that an isolate met its memory limit, also where JavaScript caught the error: the rest of the heap is too little for
+// This file detects that an isolate met its memory limit, even if JavaScript caught the error: the rest of the heap is too small for
 // other requests. Garbage is collected before an allocation is refused.
 
-// collectAgain is how many bytes the heap must have grown for a further collection to be worth its time.
+// collectAgain is the growth of the heap in bytes that makes another collection worthwhile.
 const collectAgain = 4 << 20
 
 // Held is the bytes that an isolate held when it met its limit.
@@ -22,7 +22,7 @@ type Held struct {
 	Outside int64
 }
 
-// MeetLimit notes that an allocation was refused for the isolate's memory limit: see IsolateOptions.OnFull.
+// MeetLimit records that an allocation was refused for the isolate's memory limit: see IsolateOptions.OnFull.
 func (vm *VM) MeetLimit() {
 	if vm.met != nil || vm.account == nil {
 		return
@@ -46,7 +46,7 @@ func (vm *VM) noteFull() bool {
 	return true
 }
 
-// watchLimit begins to notice; the module instance may have run another VM before.
+// watchLimit starts the detection; the module instance may have run another VM before.
 func (vm *VM) watchLimit() { vm.mod.set(globalFull, 0) }
 
 // fits reports whether n bytes more can be charged.
@@ -55,7 +55,7 @@ func (vm *VM) fits(n int64) bool {
 	return n <= left-leastHeap && n <= left-vm.HeapUsed()
 }
 
-// collectSooner has garbage collected before a limit that was lowered is met.
+// collectSooner makes a collection precede a lowered limit.
 func (vm *VM) collectSooner() {
 	used := vm.HeapUsed()
 	latest := used + max((vm.heapLimit()-used)/2, quickjspatch.LeastStep)
@@ -64,7 +64,7 @@ func (vm *VM) collectSooner() {
 	}
 }
 
-// collect collects garbage, unless the heap has hardly grown since it last did, and reports whether it did.
+// collect collects garbage, unless the heap has hardly grown since the last collection, and reports whether it did.
 func (vm *VM) collect() bool {
 	if vm.HeapUsed()-vm.collected < collectAgain {
 		return false

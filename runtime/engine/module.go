@@ -50,8 +50,8 @@ func (vm *VM) evalModule(module Source) (Value, error) {
 	return vm.checkValue(uint64(vm.unbox(box)))
 }
 
-// parseError is the error of a module that did not load. Where memory was refused the parser goes on, and takes code that it
-// could not keep for wrong code: a SyntaxError is one of memory then.
+// parseError is the error of a module that did not load. After a refused allocation the parser continues, and misreads code
+// that it could not store: then a SyntaxError means a lack of memory.
 func (vm *VM) parseError(err error) error {
 	thrown, ok := errors.AsType[*Error](err)
 	if !ok || thrown.Name != "SyntaxError" || vm.mod.get(globalRefused) == 0 {

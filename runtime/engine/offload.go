@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// maxOffloads is the most offloaded work that runs at once, including work whose turn has ended. More waits, on its own
-	// turn's time.
+	// maxOffloads bounds concurrent offloaded work, including work whose turn has ended. More waits, at the cost of its own
+	// turn.
 	maxOffloads = 8
 	// leastPause is the least time between two checks of the CPU time that offloaded work used.
 	leastPause = time.Millisecond / 4
@@ -21,8 +21,8 @@ type outcome struct {
 }
 
 // Offload runs work that may take long and cannot check the budget by itself, on a thread of its own while the isolate
-// waits. Its CPU time is the turn's. When the budget is used up the turn ends, and the result is lost. The work must not
-// touch the VM, and must read copies only.
+// waits. Its CPU time counts for the turn. When the budget is used up, the turn ends and the result is lost. The work
+// must not touch the VM, and must read copies only.
 func (c *Call) Offload(work func() (any, error)) (any, error) {
 	vm, t := c.vm, c.vm.running
 	if t == nil || !t.bounded {
@@ -68,7 +68,7 @@ func (c *Call) Offload(work func() (any, error)) (any, error) {
 	}
 }
 
-// chargeOffloaded charges finished work. Work that took more time than was left ends the turn.
+// chargeOffloaded charges finished work, and ends the turn if the budget is exceeded.
 func (vm *VM) chargeOffloaded(o outcome) (any, error) {
 	left := vm.running.remaining()
 	vm.running.charge(min(o.took, left))

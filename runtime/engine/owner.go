@@ -4,13 +4,13 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
-// This file keeps scopes apart that share a virtual machine: code after an await goes on on behalf of the scope that awaits,
-// in a turn of its own, whichever scope's turn settles the promise. So a request that awaits a promise of another one, as
-// of ready ??= init(), is not lost with that one, nor charged to it. It takes a hook in the module
-// (quickjspatch/hooks.go): a hook in JavaScript would miss await, which calls no function there, and async functions
-// lowered to older code would be slower, and other code than the author's.
+// This file separates scopes that share a virtual machine: code after an await continues for the scope that awaits, in a
+// turn of its own, regardless of the scope that settles the promise. So a request that awaits another's promise, as in ready
+// ??= init(), neither ends with that request nor is charged to it. It needs a hook in the module (quickjspatch/hooks.go): a
+// hook in JavaScript would miss await, which calls no function, and lowered async functions would be slower, and differ from
+// the author's code.
 
-// newScopes is the number of scopes that a VM adds before it looks for ended ones.
+// newScopes is the number of added scopes after which a VM looks for ended ones.
 const newScopes = 32
 
 // owners are the scopes that may await something in a VM.
@@ -21,7 +21,7 @@ type owners struct {
 	lost      bool              // IsolateOptions.OnLost was called
 }
 
-// crossing is a promise with the reactions of another scope than the turn's, and its result.
+// crossing is a promise with the reactions of a scope other than the turn's, and its result.
 type crossing struct {
 	number         uint32
 	scope          *Scope // nil when it has ended and was dropped
@@ -63,7 +63,7 @@ func settleOwned(vm *VM, stack []uint64) {
 		next := vm.readU32(at + quickjspatch.ListNext)
 		if owner := vm.readU32(at + quickjspatch.Owner); owner != 0 && owner != vm.scope.number {
 			c := vm.crossingTo(owner, from)
-			if c.promise == 0 { // its promise is settled by the crossing alone, and its rejection is not reported
+			if c.promise == 0 { // only the crossing settles its promise, and its rejection is not reported
 				pending, s, err := vm.newPromise()
 				if err != nil {
 					panic(broken{err})

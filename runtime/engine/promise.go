@@ -31,7 +31,7 @@ func (vm *VM) startAsync(begin AsyncInOrder) (Value, error) {
 }
 
 // settle resolves with value or rejects with err, and frees the functions. If the heap has no room for either, it breaks
-// the VM: the promise would stay pending for ever.
+// the VM: the promise would stay pending forever.
 func (s settler) settle(vm *VM, value any, err error) {
 	defer s.free(vm)
 	f := s.resolve
@@ -68,7 +68,8 @@ func (vm *VM) apply(f Value, args []Value) (Value, error) {
 }
 
 // hostPromiseRejection is env.host_promise_rejection(promise, reason, handled): a promise was rejected without a handler,
-// or got its handler after that. The host owns both boxes. Rejections left when the job queue is empty are reported.
+// or got its handler after that. The host owns both boxes. Rejections that remain when the job queue is empty are
+// reported.
 func hostPromiseRejection(vm *VM, stack []uint64) {
 	promise, reason := vm.unbox(uint32(stack[0])), vm.unbox(uint32(stack[1]))
 	handled := uint32(stack[2]) != 0

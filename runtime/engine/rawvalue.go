@@ -7,15 +7,15 @@ import (
 	"math"
 )
 
-// This file is for an embedder that runs code of its own between JavaScript and JavaScript, as WebAssembly does: values
-// without conversion, exceptions that go on as the object that was thrown, and state beside the VM's memory.
+// This file is for an embedder with code between JavaScript and JavaScript, such as WebAssembly: values without
+// conversion, exceptions that stay the thrown object, and state outside of the VM's memory.
 
 // Companion is state of a VM that is not in its linear memory. It is used on the isolate's goroutine only.
 type Companion interface {
 	// Save returns the state for the companion of a VM that goes on from the image of this one. The VM is at rest. The state
 	// is never changed.
 	Save() (any, error)
-	// Close frees it. The VM is of no use any more.
+	// Close frees it. The VM must not be used afterwards.
 	Close()
 }
 
@@ -25,7 +25,7 @@ func (vm *VM) Companion() Companion { return vm.companion }
 // Context carries the VM, and lives as long as it.
 func (vm *VM) Context() context.Context { return vm.ctx }
 
-// VM is the VM of the turn that runs.
+// VM is the VM of the current turn.
 func (c *Call) VM() *VM { return c.vm }
 
 // Arg is argument i without conversion; the caller owns it.
@@ -126,8 +126,8 @@ func (vm *VM) ToBigInt64(v Value) (int64, error) {
 	return int64(vm.readU64(vm.scratch)), nil
 }
 
-// Interrupt is for code of the embedder that runs long on behalf of the turn: it ends the turn, by a panic, when its budget
-// is used up or the isolate is closing. It is cheap; call it about once a millisecond.
+// Interrupt is for long-running code of the embedder within a turn: it ends the turn, by a panic, when its budget is used
+// up or the isolate is closing. It is cheap; call it about once a millisecond.
 func (vm *VM) Interrupt() {
 	if !vm.killing {
 		vm.checkBudget()
@@ -144,7 +144,7 @@ func (vm *VM) InSteps(n int, step func(from, to int)) {
 	}
 }
 
-// IsBroken reports whether err comes from a turn that has to end: pass it to Abort.
+// IsBroken reports whether err means that the turn must end: pass it to Abort.
 func IsBroken(err error) bool {
 	_, ok := errors.AsType[broken](err)
 	return ok

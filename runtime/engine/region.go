@@ -14,9 +14,9 @@ const (
 	leastHeap = 1 << 20
 )
 
-// Region is a part of the linear memory of one VM that is the embedder's and not the JavaScript heap's: JavaScript sees its
+// Region is a part of a VM's linear memory that belongs to the embedder instead of the JavaScript heap: JavaScript sees its
 // bytes in an ArrayBuffer without a copy. Linear memory never moves while a VM lives, so the bytes stay where they are
-// until Resize. A Region belongs to the turn that runs, as the VM does.
+// until Resize. A Region belongs to the current turn, like the VM.
 type Region struct {
 	vm *VM
 	span
@@ -89,8 +89,8 @@ func (r *Region) Free() {
 	r.vm.Charge(-int64(r.size))
 }
 
-// Alias returns an ArrayBuffer over the region's bytes, or a SharedArrayBuffer. Detach the first before the region is resized
-// or freed, and Point the second to where the bytes are then, or make either resizable by Point, and do so.
+// Alias returns an ArrayBuffer or a SharedArrayBuffer over the region's bytes. Before the region is resized or freed, Detach
+// the former; afterwards, Point the latter to the new place of the bytes. Point can make either resizable.
 func (r *Region) Alias(shared bool) (Value, error) {
 	const noMaximum, noRealloc, noOpaque = 0, 0, 0
 	isShared := uint64(0)
@@ -192,13 +192,13 @@ func (vm *VM) Charge(n int64) bool {
 	return true
 }
 
-// heapLimit is the most bytes that the heap may take.
+// heapLimit bounds the heap, in bytes.
 func (vm *VM) heapLimit() int64 { return max(DefaultMemoryLimit-vm.charged, leastHeap) }
 
 // Charged is the number of bytes that regions hold, and that Charge counted.
 func (vm *VM) Charged() int64 { return vm.charged }
 
-// heapSize is the most bytes that the heap has taken so far.
+// heapSize is the peak size of the heap so far, in bytes.
 func (vm *VM) heapSize() int64 {
 	heap := int64(vm.mem.length())
 	for _, r := range vm.regions {

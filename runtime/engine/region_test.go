@@ -74,7 +74,7 @@ func TestRegion(t *testing.T) {
 		r.Free()
 		again, ok := vm.NewRegion(2 * page)
 		if !ok || !isZero(again.Bytes()) || vm.Charged() != 2*page || len(vm.Regions()) != 1 {
-			t.Error("what was freed comes back otherwise than zero")
+			t.Error("freed memory is not zero when it is used again")
 		}
 		return nil
 	})

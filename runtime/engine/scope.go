@@ -7,14 +7,14 @@ import (
 )
 
 // Scope is the life of one request in an isolate: its context, its CPU budget and its meter. Every turn of the event loop
-// runs on behalf of one scope, as do the host calls, timers and promises that the turn started and the code after its
-// awaits, whichever scope settles the promise. A Scope is safe for concurrent use.
+// belongs to one scope, and so do the host calls, timers and promises that the turn started, and the code after its
+// awaits, regardless of the scope that settles the promise. A Scope is safe for concurrent use.
 type Scope struct {
-	// Value is the embedder's own; set before the scope is used.
+	// Value belongs to the embedder; set it before the scope is used.
 	Value any
-	// Abandoned reports whether no client waits for the scope, nor for anything that it began: then it gets no further
-	// turn, and the one that runs is ended. It is called before each turn and about once a millisecond within, and must be
-	// quick. Set before the scope is used. Default: never.
+	// Abandoned reports whether no client waits for the scope or its work: then it gets no further turn, and the current
+	// one is ended. It is called before each turn and about once a millisecond within, and must be quick. Set before the
+	// scope is used. Default: never.
 	Abandoned func() bool
 
 	number       uint32 // of the owner of promises that it awaits; 0: see Share
@@ -23,7 +23,7 @@ type Scope struct {
 	budget       time.Duration
 	cpu          atomic.Int64         // nanoseconds of the turns that ended
 	turn         atomic.Pointer[turn] // that runs; nil between turns
-	pending      atomic.Int32         // Asyncs under way
+	pending      atomic.Int32         // running Asyncs
 	clockStopped bool                 // see StopClock
 	outside      atomic.Int64         // bytes that Go holds for the scope: asyncmemory.go
 }
@@ -48,9 +48,9 @@ func (s *Scope) Share() { s.number = 0 }
 // Context ends when the scope does.
 func (s *Scope) Context() context.Context { return s.ctx }
 
-// CPU is the CPU time that the scope's turns took so far, the one that runs included, without time spent waiting: that of
-// the threads of turns and their host calls (assumption). On systems other than Linux, where the CPU time of a thread
-// cannot be read, it is the elapsed time of turns.
+// CPU is the CPU time of the scope's turns so far, including the current one, without waits: that of the threads of turns
+// and their host calls (assumption). On systems other than Linux, where the CPU time of a thread cannot be read, it is
+// the elapsed time of turns.
 func (s *Scope) CPU() time.Duration {
 	used := time.Duration(s.cpu.Load())
 	if t := s.turn.Load(); t != nil {
@@ -68,10 +68,10 @@ func (s *Scope) StopClock() { s.clockStopped = true }
 // ClockStopped reports whether StopClock was called.
 func (s *Scope) ClockStopped() bool { return s.clockStopped }
 
-// Idle reports whether no Async is under way for the scope.
+// Idle reports whether the scope has no running Async.
 func (s *Scope) Idle() bool { return s.pending.Load() == 0 }
 
-// End ends the scope: its work under way is cancelled and its promises stay pending for ever. The cause may be nil.
+// End ends the scope: its running work is cancelled and its promises stay pending forever. The cause may be nil.
 func (s *Scope) End(cause error) { s.cancel(cause) }
 
 func (s *Scope) ended() bool { return s.ctx.Err() != nil }

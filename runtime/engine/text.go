@@ -25,7 +25,7 @@ const (
 	longText = 4 << 10
 	// pace is the bytes between two checks of the budget.
 	pace = 256 << 10
-	// longestBuffer is the most bytes of a buffer that is kept for the next text.
+	// longestBuffer bounds a buffer that is kept for the next text, in bytes.
 	longestBuffer = 8 << 20
 )
 
@@ -62,7 +62,7 @@ func (vm *VM) wideUnits(v Value) (units []byte, free func(), err error) {
 // Text is ToString of v; lone surrogates become U+FFFD.
 func (vm *VM) Text(v Value) (string, error) { return vm.takeText(v, nil) }
 
-// errRefused is the error of a text that no memory is left for; Call.refusal says why.
+// errRefused is the error of a text without memory for it; Call.refusal has the reason.
 var errRefused = errors.New("there is no room for a text")
 
 // takeText is Text that counts for the call, if there is one.
@@ -133,7 +133,7 @@ func lengthWide(units []byte, from, to int) (n int) {
 func isHigh(r rune) bool { return r >= 0xd800 && r < 0xdc00 }
 func isLow(r rune) bool  { return r >= 0xdc00 && r < 0xe000 }
 
-// composedText is takeText of a value that QuickJS has to make a string of.
+// composedText is takeText of a value that QuickJS must convert to a string.
 func (vm *VM) composedText(v Value, c *Call) (string, error) {
 	ptr := vm.call32(fnToCString, uint64(vm.js), uint64(vm.scratch), uint64(v), 0)
 	if ptr == 0 {

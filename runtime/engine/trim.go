@@ -2,8 +2,8 @@ package engine
 
 import "time"
 
-// This file gives free pages of linear memory back to the system. Linear memory only grows: without this, the process
-// would keep the hundred megabytes of one request for the life of the isolate.
+// This file returns free pages of linear memory to the system. Linear memory only grows: otherwise the process would
+// keep the hundred megabytes of one request for the life of the isolate.
 
 const (
 	// trimFrom is the bytes of linear memory from which an isolate is trimmed.
@@ -31,8 +31,8 @@ func (i *Isolate) scheduleTrim() {
 	i.trim.Reset(trimAfter)
 }
 
-// discardFree gives the pages of the free heap and of free spans back to the system. Those that are not the image's read as
-// zeros then.
+// discardFree returns the pages of the free heap and of free spans to the system. Outside of the image they then read as
+// zeros.
 func (vm *VM) discardFree() {
 	vm.call(fnRunGC, uint64(vm.rt))
 	vm.mem.frozen = true

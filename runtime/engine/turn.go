@@ -13,7 +13,7 @@ var opened = time.Now() //nolint:forbidigo // only durations are made of it
 type turn struct {
 	clock       cpuClock // of the thread it runs on
 	start       time.Duration
-	began       time.Duration // by the wall clock, which costs a twentieth to read
+	began       time.Duration // by the wall clock, which is 20 times cheaper to read
 	elsewhere   atomic.Int64  // CPU time of other threads for the turn, in nanoseconds
 	limit       time.Duration
 	bounded     bool          // there is a limit
@@ -30,7 +30,7 @@ func (t *turn) cpuTime() time.Duration {
 func (t *turn) charge(d time.Duration) { t.elsewhere.Add(int64(d)) }
 
 // Busy measures the CPU time of the calling goroutine until it calls took, which returns it. The goroutine keeps its thread
-// meanwhile.
+// until then.
 func Busy() (took func() time.Duration) {
 	used, stop := WorkTime()
 	return func() time.Duration {
@@ -46,8 +46,8 @@ func (c *Call) AddCPU(d time.Duration) {
 	}
 }
 
-// AfterTurn calls fn on the same goroutine after the turn that runs has ended, whatever ended it. It is not the Worker's
-// time.
+// AfterTurn calls fn on the same goroutine after the end of the current turn, for any reason. Its time does not count
+// for the Worker.
 func (c *Call) AfterTurn(fn func()) {
 	if t := c.vm.running; t != nil {
 		t.after = append(t.after, fn)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// VM is one QuickJS virtual machine. Its isolate's goroutine uses it alone, and the function of a turn may use it during
-// that turn only. Pointers into it are offsets in linear memory.
+// VM is one QuickJS virtual machine. Only its isolate's goroutine uses it; the function of a turn may use it during that
+// turn only. Pointers into it are offsets in linear memory.
 type VM struct {
 	engine *Engine
 	ctx    context.Context // lives as long as the VM
@@ -33,7 +33,7 @@ type VM struct {
 	regions     []*Region
 	spans       []span // of freed regions, all zero
 	charged     int64  // bytes of regions, and those that Charge counted
-	met         *Held  // when an allocation was refused first; nil before
+	met         *Held  // at the first refused allocation; nil before
 	metReported bool
 	collected   int64 // bytes of the heap in use after the last collection for an allocation
 	companion   Companion
@@ -47,8 +47,8 @@ type VM struct {
 
 	describing  bool          // an exception is being read
 	stopped     *atomic.Bool  // the isolate is closing: the turn must end
-	killing     bool          // interrupts are counted and end nothing: the turn is ending
-	killed      *KilledError  // why the turn is to end; nil while it is not
+	killing     bool          // the turn is ending: interrupts are only counted
+	killed      *KilledError  // the reason for ending the turn; nil for none
 	unwinding   bool          // QuickJS unwinds the turn for killed
 	cut         bool          // the turn was unwound since its scope is abandoned
 	latest      time.Duration // the turn's CPU time at which it must have ended
@@ -96,8 +96,8 @@ func (vm *VM) frame() *frame {
 	return vm.frames[vm.depth]
 }
 
-// broken is the panic that carries a failed call of the module up to guard: no code between may go on with a VM in an
-// unknown state.
+// broken is the panic that carries a failed call of the module up to guard: no code in between may continue with a VM
+// in an unknown state.
 type broken struct{ err error }
 
 func (b broken) Error() string { return b.err.Error() }
@@ -120,7 +120,7 @@ func (vm *VM) guard(fn func() error) (err error) {
 	return fn()
 }
 
-// crash is an error after which the VM must be thrown away.
+// crash is an error after which the VM must be discarded.
 type crash struct{ err error }
 
 func (c crash) Error() string { return "the engine failed: " + c.err.Error() }

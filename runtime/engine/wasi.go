@@ -11,8 +11,8 @@ func wasiClock(vm *VM, stack []uint64) {
 	stack[0] = 0
 }
 
-// wasiRandom gives zeros: a virtual machine asks for a seed when it boots, which would be in its image and so in every
-// isolate, and an image must be the same each time. The prelude provides Math.random.
+// wasiRandom returns zeros: a random seed would be part of the image, and so of every isolate, and an image must be
+// reproducible. The prelude provides Math.random.
 func wasiRandom(vm *VM, stack []uint64) {
 	b := vm.mem.at(uint32(stack[0]), uint32(stack[1]))
 	if b == nil {

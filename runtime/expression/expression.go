@@ -1,8 +1,8 @@
-// Package expression finds the expression of an error in the code that threw it: QuickJS says "not a function" and where, and
-// not which expression. It also finds the loop of a position.
+// Package expression finds the expression of an error in the code that threw it: QuickJS reports "not a function" with a
+// position, but not the expression. It also finds the loop at a position.
 //
-// In: the bundler's output, and positions that count from 1. Out: short texts of expressions, or nothing where the code is too
-// complex. The code is read in tokens around the position, and not parsed. Pure and safe for concurrent use.
+// In: the bundler's output, and positions that count from 1. Out: short texts of expressions, or nothing for complex code. It
+// reads the tokens around the position without parsing the code. Pure and safe for concurrent use.
 package expression
 
 import (

@@ -6,7 +6,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// Loop returns the position of the next loop of the function that calls nothing, if the position is not in a loop itself.
+// Loop returns the position of the function's next loop that contains no call, if the position is not in a loop itself.
 // QuickJS keeps positions of calls, of reads of properties and the like; for code without one it reports the position before
 // it, or that of the function. So code that runs for long at such a position is in that loop.
 func Loop(code []byte, line, column int) (loopLine, loopColumn int, ok bool) {
@@ -184,7 +184,7 @@ func (s *excerpt) endOf(open int) int {
 	return len(s.tokens)
 }
 
-// callsWithin reports whether a call, or a possible one, is among the tokens: QuickJS would have reported its position.
+// callsWithin reports whether the tokens have a call, or a possible one, whose position QuickJS would have reported.
 func (s *excerpt) callsWithin(from, to int) bool {
 	for i := from; i <= to && i < len(s.tokens); i++ {
 		if s.is(i, js.NewToken, js.AwaitToken, js.YieldToken, js.TemplateToken, js.ThrowToken) ||

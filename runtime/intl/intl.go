@@ -2,11 +2,11 @@
 // segments. The JavaScript half is the folder js.
 //
 // Every host function is pure. A constructor's function resolves its options into a specification, a JSON text with the
-// values of resolvedOptions; the methods' functions take it back. So an isolate holds nothing but a string, and another
-// one that starts from its image goes on with it. A bounded cache of the process keeps the objects made from specifications.
+// values of resolvedOptions; the methods' functions take it as an argument. So an isolate holds only a string, which also
+// works in isolates from its image. A bounded cache of the process keeps the objects made from specifications.
 //
 // The defaults are an assumption: en-US (defaultLocale) and UTC. There is data for sixty-six languages; others fall back
-// to the default, and resolvedOptions().locale says so. Of the calendars, chinese and dangi are missing.
+// to the default, which resolvedOptions().locale shows. Of the calendars, chinese and dangi are missing.
 //
 // In: tags, options and values from JavaScript. Out: texts and parts of texts. Errors are [*engine.Error] with
 // ECMA-402's names; missing data is an Error that names it. The package is safe for concurrent use.
@@ -53,8 +53,8 @@ func errMissing(what string) *engine.Error {
 	return &engine.Error{Name: "Error", Message: what + " is not available in this version of the runtime"}
 }
 
-// cache keeps the objects made from specifications. When it is full it starts over: a Worker uses a few, and one that makes
-// thousands has no use for a cache.
+// cache keeps the objects made from specifications. When full it is emptied: a Worker uses a few, and a cache does not help
+// one that makes thousands.
 type cache[T any] struct {
 	mu   sync.Mutex
 	made map[string]T

@@ -1,19 +1,18 @@
 // Package node has the parts of Node.js that nodejs_compat gives a Worker: the modules node:buffer, node:crypto,
-// node:stream …, which the bundler leaves to the runtime, cloudflare:node, which brings requests to servers of
+// node:stream …, which the bundler keeps as imports, cloudflare:node, which connects requests to servers of
 // node:http, and the globals process, Buffer, global and setImmediate.
 //
-// The modules are JavaScript: our own (the folder js) and those of the npm packages unenv and readable-stream, bundled
-// into one archive when the binary is built. [Modules] gives their sources; one that a Worker does not import is never
-// evaluated. unenv names most modules and implements few, so that buffer, util and crypto, among others, are our own;
-// readable-stream is Node.js's own code. Their bulk and cryptographic operations run in Go, by the one host function of [Funcs], whose
-// first argument names the operation.
+// The modules are JavaScript: our own (the folder js) and those of the npm packages unenv and readable-stream, bundled into one
+// archive when the binary is built. [Modules] returns their sources; a Worker evaluates only the modules that it imports. unenv
+// implements few of its modules, so buffer, util and crypto, among others, are our own; readable-stream is Node.js's own code. Their
+// bulk and cryptographic operations run in Go, by the one host function of [Funcs], whose first argument names the operation.
 //
-// The platform's document leaves open, and this package assumes: the version is 22 (js/modules/process.js), the names
-// of modules are those of the platform at its pin date (manifest.PinDate), process.env holds the site's secrets, and a
-// derivation of a key costs at most maxRounds.
+// Assumptions where the platform document is open: the version is 22 (js/modules/process.js), the names of modules are
+// those of the platform at its pin date (manifest.PinDate), process.env holds the site's secrets, and a derivation of
+// a key costs at most maxRounds.
 //
-// Errors of operations are thrown in JavaScript with the code that Node.js gives
-// them. The package is safe for concurrent use and keeps no state.
+// Errors of operations are thrown in JavaScript with the codes of Node.js. The package is safe for
+// concurrent use and keeps no state.
 //
 // A new module is a file in js/modules (js/cloudflare for names of "cloudflare:"), its exports in testdata/names.list,
 // what Node.js itself gives in testdata/*.txt; then make artifacts.

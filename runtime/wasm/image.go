@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
-// This file stores the instances of a VM beside its image, and restores them. The content of memories is in the image itself.
+// This file stores the instances of a VM with its image, and restores them. The content of memories is in the image itself.
 
 // image is the saved state of a store. It is never changed.
 type image struct {
@@ -58,7 +58,7 @@ type savedElement struct {
 
 // Save implements engine.Companion.
 func (s *store) Save() (any, error) {
-	if s.saved != nil { // nothing was used since
+	if s.saved != nil { // unused since it was restored
 		return s.saved, nil
 	}
 	if len(s.instances) == 0 && len(s.modules) == 0 {

@@ -183,8 +183,8 @@ func (l *linear) Reallocate(size uint64) []byte {
 	return r.Bytes()[:size:size] // the region of a restored instance is longer from the start
 }
 
-// resizeSwept is Resize after a sweep. Code that is refused memory tries again and again, with other sizes: a sweep in vain
-// is followed by the next after twice as many refusals.
+// resizeSwept is Resize after a sweep. Code whose growth is refused retries with other sizes: after a useless sweep, the
+// next follows after twice as many refusals.
 func (s *store) resizeSwept(r *engine.Region, size uint64) bool {
 	if s.refusals++; s.refusals < s.sweepAfter {
 		return false
@@ -206,7 +206,7 @@ const mostRefusals = 1024
 // Free implements experimental.LinearMemory: the region is freed with the instance.
 func (l *linear) Free() {}
 
-// flush tells JavaScript of memories that grew, before it can access them.
+// flush reports grown memories to JavaScript before it can access them.
 func (s *store) flush() error {
 	for len(s.grown) > 0 {
 		in := s.grown[0]

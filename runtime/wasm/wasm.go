@@ -1,21 +1,21 @@
-// Package wasm is WebAssembly for Workers: it compiles the modules that a Worker imports and runs their instances, beside the
-// isolate and on its memory.
+// Package wasm is WebAssembly for Workers: it compiles the modules that a Worker imports and runs their instances on the
+// memory of the isolate.
 //
 // A [Runtime] is the compiled machine code; one serves a process, and modules of the same bytes are compiled once, also
 // between processes. A [Set] is the modules of one Worker. [Set.Companion] makes the state that one virtual machine has here:
 // its instances, which JavaScript (js) reaches by number through the host functions of [Funcs].
 //
-// The linear memory of an instance is a region of the engine's own linear memory, so JavaScript's ArrayBuffer and the
-// instance see the same bytes at every moment, also in an import: wazero lets its host choose the bytes of a memory. Copies
-// would cost time in every call, and adding a base to each address would slow all code. An image of the isolate contains
-// them; state outside of memory (globals, tables) is saved beside it, and instances are made again when an isolate that
-// started from the image first needs them. Code runs in the rewritten form of the package rewrite: it stops at the budget of
-// the turn, and at its own bounds of stack. Exceptions are values there (exception.go); in a Worker with a module that throws,
-// modules that could get its functions into their tables are rewritten to pass exceptions on.
+// The linear memory of an instance is a region of the engine's own linear memory, so JavaScript's ArrayBuffer and the instance
+// always see the same bytes, even during an import: wazero lets its host choose the bytes of a memory. Copies would cost time
+// in every call, and adding a base to each address would slow all code. An image of the isolate contains them; state outside
+// of memory (globals, tables) is saved beside it, and an isolate from the image recreates instances on first use. Code runs in
+// the rewritten form of the package rewrite: it stops at the budget of the turn, and at its own bounds of stack. Exceptions
+// are values there (exception.go); in a Worker with a module that throws, modules that could get its functions into their
+// tables are rewritten to pass exceptions on.
 //
-// The platform's document leaves open, and this package assumes: modules come from imports alone; heap, memories, tables and
-// instances share the Worker's 128 MB (engine.DefaultMemoryLimit); calls go as deep as an estimate of their stack fits into
-// 2 MB (stackSize).
+// Assumptions where the platform document is open: modules come from imports only; heap, memories, tables and instances
+// share the Worker's 128 MB (engine.DefaultMemoryLimit); calls go as deep as an estimate of their stack fits into 2 MB
+// (stackSize).
 //
 // In: the bytes of modules. Out: instances for JavaScript; errors go there as CompileError, LinkError, RuntimeError,
 // RangeError and TypeError. Runtime and Set are safe for concurrent use; a companion belongs to its isolate's goroutine.
@@ -43,9 +43,9 @@ import (
 )
 
 const (
-	// maxModule is the most bytes of one module.
+	// maxModule bounds one module, in bytes.
 	maxModule = 64 << 20
-	// keepIdle is the most programs without a Worker that stay compiled: an edit mostly brings the same modules again.
+	// keepIdle is the number of programs without a Worker that stay compiled: after an edit, most modules are the same.
 	keepIdle = 8
 )
 
@@ -53,9 +53,9 @@ const (
 const features = api.CoreFeaturesV2 | experimental.CoreFeaturesThreads |
 	experimental.CoreFeaturesTailCall | experimental.CoreFeaturesExtendedConst
 
-// Options says how to open a Runtime. The zero value works.
+// Options configure a Runtime. The zero value works.
 type Options struct {
-	// CacheDir keeps compiled machine code between processes, as long as it can. Default: none.
+	// CacheDir stores compiled machine code between processes. Default: none.
 	CacheDir string
 }
 
@@ -74,7 +74,7 @@ type Runtime struct {
 	calls    map[string]struct{} // signatures, and modules of tags, whose host functions are linked
 }
 
-// Open makes a Runtime. The error is that the cache folder cannot be used.
+// Open makes a Runtime. The error means an unusable cache folder.
 func Open(ctx context.Context, o Options) (*Runtime, error) {
 	config := wazero.NewRuntimeConfig().WithCoreFeatures(features).WithDebugInfoEnabled(false)
 	r := &Runtime{programs: map[programKey]*program{}, calls: map[string]struct{}{}}
@@ -165,8 +165,8 @@ func (r *Runtime) compileAs(ctx context.Context, key programKey, module []byte) 
 	return p, nil
 }
 
-// check reports why a module cannot be compiled, without the compiler, which may take the square of a function's length.
-// wazero's interpreter takes time proportional to the length, and checks the same rules.
+// check returns the reason why a module cannot be compiled, without the compiler, whose time may be quadratic in a
+// function's length. wazero's interpreter takes time proportional to the length, and checks the same rules.
 func (r *Runtime) check(ctx context.Context, module []byte) error {
 	r.checking.Lock() // one at a time, since it takes much memory
 	defer r.checking.Unlock()
@@ -240,14 +240,14 @@ func (r *Runtime) cachedProgram(key programKey) *program {
 	return p
 }
 
-// retain counts one more user of a program that has one.
+// retain adds a user to a program in use.
 func (r *Runtime) retain(p *program) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p.users++
 }
 
-// release counts one user less. The last programs without a user stay compiled.
+// release removes a user. The latest programs without a user stay compiled.
 func (r *Runtime) release(ctx context.Context, p *program) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -31,7 +31,7 @@ var drafts = map[Feature]bool{
 	WideArithmetic: true, PageSizes: true, StackSwitching: true, SharedThings: true, Components: true,
 }
 
-// FeatureError says that a module needs a feature.
+// FeatureError means that a module needs a feature.
 type FeatureError struct {
 	Feature Feature
 	At      int // the offset in the module
@@ -49,15 +49,15 @@ func (e *FeatureError) Error() string {
 // Draft reports whether production lacks the feature too.
 func (e *FeatureError) Draft() bool { return drafts[e.Feature] }
 
-// lack notes that the byte before the next one belongs to a feature.
+// lack records that the previous byte belongs to a feature.
 func (r *Reader) lack(f Feature) {
 	if r.Err == nil {
 		r.Err = &FeatureError{f, max(r.From+r.At-1, 0)}
 	}
 }
 
-// Check reads a whole module, with the instructions of its functions. The error is its first fault: a *FeatureError where it
-// needs what this package does not read. Indices and types in functions are not checked.
+// Check reads a whole module, with the instructions of its functions. The error is its first fault: a *FeatureError for a
+// feature that this package does not read. Indices and types in functions are not checked.
 func Check(module []byte) error {
 	p, err := Parse(module)
 	if err != nil {

@@ -35,8 +35,8 @@ func (o *Origins) URL(r *http.Request) string {
 	return origin + target
 }
 
-// of is the origin that a request came to; "" when its host is not a name or an address with or
-// without a port: a parser could take it for more.
+// of is the origin of a request; "" unless its host is a name or an address, with or without a
+// port: a parser could read more into it.
 func (o *Origins) of(r *http.Request) string {
 	key := schemeOf(r) + "://" + r.Host
 	o.mu.Lock()

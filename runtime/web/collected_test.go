@@ -85,7 +85,7 @@ func TestFinalizationRegistry(t *testing.T) {
 			`[true,"FinalizationRegistry",1,2,1,true,"[object FinalizationRegistry]",[],true]`,
 		},
 		{
-			"what is refused",
+			"refused requests",
 			`const r = new FinalizationRegistry(() => {}), o = {}, P = FinalizationRegistry.prototype, out = [];
 			for (const f of [() => new FinalizationRegistry(1), () => FinalizationRegistry(() => {}), () => r.register(1, 2),
 				() => r.register(o, o), () => r.register({}, 1, 2), () => r.unregister(1), () => P.register.call({}, {}, 1),

@@ -8,11 +8,11 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
-// This file ends requests whose client has disconnected. As on the platform, such a request goes on
-// for as long as waitUntil has something open, and no longer. Its signal fires first: listeners may
-// tidy up, or ask for more time by waitUntil.
+// This file ends requests whose client has disconnected. As on the platform, such a request
+// continues only while a promise of waitUntil is pending. Its signal fires first: listeners may
+// clean up, or ask for more time with waitUntil.
 
-// disconnectGrace is how long a request that has nothing open may go on after its signal.
+// disconnectGrace is the time that a request without open work has after its signal.
 const disconnectGrace = 100 * time.Millisecond
 
 // started is the zero of Exchange.graceEnd.
@@ -27,8 +27,9 @@ func (x *Exchange) abandoned() bool {
 	return end == 0 || int64(time.Since(started)) > end
 }
 
-// disconnect tells the Worker that the client has left, and ends the request after its grace,
-// unless waitUntil keeps it. Meanwhile streams are cancelled, and code that awaits the signal runs.
+// disconnect fires the request's signal, because the client has left, and ends the request after
+// its grace period, unless waitUntil keeps it. Meanwhile streams are cancelled, and code that
+// awaits the signal runs.
 func (h *Host) disconnect(x *Exchange) {
 	defer x.stopReading() // after the signal: a stream that fails may end the request
 	x.fail(ErrClientGone)
@@ -60,7 +61,7 @@ func (x *Exchange) beginGrace() bool {
 }
 
 // Cut is for engine.IsolateOptions.OnCut: a turn of the scope was cut off. The turn that it returns
-// tells the Worker that the client has left, unless the Worker knows.
+// fires the signal of a client that has left, unless it has fired.
 func (h *Host) Cut(s *engine.Scope) (last func(*engine.VM) error) {
 	x, ok := s.Value.(*Exchange)
 	if !ok || x.host != h || !x.beginGrace() {
@@ -80,9 +81,8 @@ func (h *Host) Alone(iso *engine.Isolate, s *engine.Scope) bool {
 	return true
 }
 
-// enter calls an entry point with the exchange's id, on behalf of a scope. The Worker cannot be
-// told when the isolate is closed, killed or started over; then nothing of the exchange is left in
-// it either.
+// enter calls an entry point with the exchange's id, on behalf of a scope. An isolate that was
+// closed, killed or started over runs no call; it also holds nothing of the exchange.
 func (h *Host) enter(x *Exchange, scope *engine.Scope, entry string) {
 	err := x.io.Isolate.Do(scope, func(vm *engine.VM) error { return callVoid(vm, entry, x.id) })
 	if err != nil && !errors.Is(err, engine.ErrClosed) {

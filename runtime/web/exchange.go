@@ -67,7 +67,7 @@ type Exchange struct {
 }
 
 // NewExchange returns the exchange of a request whose URL and headers the front door has made
-// canonical. w is written by Serve alone.
+// canonical. Only Serve writes to w.
 func NewExchange(w http.ResponseWriter, r *http.Request) *Exchange {
 	return &Exchange{
 		w: w, r: r,
@@ -76,8 +76,8 @@ func NewExchange(w http.ResponseWriter, r *http.Request) *Exchange {
 	}
 }
 
-// Done is closed when the response is given and all promises of waitUntil have settled, or when the
-// exchange was given up.
+// Done is closed when the response is written and all promises of waitUntil have settled, or when
+// the exchange was given up.
 func (x *Exchange) Done() <-chan struct{} { return x.done }
 
 // SubRequests is the number of outbound requests made so far.
@@ -197,7 +197,7 @@ func (x *Exchange) failScope() error {
 	return err
 }
 
-// current returns the exchange on whose behalf a host function was called; see iocontext.Current.
+// current returns the exchange that called a host function; see iocontext.Current.
 func current(c *engine.Call) (*Exchange, error) {
 	x, ok := c.Scope().Value.(*Exchange)
 	if !ok {

@@ -15,20 +15,19 @@ const (
 	KindException = "exception"
 	// KindNotResponse: the handler returned something that is no Response.
 	KindNotResponse = "not-response"
-	// KindHung: the handler's promise can never settle, because nothing is under way that could
-	// settle it.
+	// KindHung: the handler's promise can never settle, because no pending work could settle it.
 	KindHung = "hung"
 	// KindResponseSize: the response's body is over Options.ResponseBytes.
 	KindResponseSize = "answer-size"
 )
 
-// Failure says why the Worker gave no response. Nothing was written.
+// Failure is the reason why the Worker returned no response. Nothing was written.
 type Failure struct { //nolint:errname // callers show it as a report
 	Kind string
 	// Err is the exception; its Stack is in positions of the bundle.
 	Err *engine.Error
-	// PassThrough says that the Worker called ctx.passThroughOnException: the caller may answer as
-	// if there were no Worker.
+	// PassThrough is true if the Worker called ctx.passThroughOnException: the caller may respond
+	// as if there were no Worker.
 	PassThrough bool
 }
 
@@ -42,9 +41,9 @@ func (f *Failure) Error() string {
 // Unwrap returns Err.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Aborted says that the response broke off after its head was written. Its connection is closed;
-// where there is none, as for a fetch of the site itself, the caller has to keep half a response
-// from looking like a whole one.
+// Aborted is the error of a response that broke off after its head was written. Its connection is
+// closed; without a connection, as for a fetch of the site itself, the caller must prevent that
+// half a response looks complete.
 type Aborted struct { //nolint:errname // as above
 	Err error
 }
@@ -60,9 +59,8 @@ var ErrClientGone = errors.New("the client disconnected")
 // Absent reports whether name is a global that the platform has and this version does not provide.
 func Absent(name string) bool { return slices.Contains([]string{"FetchEvent", "ScheduledEvent"}, name) }
 
-// AbsentIn is the absent global that an exception is about; "" when it is about something else.
-// Such an exception is the engine's own "X is not defined", which does not say that the Worker
-// would run on the platform.
+// AbsentIn returns the absent global that an exception is about; "" for other exceptions. Such an
+// exception is the engine's own "X is not defined", although the Worker would run on the platform.
 func AbsentIn(e *engine.Error) string {
 	name, found := strings.CutSuffix(e.Message, " is not defined")
 	if e.Name != "ReferenceError" || !found || !Absent(name) {
@@ -71,7 +69,7 @@ func AbsentIn(e *engine.Error) string {
 	return name
 }
 
-// NeverAnswers is the error of a handler whose promise nothing can settle any more.
+// NeverAnswers is the error of a handler whose promise can no longer settle.
 func NeverAnswers() *engine.Error {
 	return &engine.Error{
 		Name: "Error",

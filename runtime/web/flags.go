@@ -5,10 +5,10 @@ import "strings"
 // This file has the compatibility flags of the platform's date (manifest.PinDate), as workerd has them there without any flag
 // of its own (release 1.20261117.1). Cloudflare.compatibilityFlags shows these flags.
 //
-// Production turns on the flags of nodeFlags by itself; here it takes nodejs_compat in the manifest, which is the stricter
-// reading: a Worker that names the flag runs the same on both. Imports of modules of Node.js without it are refused, with
-// the line to add. The platform has no ctx.exports, so that enable_ctx_exports is off. Flags of products that the platform
-// lacks (queues, workflows, Durable Objects, Python, RPC) have no effect.
+// Production turns on the flags of nodeFlags by itself; here they need nodejs_compat in the manifest, which is the
+// stricter reading: a Worker that names the flag runs the same on both. Imports of modules of Node.js without it are
+// refused, with the line to add. The platform has no ctx.exports, so that enable_ctx_exports is off. Flags of products
+// that the platform lacks (queues, workflows, Durable Objects, Python, RPC) have no effect.
 
 // nodeFlags are on by that date, and here by nodejs_compat.
 const nodeFlags = `

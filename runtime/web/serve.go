@@ -60,7 +60,7 @@ func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) erro
 	return err
 }
 
-// errRetired says that nothing new begins in an isolate.
+// errRetired refuses the first turn of a request in a retired isolate.
 var errRetired = errors.New("the isolate takes no further requests")
 
 // begin runs the first turn: elsewhere, if its isolate was retired while it waited there.
@@ -125,9 +125,9 @@ func (x *Exchange) closeDuplex() {
 	_ = x.r.Body.Close()
 }
 
-// Idle is for engine.IsolateOptions.OnIdle: nothing is under way for the scope. A missing response
-// can then only come from another request in the same isolate, and never once those of that time
-// are idle too.
+// Idle is for engine.IsolateOptions.OnIdle: the scope has no pending work. Then only another
+// request in the same isolate can still cause its response, and none can once all requests of that
+// time are idle too.
 func (h *Host) Idle(s *engine.Scope) {
 	x, ok := s.Value.(*Exchange)
 	if !ok || x.host != h || !x.begun.Load() || x.io.Connections.Load() > 0 {

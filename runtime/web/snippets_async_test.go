@@ -184,7 +184,7 @@ func TestEventsAndAbort(t *testing.T) {
 			`[true,5]`,
 		},
 		{
-			"AbortSignal.timeout of what is no time",
+			"AbortSignal.timeout of an invalid time",
 			`const end = (ms) => new Promise((r) => { const s = AbortSignal.timeout(ms); s.onabort = () => r(s.reason.name) });
 				return Promise.all([-1, NaN, undefined, null, "1"].map(end).concat([Infinity, 2 ** 53].map((ms) =>
 					Promise.race([end(ms), scheduler.wait(20).then(() => "waits")]))))`,

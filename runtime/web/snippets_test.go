@@ -122,7 +122,7 @@ func TestRequestAndResponse(t *testing.T) {
 			`"text/x"`,
 		},
 		{
-			"Response.json of what is no JSON",
+			"Response.json of a value without JSON",
 			`const out = []; for (const x of [undefined, () => 1, Symbol("x")]) { const r = Response.json(x);
 				out.push(await r.text(), r.headers.get("content-type")) } return out`,
 			`["undefined","application/json","undefined","application/json","undefined","application/json"]`,

@@ -128,7 +128,7 @@ func TestLanguage(t *testing.T) {
 		{"new Function", `new Function("1")`, `EvalError: Code generation from strings disallowed for this context`},
 		{"new Function of an empty text", `new Function("")`, `EvalError: Code generation from strings disallowed for this context`},
 		{"new Function of nothing", `return [typeof new Function(), typeof Function(), Function()()]`, `["function","function",null]`},
-		{"eval of what is no text", `eval(3)`, `EvalError: Code generation from strings disallowed for this context`},
+		{"eval of a number", `eval(3)`, `EvalError: Code generation from strings disallowed for this context`},
 		{
 			"the error of Promise.any",
 			`const out = [];

@@ -17,7 +17,7 @@ func TestPipe(t *testing.T) {
 		const rest = () => new Promise((r) => setTimeout(r, 0)); `
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
-			"pipeTo of what is no stream",
+			"pipeTo of a value that is no stream",
 			`const out = []; for (const to of [[], [undefined], [null], [{}]]) out.push(await new ReadableStream().pipeTo(...to).catch((
 				e) => e.name)); return [...out, ReadableStream.prototype.pipeTo.length, ReadableStream.prototype.pipeTo.name]`,
 			`["TypeError", "TypeError", "TypeError", "TypeError", 1, "pipeTo"]`,

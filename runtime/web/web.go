@@ -5,16 +5,16 @@
 // A [Host] serves the isolates of one Worker. In: the requests of its clients, as [Exchange] values
 // given to [Host.Serve]. Out: the responses, written to the exchange's http.ResponseWriter; console
 // output, to [Options]; outbound requests, through a guard that lets no Worker reach the machine or
-// the network it runs in. Errors: a [*Failure] when the Worker gave no response, an [*Aborted] when
-// its response broke off, the engine's own errors when it was stopped.
+// the network it runs in. Errors: a [*Failure] if the Worker returned no response, an [*Aborted] if
+// its response broke off, the engine's own errors if it was stopped.
 //
 // A Host is safe for concurrent use. The package opens no socket to listen on, knows no routes, no
 // members and no bindings, and keeps nothing between requests but the connections of its transport.
 //
-// A new global is a class or function in the folder js of its subject, put in its place by install,
-// a new member of a class no more than that; then make artifacts. Its behaviour is a line in a list of snippets, in the test of its
-// subject or in snippets_test.go; the shape of a class is one of shapes, in idl_test.go and scope_test.go. Where it is on purpose
-// otherwise than in workerd, ../DIFFERENCES.md has a row.
+// A new global is a class or function in the folder js of its subject, put in its place by install, a new member of a class no more
+// than that; then run make artifacts. Its behaviour is a line in a list of snippets, in the test of its subject or in
+// snippets_test.go; the shape of a class is one of shapes, in idl_test.go and scope_test.go. ../DIFFERENCES.md has a row for each
+// deliberate difference from workerd.
 package web
 
 import (
@@ -49,7 +49,7 @@ import (
 // LimitMode is the action at a limit.
 type LimitMode string
 
-// Actions at a limit: it holds, the console warns, or nothing.
+// Actions at a limit: enforce it, warn on the console, or ignore it.
 const (
 	LimitEnforce LimitMode = "enforce"
 	LimitWarn    LimitMode = "warn"
@@ -172,8 +172,8 @@ func (h *Host) Funcs() map[string]engine.Func { return maps.Clone(h.funcs) }
 // Compression opens the streams of node:zlib beside those of CompressionStream.
 func (h *Host) Compression() *compression.Host { return h.compression }
 
-// Loaded says that the module is evaluated: streams that it left open are closed, as isolates that
-// start from its image do not have them.
+// Loaded is called after the evaluation of the module. It closes streams that the module left open:
+// isolates that start from its image do not have them.
 func (h *Host) Loaded() { h.compression.Loaded() }
 
 // Restart ends the WebSockets because the Worker is replaced; new ones end at once.
@@ -211,9 +211,9 @@ func (h *Host) of(iso *engine.Isolate) (all []*Exchange) {
 	return all
 }
 
-// countSubRequest counts one outbound request of x; the one over the limit is refused (platform
-// document, 2.9 limits.subRequests). What counts is an assumption: a fetch and each redirect that
-// it follows, and no call of a binding.
+// countSubRequest counts one outbound request of x, and refuses it over the limit (platform
+// document, 2.9 limits.subRequests). By assumption, a fetch and each redirect that it follows
+// count, and calls of bindings do not.
 func (h *Host) countSubRequest(x *Exchange) error {
 	n := x.subRequests.Add(1)
 	if int(n) <= h.o.SubRequests || h.o.LimitMode == LimitOff {

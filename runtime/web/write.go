@@ -17,8 +17,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
 
-// write writes a response, with the errors of Serve. Options.ResponseBytes bounds the body as the
-// Worker gave it, before it is compressed; a response without one, as to HEAD, counts nothing.
+// write writes a response, with the errors of Serve. Options.ResponseBytes bounds the Worker's body
+// before compression; a response without a body, as to HEAD, counts nothing.
 func (h *Host) write(x *Exchange, r *response) error {
 	if r.socket != nil {
 		x.served.Store(true) // the connection tells by itself when the client leaves
@@ -28,8 +28,8 @@ func (h *Host) write(x *Exchange, r *response) error {
 	coding := x.putHeader(r)
 	hasBody := fetch.BodyAllowed(x.r.Method, r.status)
 	if hasBody {
-		// A response that is known to be too large is refused before any of it is written: the client
-		// gets the reason in its place.
+		// A response of a known, too large size is refused before any of it is written: the client
+		// gets the reason instead.
 		var err error
 		if r.isWhole() {
 			err = h.countBody(x, r.size())
@@ -96,8 +96,7 @@ func declaredLength(header http.Header) int64 {
 	return n
 }
 
-// putHeader puts the response's headers and returns how its body is to be encoded on the way: "" is
-// as it is.
+// putHeader sets the response's headers and returns the content coding of its body; "" for none.
 func (x *Exchange) putHeader(r *response) (coding string) {
 	header := x.w.Header()
 	for i := 0; i+1 < len(r.header); i += 2 {
@@ -119,8 +118,7 @@ func (x *Exchange) putHeader(r *response) (coding string) {
 			header.Del("Content-Length")
 		}
 	}
-	// The platform compresses a body as its content-encoding announces, for clients that accept
-	// it.
+	// The platform compresses a body by its content-encoding, for clients that accept it.
 	if announced := strings.ToLower(header.Get("Content-Encoding")); !r.manual && compression.IsCoding(announced) {
 		header.Del("Content-Length")
 		if compression.Accepts(x.r.Header.Get("Accept-Encoding"), announced) {
@@ -249,7 +247,7 @@ func (h *Host) countBody(x *Exchange, n int) error {
 	return nil
 }
 
-// TooLarge is the Failure of a response of more bytes than it may have. It names the limit in the largest unit that it is a multiple of.
+// TooLarge is the Failure of a response over its limit. The message has the limit in the largest unit of which it is a multiple.
 func TooLarge(most int64) *Failure {
 	const kilo = 1 << 10
 	n, units := most, []string{"bytes", "KiB", "MiB", "GiB"}

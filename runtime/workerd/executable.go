@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// This file tells for which system a program was made, by its head.
+// This file finds the system of a program, by its first bytes.
 
 var (
 	elfMachines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}

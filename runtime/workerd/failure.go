@@ -13,9 +13,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// This file says why a request got no answer.
+// This file finds the reason why a request got no response.
 
-// envelope is why the handler failed, as js/prelude.js tells it.
+// envelope is js/prelude.js's report of a failed handler.
 type envelope struct {
 	Kind        string `json:"kind"`
 	PassThrough bool   `json:"passThrough"`

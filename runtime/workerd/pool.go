@@ -27,7 +27,7 @@ type PoolOptions struct {
 	Wait time.Duration
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
-	// Logger gets why processes are ended. Default: none.
+	// Logger gets the reasons for which processes are ended. Default: none.
 	Logger *slog.Logger
 
 	step time.Duration // between looks
@@ -45,7 +45,7 @@ const (
 
 	defaultIdle = 5 * time.Minute
 	defaultWait = 5 * time.Second
-	// poolStep is how often the processes are looked at.
+	// poolStep is the interval between checks of the processes.
 	poolStep = time.Second
 )
 

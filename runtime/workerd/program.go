@@ -39,7 +39,7 @@ type Places struct {
 	Install string
 }
 
-// FindError says why there is no workerd to run, and how to get one.
+// FindError is the reason why no workerd can run, with the way to get one.
 type FindError struct {
 	// Absent is true where nothing was found, and false for something that cannot be used.
 	Absent       bool
@@ -123,7 +123,7 @@ func (e *faultError) Error() string { return e.reason }
 
 func (e *faultError) Unwrap() error { return e.err }
 
-// unusable says why the program that was found cannot be used.
+// unusable is the error of a program that was found and cannot be used.
 func (at Places) unusable(p Program, err error) error {
 	found, reason := &FindError{Err: err}, reasonOf(err)
 	fault, ofFile := errors.AsType[*faultError](err)

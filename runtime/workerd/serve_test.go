@@ -102,7 +102,7 @@ func TestBothEngines(t *testing.T) {
 		{target: "/fresh"},
 		{target: "/cookies"},
 		{
-			target: "/encoded", why: "workerd encodes it in any case, and of what is decoded the length is not known before",
+			target: "/encoded", why: "workerd encodes it in any case, and the decoded length is not known before",
 			workerd: "200 " + strings.Repeat("encoded", 20) + `; Content-Type ["text/plain;charset=UTF-8"]`,
 		},
 		{target: "/bytes"},

@@ -128,7 +128,7 @@ func (t *tunnel) toWorker() {
 			}
 		}
 		if err != nil {
-			// The end of its connection tells the Worker.
+			// The Worker notices the end of its connection.
 			t.worker.closeWrite()
 			return
 		}

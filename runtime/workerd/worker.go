@@ -23,8 +23,8 @@
 //
 // A [Pool] bounds the processes of many Workers, in number and in memory. One that has nothing to do ends after a while, or when
 // another Worker needs its place, the longest idle first; its next request starts it again. Each process has one Worker, with a folder,
-// sockets, tokens and a wire of its own. It is no hardened sandbox all the same: workerd's own documentation says that it must
-// run in one, such as a virtual machine, where code could be hostile. Who breaks out of V8 is the user of this process.
+// sockets, tokens and a wire of its own. It is no hardened sandbox all the same: workerd's own documentation says that it must run in
+// one, such as a virtual machine, where code could be hostile. Code that breaks out of V8 has the rights of this process's user.
 //
 // # CPU time
 //

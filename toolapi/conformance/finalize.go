@@ -37,7 +37,7 @@ var finalizeCases = map[string]func(*run){
 			r.Errorf("the same bundle: %s", a.body)
 		}
 		if r.live() != before {
-			r.Error("what is live has changed")
+			r.Error("the live revision has changed")
 		}
 	},
 	"U-061": func(r *run) {
@@ -97,7 +97,7 @@ var finalizeCases = map[string]func(*run){
 			}
 		}
 		if r.live() != before {
-			r.Error("what is live has changed")
+			r.Error("the live revision has changed")
 		}
 	},
 }

@@ -46,7 +46,7 @@ type Deployer struct {
 
 func (d *Deployer) scope() toolapi.Scope { return toolapi.Scope{Workspace: toolapi.Slug(d.Workspace)} }
 
-// ChangedError is a file that has changed since it was declared.
+// ChangedError is the error of a file that has changed since it was declared.
 type ChangedError struct{ Path string }
 
 func (e *ChangedError) Error() string {

@@ -63,7 +63,7 @@ func TestOracle(t *testing.T) {
 			"POST", toolapi.ToolsPath + "domain.list", `{"no":1}`, 200, `{"ok":true,"domains":[],` + working + `}`, "",
 			"it was done",
 		},
-		"what is this":   {"POST", "/api/v1/elsewhere", `{}`, 200, `{}`, "", "no such operation"},
+		"unknown path":   {"POST", "/api/v1/elsewhere", `{}`, 200, `{}`, "", "no such operation"},
 		"other method":   {"PATCH", toolapi.UploadsPath, `{}`, 200, `{}`, "", "no such operation"},
 		"nothing there":  {"POST", "/api/v1/elsewhere", `{}`, 404, `{}`, "", ""},
 		"pages' refusal": {"POST", toolapi.UploadsPath, `{}`, 400, `{"ok":false,"error":{"code":"c","message":"m"}}`, "", ""},

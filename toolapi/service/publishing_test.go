@@ -376,7 +376,7 @@ func TestScheduleShows(t *testing.T) {
 	}
 	if n := w.value("SELECT count(*) FROM audit WHERE tool = 'page.schedule_publish' AND outcome = 'refused' AND code " +
 		"= 'worker_failed'"); n != "1" {
-		t.Errorf("%s audit rows of what was called off", n)
+		t.Errorf("%s audit rows of the failed publish", n)
 	}
 }
 
@@ -462,7 +462,7 @@ func TestDamagedBlobs(t *testing.T) {
 	}
 	again, required := w.declareText("whole")
 	if required != 1 {
-		t.Fatal("what is damaged is not asked for again")
+		t.Fatal("a damaged blob is not requested again")
 	}
 	w.sendText(again, "whole")
 	if a := w.finalizeText(again); a.status != http.StatusOK || a.text("revision") != name {

@@ -304,7 +304,7 @@ func TestRehearseTool(t *testing.T) {
 		{"no such revision", []any{"revision", "r9"}, toolapi.CodeRevisionUnknown},
 		{"a revision and texts", []any{"revision", name, "migrations", sql("3.sql")}, toolapi.CodeInvalidArguments},
 		{"twice", []any{"migrations", sql("1.sql"), "unchanged", []string{"1.sql"}}, toolapi.CodeInvalidArguments},
-		{"not of what is live", []any{"migrations", sql("3.sql"), "unchanged", []string{"9.sql"}}, toolapi.CodeInvalidArguments},
+		{"not of the live revision", []any{"migrations", sql("3.sql"), "unchanged", []string{"9.sql"}}, toolapi.CodeInvalidArguments},
 		{"a path", []any{"migrations", sql("../3.sql")}, toolapi.CodeInvalidArguments},
 		{"a folder outside", []any{"migrations", sql("3.sql"), "folder", "a/../../b"}, toolapi.CodeInvalidArguments},
 		{"an absolute folder", []any{"migrations", sql("3.sql"), "folder", "/etc"}, toolapi.CodeInvalidArguments},

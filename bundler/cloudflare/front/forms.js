@@ -173,7 +173,7 @@ function nameOf(named, { form }) {
   return name;
 }
 
-/** Answers of one name together: a name that came more than once has a list. */
+/** Groups the answers by name: a name that occurs more than once gets a list. */
 function together(answers) {
   const fields = Object.create(null);
   const counts = new Map();
@@ -355,7 +355,7 @@ export function originHeaders(request, path) {
 export const isPreflight = (request) =>
   request.method === "OPTIONS" && request.headers.has("origin") && request.headers.has("access-control-request-method");
 
-/** Answers a script of another origin before and after it sends a form. */
+/** Responds to a script of another origin before and after it sends a form. */
 export async function takeForeign(request, path, take) {
   const headers = originHeaders(request, path);
   if (!headers) {

@@ -30,14 +30,14 @@ export default {
   },
 };
 
-/** What follows "/__pages/" in a path that has one reading; "?" where any of several is below it. */
+/** The path after "/__pages/", for a path with one reading; "?" if one of several readings is below it. */
 function reservedIn(path) {
   const { decoded = "", readings } = path;
   if (!readings) return reservedName(decoded);
   return [decoded, ...readings].some((reading) => reservedName(reading) !== undefined) ? "?" : undefined;
 }
 
-/** What follows "/__pages/"; "?" for a path that only looks like one. */
+/** The path after "/__pages/"; "?" for a path that only resembles such a path. */
 function reservedName(path) {
   const cut = (text) =>
     text === "/__pages" || text.startsWith("/__pages/") ? text.slice("/__pages/".length) : undefined;
@@ -117,7 +117,7 @@ async function serve(visit) {
   return file;
 }
 
-/** The page of a rule "/* /index.html 200", which answers what nothing else does. */
+/** The page of a rule "/* /index.html 200", which serves all other paths. */
 async function fallBack(visit, page) {
   if (!isReading(visit.request))
     return refuse(visit.request, 405, "method_not_allowed", "this page can only be read", { allow: "GET, HEAD" });
@@ -145,7 +145,7 @@ async function findFile({ request, url, path, file, env, member }, method) {
   return dated;
 }
 
-/** Browsers keep a page that was left, to go back to, also that from which its visitor signed out: none for members. */
+/** Browsers keep a page for "back", even after its visitor has signed out: members pages forbid it. */
 function fileCaching(type, member) {
   return member && type.startsWith("text/html") ? "no-store" : PUBLIC;
 }
@@ -166,7 +166,7 @@ async function notFound({ request, url, path, env, member }) {
   return refuse(request, 404, "not_found", "there is no page at this address");
 }
 
-/** Runs the site's own Worker, which hears who is signed in on members routes only. */
+/** Runs the site's own Worker, which gets the member on members routes only. */
 async function askWorker(visit) {
   const { request, env, ctx, member } = visit;
   const headers = new Headers(request.headers);
@@ -197,7 +197,7 @@ function callWorker(request, env, context) {
   return worker.fetch(request, env, context);
 }
 
-/** Names are sent as a URL would have them where they are no plain text. */
+/** Names that are not plain text are percent-encoded. */
 function headerText(value) {
   return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
 }

@@ -1,5 +1,5 @@
-// Who is signed in. In production Cloudflare Access says so, by a signed token; on this machine, where
-// PAGES_SIGN_IN is "personas", one of a few made-up people can be chosen.
+// The visitor's sign-in: in production a signed token of Cloudflare Access; on this machine, with
+// PAGES_SIGN_IN "personas", one of a few invented people.
 import config from "./config.js";
 import { escapeHTML, json, page, refuse, seeOther, wantsJSON } from "./answers.js";
 import { localTarget } from "./paths.js";

@@ -6,7 +6,7 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Variation_Selector}\p{Default_Ignorable_Code_
 /** A decoded path percent-encoded in one way. */
 export const escapePath = (path) => path.split("/").map(encodeURIComponent).join("/");
 
-/** What the most forgiving program might make of a path. Comparing in it can only close a page. */
+/** The most forgiving reading of a path. A comparison of such readings can only close a page. */
 export function foldPath(path) {
   const lowered = path.normalize("NFKC").replace(/[ıİ]/g, "i").replace(/ς/g, "σ").toLowerCase().replace(INVISIBLE, "");
   return lowered
@@ -22,7 +22,7 @@ export function foldPath(path) {
     .join("");
 }
 
-/** The paths that the file at a path can be known by. */
+/** All paths that lead to the file at a path. */
 function fileNames(path) {
   if (!path.endsWith(".html")) return [path];
   const short = path.slice(0, -".html".length);

@@ -1,7 +1,7 @@
-// What programs may take one request path for: the rules of the platform, on which the members gate stands. A Worker gets the
-// path as it was sent, and may decode, merge and resolve it as it likes.
+// All readings of one request path, by the rules of the platform, on which the members gate depends. A Worker gets the path
+// as it was sent, and may decode, merge and resolve it in any way.
 //
-// Readings are strings of bytes, one to a character: a path may decode to what is no UTF-8.
+// Readings are strings with one byte in each character: a decoded path need not be UTF-8.
 
 const MAX_READINGS = 256;
 const MAX_BYTES = 256 * 1024;
@@ -75,7 +75,7 @@ const steps = [
   (path) => resolveDots(path, isLooselyDots),
 ];
 
-/** The path as it was sent and all that programs may make of it, undefined for too many. */
+/** The path as it was sent and all its other readings, undefined for too many. */
 export function readings(sent) {
   const all = new Set([sent]);
   let size = sent.length;
@@ -91,7 +91,7 @@ export function readings(sent) {
   return [...all];
 }
 
-/** What no reading of a decoded path can hold, undefined for nothing. */
+/** The first thing in a decoded path that is refused in every reading, undefined for none. */
 function pathFault(decoded) {
   if (/[\\\p{Cc}\ufffd]/u.test(decoded)) return "the path holds a backslash or a control character";
   const compat = decoded.normalize("NFKC");

@@ -2,7 +2,7 @@
 // default, or is NULL where the column is no text, refers to another table, is unique or refuses it; times have the form of the
 // column's own default; no visitor chooses a key, or a column that the form does not ask for.
 
-/** The answers of a lead that may fill no column: "asked" has the names of the form's fields, in lower case; none if no page shows it. */
+/** The answers of a lead that may not fill a column: "asked" has the names of the form's fields, in lower case; it is missing if no page has the form. */
 export function unaskedOf(fields, asked, declared) {
   if (!asked && declared) return [];
   return Object.keys(fields).filter((name) => !asked?.includes(name.toLowerCase()));
@@ -154,7 +154,7 @@ function answer(column, value, isText, stored) {
   return { value: stored(column, JSON.stringify(value)) };
 }
 
-/** A time in the form of the column's default, which SQLite is asked for; undefined where that is no time of now. */
+/** A time in the form of the column's default, which SQLite evaluates; undefined if that is not the current time. */
 async function timeOf(db, column, at) {
   if (column.standard === "") return ["integer", "real"].includes(column.affinity) ? at : new Date(at).toISOString();
   try {
@@ -162,11 +162,11 @@ async function timeOf(db, column, at) {
     const { now, shown } = await db.prepare(sql).first();
     return likewise(shown, Math.round(now), at);
   } catch {
-    return undefined; // the insert says what is wrong with it
+    return undefined; // the insert reports the fault
   }
 }
 
-/** Writes a time as another writes the time of now; all in milliseconds. */
+/** Writes a time in the format in which read shows the current time; all in milliseconds. */
 function likewise(shown, now, at) {
   if (typeof shown === "number") return likeNumber(shown, Number.isInteger(shown), now, at);
   const text = String(shown);

@@ -1,10 +1,10 @@
 // Package assets lets a Worker fetch the static files of its own site.
 //
 // In: the requests of Fetcher.fetch in JavaScript, GET and HEAD alone, and the http.Handler that serves the files. Out: the
-// response, whose body is handed over at once when it is small and read as a stream when it is not. A handler that panics
-// fails that one request. Safe for concurrent use.
+// response; a small body is passed at once, a larger one is a stream. A panic of the handler fails only its request. Safe
+// for concurrent use.
 //
-// A Worker reaches every file of its site: the members gate guards requests from outside, and the Worker is inside.
+// A Worker can read every file of its site: the members gate guards requests from outside only.
 package assets
 
 import (
@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	// maxParallel is how many assets an isolate fetches at the same moment; others wait. Each may hold hostcall.InlineBytes.
+	// maxParallel is the number of concurrent fetches of an isolate; others wait. Each may hold hostcall.InlineBytes.
 	maxParallel = 32
-	// streamChunk is how many bytes of a larger asset are gathered for a read.
+	// streamChunk is the number of bytes of a larger asset that are gathered for a read.
 	streamChunk = 64 << 10
 )
 
@@ -78,8 +78,7 @@ func Funcs(open *hostcall.Handles, assets func(id string) http.Handler) map[stri
 	}
 }
 
-// Handler serves files as the binding of a Worker does: GET and HEAD alone, and responses have the cache headers of the cache in front of
-// a site's files.
+// Handler serves files like the binding of a Worker: only GET and HEAD, with the cache headers of the cache in front of a site's files.
 func Handler(files http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -136,8 +135,7 @@ func (w *markingWriter) Flush() {
 // Unwrap is for http.ResponseController.
 func (w *markingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// newRequest is the request that a server would make of these parts. The handler decides about a target with an invalid
-// escape.
+// newRequest makes a server's request from these parts. The handler decides about a target with an invalid escape.
 func newRequest(ctx context.Context, method, target string, headers []string) (*http.Request, error) {
 	target, _, _ = strings.Cut(target, "#")
 	scheme, rest, _ := strings.Cut(target, "://")
@@ -187,7 +185,7 @@ func fetch(ctx context.Context, handler http.Handler, r *http.Request) (*respons
 	case <-w.ready:
 	case <-ctx.Done():
 	}
-	if err := ctx.Err(); err != nil { // also when the handler ended because of that
+	if err := ctx.Err(); err != nil { // even if the handler ended because of it
 		_ = reader.CloseWithError(err)
 		return nil, err
 	}
@@ -213,7 +211,7 @@ type responseWriter struct {
 	sent      http.Header // as it was when the status was written
 	buffer    bytes.Buffer
 	streaming bool // the buffer is settled and the rest goes through the pipe
-	complete  bool // the buffer is all there is
+	complete  bool // the buffer holds the whole body
 	err       error
 }
 

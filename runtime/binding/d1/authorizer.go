@@ -9,15 +9,15 @@ import (
 )
 
 // authorizer decides about each operation of a statement while SQLite compiles it. It refuses the operations that D1 refuses, and all
-// that could reach another file or the platform's own tables.
+// that could access another file or the platform's own tables.
 type authorizer struct {
 	// trusted is set while the connection runs a statement of our own.
 	trusted bool
-	// platform lets a dump be read back, which holds the platform's own tables.
+	// platform allows the platform's own tables, for reading a dump back.
 	platform bool
-	// author words a refusal for the author's own hand.
+	// author words a refusal for SQL that the author typed.
 	author bool
-	// text is the SQL that is being compiled, reason says why it was refused.
+	// text is the SQL being compiled, reason the reason for its refusal.
 	text, reason string
 	// inside is the view or trigger with the refused operation, "" for the text itself.
 	inside string
@@ -73,8 +73,8 @@ func (p pragmaArgument) takes(value string) bool {
 const workerSettings = `PRAGMA foreign_keys=ON; PRAGMA ignore_check_constraints=OFF; PRAGMA legacy_alter_table=OFF;
 PRAGMA recursive_triggers=OFF; PRAGMA reverse_unordered_selects=OFF; PRAGMA case_sensitive_like=OFF`
 
-// workerFunctions are those that D1 lets SQL call: a function that SQLite gains
-// later is refused here until it is allowed there.
+// workerFunctions are the functions that D1 allows: a new function of SQLite is refused here until
+// D1 allows it.
 var workerFunctions = setOf(`
 	abs changes char coalesce concat concat_ws format glob hex ifnull iif instr last_insert_rowid length like likelihood
 	likely lower ltrim max_scalar min_scalar nullif octet_length printf quote random randomblob replace round rtrim
@@ -91,7 +91,7 @@ var workerFunctions = setOf(`
 	match highlight bm25 snippet rtreecheck
 	sqlite_rename_column sqlite_rename_table sqlite_rename_test sqlite_drop_column sqlite_rename_quotefix`)
 
-// hiddenTables are modules that D1 is built without: they show the pages of all tables.
+// hiddenTables are modules that expose the pages of all tables. D1 lacks them.
 var hiddenTables = setOf("sqlite_dbpage dbstat")
 
 func setOf(words string) map[string]bool {
@@ -108,7 +108,7 @@ var workerModules = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": tr
 // read D1's own ledger.
 var reservedPrefixes = [...]string{"_pages_", "_cf_"}
 
-// authorize is SQLite's callback. inside is the view or trigger of the operation: a migration may have made one with operations that a
+// authorize is SQLite's callback. inside is the view or trigger of the operation: one from a migration may have operations that a
 // Worker may not run.
 func (g *authorizer) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, schema, inside string) sqlite.AuthorizerReturnCode {
 	if g.trusted {
@@ -122,7 +122,7 @@ func (g *authorizer) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, s
 	return sqlite.AuthorizerOK
 }
 
-// verdict says why an operation is refused; "" allows it.
+// verdict returns the reason for refusing an operation; "" allows it.
 func (g *authorizer) verdict(action sqlite.AuthorizerActionCode, arg1, arg2, schema string) string {
 	switch action {
 	case sqlite.AuthRead:
@@ -165,7 +165,7 @@ func (g *authorizer) verdict(action sqlite.AuthorizerActionCode, arg1, arg2, sch
 	return hiddenTable(arg1)
 }
 
-// hiddenTable says why a table cannot be read; "" allows it.
+// hiddenTable returns the reason why a table cannot be read; "" allows it.
 func hiddenTable(table string) string {
 	if hiddenTables[strings.ToLower(table)] {
 		return `the table "` + table + `" is not available`
@@ -173,7 +173,7 @@ func hiddenTable(table string) string {
 	return ""
 }
 
-// reservedNewName finds a reserved name in the text of an ALTER TABLE: the authorizer is not told the new name.
+// reservedNewName finds a reserved name in the text of an ALTER TABLE: the authorizer does not get the new name.
 func (g *authorizer) reservedNewName() string {
 	words := strings.FieldsFunc(g.text, func(r rune) bool {
 		return r != '_' && r != '$' && r < utf8.RuneSelf && !('0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z')

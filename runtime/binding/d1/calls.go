@@ -41,7 +41,7 @@ func (f Format) shape() resultShape {
 	return shapeRows
 }
 
-// answers reports whether results are whole answers.
+// answers reports whether results are complete responses.
 func (s resultShape) answers() bool { return s == shapeRows || s == shapeObjects || s == shapeMeta }
 
 // opening returns the first bytes of a result.
@@ -58,7 +58,7 @@ func (s resultShape) opening() string {
 }
 
 // Query is the answer to one query, {"success", "results", "meta"} as JSON, which is valid as long as the memory of ctx. begun is
-// called once a read sees nothing that is written from then on.
+// called once the snapshot of a read is fixed.
 func (d *Database) Query(ctx context.Context, q Query, f Format, begun func()) ([]byte, error) {
 	out, err := d.queryInTurn(ctx, q, f.shape(), "", begun)
 	return out.bytes(), err
@@ -112,7 +112,7 @@ func (d *Database) appendNamedMeta(b []byte, before counters, duration string, s
 		`"rows_read":%d,"rows_written":%d}}`, duration, changes, rowID, changed, d.size, spent.read, spent.written), nil
 }
 
-// Bookmark returns a new bookmark, which sorts after those before it; the clock carries that over a restart.
+// Bookmark returns a new bookmark, which sorts after earlier ones, even across a restart, since it includes the time.
 func (d *Database) Bookmark() string {
 	for {
 		last := d.marked.Load()

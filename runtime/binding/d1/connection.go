@@ -34,14 +34,14 @@ type sqlHandle struct {
 	out   uintptr // the two pointers that prepare returns
 	guard *authorizer
 	cache map[cacheKey]*cachedStatement
-	// stale is set when the schema changed, from which the costs in cache were computed.
+	// stale is set when the schema changed after the costs in cache were computed.
 	stale bool
 	// unbounded lifts the bound on the length of SQL, for a Console.
 	unbounded bool
 	deadline  *int64 // of runBriefly
 }
 
-// cacheKey keeps our own statements apart from the Worker's: a COMMIT of ours must not become the Worker's.
+// cacheKey separates our own statements from the Worker's: a COMMIT of ours must not become the Worker's.
 type cacheKey struct {
 	text    string
 	trusted bool
@@ -104,8 +104,8 @@ var workerLimits = map[int32]int32{
 	sqlite3.SQLITE_LIMIT_COLUMN:          100,
 	sqlite3.SQLITE_LIMIT_EXPR_DEPTH:      100,
 	sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 5,
-	// D1 sets 25,000, which stops nothing there: statements of 60,000 pass. What
-	// 100 kB of SQL can ask for fits, and views of views do not take all memory.
+	// D1's documented figure is 25,000, but it accepts statements of 60,000. This bound covers 100
+	// kB of SQL, and keeps nested views from using all memory.
 	sqlite3.SQLITE_LIMIT_VDBE_OP:             500_000,
 	sqlite3.SQLITE_LIMIT_FUNCTION_ARG:        127,
 	sqlite3.SQLITE_LIMIT_ATTACHED:            0,
@@ -114,7 +114,7 @@ var workerLimits = map[int32]int32{
 	sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH:       10,
 }
 
-// close has the pool discard the connection, which keeps its limits and its authorizer.
+// close makes the pool discard the connection, because its limits and its authorizer stay.
 func (h *sqlHandle) close() {
 	_ = h.conn.Raw(func(any) error {
 		h.forget()
@@ -213,7 +213,7 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 	return s, nil
 }
 
-// compile has SQLite compile the first statement of text, which ends at a byte of it. The statement is 0 when there is none.
+// compile compiles the first statement of text with SQLite, and returns the byte at which it ends. The statement is 0 for none.
 func (h *sqlHandle) compile(text string) (stmt uintptr, end int, err error) {
 	p, err := libc.CString(text)
 	if err != nil {
@@ -339,7 +339,7 @@ func (s sqlStatement) bind(params []any) error {
 		case nil:
 			rc = sqlite3.Xsqlite3_bind_null(s.h.tls, s.stmt, int32(i+1))
 		case float64:
-			if math.IsInf(v, 0) { // JSON, in which D1 is asked, has none
+			if math.IsInf(v, 0) { // D1's requests are JSON, which has no infinity
 				rc = sqlite3.Xsqlite3_bind_null(s.h.tls, s.stmt, int32(i+1))
 				break
 			}
@@ -368,7 +368,7 @@ func (s sqlStatement) bind(params []any) error {
 	return nil
 }
 
-// tooLong reports whether SQLite would refuse a value of n bytes, once it had copies.
+// tooLong reports whether SQLite would refuse a value of n bytes after copying it.
 func (s sqlStatement) tooLong(n int) bool {
 	const leastLimit = 1 << 20
 	return n > leastLimit && n > int(sqlite3.Xsqlite3_limit(s.h.tls, s.h.db, sqlite3.SQLITE_LIMIT_LENGTH, -1))

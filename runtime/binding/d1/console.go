@@ -12,7 +12,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// ConsoleOptions limit the author's own SQL. The zero value allows the statements of the site's Worker.
+// ConsoleOptions restrict the author's own SQL. The zero value allows the same statements as the site's Worker.
 type ConsoleOptions struct {
 	// ReadOnly refuses every statement that writes.
 	ReadOnly bool
@@ -45,7 +45,7 @@ type SQLError struct {
 
 func (e *SQLError) Error() string { return e.Msg }
 
-// At is Offset, for an interface of the caller's.
+// At is Offset, for an interface of callers.
 func (e *SQLError) At() int { return e.Offset }
 
 // Busy reports whether another connection held a lock for too long.
@@ -62,7 +62,7 @@ func (e *SQLError) OnlyReading() bool { return e.Msg == errOnlyReading.Error() }
 // ForeignKey reports whether rows name rows that do not exist.
 func (e *SQLError) ForeignKey() bool { return e.Code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY }
 
-// Damaged reports whether the file is no sound database.
+// Damaged reports whether the file is not a valid database.
 func (e *SQLError) Damaged() bool {
 	return e.Code&0xff == sqlite3.SQLITE_CORRUPT || e.Code&0xff == sqlite3.SQLITE_NOTADB
 }
@@ -81,7 +81,7 @@ func NewConsole(ctx context.Context, db *sql.DB, o ConsoleOptions) (*Console, er
 	if o.Unbounded {
 		_ = h.conn.Raw(func(any) error { // the function's error is the only one
 			h.unbounded = true
-			for id := range workerLimits { // SQLite cuts each down to the most it was built for
+			for id := range workerLimits { // SQLite reduces each to its built-in maximum
 				sqlite3.Xsqlite3_limit(h.tls, h.db, id, math.MaxInt32)
 			}
 			sqlite3.Xsqlite3_limit(h.tls, h.db, sqlite3.SQLITE_LIMIT_ATTACHED, 0)
@@ -206,7 +206,7 @@ func (s sqlStatement) rows(ctx context.Context, begin func([]string) error, row 
 		if err != nil {
 			return err
 		}
-		if first { // only now: the step may have compiled s for a new schema
+		if first { // not earlier: the step may have recompiled s for a new schema
 			columns := s.columns()
 			values = make([]any, len(columns))
 			if begin != nil && len(columns) > 0 {
@@ -250,7 +250,7 @@ func (s sqlStatement) value(i int) any {
 	}
 }
 
-// bindAll gives each parameter its value; one without, and a value without a parameter, are errors.
+// bindAll binds each parameter to its value. A missing value or parameter is an error.
 func (s sqlStatement) bindAll(args []any) error {
 	sqlite3.Xsqlite3_clear_bindings(s.h.tls, s.stmt)
 	count := int(sqlite3.Xsqlite3_bind_parameter_count(s.h.tls, s.stmt))
@@ -285,7 +285,7 @@ func (s sqlStatement) bindAll(args []any) error {
 	return nil
 }
 
-// parameter is the number of a named parameter, from 1; 0 for none.
+// parameter returns the number of a named parameter, from 1; 0 for none.
 func (s sqlStatement) parameter(name string) int {
 	p, err := libc.CString(name)
 	if err != nil {

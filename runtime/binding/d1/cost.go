@@ -7,18 +7,17 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// This file estimates the rows that D1 bills. Production's SQLite counts each row and each entry of an index that a cursor comes
-// to or writes. An unpatched one counts the steps of cursors alone: the search that begins a scan is added for each
-// table, and the entries of indexes for each row that changed. Searches inside a join, and what changes a schema, are
-// not counted.
+// This file estimates the rows that D1 bills. Production's SQLite counts each row and each index entry that a cursor visits or
+// writes. An unpatched one only counts the steps of cursors, so this file adds the initial search of a scan for each table, and
+// the index entries of each changed row. It does not count searches inside a join and changes of a schema.
 
-// sqlCost is the cost of a statement as its compiled form shows it.
+// sqlCost is the cost of a statement, derived from its compiled form.
 type sqlCost struct {
 	tables  int64 // that are read
 	counts  bool  // it may be a bare count(*), which SQLite does in one step
 	entries int64 // of indexes, for each row that is written
 	schema  bool  // it changes the schema
-	selects bool  // it reads, and nothing that depends on its connection
+	selects bool  // it reads, and does not depend on its connection
 }
 
 type sqlUse struct {
@@ -50,7 +49,7 @@ func (u *sqlUse) note(action sqlite.AuthorizerActionCode, arg1, arg2 string) {
 	case sqlite.AuthUpdate:
 		u.written = addName(u.written, arg1)
 		u.updated = append(u.updated, arg2)
-	default: // costs nothing that is counted
+	default: // no counted cost
 	}
 }
 
@@ -116,7 +115,7 @@ func (h *sqlHandle) number(text string) (n int64, err error) {
 func (s sqlStatement) rowsRead(rows, counted int64) int64 {
 	steps := int64(0)
 	for _, counter := range []int32{
-		0, // of the steps that the counters below leave out
+		0, // of the steps that the counters below omit
 		sqlite3.SQLITE_STMTSTATUS_FULLSCAN_STEP, sqlite3.SQLITE_STMTSTATUS_SORT, sqlite3.SQLITE_STMTSTATUS_AUTOINDEX,
 	} {
 		steps += int64(sqlite3.Xsqlite3_stmt_status(s.h.tls, s.stmt, counter, 1))

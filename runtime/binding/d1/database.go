@@ -1,12 +1,12 @@
 // Package d1 is a SQLite database for Workers, with the shape of Cloudflare's D1.
 //
-// A [Database] runs a Worker's SQL behind the sandbox that D1 puts around it: an allow-list of functions, pragmas and
-// modules, no other files, no tables of the platform. [Funcs] is the Go half of D1Database in JavaScript. A [Console] runs
-// SQL of the site's author by hand, in the same sandbox with the options of [ConsoleOptions].
+// A [Database] runs a Worker's SQL in D1's sandbox: an allow-list of functions, pragmas and modules, no other files, no
+// tables of the platform. [Funcs] is the Go half of D1Database in JavaScript. A [Console] runs SQL of the site's author by
+// hand, in the same sandbox with the options of [ConsoleOptions].
 //
-// In: a *sql.DB of the SQLite driver that this project is built on, which its owner opens and closes. Out: results as JSON.
-// Errors for a Worker have D1's texts; those of a Console are a [SQLError] with the place in the statement. Acknowledged writes are
-// committed. A Database is safe for concurrent use, a Console serves one goroutine at a time. The package decides nothing about access.
+// In: a *sql.DB of the SQLite driver that this project is built on, which its owner opens and closes. Out: results as JSON. Errors for
+// a Worker have D1's texts; those of a Console are a [SQLError] with the place in the statement. Acknowledged writes are committed. A
+// Database is safe for concurrent use, a Console serves one goroutine at a time. The package does not control access.
 package d1
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 )
 
-// Options says how a Worker may use a database.
+// Options control a Worker's use of a database.
 type Options struct {
 	// ReadOnly refuses every write: the manifest's "projectDatabase": "read".
 	ReadOnly bool
@@ -37,10 +37,9 @@ type Options struct {
 	Failed func(error)
 }
 
-// Database is a SQLite database with the shape of D1, behind the sandbox that D1 puts around a Worker's SQL. It keeps one
-// connection of the pool to write, and up to four to read, from their first use to Close or until they are idle, and uses
-// each for one query at a time: when a promise resolves its query is committed, and the next query sees it. It is safe for
-// concurrent use.
+// Database is a SQLite database with the shape and the sandbox of D1. It keeps one connection of the pool to write, and up
+// to four to read, from their first use until they are idle or Close. Each runs one query at a time: when a promise
+// resolves its query is committed, and visible to the next query. It is safe for concurrent use.
 //
 // Of the meta fields, rows_read and rows_written are estimates: SQLite counts less than D1 bills.
 type Database struct {
@@ -57,12 +56,12 @@ type Database struct {
 	queue   hostcall.Queue // of the calls of all isolates
 	readers *readers
 	idle    idle
-	schemas atomic.Int64 // how often the schema changed
-	uses    atomic.Int64 // how often something may have been written
+	schemas atomic.Int64 // counts changes of the schema
+	uses    atomic.Int64 // counts possible writes
 	lastRow atomic.Int64 // the id of the row that was inserted last
 	marked  atomic.Int64 // the microsecond of the last bookmark
 
-	// Of a reader: its writer, and the counters of that when the reader caught up.
+	// For a reader: its writer, and the writer's counters at the last catch-up.
 	writer              *Database
 	schema, seen, rowID int64
 }
@@ -111,7 +110,7 @@ func (d *Database) query(ctx context.Context, q Query, shape resultShape, column
 	return d.queryInTurn(ctx, q, shape, column, func() {})
 }
 
-// queryInTurn is query, and calls begun once a read sees nothing that is written from then on.
+// queryInTurn is query, and calls begun once the snapshot of a read is fixed.
 func (d *Database) queryInTurn(ctx context.Context, q Query, shape resultShape, column string, begun func()) (*jsonText, error) {
 	w := newRowWriter(shape, column, bufferOf(ctx))
 	err := d.read(ctx, q, w, begun)
@@ -158,7 +157,7 @@ func (d *Database) exec(ctx context.Context, text string) (*jsonText, error) {
 	return &jsonText{b: fmt.Appendf(nil, `{"count":%d,"duration":%s}`, count, d.since(begin))}, nil
 }
 
-// placeOf says which line failed.
+// placeOf names the failed line.
 func placeOf(lines []string, failed int) string {
 	return fmt.Sprintf("Error in line %d: %s: ", failed+1, strings.TrimRight(lines[failed], "\r"))
 }
@@ -210,9 +209,9 @@ func (d *Database) withConnection(ctx context.Context, fn func(ctx context.Conte
 	}
 	sqlErr, ok := errors.AsType[*sqlError](err)
 	if d.resetConnection() != nil {
-		d.closeHandle() // closing the connection undoes whatever it holds
+		d.closeHandle() // closing the connection rolls back its transaction
 	} else if ok && sqlErr.code&0xff == sqlite3.SQLITE_FULL {
-		// The disk that the rollback freed; SQLite alone would free it some commits later. The next full disk tries again.
+		// Release the disk space of the rollback: SQLite alone would do so some commits later. The next full disk retries a failure.
 		_ = d.handle.conn.Raw(func(any) error { return d.handle.runTrusted("PRAGMA wal_checkpoint(TRUNCATE)") })
 	}
 	if !ok || sqlErr.code != sqlite3.SQLITE_INTERRUPT {
@@ -318,7 +317,7 @@ func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (spent
 	switch {
 	case !outside || s.rest == "" && s.readOnly():
 		return d.runStatements(ctx, s, q.Params, w)
-	case s.rest == "": // a transaction undoes the rows that OR FAIL keeps
+	case s.rest == "": // a transaction would undo rows that OR FAIL keeps
 		begun := false
 		err = d.transaction(func() (err error) {
 			begun = true
@@ -407,7 +406,7 @@ func (s sqlStatement) run(ctx context.Context, w *rowWriter) (counted int64, err
 		if err != nil {
 			return 0, err
 		}
-		if first { // only now: the step may have compiled s for a new schema
+		if first { // not earlier: the step may have recompiled s for a new schema
 			w.begin(s)
 		}
 		if !row {
@@ -416,7 +415,7 @@ func (s sqlStatement) run(ctx context.Context, w *rowWriter) (counted int64, err
 		if s.cost.counts {
 			counted = sqlite3.Xsqlite3_column_int64(s.h.tls, s.stmt, 0)
 		}
-		if done { // a write goes on after the row that was asked for
+		if done { // a write continues after the requested row
 			continue
 		}
 		if done, err = w.row(s); err != nil {
@@ -439,8 +438,8 @@ func (d *Database) counters() counters {
 	return counters{sqlite3.Xsqlite3_total_changes64(h.tls, h.db), rowID, d.size}
 }
 
-// appendMeta writes the values of a D1Result's meta, in the order of query. With their names JSON.parse would take longer
-// than SQLite takes for a short statement.
+// appendMeta writes the values of a D1Result's meta, in the order of query. They have no names, because JSON.parse would
+// take longer than SQLite for a short statement.
 func (d *Database) appendMeta(b []byte, before counters, duration string, spent rowCounts) ([]byte, error) {
 	changes, rowID, changed, err := d.changesSince(before)
 	if err != nil {
@@ -471,7 +470,7 @@ func (d *Database) measure() (err error) {
 	if !d.grown {
 		return nil
 	}
-	if d.pageSize == 0 { // nothing can change it as long as a connection is open
+	if d.pageSize == 0 { // it is constant while a connection is open
 		if d.pageSize, err = d.handle.number("PRAGMA page_size"); err != nil {
 			return err
 		}

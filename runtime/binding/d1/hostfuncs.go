@@ -14,7 +14,7 @@ import (
 //	db_query(id, sql, params, shape, column)
 //	db_batch(id, [sql, params, sql, params, …])
 //	db_exec(id, text)
-//	db_bookmark(id) is the bookmark of a session that has seen all so far
+//	db_bookmark(id) is the bookmark of a session with all changes so far
 func Funcs(open func(id string) *Database) map[string]engine.Func {
 	var quick quickReads
 	type work func(ctx context.Context, d *Database, t *hostcall.Turn) (*jsonText, error)

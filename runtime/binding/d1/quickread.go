@@ -12,23 +12,23 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file runs short reads on the isolate's own goroutine: for a row by its key, two goroutines that wait for each other
-// take longer than SQLite. A timer would cost as much again, so SQLite's progress handler checks the deadline.
+// This file runs short reads on the isolate's own goroutine: for a row by its key, switching between two goroutines takes
+// longer than SQLite. A timer would cost as much again, so SQLite's progress handler checks the deadline.
 
 const (
-	// maxQuickReads is how many quick reads an isolate does before its event loop goes on.
+	// maxQuickReads bounds the quick reads of an isolate in one turn of its event loop.
 	maxQuickReads = 128
-	// quickReadTime is how long a query may hold up the isolate that asks for it.
+	// quickReadTime bounds the time for which a query may block its isolate.
 	quickReadTime = 500 * time.Microsecond
-	// slowUses is how many uses of a statement that took longer are not quick reads. It may only have had to wait for a
-	// processor.
+	// slowUses is the number of uses for which a slow statement is not tried as a quick read. It may only have waited
+	// for a processor.
 	slowUses = 100
-	// progressSteps is how many of its instructions, some microseconds of them, SQLite runs between two checks.
+	// progressSteps is the number of SQLite instructions between two checks, a few microseconds.
 	progressSteps = 1000
 )
 
 type quickReads struct {
-	count   int // since something was not quick
+	count   int // since the last slow one
 	readers map[*Database]*turnReader
 }
 
@@ -41,11 +41,11 @@ type turnReader struct {
 }
 
 // run runs q if that takes no longer than quickReadTime: a read whose statement is compiled, on a connection that is free.
-// done is false if it did not run, and then it has no effect.
+// done is false if it did not run; then it has no effect.
 func (k *quickReads) run(
 	c *engine.Call, d *Database, q Query, shape resultShape, column string,
 ) (out *jsonText, done bool, err error) {
-	// Earlier calls come first, and a turn has an end.
+	// Earlier calls come first, and a turn is bounded.
 	if d == nil || k.count >= maxQuickReads || !c.Scope().Idle() || d.queue.Writes() {
 		return nil, false, nil
 	}
@@ -140,8 +140,8 @@ func (t *turnReader) end() {
 	t.of.readers.release(t.reader)
 }
 
-// deadlines has the deadline of each connection, in nanoseconds since clockStart, 0 for none. SQLite hands its callback
-// nothing but a number.
+// deadlines has the deadline of each connection, in nanoseconds since clockStart, 0 for none. SQLite passes only a
+// number to its callback.
 var (
 	deadlines  sync.Map     // uintptr of the sqlite3 to *int64, which one goroutine uses
 	clockStart = time.Now() //nolint:forbidigo // it only measures durations
@@ -149,8 +149,8 @@ var (
 
 func spentTime() int64 { return int64(time.Since(clockStart)) }
 
-// checkDeadlineC is checkDeadline as the translated C calls it: a pointer to a pointer to the code, which a function that is
-// no closure has for ever.
+// checkDeadlineC is checkDeadline as the translated C calls it: a pointer to a pointer to the code, which is constant for a
+// function that is not a closure.
 var checkDeadlineC = *(*uintptr)(unsafe.Pointer(&struct {
 	f func(*libc.TLS, uintptr) int32
 }{checkDeadline}))

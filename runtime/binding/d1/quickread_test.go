@@ -113,7 +113,7 @@ func TestDatabaseTurn(t *testing.T) {
 	setupSQL(t, elsewhere, "INSERT INTO q VALUES (10)")
 	expect("the second", "[[11]]")
 	setupSQL(t, elsewhere, "INSERT INTO q VALUES (100)")
-	expect("what is of one turn", "[[11]]")
+	expect("reads of one turn", "[[11]]")
 	setupSQL(t, d, "INSERT INTO q VALUES (1000)")
 	expect("after a write of this process", "[[1111]]")
 	if got := read(1.0); !strings.Contains(got, "parameter") {

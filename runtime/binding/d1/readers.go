@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// This file runs reads beside the one writer, each on a connection of its own: a long query delays neither writes nor other
-// reads. Connections that are idle are closed.
+// This file runs reads concurrently with the one writer, each on its own connection: a long query delays neither writes nor
+// other reads. Idle connections are closed.
 
 const (
-	// maxReaders is how many reads of a Worker run at once.
+	// maxReaders is the number of concurrent reads of a Worker.
 	maxReaders = 4
-	// MaxConns is how many connections a Database keeps while it is in use.
+	// MaxConns is the number of connections of a Database in use.
 	MaxConns = maxReaders + 1
 )
 
@@ -103,7 +103,7 @@ func (d *Database) read(ctx context.Context, q Query, w *rowWriter, begun func()
 		}
 		s, err := r.prepare(q.SQL)
 		if err != nil {
-			return errWriter // the writer says why
+			return errWriter // the writer reports the reason
 		}
 		alone := s.onlyReads() && s.rest == ""
 		s.close()
@@ -126,7 +126,7 @@ func (d *Database) beginView() error {
 	return d.handle.runTrusted("SELECT 1 FROM sqlite_schema LIMIT 1") // a view begins with the first read
 }
 
-// onlyReads reports whether a text, which may be no valid one, changes nothing for certain.
+// onlyReads reports whether a text, which may be invalid, certainly changes nothing.
 func onlyReads(text string) bool {
 	if !beginsLikeQuery(text) {
 		return false
@@ -167,17 +167,17 @@ func (d *Database) catchUp() error {
 	return d.measure()
 }
 
-// idleAfter is after how long without a use the connections of a database are closed: each is two open files, and SQLite
-// closes those only with the last connection.
+// idleAfter is the time without a use after which the connections of a database are closed: each has two open files,
+// which SQLite closes only with the last connection.
 const idleAfter = 10 * time.Second
 
-// idle finds out when a database is not used.
+// idle detects an unused database.
 type idle struct {
 	uses  atomic.Int64
-	armed atomic.Bool // a timer looks once more
+	armed atomic.Bool // a timer is set
 }
 
-// noteUse notes a use; a use of a reader is one of its writer.
+// noteUse records a use; the use of a reader counts for its writer.
 func (d *Database) noteUse() {
 	if d.writer != nil {
 		d = d.writer

@@ -14,8 +14,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file writes results as JSON: one native JSON.parse is many times faster than building the Worker's objects value by
-// value across the boundary.
+// This file writes results as JSON: one native JSON.parse is many times faster than building objects value by value across
+// the boundary.
 
 // resultShape is the form of the result of a method of D1PreparedStatement.
 type resultShape int
@@ -27,7 +27,7 @@ const (
 	shapeFirst                       // the first row's object, or null
 	shapeColumn                      // one column of the first row, or null
 	shapeNone                        // nothing
-	shapeRows                        // a whole answer of D1's service with columns and rows
+	shapeRows                        // a whole response of D1's service with columns and rows
 	shapeObjects                     // the same with an object for each row
 	shapeMeta                        // the same without rows
 )
@@ -85,7 +85,7 @@ func (w *rowWriter) begin(s sqlStatement) {
 	}
 }
 
-// row writes the statement's current row. done means that no further row matters.
+// row writes the statement's current row. done means that no further row is needed.
 func (w *rowWriter) row(s sqlStatement) (done bool, err error) {
 	w.rows++
 	switch w.shape {
@@ -189,14 +189,14 @@ func columnBytes(p uintptr, n int32) []byte {
 const (
 	// maxResultBytes bounds the JSON of one result, and of all results of a batch.
 	maxResultBytes = 64 << 20
-	// jsonSpill is the bytes of JSON from which on it moves to a Buffer.
+	// jsonSpill is the length of JSON in bytes from which it moves to a Buffer.
 	jsonSpill = 64 << 10
 	// jsonPiece is the bytes of a value that are written between two checks of jsonSpill.
 	jsonPiece = 16 << 10
 )
 
-// jsonText is the JSON of a call's results. Long JSON lies in a Buffer, which reserves memory before it grows: of many
-// results at once some are refused while they grow.
+// jsonText is the JSON of a call's results. Long JSON is in a Buffer, which reserves memory before it grows: with many
+// concurrent results, some are refused while they grow.
 type jsonText struct {
 	b      []byte         // written last
 	long   *engine.Buffer // before b; nil while the text is short
@@ -235,7 +235,7 @@ func (t *jsonText) writeString(s []byte) error {
 	return nil
 }
 
-// wholeCharacters is the length of the longest prefix of s, at most n bytes, that cuts no character.
+// wholeCharacters is the length of the longest prefix of s of at most n bytes that ends between characters.
 func wholeCharacters(s []byte, n int) int {
 	if len(s) <= n {
 		return len(s)
@@ -287,7 +287,7 @@ func (t *jsonText) value() any {
 	}
 }
 
-// bytes is the text; it is valid until JavaScript gets it.
+// bytes is the text; valid until JavaScript gets it.
 func (t *jsonText) bytes() []byte {
 	switch {
 	case t == nil:

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// ReadChunk is the most bytes one read gives to JavaScript.
+	// ReadChunk bounds the bytes that one read passes to JavaScript.
 	ReadChunk = 256 << 10
-	// readWhole is the most bytes of a body that is read at once: as much as an isolate holds.
+	// readWhole bounds a body that is read at once: the memory of an isolate.
 	readWhole = 128 << 20
-	// InlineBytes is the most bytes of a body that are handed over with its head.
+	// InlineBytes bounds a body that is passed together with its head.
 	InlineBytes = 256 << 10
 )
 
@@ -27,7 +27,7 @@ type Body interface {
 	Len() int64
 }
 
-// SendBody gives a body to JavaScript: its bytes up to InlineBytes, otherwise its handle, which Funcs take.
+// SendBody passes a body to JavaScript: its bytes up to InlineBytes, otherwise a handle for Funcs.
 func (h *Handles) SendBody(ctx context.Context, b Body) (any, error) {
 	if n := b.Len(); n < 0 || n > InlineBytes {
 		return h.Add(ctx, b)
@@ -36,7 +36,7 @@ func (h *Handles) SendBody(ctx context.Context, b Body) (any, error) {
 	return all, errors.Join(err, b.Close())
 }
 
-// Funcs read the bodies that have handles.
+// Funcs read bodies by their handles.
 func Funcs(open *Handles) map[string]engine.Func {
 	return map[string]engine.Func{
 		// binding_read(handle) is the next bytes, null at the end.
@@ -108,12 +108,12 @@ func readAll(ctx context.Context, b Body) (any, error) {
 	return all, nil
 }
 
-// buffers reuses the buffers of bodies: a new megabyte for each costs the collector more than reading it.
+// buffers reuses the buffers of bodies: a new megabyte for each costs the collector more than the read.
 var buffers sync.Pool
 
 const maxBuffer = 4 << 20
 
-// newBuffer returns n bytes, which are not zeroed.
+// newBuffer returns n bytes with arbitrary contents.
 func newBuffer(n int64) engine.BorrowedBytes {
 	b, _ := buffers.Get().(*[]byte)
 	if b == nil || int64(cap(*b)) < n {

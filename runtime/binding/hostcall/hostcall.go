@@ -2,7 +2,7 @@
 // options that cross as JSON, the order of calls, and errors as a Worker catches them.
 //
 // [Handles] belong to one isolate and are safe for concurrent use; each value is closed with the request that opened it.
-// The package knows no binding: a refusal that has words of its own implements WorkerError.
+// The package knows no binding: a refusal with its own words implements WorkerError.
 package hostcall
 
 import (
@@ -28,7 +28,7 @@ func DecodeOptions(c *engine.Call, i int, v any) error {
 	return nil
 }
 
-// WorkerError is err as a Worker sees it: the result of the WorkerError method of a binding's refusal, or the *engine.Error that err
+// WorkerError converts err for a Worker: the result of the WorkerError method of a binding's refusal, or the *engine.Error that err
 // wraps.
 func WorkerError(err error) error {
 	if refusal, ok := errors.AsType[interface {
@@ -56,7 +56,7 @@ func AppendComma(b []byte, i int) []byte {
 	return b
 }
 
-// AppendJSONString writes s as a JSON string; invalid UTF-8 becomes U+FFFD, as many as engine.DecodeUTF8 makes.
+// AppendJSONString writes s as a JSON string; invalid UTF-8 becomes U+FFFD, like in engine.DecodeUTF8.
 func AppendJSONString[T string | []byte](b []byte, s T) []byte {
 	return append(AppendJSONChars(append(b, '"'), s), '"')
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// Queue keeps calls on one thing, such as a database, in the order in which they were issued: a write waits for all calls
-// before it, a read for the writes before it. The zero value is empty. A Queue is safe for concurrent use.
+// Queue keeps the calls on one object, such as a database, in the order in which they were issued: a write waits for all
+// earlier calls, a read for earlier writes. The zero value is empty. A Queue is safe for concurrent use.
 //
-// Assumption: production takes the calls on a database in the order in which they arrive, as D1 in the local workerd does. For
-// keys of KV and R2 it promises no order, and this is the stricter reading.
+// Assumption: production handles the calls on a database in the order of their arrival, like D1 in a local workerd. For keys
+// of KV and R2 it promises no order; this is stricter.
 type Queue struct {
 	mu     sync.Mutex
-	write  chan struct{} // closed when the last write has ended; nil when none is under way
-	reads  *readGroup    // issued since the last write; nil when none is under way
+	write  chan struct{} // closed at the end of the last write; nil without one
+	reads  *readGroup    // issued since the last write; nil without any
 	writes atomic.Int32  // under way
 }
 
 // readGroup is the reads between two writes.
 type readGroup struct {
 	open  int
-	ended chan struct{} // closed when all of them have ended; nil as long as no write waits for them
+	ended chan struct{} // closed when all of them have ended; nil until a write waits for them
 }
 
-// Turn is the place of one call in a queue. End is called, once or more often.
+// Turn is the place of one call in a queue. Call End at least once.
 type Turn struct {
 	before []<-chan struct{} // closed when the earlier turns have ended
 	write  bool
@@ -87,7 +87,7 @@ func (q *Queue) Write() *Turn {
 			q.endWrite(ended)
 			return
 		}
-		// It was cancelled before its turn: later turns still wait for the earlier ones.
+		// Cancelled before its turn: later turns still wait for earlier ones.
 		go func() {
 			for _, earlier := range t.before {
 				<-earlier
@@ -108,7 +108,7 @@ func (q *Queue) endWrite(ended chan struct{}) {
 	}
 }
 
-// lastWrite is closed when the last write has ended; nil when none is under way.
+// lastWrite is closed at the end of the last write; nil without one.
 func (q *Queue) lastWrite() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -118,7 +118,7 @@ func (q *Queue) lastWrite() <-chan struct{} {
 // Writes reports whether a write is under way.
 func (q *Queue) Writes() bool { return q.writes.Load() > 0 }
 
-// isNext reports whether everything before has ended.
+// isNext reports whether all earlier calls have ended.
 func (t *Turn) isNext() bool {
 	for _, ended := range t.before {
 		select {
@@ -130,7 +130,7 @@ func (t *Turn) isNext() bool {
 	return true
 }
 
-// Wait waits until everything before has ended, or ctx.
+// Wait waits until all earlier calls have ended, or ctx.
 func (t *Turn) Wait(ctx context.Context) error {
 	for _, ended := range t.before {
 		select {
@@ -142,7 +142,7 @@ func (t *Turn) Wait(ctx context.Context) error {
 	return nil
 }
 
-// End lets those go on that wait for the call.
+// End releases the calls that wait for this one.
 func (t *Turn) End() { t.once.Do(func() { t.end(t) }) }
 
 // Keys are the queues of the keys of one store. The zero value is ready to use. It is safe for concurrent use.
@@ -193,10 +193,10 @@ func (k *Keys) List(prefix string) *Turn {
 	return t
 }
 
-// maxKeys is the most keys of one call. Bindings refuse a call with more, whenever it runs.
+// maxKeys bounds the keys of one call. Bindings refuse a call with more in any case.
 const maxKeys = 1000
 
-// listsOf are the lists under way that read one of keys.
+// listsOf returns the current lists that read one of keys.
 func (k *Keys) listsOf(keys []string) (ended []<-chan struct{}) {
 	for one := range k.lists {
 		if slices.ContainsFunc(keys, func(key string) bool { return strings.HasPrefix(key, one.prefix) }) {
@@ -206,7 +206,7 @@ func (k *Keys) listsOf(keys []string) (ended []<-chan struct{}) {
 	return ended
 }
 
-// take takes a place in the queue of each key, all at once: two calls on the same keys have the same order in each.
+// take takes a place in the queue of each key, atomically: two calls on the same keys have the same order in each.
 func (k *Keys) take(place func(*Queue) *Turn, keys []string, write bool) *Turn {
 	if len(keys) > maxKeys {
 		keys = nil
@@ -254,8 +254,8 @@ func (k *Keys) use(key string) *Queue {
 	return &q.Queue
 }
 
-// InOrder is work that waits for its turn, which take takes when the call is issued. The work may end its turn early. A write runs even
-// if the request ends before it: an issued call takes effect, whether or not the Worker waits for the result.
+// InOrder is work that waits for its turn; take takes the turn when the call is issued. The work may end its turn early. A write runs
+// even if its request has ended: an issued call takes effect, whether or not the Worker waits for the result.
 func InOrder(take func() *Turn, work func(ctx context.Context, t *Turn) (any, error)) engine.AsyncInOrder {
 	return func() engine.Async {
 		t := take()
@@ -263,7 +263,7 @@ func InOrder(take func() *Turn, work func(ctx context.Context, t *Turn) (any, er
 	}
 }
 
-// Run does work once it is its turn, and then ends that: InOrder for a turn that was taken.
+// Run does work in a turn that was already taken, and ends the turn.
 func Run[T any](ctx context.Context, t *Turn, work func(ctx context.Context, t *Turn) (T, error)) (result T, err error) {
 	defer t.End()
 	if t.write {

@@ -2,14 +2,14 @@ package images
 
 import "time"
 
-// The platform's document leaves these choices open. Each may change without a change of the API.
+// The platform document leaves these choices open. Each can change without a change of the API.
 //
-// The service is taken to be Cloudflare Images. SVG, AVIF and HEIC are not transformed, animations become stills, AVIF
-// is not written; text() and hosted images are refused. An unknown option has no effect but a line in the log. As in the
-// service, the work is not the Worker's CPU time: an image may take 30 s of CPU time of its own, and ends with code 9522
-// (there, "the image exceeded the processing limit"). The memory of an image is known before it is decoded, and that of a
-// large WebP before it is encoded; all sites of a process share 256 MB, of which one image may take seven eighths. More
-// is code 9413, as too many pixels are.
+// The model is Cloudflare Images. SVG, AVIF and HEIC are not transformed, animations become stills, AVIF is not written;
+// text() and hosted images are refused. An unknown option only adds a line to the log. As in the service, the work does
+// not count as the Worker's CPU time: an image may take 30 s of its own CPU time, and then ends with code 9522 (there,
+// "the image exceeded the processing limit"). The memory of an image is known before it is decoded, and that of a large
+// WebP before it is encoded; all sites of a process share 256 MB, of which one image may take seven eighths. More is code
+// 9413, like too many pixels.
 const (
 	defaultFit       = "scale-down" // of a transform
 	defaultQuality   = 85           // of JPEG and WebP
@@ -24,7 +24,7 @@ const (
 	defaultTime      = 30 * time.Second
 
 	// Bytes.
-	largeImage  = 32 << 20 // a process works on images that hold more one at a time
+	largeImage  = 32 << 20 // a process handles larger images one at a time
 	wholePNG    = 16 << 20 // of pixels; a larger PNG is read row by row, as RGBA with 8 bits a colour
 	wholeOutput = 16 << 20 // of pixels that an encoder gets at once
 	outputLeast = 1 << 20  // of an output beside its pixels

@@ -3,8 +3,8 @@
 // In come encoded images and a plan: transforms, drawings of one image over another, the format to write. Out comes one encoded image
 // with warnings of ignored options, or the description of an image. The JavaScript half only collects the plan; [Funcs] does the work.
 //
-// A refusal is an [Error] with Cloudflare's code and sentence. The memory that an image will take is known before it is
-// decoded, and all sites of a process share one [Queue]. Safe for concurrent use. The package reads and writes no files.
+// A refusal is an [Error] with Cloudflare's code and sentence. The memory of an image is known before it is decoded, and
+// all sites of a process share one [Queue]. Safe for concurrent use. The package reads and writes no files.
 package images
 
 import (
@@ -29,8 +29,8 @@ const (
 	codeInternalError = 9523
 )
 
-// Binding reads and transforms images of one site. It is safe for concurrent use; images over Options.Parallel wait, and then
-// again in Options.Queue.
+// Binding reads and transforms images of one site. It is safe for concurrent use; images beyond Options.Parallel wait, and
+// then wait in Options.Queue.
 type Binding struct {
 	o     Options
 	lanes lanes
@@ -41,7 +41,7 @@ type Options struct {
 	MaxBytes  int   // of an encoded image; 0 means 70 MiB
 	MaxPixels int64 // of an image read or made; 0 means 100 million
 	Parallel  int   // images of the site worked on at once; 0 means 2
-	// Time is how long one image may be worked on, as engine.WorkTime counts; 0 means 30 s.
+	// Time bounds the work on one image, in the time of engine.WorkTime; 0 means 30 s.
 	Time time.Duration
 	// Queue is shared by all sites; nil means one of its own.
 	Queue *Queue
@@ -87,7 +87,7 @@ func refuse(code int, format string, args ...any) *Error {
 	return &Error{Operation: "TRANSFORM", Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
-// Info is the description of an image. Of an SVG only the format is known.
+// Info is the description of an image. For an SVG it has only the format.
 type Info struct {
 	Format   string // a media type: "image/png"
 	FileSize int
@@ -95,7 +95,7 @@ type Info struct {
 	Height   int
 }
 
-// Info describes the image in data without decoding its pixels: also an AVIF, which cannot be decoded here.
+// Info describes the image in data without decoding its pixels, so it works for an AVIF, too, which cannot be decoded here.
 func (i *Binding) Info(data []byte) (Info, error) {
 	if size := avifSize(data); sniff(data) == formatAVIF && size != (image.Point{}) && len(data) <= i.o.MaxBytes {
 		return Info{Format: formatAVIF, FileSize: len(data), Width: size.X, Height: size.Y}, nil
@@ -112,8 +112,8 @@ func (i *Binding) Info(data []byte) (Info, error) {
 	return Info{Format: format, FileSize: len(data), Width: config.Width, Height: config.Height}, nil
 }
 
-// Queue bounds the images that a process works on by its memory and its processors. All sites of a process share one; each
-// enters it with a few images at a time, so that a site with many does not keep out the others. It is safe for concurrent use.
+// Queue bounds the concurrent images of a process by its memory and its processors. All sites of a process share one; each
+// enters it with a few images at a time, so that a site with many does not block the others. It is safe for concurrent use.
 type Queue struct {
 	memory *engine.HostMemory
 	lanes  lanes
@@ -135,7 +135,7 @@ func NewQueue(memory *engine.HostMemory) *Queue {
 	return &Queue{memory: memory, lanes: newLanes(max(runtime.GOMAXPROCS(0), 2))}
 }
 
-// maxBytes is the most memory of one image: an eighth of all stays for small ones.
+// maxBytes bounds the memory of one image: an eighth of all is reserved for small ones.
 func (q *Queue) maxBytes() int64 { return q.memory.Total() / 8 * 7 }
 
 // enter waits until an image of a site may be worked on, and until so many bytes are free; leave releases both. It refuses more

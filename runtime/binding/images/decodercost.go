@@ -21,8 +21,8 @@ var (
 
 const decoderBytes = 256 << 10
 
-// decodedBytes is the most bytes that the decoder of an image holds, and whether all its pixels are known to be opaque. It
-// stops once held is over most, and calls check now and then.
+// decodedBytes returns a bound on the decoder's memory, and whether all pixels are known to be opaque. It stops once held
+// exceeds most, and calls check from time to time.
 func decodedBytes(
 	format string, data []byte, size image.Point, model color.Model, most int64, check func() error,
 ) (held int64, opaque bool, err error) {
@@ -94,12 +94,12 @@ type jpegHeader struct {
 	samples      int // blocks that a unit has of all components
 }
 
-// jpegFrame finds the frame header as image/jpeg does. It is zero where there is none.
+// jpegFrame finds the frame header like image/jpeg. It returns zero without one.
 func jpegFrame(data []byte) jpegHeader {
 	for rest := data[min(len(data), 2):]; len(rest) >= 4; {
 		marker := rest[1]
 		switch {
-		case rest[0] != 0xff || marker == 0xff || marker == 0: // what image/jpeg skips too
+		case rest[0] != 0xff || marker == 0xff || marker == 0: // image/jpeg skips these too
 			rest = rest[1:]
 			continue
 		case marker >= 0xd0 && marker <= 0xd7: // a restart has no content
@@ -140,7 +140,7 @@ func jpegFrameOf(content []byte, progressive bool) jpegHeader {
 }
 
 // webpBytes is decodedBytes of a WebP without animation. A chunk longer than the file is an error: the decoder would allocate
-// it. Of a lossless image the prefix codes are read, unless its pixels are over most already.
+// it. For a lossless image it reads the prefix codes, unless the pixels alone exceed most.
 func webpBytes(data []byte, size image.Point, most int64, check func() error) (held int64, opaque bool, err error) {
 	area := int64(size.X) * int64(size.Y)
 	macro := int64((size.X+15)/16) * int64((size.Y+15)/16)

@@ -26,10 +26,10 @@ type encoding struct {
 	quality int
 	images  *Binding
 	held    int64 // at most, from the first byte decoded to the last written
-	spare   int64 // of held, for a WebP that is to be sampled; negative if it need not be
+	spare   int64 // of held, for a WebP that needs a sample; negative otherwise
 }
 
-// newEncoding prepares to write p in the form that o asks for.
+// newEncoding prepares to write p in the form of o.
 func newEncoding(p picture, o Output, images *Binding) (*encoding, *Error) {
 	quality, refusal := o.quality()
 	if refusal != nil {
@@ -65,8 +65,8 @@ func newEncoding(p picture, o Output, images *Binding) (*encoding, *Error) {
 	return e, nil
 }
 
-// bytes is the most memory of the encoding. A WebP whose most is over the limit for one image, but whose least is not, gets
-// all of the limit: spare is the limit less its least.
+// bytes bounds the memory of the encoding. A WebP whose maximum exceeds the limit for one image, but whose minimum does
+// not, gets the whole limit: spare is the limit minus its minimum.
 func (e *encoding) bytes() (held, spare int64) {
 	size := e.rows.Size()
 	area, held := int64(size.X)*int64(size.Y), e.rows.Bytes()
@@ -91,7 +91,7 @@ func (e *encoding) bytes() (held, spare int64) {
 	}
 }
 
-// expectedBytes is how many bytes the output has at most, as a rule.
+// expectedBytes estimates the size of the output from above.
 func (e *encoding) expectedBytes() int64 {
 	size := e.rows.Size()
 	area := int64(size.X) * int64(size.Y)
@@ -149,7 +149,7 @@ func (e *encoding) encode(check func() error) (Encoded, error) {
 		return Encoded{}, err
 	}
 	if out.size > largeImage/2 {
-		runtime.GC() // of the pixels, before there is a second copy
+		runtime.GC() // of the pixels, before a second copy exists
 	}
 	return Encoded{Data: bytes.Join(out.pieces, nil), Type: contentType}, nil
 }
@@ -225,7 +225,7 @@ type output struct {
 
 const outputPiece = 256 << 10 // bytes
 
-// Write implements io.Writer. It fails when the image is over the most, or when there is no memory.
+// Write implements io.Writer. It fails when the image exceeds its bound, or without memory.
 func (p *output) Write(b []byte) (int, error) {
 	if p.size += int64(len(b)); p.size > int64(p.most) {
 		return 0, tooLong(p.most)
@@ -304,8 +304,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sample is random tiles of m, so that an image cannot be made to hide from it. Each tile is turned and inverted at random:
-// for a repeated pattern the encoder needs as much memory, but writes little.
+// sample is random tiles of m, so that an attacker cannot make an image that evades it. Each tile is turned and inverted at
+// random: for a repeated pattern the encoder would write little, but need as much memory.
 func sample(m image.Image) *image.RGBA {
 	bounds := m.Bounds()
 	side := min(sampleTile, bounds.Dx(), bounds.Dy())
@@ -329,7 +329,7 @@ func sample(m image.Image) *image.RGBA {
 	return out
 }
 
-// turnPoint is where a pixel of a square goes, in one of eight ways.
+// turnPoint maps a pixel of a square under one of eight turns.
 func turnPoint(p image.Point, side, way int) image.Point {
 	if way&1 != 0 {
 		p.X = side - 1 - p.X

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// layout places an image: the part of the source that is used, the rectangle it fills, and the canvas around that.
+// layout places an image: the used part of the source, the rectangle that it fills, and the canvas around it.
 type layout struct {
 	source image.Rectangle
 	target image.Rectangle
@@ -74,7 +74,7 @@ func (f focus) place(inside, outside image.Point) image.Point {
 	return image.Pt(int(math.Round(f.x*float64(outside.X-inside.X))), int(math.Round(f.y*float64(outside.Y-inside.Y))))
 }
 
-// sides are the gravities that have a name.
+// sides are the named gravities.
 var sides = map[string]focus{
 	"": {0.5, 0.5}, "center": {0.5, 0.5}, "centre": {0.5, 0.5},
 	"left": {0, 0.5}, "right": {1, 0.5}, "top": {0.5, 0}, "bottom": {0.5, 1},

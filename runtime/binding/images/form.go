@@ -11,9 +11,8 @@ const MaxInputs = 64
 // ErrText refuses an image of text.
 var ErrText = refuse(codeUnsupported, "text() is not supported by this runtime")
 
-// ParsePlan reads the list of steps that Cloudflare's client sends to its service: {"imageIndex", …} transforms an image,
-// {"drawImageIndex", "targetImageIndex", …} draws one over another. Image 0 is the canvas, whose plan is returned; the others are
-// drawn once each.
+// ParsePlan reads the list of steps from Cloudflare's client: {"imageIndex", …} transforms an image, {"drawImageIndex",
+// "targetImageIndex", …} draws one over another. Image 0 is the canvas, whose plan is returned; the others are drawn once each.
 func ParsePlan(raw []byte, inputs int) (Plan, error) {
 	var steps []formStep
 	if len(raw) > 0 {
@@ -76,7 +75,7 @@ func (f *planForm) add(step formStep) error {
 	return nil
 }
 
-// take takes the index of an image out of a step.
+// take removes the index of an image from a step.
 func (f *planForm) take(step formStep, name string) (int, error) {
 	n := -1
 	if err := json.Unmarshal(step[name], &n); err != nil || n < 0 || n >= len(f.plans) || f.drawn[n] {

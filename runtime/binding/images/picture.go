@@ -12,8 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/images/raster"
 )
 
-// picture is rows and the turn that is done in the end: it needs all pixels at once, of which there are fewer after cropping
-// and scaling.
+// picture is rows with a pending turn: a turn needs all pixels at once, so it is done last, after cropping and scaling.
 type picture struct {
 	rows raster.Rows
 	turn raster.Turn
@@ -36,7 +35,7 @@ func (p picture) placeOn(canvas, at image.Point, ground color.NRGBA, over bool) 
 }
 
 // adjust changes the colours of every pixel as the step asks, each from 0 to 1. A conversion around a product rounds it before
-// it is added: without it Go fuses both on processors that can, such as arm64, and the image has other bytes there.
+// the addition: otherwise Go fuses both on processors such as arm64, and the image has other bytes there.
 func (t *transform) adjust(rows raster.Rows) raster.Rows {
 	type adjustment func(r, g, b float64) (float64, float64, float64)
 	curve := func(f func(v float64) float64) adjustment {

@@ -21,13 +21,13 @@ type Step struct {
 	Draw      *DrawStep       `json:"draw"`
 }
 
-// DrawStep draws the outcome of a plan.
+// DrawStep draws the result of a plan.
 type DrawStep struct {
 	Plan    Plan            `json:"plan"`
 	Options json.RawMessage `json:"options"`
 }
 
-// Output says in which form an image is written.
+// Output is the form of a written image.
 type Output struct {
 	Format     string          `json:"format"`
 	Quality    json.RawMessage `json:"quality"` // 1 to 100, or a word such as "low"

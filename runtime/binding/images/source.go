@@ -25,7 +25,7 @@ var codecs = map[string]codec{
 	formatWebP: {webp.DecodeConfig, webp.Decode},
 }
 
-// config reads the format and dimensions of the image in data and holds them to the limits.
+// config reads the format and dimensions of the image in data, and checks them against the limits.
 func (i *Binding) config(data []byte) (string, image.Config, *Error) {
 	if len(data) > i.o.MaxBytes {
 		return "", image.Config{}, refuse(codeTooBig, "The image is %d bytes, over the limit of %d", len(data), i.o.MaxBytes)
@@ -106,7 +106,7 @@ func (i *Binding) open(data []byte, check func() error) (picture, bool, *Error) 
 	return p, more, nil
 }
 
-// refusingRows makes errors of rows refusals of the image.
+// refusingRows converts errors of rows to refusals of the image.
 type refusingRows struct{ raster.Rows }
 
 // Next implements raster.Rows.

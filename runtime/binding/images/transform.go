@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// Encoded is an image that was written.
+// Encoded is an encoded image.
 type Encoded struct {
 	Data     []byte
 	Type     string   // its media type
@@ -23,8 +23,8 @@ type Encoded struct {
 
 const maxDepth = 8
 
-// Transform carries out plan on the encoded inputs and encodes the result. It knows the memory before anything is decoded, and
-// waits until it is free. A panic of a codec is a refusal of the image that caused it.
+// Transform carries out plan on the encoded inputs and encodes the result. It computes the memory before decoding, and waits
+// until it is free. A panic of a codec becomes a refusal of its image.
 func (i *Binding) Transform(ctx context.Context, inputs [][]byte, plan Plan, o Output) (result Encoded, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -73,7 +73,7 @@ type work struct {
 }
 
 var (
-	// errAgain means that a border was found by reading the rows: run begins anew.
+	// errAgain means that finding a border consumed the rows: run starts again.
 	errAgain = refuse(codeInternalError, "The border of the image is known now")
 	// errStopped means that the work ended with w.stopped.
 	errStopped = refuse(codeInternalError, "The work on the image stopped")
@@ -94,7 +94,7 @@ func (w *work) check() error {
 	return nil
 }
 
-// spend does work that holds so many bytes, when its turn comes, within the time left.
+// spend does work that holds this many bytes in its turn, within the time left.
 func (w *work) spend(bytes int64, do func() error) error {
 	leave, err := w.images.o.Queue.enter(w.ctx, w.images.lanes, bytes)
 	if err != nil {
@@ -102,7 +102,7 @@ func (w *work) spend(bytes int64, do func() error) error {
 	}
 	defer leave()
 	if bytes > largeImage {
-		// Freed pixels would stay with the process until it made as many again.
+		// Otherwise the process would keep the freed memory until it allocated as much again.
 		defer debug.FreeOSMemory()
 	}
 	used, stop := engine.WorkTime()
@@ -111,7 +111,7 @@ func (w *work) spend(bytes int64, do func() error) error {
 	err = do()
 	if err != nil {
 		if ended := w.check(); ended != nil {
-			return ended // which a decoder may have hidden
+			return ended // a decoder may have replaced the error
 		}
 	}
 	w.left -= used()
@@ -124,7 +124,7 @@ func (w *work) spend(bytes int64, do func() error) error {
 	return nil
 }
 
-// run builds the rows of a plan's result. It decodes nothing but images whose border is to be cut off.
+// run builds the rows of a plan's result. It decodes only images whose border must be trimmed.
 func (w *work) run(plan Plan, depth int) (picture, *Error) {
 	if depth > maxDepth || plan.Input < 0 || plan.Input >= len(w.inputs) {
 		return picture{}, refuse(codeOptions, "the images drawn into each other are nested too deep")

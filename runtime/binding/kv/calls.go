@@ -11,8 +11,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file serves calls from outside of an isolate beside the methods of a Namespace: their place in the order of all
-// calls, values as streams, many keys at once, and refusals with a status.
+// This file serves calls from outside of an isolate, besides the methods of a Namespace: their place in the order of
+// calls, values as streams, several keys at once, and refusals with a status.
 
 // Reads takes the next place of a call that reads keys.
 func (kv *Namespace) Reads(keys ...string) *hostcall.Turn { return kv.order.Read(keys...) }
@@ -31,7 +31,7 @@ func checkCacheTTL(method string, seconds *int64) error {
 }
 
 // Open returns the entry of key without its value, and a reader of that, which the caller closes; both are nil when there is none.
-// cacheTTL is checked alone: nothing is cached.
+// cacheTTL is only validated: nothing is cached.
 func (kv *Namespace) Open(ctx context.Context, key string, cacheTTL *int64) (*Entry, hostcall.Body, error) {
 	if err := checkCacheTTL("GET", cacheTTL); err != nil {
 		return nil, nil, err
@@ -49,8 +49,8 @@ func (kv *Namespace) Open(ctx context.Context, key string, cacheTTL *int64) (*En
 	return entry, stream, nil
 }
 
-// PutStream is Put of the bytes of body, which are stored as they come. The call takes its place in the order of calls when the
-// last byte has come, as the put of a stream does in a Worker.
+// PutStream is Put with the bytes of body, which are stored as they arrive. The call takes its place in the order of calls
+// after the last byte, like the put of a stream in a Worker.
 func (kv *Namespace) PutStream(ctx context.Context, key string, body io.Reader, o PutOptions) error {
 	if _, err := kv.check(key, o); err != nil {
 		return err
@@ -147,7 +147,7 @@ func appendFound(b []byte, value any) []byte {
 	}
 }
 
-// Refusal is err of a method as KV refuses it: a failure of this machine is one of the service, and a lack of memory is "unavailable".
+// Refusal converts err to a refusal of KV: a failure of this machine becomes one of the service, and a lack of memory "unavailable".
 func Refusal(method string, err error) *Error {
 	err = WorkerError(method, err)
 	if refusal, ok := errors.AsType[*Error](err); ok {

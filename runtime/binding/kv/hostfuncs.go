@@ -170,7 +170,7 @@ func (r readCall) entryAndValue(ctx context.Context, kv *Namespace, key string) 
 		}
 		return entry, value, err
 	}
-	// The value is read as long as the request lasts, not as this call.
+	// The value can be read until the end of the request, not only of this call.
 	entry, stream, err := kv.Open(r.scope, key, r.cacheTTL)
 	if err != nil || entry == nil {
 		return nil, nil, err
@@ -253,7 +253,7 @@ func (r readCall) value(ctx context.Context, entry *Entry) (any, error) {
 	case "json":
 		invalid := json.Unmarshal(entry.Value, new(anyJSON))
 		text, err := engine.DecodeOwned(ctx, entry.Value)
-		if invalid != nil && err == nil { // JavaScript has the words for it
+		if invalid != nil && err == nil { // JavaScript words this error
 			return nil, &engine.Error{
 				Name: "SyntaxError", Message: fmt.Sprintf("the value of %q is not valid JSON: %v", entry.Key, invalid),
 				Props: []engine.Field{{Name: "text", Value: text}},
@@ -267,7 +267,7 @@ func (r readCall) value(ctx context.Context, entry *Entry) (any, error) {
 	}
 }
 
-// anyJSON takes any JSON, and keeps none of it.
+// anyJSON accepts any JSON without storing it.
 type anyJSON struct{}
 
 // UnmarshalJSON implements json.Unmarshaler.

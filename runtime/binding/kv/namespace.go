@@ -4,7 +4,7 @@
 // 256 KiB are kept in pieces and pass through as streams. [Funcs] is the Go half of KvNamespace in JavaScript.
 //
 // A refusal is an [Error] with KV's status and sentence. An acknowledged Put or Delete is committed. Safe for concurrent
-// use. The package decides nothing about access, and caches nothing.
+// use. The package neither controls access nor caches.
 package kv
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// Limits of key-value storage, as Workers KV states them.
+// Limits of Workers KV.
 const (
 	maxKey       = 512
 	maxValue     = 25 << 20
@@ -161,13 +161,13 @@ func (kv *Namespace) Get(ctx context.Context, key string) (*Entry, error) {
 	}
 	// No transaction is open while this waits.
 	size, err := kv.sizeOf(ctx, pieces)
-	if err != nil && !errors.Is(err, errPiecesGone) { // which a put or a delete did meanwhile
+	if err != nil && !errors.Is(err, errPiecesGone) { // a concurrent put or delete removed them
 		return nil, err
 	}
 	if err := engine.ReserveInTurn(ctx, size); err != nil {
 		return nil, err
 	}
-	// Look again and pin the pieces, which may be others by now.
+	// Read again and pin the pieces, which may have changed.
 	entry, stream, err := kv.open(ctx, key)
 	if err != nil || entry == nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (kv *Namespace) Get(ctx context.Context, key string) (*Entry, error) {
 	return entry, err
 }
 
-// find gives the entry of key, and where its value is if that is in pieces.
+// find returns the entry of key, and the place of a value in pieces.
 func (kv *Namespace) find(ctx context.Context, key string) (*Entry, sql.NullInt64, error) {
 	entry := Entry{Key: key}
 	var metadata sql.NullString

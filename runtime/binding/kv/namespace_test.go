@@ -277,7 +277,7 @@ func TestKVPieces(t *testing.T) {
 		t.Errorf("the new value: %v", err)
 	}
 	if all, err := io.ReadAll(stream); err != nil || !bytes.Equal(all, value(2*pieceBytes, 1)) {
-		t.Errorf("what was being read when it changed: %d bytes, %v", len(all), err)
+		t.Errorf("a value that changed while it was read: %d bytes, %v", len(all), err)
 	}
 	if err := stream.Close(); err != nil {
 		t.Error(err)

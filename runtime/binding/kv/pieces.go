@@ -15,14 +15,14 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 )
 
-// This file keeps large values in pieces: a value is written and read without being in memory as a whole. Pieces are
-// committed as they come; the value exists once the row of its key refers to them. Pieces that no row refers to have
-// readers, or are left from a process that was killed.
+// This file stores large values in pieces, so that a value is never in memory as a whole. Pieces are committed as
+// they arrive; the value exists once the row of its key refers to them. Pieces without a row have readers, or are
+// left from a killed process.
 
 const (
-	// pieceBytes is the size of all pieces but the last.
+	// pieceBytes is the size of all pieces except the last.
 	pieceBytes = 512 << 10
-	// maxInline is the most of a value that is kept beside its key.
+	// maxInline bounds a value that is stored beside its key.
 	maxInline = 256 << 10
 )
 
@@ -53,8 +53,8 @@ type incomingValue struct {
 	ended    bool
 }
 
-// add adds bytes to the value, and refuses those with which it is too long. full means that a piece is to be stored;
-// release, if not nil, is called once the bytes are.
+// add adds bytes to the value, up to its limit. full means that a piece is ready to store; release, if not nil, is
+// called once the bytes are stored.
 func (v *incomingValue) add(b []byte, release func()) (full bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -89,7 +89,7 @@ func (v *incomingValue) write(ctx context.Context, least int) error {
 			v.id = int64(binary.LittleEndian.Uint64(b[:])>>1) | 1
 		}
 		piece := from[:min(len(from), pieceBytes)]
-		v.n++ // even if it fails: it may be there
+		v.n++ // even on failure: the piece may exist
 		if err := v.kv.storePiece(ctx, v.id, v.n, piece); err != nil {
 			return err
 		}
@@ -156,14 +156,14 @@ func (v *incomingValue) Close() error {
 	}
 	v.kv.write.Lock()
 	defer v.kv.write.Unlock()
-	// A commit that failed may be there all the same.
+	// A failed commit may still have taken effect.
 	_, err := v.kv.db.Exec( //nolint:noctx // the request may have ended
 		"DELETE FROM kv_pieces WHERE value = ?1 AND NOT EXISTS (SELECT 1 FROM kv WHERE pieces = ?1)", v.id)
 	v.kv.reportFailure(err)
 	return err
 }
 
-// dropPieces removes the pieces of the entries that meet a condition, but for those that are being read.
+// dropPieces removes the pieces of the entries that meet a condition, except those with readers.
 func (kv *Namespace) dropPieces(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 	rows, err := tx.QueryContext(ctx, "SELECT pieces FROM kv WHERE pieces IS NOT NULL AND ("+where+")", args...)
 	if err != nil {
@@ -199,7 +199,7 @@ func scanPieces(rows *sql.Rows) (all []int64, err error) {
 // pinOf is the name by which pieces are pinned.
 func pinOf(pieces int64) string { return strconv.FormatInt(pieces, 10) }
 
-// dropLoose removes pieces whose last reader is gone, or leaves them to the next New.
+// dropLoose removes pieces after their last reader, or leaves them to the next New.
 func (kv *Namespace) dropLoose() error {
 	loose := kv.pins.TakeLoose()
 	if len(loose) == 0 {

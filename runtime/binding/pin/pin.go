@@ -1,4 +1,4 @@
-// Package pin counts the readers of stored bytes, so that deleted or replaced bytes stay until the last of them is done.
+// Package pin counts the readers of stored bytes, so that deleted or replaced bytes stay until their last reader has finished.
 //
 // A [Set] is safe for concurrent use. It removes nothing by itself.
 package pin
@@ -42,7 +42,7 @@ func (p *Set) Keep(name string) bool {
 	return true
 }
 
-// TakeLoose returns, once, the names of bytes that Keep kept and whose readers are gone.
+// TakeLoose returns, once, the names of bytes that Keep kept and that have no more readers.
 func (p *Set) TakeLoose() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

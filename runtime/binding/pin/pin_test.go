@@ -22,6 +22,6 @@ func TestKeep(t *testing.T) {
 	}
 	s.Remove("read")
 	if loose := s.TakeLoose(); !slices.Equal(loose, []string{"read"}) || len(s.TakeLoose()) != 0 {
-		t.Errorf("%v is loose, want what was read, once", loose)
+		t.Errorf("loose: %v, want the file that was read, once", loose)
 	}
 }

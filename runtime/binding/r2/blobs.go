@@ -20,14 +20,14 @@ const (
 	blobFolder     = "blobs"
 	incomingFolder = "incoming"
 
-	abandonedFile   = 24 * time.Hour     // age at which a file that never became a blob is removed
+	abandonedFile   = 24 * time.Hour     // age at which an abandoned file is removed
 	abandonedUpload = 7 * 24 * time.Hour // age at which a multipart upload is removed, as in R2
 )
 
 // incomingName matches rand.Text, the name of a file that is no blob yet.
 var incomingName = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// isBlob reports whether a file in the folder of blobs is one. Other files there are not ours to remove.
+// isBlob reports whether a file in the folder of blobs is a blob. Other files there must stay.
 func isBlob(file fs.DirEntry) bool {
 	return len(file.Name()) == 64 && strings.Trim(file.Name(), "0123456789abcdef") == "" && file.Type().IsRegular()
 }
@@ -96,8 +96,8 @@ func (b blobs) syncFolder(folder string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// collect removes those of the blobs that no row refers to. It runs after the transaction that deleted their rows, never
-// inside it: a crash in between leaves a blob too many, not one too few. The next New removes the blobs that collect could not.
+// collect removes the blobs without a row. It runs after the transaction that deleted their rows, never inside it: a crash in
+// between leaves an extra blob, never a missing one. The next New removes the blobs that collect could not.
 func (s *Bucket) collect(ctx context.Context, loose []string) {
 	if len(loose) == 0 {
 		return
@@ -163,12 +163,13 @@ func (s *Bucket) sweep(ctx context.Context) error {
 	return err
 }
 
-// How many files a bucket has open at a time: a process has few, and all sites share them.
+// Bounds on the open files of a bucket: all sites share the few of a process.
 const (
 	maxReading = 16 // reads at the same moment; others wait
 	maxKept    = 16 // stay open between two reads of a body; the files of further bodies are opened again for each read
 	maxPuts    = 16 // puts whose bytes are there; others wait
-	// maxStreams are puts whose bytes come as a stream. One more is refused: those that wait might wait for each other.
+	// maxStreams are puts whose bytes come as a stream. Further ones are refused instead of waiting, because waiting puts could block each
+	// other.
 	maxStreams = 64
 	// MaxFiles are all of these, and the folder.
 	MaxFiles = maxReading + maxKept + maxPuts + maxStreams + 1
@@ -213,7 +214,7 @@ func (f files) acquireStream() (release func(), err error) {
 
 // Report is the result of [Check] for a bucket.
 type Report struct {
-	// Blobs is how many files hold bytes of objects, and Bytes how many those are.
+	// Blobs is the number of files with bytes of objects, and Bytes their total size.
 	Blobs int
 	Bytes int64
 	// Orphans are files that no row refers to. The next New removes them.

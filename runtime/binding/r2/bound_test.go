@@ -30,7 +30,7 @@ func TestBucketBound(t *testing.T) {
 		t.Errorf("%d bytes", len(got))
 	}
 	if err := s.Delete(t.Context(), "b"); err != nil || full(s, "c", 1) {
-		t.Errorf("what was deleted takes room: %v", err)
+		t.Errorf("a deleted object takes room: %v", err)
 	}
 	begun, err := s.Begin("d", PutOptions{})
 	if err != nil {

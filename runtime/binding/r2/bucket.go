@@ -4,11 +4,11 @@
 // [Funcs] is the Go half of R2Bucket in JavaScript; the methods of a Bucket show or fill it from outside.
 //
 // A refusal is an [Error] with R2's code and sentence; a failure of this machine is R2's internal error with the reason and
-// no path. An acknowledged put is on disk. Safe for concurrent use; readers and uploads document theirs. The package
-// decides nothing about access.
+// no path. An acknowledged put is on disk. Safe for concurrent use; readers and uploads document theirs. The package does
+// not control access.
 //
-// The limits, codes and sentences are R2's. Two choices are this project's: objects cannot be encrypted with a key of the
-// Worker's own, and unfinished multipart uploads are dropped after seven days.
+// The limits, codes and sentences are R2's. Two choices are this project's: objects cannot be encrypted with a key from
+// the Worker, and unfinished multipart uploads are dropped after seven days.
 package r2
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/pin"
 )
 
-// Limits of object storage, as R2 states them.
+// Limits of R2.
 const (
 	maxKeyBytes      = 1024
 	maxMetadataBytes = 8192
@@ -44,7 +44,7 @@ type Bucket struct {
 	// Failed, if set before the first use, gets every failure of this machine in a write before its caller does. It may be
 	// called from several goroutines.
 	Failed func(error)
-	// MaxBytes, if set before the first use, bounds the bytes of all files of the bucket: more are refused.
+	// MaxBytes, if set before the first use, bounds the bytes of all files of the bucket.
 	MaxBytes int64
 
 	db    *sql.DB
@@ -55,10 +55,10 @@ type Bucket struct {
 	// minPart is the smallest size of a part that is not the last.
 	minPart int64
 
-	// live is held for reading between reading a row and pinning its blobs, or between storing a blob and writing its row,
-	// and for writing while unreferenced blobs are removed.
+	// live is read-locked between reading a row and pinning its blobs, and between storing a blob and writing its row; it
+	// is write-locked during the removal of unreferenced blobs.
 	live sync.RWMutex
-	// turn is held by the one writer: SQLite's own wait for a lock is polling. It is taken after live.
+	// turn is held by the one writer, since SQLite's own wait for a lock polls. Lock live first.
 	turn sync.Mutex
 	pins *pin.Set
 
@@ -156,7 +156,7 @@ func New(ctx context.Context, db *sql.DB, root *os.Root, now func() time.Time) (
 	return s, nil
 }
 
-// OpenReadOnly opens a bucket for reading alone, beside the process that has it open with [New].
+// OpenReadOnly opens a bucket for reading, while another process may have it open with [New].
 func OpenReadOnly(db *sql.DB, root *os.Root) *Bucket {
 	return &Bucket{db: db, blobs: blobs{root: root}, pins: pin.NewSet(), files: newFiles()}
 }
@@ -176,7 +176,7 @@ func (s *Bucket) Head(ctx context.Context, key string) (*Object, error) {
 	return o, nil
 }
 
-// GetOptions say which bytes of an object are wanted, and when.
+// GetOptions select the bytes of an object, and the conditions for reading it.
 type GetOptions struct {
 	OnlyIf *Conditions `json:"onlyIf"`
 	Range  *Range      `json:"range"`

@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 )
 
-// This file serves calls from outside of an isolate beside the methods of a Bucket: their place in the order of all calls,
+// This file serves calls from outside of an isolate, besides the methods of a Bucket: their place in the order of calls,
 // and puts with the bounds of a Worker's.
 
 // Reads takes the next place of a call that reads objects.
@@ -28,7 +28,7 @@ func (s *Bucket) Puts(key string, to Target) *hostcall.Turn {
 	return s.Writes(key)
 }
 
-// Target is where the bytes of a put go: a part of an upload, or a whole object with its options.
+// Target is the destination of a put: a part of an upload, or a whole object with its options.
 type Target struct {
 	PutOptions
 
@@ -99,8 +99,8 @@ func (s *Bucket) PutBytes(ctx context.Context, key string, content []byte, to Ta
 	})
 }
 
-// PutStream puts the bytes of body as they come. The call takes its place in the order of calls when the last byte has come, as
-// the put of a stream does in a Worker. An error of body is returned as it is.
+// PutStream puts the bytes of body as they arrive. The call takes its place in the order of calls after the last byte, like the
+// put of a stream in a Worker. It returns an error of body unchanged.
 func (s *Bucket) PutStream(ctx context.Context, key string, body io.Reader, to Target) (Stored, error) {
 	release, err := s.files.acquireStream()
 	if err != nil {

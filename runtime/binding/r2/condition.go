@@ -2,8 +2,8 @@ package r2
 
 import "strings"
 
-// Conditions say when a get or a put is to happen. Times are milliseconds
-// since 1970. The zero value, and nil, always hold.
+// Conditions restrict a get or a put. Times are milliseconds since 1970. The zero value, and nil,
+// always hold.
 type Conditions struct {
 	// Match and NoneMatch are bare entity tags, or "*"; an empty one is a tag that no object has.
 	Match     *string `json:"etagMatches"`
@@ -85,8 +85,8 @@ func tagsOf(bare *string, name string, header *string) (tags, *Error) {
 }
 
 // parseTags reads a list of entity tags (RFC 9110, section 8.8.3) as R2 does: empty elements are allowed between its commas,
-// "*" stands for all others, and the list ends where no tag begins. R2 refuses a malformed header before it asks the service:
-// the error has no code.
+// "*" means all others, and the list ends at the first character that begins no tag. R2 refuses a malformed header before it
+// asks the service: the error has no code.
 func parseTags(list string) (tags, *Error) {
 	found := tags{}
 	comma := true // since the last tag

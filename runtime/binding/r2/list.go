@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// ListOptions say which objects to list.
+// ListOptions select the objects of a list.
 type ListOptions struct {
 	Prefix    string `json:"prefix"`
 	Delimiter string `json:"delimiter"`
@@ -19,7 +19,7 @@ type ListOptions struct {
 	Cursor     string `json:"cursor"`
 	StartAfter string `json:"startAfter"`
 	Limit      *int64 `json:"limit"` // 1 to 1000, nil means 1000
-	// Include names what else objects carry: "httpMetadata", "customMetadata".
+	// Include names further fields of objects: "httpMetadata", "customMetadata".
 	Include []string `json:"include"`
 }
 
@@ -111,7 +111,7 @@ func successor(prefix string) []byte {
 	return next
 }
 
-// after reads at most n objects with keys from from up to but not with end.
+// after reads at most n objects with keys between from, included, and end, excluded.
 func (s *Bucket) after(ctx context.Context, from, end []byte, n int) (_ []*Object, err error) {
 	if from == nil {
 		from = []byte{}

@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-// States of a multipart upload. The row of one that has ended stays, so that aborting it again is no error.
+// States of a multipart upload. The row of an ended upload stays, so that aborting it again is not an error.
 const (
 	uploadOpen      = "open"
 	uploadAborted   = "aborted"
@@ -26,7 +26,7 @@ type UploadedPart struct {
 	ETag   string `json:"etag"`
 }
 
-// partOf says which part an Upload is.
+// partOf identifies the part of an Upload.
 type partOf struct {
 	upload string
 	number int64
@@ -172,7 +172,7 @@ type storedPart struct {
 }
 
 // join checks the parts named against those stored, and returns the object's segments and entity tag: the MD5 of the parts'
-// MD5s and their number. As in R2, the part that may be small is the one named last, whatever its number.
+// MD5s and their number. As in R2, the part that is named last may be small, regardless of its number.
 func (s *Bucket) join(stored map[int64]storedPart, named []UploadedPart) ([]segment, string, error) {
 	parts, err := pickParts(stored, named)
 	if err != nil {

@@ -135,7 +135,7 @@ type Range struct {
 	Header string `json:"header"`
 }
 
-// resolve is the span meant in an object of size bytes. A header that no part of the object satisfies means all of it.
+// resolve is the span meant in an object of size bytes. A header that cannot be satisfied means all of it.
 func (r *Range) resolve(size int64) (Span, *Error) {
 	all := Span{Length: size}
 	if r == nil {
@@ -178,8 +178,8 @@ func (r *Range) resolve(size int64) (Span, *Error) {
 	return span, nil
 }
 
-// parseRange reads a Range header of one range. One that is malformed, of
-// another unit or of several ranges is to be ignored (RFC 9110, section 14.2).
+// parseRange reads a Range header of one range. It ignores a malformed header, another unit, and
+// several ranges (RFC 9110, section 14.2).
 func parseRange(header string) (Range, bool) {
 	unit, spec, ok := strings.Cut(header, "=")
 	if !ok || !strings.EqualFold(textproto.TrimString(unit), "bytes") {

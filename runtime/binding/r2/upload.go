@@ -26,10 +26,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// errEnded is the misuse of an upload that was committed or aborted.
+// errEnded refuses the use of an upload after its commit or abort.
 var errEnded = errors.New("the upload has ended")
 
-// Upload writes the bytes of an object or a part to a file that is no blob yet. It is safe for concurrent use.
+// Upload writes the bytes of an object or a part to a file that is not a blob yet. It is safe for concurrent use.
 type Upload struct {
 	storage *Bucket
 	action  string // for refusals: "put" or "uploadPart"
@@ -206,7 +206,7 @@ func (u *Upload) storeBlob(blob segment) error {
 		return err
 	}
 	if !had {
-		u.taken = 0 // it is the blob's now
+		u.taken = 0 // the blob counts them now
 	}
 	return u.storage.blobs.syncFolder(blobFolder)
 }
@@ -223,7 +223,7 @@ type PutOptions struct {
 	HTTP   *HTTPMetadata `json:"httpMetadata"`
 	// Custom is a JSON object of strings; empty means none.
 	Custom json.RawMessage `json:"customMetadata"`
-	// Hash names the checksum the bytes must have ("md5" … "sha512") and Digest is its hex; "" means none is asked for.
+	// Hash names the checksum of the bytes ("md5" … "sha512") and Digest is its hex; "" means none.
 	Hash   string `json:"hash"`
 	Digest string `json:"digest"`
 	// Class is "Standard" (the default) or "InfrequentAccess".

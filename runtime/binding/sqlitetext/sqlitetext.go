@@ -1,4 +1,4 @@
-// Package sqlitetext words failures of SQLite as Cloudflare does: the message, and the name of the result code.
+// Package sqlitetext words failures of SQLite like Cloudflare: the message, and the name of the result code.
 //
 // Pure and safe for concurrent use.
 package sqlitetext
@@ -10,10 +10,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Of words a failure as Format does.
+// Of words an error with Format.
 func Of(e *sqlite.Error) string { return Format(e.Code(), e.Error(), -1) }
 
-// Format words a failure as D1 does: the message, the byte of the SQL that it is about (none below 0), and the
+// Format words a failure like D1: the message, the byte of the SQL that it is about (none below 0), and the
 // name of the extended result code.
 func Format(code int, message string, offset int) string {
 	at := ""

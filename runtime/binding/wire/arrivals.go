@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	// patience is how long the bytes of a small put, or the queries of a call, may follow the head of their request before the call
-	// loses its place. Later bytes may depend on calls that arrive meanwhile.
+	// patience bounds the delay between the head of a request and the bytes of a small put or the queries of a call. After it, the
+	// call loses its place, since its bytes may depend on later calls.
 	patience = 100 * time.Millisecond
-	// headPatience is how long a call waits for those before it: a head depends on nothing.
+	// headPatience bounds a call's wait for earlier heads, which depend on nothing.
 	headPatience = 2 * time.Second
-	// silentPatience is how long it waits for connections on which nothing was sent.
+	// silentPatience bounds its wait for connections without data.
 	silentPatience = 250 * time.Millisecond
 )
 
 // arrivals keeps calls in the order in which they arrived, until each has its place in the order of calls.
 type arrivals struct {
 	mu      sync.Mutex
-	waiting list.List // of *arrival, those that have no place yet
+	waiting list.List // of *arrival, those without a place yet
 }
 
 type arrival struct {
 	in     *arrivals
 	at     *list.Element // nil once it has its place, or has lost it
 	turn   chan struct{} // closed when it is the first; nil unless it waits
-	silent func() bool   // reports that nothing of it was sent yet; nil: something was
+	silent func() bool   // reports whether it has sent nothing yet; nil after it has
 }
 
 func (a *arrivals) add(silent func() bool) *arrival {
@@ -38,7 +38,7 @@ func (a *arrivals) add(silent func() bool) *arrival {
 	return one
 }
 
-// wait waits for those before. The silent among them lose their places after [silentPatience].
+// wait waits for earlier calls. Silent ones lose their places after [silentPatience].
 func (a *arrival) wait(ctx context.Context) {
 	a.in.mu.Lock()
 	if a.at == nil || a.at.Prev() == nil {
@@ -65,7 +65,7 @@ func (a *arrival) wait(ctx context.Context) {
 	}
 }
 
-// passSilent takes the places of those before from which nothing has come.
+// passSilent passes earlier calls that have sent nothing.
 func (a *arrival) passSilent() {
 	a.in.mu.Lock()
 	defer a.in.mu.Unlock()
@@ -87,7 +87,7 @@ func arrivalOf(at *list.Element) *arrival {
 	return one
 }
 
-// done lets those go on that arrived later. Once more has no effect.
+// done releases later calls. A second call has no effect.
 func (a *arrival) done() {
 	if a == nil {
 		return

@@ -36,7 +36,7 @@ func (h *Handler) serveSite(ctx context.Context, c *call) error {
 	return c.pass(ctx, h.o.FrontDoor)
 }
 
-// serveOutbound makes a request to the world.
+// serveOutbound makes an outbound request.
 func (h *Handler) serveOutbound(ctx context.Context, c *call) error {
 	c.record.Method, c.record.Request = c.r.Method, c.r.Header.Get(fetch.IDHeader)
 	at := *c.r.URL
@@ -75,7 +75,7 @@ var cacheMethods = map[string]string{ //nolint:gochecknoglobals // a table
 	http.MethodGet: "match", http.MethodPut: "put", "PURGE": "delete",
 }
 
-// pass has a handler answer, which sees the request as a server of that host would get it.
+// pass passes the request to a handler, in the form that a server of that host would get.
 func (c *call) pass(ctx context.Context, handler http.Handler) (err error) {
 	c.arrival.done()
 	c.record.Method = c.r.Method
@@ -103,7 +103,7 @@ func (c *call) pass(ctx context.Context, handler http.Handler) (err error) {
 	return nil
 }
 
-// passingWriter notes that the response has begun.
+// passingWriter records that the response has begun.
 type passingWriter struct {
 	http.ResponseWriter
 

@@ -86,7 +86,7 @@ func TestCacheService(t *testing.T) {
 		{"a part", "GET http://c.test/a", "", []string{"Range: bytes=1-2"}, 0, "206 HIT 10 \"od\" match /a"},
 		{"no such part", "GET http://c.test/a", "", []string{"Range: bytes=9-"}, 0, "416 HIT 10 \"\" match /a"},
 		{
-			"what is not kept", "PUT http://c.test/b", "HTTP/1.1 500 No\r\n\r\n", nil, 0,
+			"a response that is not stored", "PUT http://c.test/b", "HTTP/1.1 500 No\r\n\r\n", nil, 0,
 			"413   \"\" put /b the answer for http://c.test/b is not kept: answers with status 500 are not kept",
 		},
 		{

@@ -19,18 +19,18 @@ import (
 	"time"
 )
 
-// This file is the HTTP/1.1 of one connection. The server of net/http is not used, for it reads the heads of requests in whichever
-// order its goroutines run, and writes no reasons.
+// This file is the HTTP/1.1 of one connection. It does not use net/http's server, which reads the heads of requests in the order
+// of its goroutines, and writes no reason phrases.
 //
-// A connection whose request has an order is closed after it. With a connection that is used again a call would arrive as bytes,
-// with a new one as a connection, and no system tells which of the two came first.
+// A connection whose request has an order is closed after it. A call on a reused connection arrives as bytes, one on a new
+// connection as a connection, and no system orders the two.
 
 const (
-	// headTime is how long a head may take, at most.
+	// headTime bounds the time for a head.
 	headTime = 10 * time.Second
 	// maxHead bounds the bytes of a head: R2's conditions are in one of its headers.
 	maxHead = 64 << 10
-	// gathered is the most bytes of a response that are gathered to be sent at once.
+	// gathered bounds the bytes of a response that are sent together.
 	gathered = 16 << 10
 )
 
@@ -67,10 +67,11 @@ func newBuffers() *buffers {
 	return &buffers{in: bufio.NewReaderSize(nil, small), out: bufio.NewWriterSize(nil, gathered), lines: bufio.NewReaderSize(nil, small)}
 }
 
-// pool keeps buffers: most connections are for one call.
+// pool reuses buffers: most connections serve one call.
 var pool = sync.Pool{New: func() any { return newBuffers() }}
 
-// release gives the buffers back, unless a handler has them. The connection is not used afterwards.
+// release returns the buffers to the pool, unless a handler still has them. The connection must not be used
+// afterwards.
 func (c *conn) release() {
 	if !c.hijacked {
 		c.in.Reset(nil)
@@ -85,7 +86,7 @@ func (c *conn) serve() {
 	}
 }
 
-// awaitHead reports whether a next request comes.
+// awaitHead waits for the next request, and reports whether there is one.
 func (c *conn) awaitHead() bool {
 	idle := c.server.handler.o.Silence
 	if c.next != nil { // the first one
@@ -103,7 +104,7 @@ func (c *conn) awaitHead() bool {
 	return true
 }
 
-// headTime is how long a head may take.
+// headTime returns the time limit of the next head.
 func (c *conn) headTime() time.Duration { return min(headTime, c.server.handler.o.Silence) }
 
 // isSilent reports whether nothing was sent on the connection.
@@ -148,7 +149,7 @@ func (c *conn) serveOne() (again bool) {
 	return w.finish() && w.keep
 }
 
-// watch finds out, during a call that lasts, that the peer has closed the connection.
+// watch detects, during a long call, that the peer has closed the connection.
 type watch struct {
 	in   *bufio.Reader
 	body *requestBody
@@ -160,7 +161,7 @@ type watch struct {
 	stopped bool
 }
 
-// watchAfter is after how long a call lasts.
+// watchAfter is the time after which a call counts as long.
 const watchAfter = 100 * time.Millisecond
 
 func newWatch(in *bufio.Reader, body *requestBody, gone func()) *watch {
@@ -229,7 +230,7 @@ type response struct {
 	chunked  io.WriteCloser
 	keep     bool // the connection can be used again
 	broken   bool // the request could not be read
-	duplex   bool // the request may be read while the response is written
+	duplex   bool // the request can still be read during the response
 	hijacked bool
 	ended    atomic.Bool // the handler has returned
 }
@@ -285,7 +286,7 @@ func (w *response) sendHead() {
 	_, _ = w.conn.out.WriteString("\r\n")
 }
 
-// drained reports whether the whole request was read, after reading a little of the rest.
+// drained reads a little of the rest, and reports whether the whole request was read.
 func (w *response) drained() bool {
 	const little = 256 << 10
 	if w.broken || w.body == nil {
@@ -342,7 +343,7 @@ func (w *response) Flush() {
 	_ = w.conn.out.Flush()
 }
 
-// finish sends the rest, and reports whether the response is whole.
+// finish sends the rest, and reports whether the response is complete.
 func (w *response) finish() bool {
 	w.WriteHeader(http.StatusOK)
 	if !w.sent {

@@ -31,7 +31,7 @@ type database struct{ *d1.Database }
 
 func (d database) serve(ctx context.Context, c *call) error {
 	c.record.Method = strings.TrimPrefix(c.r.URL.Path, "/")
-	if c.record.Method == "dump" { // its client takes the body of a status 200 for the database
+	if c.record.Method == "dump" { // its client reads the body of a 200 as the database
 		c.record.Err = "dump() is not available: copy the database file instead"
 		return c.answer(http.StatusNotImplemented, "application/json", []byte(`{"success":false,"error":"`+c.record.Err+`"}`))
 	}
@@ -81,7 +81,7 @@ func (d database) serve(ctx context.Context, c *call) error {
 	return c.answer(http.StatusOK, "application/json", answer)
 }
 
-// given is a query as a client sends it.
+// given is a client's query.
 type given struct {
 	SQL    json.RawMessage `json:"sql"`
 	Params json.RawMessage `json:"params"`
@@ -109,7 +109,7 @@ func parseQueries(raw []byte) (queries []d1.Query, many bool, err error) {
 	return queries, many, err
 }
 
-// eachOf calls take for each item of a JSON array, of most items at most, so that few bytes of JSON do not become many values.
+// eachOf calls take for each item of a JSON array with at most `most` items, so that few bytes of JSON do not become many values.
 func eachOf[T any](raw []byte, most int, take func(T) error) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if first, err := d.Token(); err != nil || first != json.Delim('[') {
@@ -195,7 +195,7 @@ func (p *param) UnmarshalJSON(raw []byte) error {
 }
 
 // byteList reads a JSON array of numbers as a Uint8Array takes them: null is 0, fractions are cut, and the integer is taken modulo 256. A
-// list of anything else is no value to bind.
+// list with other items cannot be bound.
 func byteList(raw []byte) ([]byte, error) {
 	inner := bytes.TrimSpace(raw[1 : len(raw)-1])
 	if len(inner) == 0 {

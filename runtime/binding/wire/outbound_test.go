@@ -261,7 +261,7 @@ func TestOutboundOfWorkerd(t *testing.T) {
 		{"a redirect", `const r = await fetch("{B}/moved"); return [r.redirected, r.url]`, `[true,"{B}/echo"]`},
 		{"redirects", `await fetch("{B}/loop")`, `/^TypeError: Too many redirects/`},
 		{
-			"a redirect to what is refused", `await fetch("{B}/to?url=" + encodeURIComponent("http://169.254.169.254/x"))`,
+			"a redirect to a refused address", `await fetch("{B}/to?url=" + encodeURIComponent("http://169.254.169.254/x"))`,
 			`Error: fetch to "169.254.169.254:80" is refused: its address 169.254.169.254 belongs to the local link; ` +
 				`--allow-fetch 169.254.169.254:80 would allow it`,
 		},
@@ -309,7 +309,7 @@ func TestOutboundOfWorkerd(t *testing.T) {
 			`[404,"nothing\n"]`,
 		},
 		{
-			"a WebSocket to what is refused", `await fetch("http://[::1]/", { headers: { Upgrade: "websocket" } })`,
+			"a WebSocket to a refused address", `await fetch("http://[::1]/", { headers: { Upgrade: "websocket" } })`,
 			`Error: fetch to "[::1]:80" is refused: its address ::1 belongs to this machine; --allow-fetch [::1]:80 would allow it`,
 		},
 		{

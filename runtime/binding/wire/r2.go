@@ -179,7 +179,7 @@ func (q *request) getOptions() (o r2.GetOptions, err error) {
 	return o, nil
 }
 
-// target is where the bytes of a put, or of the object of a multipart upload, go.
+// target is the destination of a put or a multipart upload.
 func (q *request) target() (t r2.Target, err error) {
 	if q.Method == "uploadPart" {
 		t.Part = &r2.Part{Upload: q.Upload, Number: q.Number}
@@ -286,7 +286,7 @@ func (b bucket) head(ctx context.Context, c *call, q *request) error {
 	return c.object(object)
 }
 
-// object answers with an object, or with R2's refusal of a key that is not there.
+// object responds with an object, or with R2's refusal of a missing key.
 func (c *call) object(o *r2.Object) error {
 	if o == nil {
 		return c.missing(http.StatusNotFound, codeNoSuchKey, "The specified key does not exist.", nil)
@@ -298,13 +298,13 @@ func (c *call) object(o *r2.Object) error {
 	return c.metadata(meta)
 }
 
-// metadata answers with JSON alone.
+// metadata responds with JSON only.
 func (c *call) metadata(meta []byte) error {
 	c.w.Header().Set(sizeHeader, strconv.Itoa(len(meta)))
 	return c.answer(http.StatusOK, "application/json", meta)
 }
 
-// missing answers with a refusal that a Worker gets as null, or with the object that did not meet a condition.
+// missing responds with a refusal that a Worker gets as null, or with the object that did not meet a condition.
 func (c *call) missing(status, code int, text string, o *r2.Object) (err error) {
 	var meta []byte
 	if o != nil {
@@ -477,7 +477,7 @@ func (b bucket) list(ctx context.Context, c *call, q *request) error {
 // hashes are the algorithms by their numbers in R2's protocol.
 var hashes = [...]string{"md5", "sha1", "sha256", "sha384", "sha512"}
 
-// object is an object as R2's client reads it.
+// object is an object in the form of R2's client.
 type object struct {
 	Name      string            `json:"name"`
 	Version   string            `json:"version"`
@@ -491,7 +491,7 @@ type object struct {
 	Class     string            `json:"storageClass,omitempty"`
 }
 
-// describe is an object as R2's client reads it.
+// describe converts an object to the form of R2's client.
 func describe(o *r2.Object) ([]byte, error) {
 	out := object{
 		Name: o.Key, Version: o.Version, Size: o.Size, ETag: o.ETag, Uploaded: o.Uploaded, Range: o.Range, Class: o.Class,

@@ -20,9 +20,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
-// This file writes failures in the forms in which the clients of each kind read them.
+// This file writes failures in the form of each kind's client.
 
-// refuse answers with err, after the rest of the request: a client that still writes sees no answer.
+// refuse responds with err after it has read the rest of the request: a client does not read a response while it writes.
 func (c *call) refuse(err error) {
 	if c.kind == "outbound" {
 		c.wrote, c.record.Status = true, http.StatusBadGateway
@@ -70,7 +70,7 @@ func (c *call) refuseKV(status int, err error) {
 	c.reason(status, text)
 }
 
-// reason answers with a reason in the status line.
+// reason responds with a reason in the status line.
 func (c *call) reason(status int, text string) {
 	if w, ok := c.w.(*response); ok {
 		w.WriteReason(text)
@@ -89,7 +89,7 @@ func (c *call) reason(status int, text string) {
 	_ = buffered.Flush()
 }
 
-// plain is text as it may stand in a status line, where a client takes nothing but ASCII.
+// plain converts text for a status line, where clients accept only ASCII.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -191,7 +191,7 @@ func (c *call) workerError(err error) {
 	}
 }
 
-// workerError is an error as a client makes it again.
+// workerError is an error for a client to recreate.
 type workerError struct {
 	Name    string         `json:"name"`
 	Message string         `json:"message"`

@@ -13,8 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
-// This file reads requests. net/http takes a head apart, but refuses forms that workerd sends: a % in a URL that begins no escape,
-// and control characters in values of headers.
+// This file reads requests. net/http parses a head, but refuses forms that workerd sends: a % in a URL outside of an escape, and
+// control characters in values of headers.
 
 var errHead = errors.New("the head of the request is too long")
 
@@ -63,7 +63,7 @@ func nextRequest(b *buffers) (*http.Request, *requestBody, error) {
 	return r, body, nil
 }
 
-// escapeTarget returns the target of a head, and the head with one that net/http takes.
+// escapeTarget returns the target of a head, and the head with a target that net/http accepts.
 func escapeTarget(head []byte) (target string, fixed []byte) {
 	line, rest, _ := bytes.Cut(head, []byte("\n"))
 	method, after, _ := strings.Cut(string(line), " ")
@@ -75,7 +75,7 @@ func escapeTarget(head []byte) (target string, fixed []byte) {
 	return target, append([]byte(method+" "+escaped+" "+version+"\n"), rest...)
 }
 
-// requestBody is the body of a request, and notes that all of it was read, or that it broke off.
+// requestBody is the body of a request. It records whether it was read completely or ended early.
 type requestBody struct {
 	r             io.Reader
 	ended, broken atomic.Bool
@@ -95,7 +95,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 // Close implements io.Closer. The unread rest stays in the connection.
 func (b *requestBody) Close() error { return nil }
 
-// sizedBody is a body of a length that the head tells.
+// sizedBody is a body with a length in the head.
 type sizedBody struct {
 	from *bufio.Reader
 	left int64
@@ -117,7 +117,7 @@ func (b *sizedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// chunkedBody is a body in chunks, with the trailer, which nothing is read from.
+// chunkedBody is a body in chunks, with a trailer that is ignored.
 type chunkedBody struct {
 	from   *bufio.Reader
 	chunks io.Reader

@@ -13,15 +13,15 @@ import (
 const (
 	clientHeader = headerPrefix + "Client"
 	orderHeader  = headerPrefix + "Order"
-	// maxClients is the most clients that are remembered; the one that was idle longest is forgotten first.
+	// maxClients bounds the remembered clients; the longest idle one is dropped first.
 	maxClients = 64
 	maxClient  = 64 // bytes of a client's name
 )
 
-// queue is where a call waits until those before it have their places.
+// queue is the order in which a call waits for its place.
 type queue interface {
 	wait(ctx context.Context)
-	// done lets those go on that come later. Once more has no effect.
+	// done releases later calls. A second call has no effect.
 	done()
 }
 
@@ -36,12 +36,12 @@ type sequences struct {
 type sequence struct {
 	in      *sequences
 	used    uint64
-	next    uint64 // the least number that may still come
+	next    uint64 // the lowest number that may still arrive
 	ended   map[uint64]bool
 	waiting map[uint64]chan struct{}
 }
 
-// of returns the place in the order of a request that has a number; nil for one without.
+// of returns the place of a numbered request; nil for one without a number.
 func (s *sequences) of(h http.Header) *numbered {
 	client := h.Get(clientHeader)
 	n, err := strconv.ParseUint(h.Get(orderHeader), 10, 64)
@@ -83,7 +83,7 @@ type numbered struct {
 	n uint64
 }
 
-// wait waits until the calls with lower numbers have their places. One that does not come has lost it after [headPatience].
+// wait waits until the calls with lower numbers have their places. A missing call loses its place after [headPatience].
 func (c *numbered) wait(ctx context.Context) {
 	c.in.mu.Lock()
 	if c.n <= c.next {
@@ -117,13 +117,13 @@ func (c *numbered) done() {
 		return
 	}
 	c.ended[c.n] = true
-	if len(c.ended) > maxCalls { // the ones before do not come
+	if len(c.ended) > maxCalls { // earlier ones will not arrive
 		c.skipLocked(c.n)
 	}
 	c.advanceLocked()
 }
 
-// skipLocked has no call wait for numbers below n any more.
+// skipLocked ends the wait of all calls for numbers below n.
 func (s *sequence) skipLocked(n uint64) {
 	s.next = max(s.next, n)
 	for number := range s.ended {
@@ -140,7 +140,7 @@ func (s *sequence) skipLocked(n uint64) {
 	s.advanceLocked()
 }
 
-// advanceLocked lets the call go on that is the next.
+// advanceLocked releases the next call.
 func (s *sequence) advanceLocked() {
 	for s.ended[s.next] {
 		delete(s.ended, s.next)

@@ -14,15 +14,15 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
-// idleTime is how long a goroutine waits for the next connection.
+// idleTime bounds a goroutine's wait for its next connection.
 const idleTime = 10 * time.Second
 
-// acceptPause is how long Server waits after a connection that the system could not give.
+// acceptPause is the wait of Server after a failed accept.
 const acceptPause = time.Millisecond
 
 // Server listens for a Handler. Close it.
 type Server struct {
-	// Address is where it listens, as workerd's configuration names it: "unix:/…" or "127.0.0.1:port".
+	// Address is its address in the form of workerd's configuration: "unix:/…" or "127.0.0.1:port".
 	Address string
 
 	handler  *Handler
@@ -82,7 +82,7 @@ func (s *Server) removeFolder() error {
 	return os.RemoveAll(s.folder)
 }
 
-// Close ends the calls under way and waits for them.
+// Close cancels current calls and waits for them.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -101,8 +101,8 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.removeFolder())
 }
 
-// accept serves connections. A new one is a call that arrives, since a client opens it when it makes the call; those that have an
-// order are not used for a second one.
+// accept serves connections. A new connection is the arrival of a call, since a client opens one for each call; connections of
+// ordered calls are not reused.
 func (s *Server) accept() {
 	for {
 		select {
@@ -129,10 +129,10 @@ func (s *Server) accept() {
 	}
 }
 
-// crowded reports whether connections are to be closed after their call, so that new ones find room.
+// crowded reports whether connections must close after their call, to make room for new ones.
 func (s *Server) crowded() bool { return len(s.slots) > cap(s.slots)/2 }
 
-// start has a goroutine serve a connection, which has a slot already: one that has served others, whose stack has grown, or a new one.
+// start serves a connection, which already has a slot, on an idle goroutine, whose stack has grown, or a new one.
 func (s *Server) start(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

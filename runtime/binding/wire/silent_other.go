@@ -4,5 +4,5 @@ package wire
 
 import "net"
 
-// isSilent reports whether nothing that a peer has sent waits to be read, which is not known here.
+// isSilent reports whether a peer's connection has no unread bytes, which is unknown on this system.
 func isSilent(net.Conn) bool { return false }

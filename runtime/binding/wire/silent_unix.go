@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// isSilent reports whether nothing that a peer has sent waits to be read.
+// isSilent reports whether a peer's connection has no unread bytes.
 func isSilent(stream net.Conn) bool {
 	raw, ok := stream.(syscall.Conn)
 	if !ok {

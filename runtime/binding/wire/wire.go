@@ -1,9 +1,9 @@
 // Package wire serves the bindings of one Worker to code outside of this process, in the formats that workerd's own clients of
 // KV, R2, D1 and Images speak, over HTTP.
 //
-// A [Handler] is made of a [binding.Set] and serves its stores by the rules of the Go halves that isolates use: the same limits, the
-// same sentences, the same order of calls. A [Server] listens for it on a Unix socket that only this user may open, or, on Windows,
-// on loopback behind a token. [Server.Workerd] writes the services and bindings for workerd's configuration, secrets included.
+// A [Handler] serves the stores of a [binding.Set] with the Go halves of isolates: the same limits, messages and order of calls. A
+// [Server] listens for it on a Unix socket that only this user may open, or, on Windows, on loopback behind a token.
+// [Server.Workerd] writes the services and bindings for workerd's configuration, secrets included.
 //
 // # The wire, version 1
 //
@@ -15,29 +15,29 @@
 //	Pages-Binding: kv/NAME, r2/NAME, d1/NAME, images/NAME, assets/NAME, site for the front door, outbound, cache, or env
 //	Pages-Proto: http or https, as the Worker wrote its URL (assets and site)
 //
-// The rest follows the requests of each kind's client: GET, PUT and DELETE of /key, GET / for a list and POST /bulk/get
-// (KV); GET and PUT of / with CF-R2-Request or CF-R2-Metadata-Size (R2); POST /query and /execute (D1); POST /info and /transform
-// (Images); any request (assets, site); any request as a proxy gets it, with the whole URL in its first line (outbound, of workerd's
-// globalOutbound; the package fetch describes its headers); GET, PUT and PURGE of a URL (cache, of cacheApiOutbound; the package cache
-// describes them). A request of another version, without the token, or for a binding that is not there, is refused in the form of its
-// kind, so that the Worker's call fails with the reason. GET / without a binding answers {"wire": 1}.
+// The rest follows the requests of each kind's client: GET, PUT and DELETE of /key, GET / for a list and POST /bulk/get (KV); GET and
+// PUT of / with CF-R2-Request or CF-R2-Metadata-Size (R2); POST /query and /execute (D1); POST /info and /transform (Images); any
+// request (assets, site); any request as a proxy gets it, with the whole URL in its first line (outbound, of workerd's globalOutbound;
+// the package fetch describes its headers); GET, PUT and PURGE of a URL (cache, of cacheApiOutbound; the package cache describes
+// them). A request of another version, without the token, or for a missing binding gets a refusal in the form of its kind, so that the
+// Worker's call fails with the reason. GET / without a binding responds {"wire": 1}.
 //
-// KV's client takes the reason of a failure from the status line. A Server writes it; under another one, whose status lines have
-// words of their own, such an answer ends its connection.
+// KV's client takes the reason of a failure from the status line. A Server writes it; another server has fixed status lines, so
+// such a response ends its connection.
 //
 // # Order
 //
-// A client that numbers its calls names itself and the number, from 1, and may use a connection again:
+// A client that numbers its calls sends its name and the number, from 1, and may reuse a connection:
 //
 //	Pages-Client: its name, of 64 bytes at most; the names of 64 clients are remembered
-//	Pages-Order: 1, 2, 3 …; a number that does not come is waited for like a head, for 2 s
+//	Pages-Order: 1, 2, 3 …; the wait for a missing number is that for a head, 2 s
 //
-// Another one opens a connection for each call under way. A Server closes it after a call of KV, R2 or D1, so that each of these calls
-// begins with a connection, and calls take their places in the order in which their connections were opened, if the whole request
-// follows within [patience], and its first byte, while others wait, within [silentPatience]. Under another server it is the order in
-// which goroutines read the heads. The bytes of a large put are stored as they come, and its place is taken when the last has come,
-// as for the put of a stream in an isolate. A client may hold requests back: workerd does so with the puts of KV and R2, and
-// a get of the same key that follows without await may pass them.
+// Any other client opens a connection for each concurrent call. A Server closes it after a call of KV, R2 or D1, so that each of these
+// calls begins with a connection, and calls take their places in the order in which their connections were opened, if the whole
+// request follows within [patience], and its first byte, while others wait, within [silentPatience]. Under another server it is the
+// order in which goroutines read the heads. The bytes of a large put are stored as they arrive, and it takes its place after the last
+// byte, like the put of a stream in an isolate. A client may hold requests back: workerd does so with the puts of KV and R2, and a
+// later get of the same key, without await, may overtake them.
 //
 // # Errors
 //
@@ -47,10 +47,11 @@
 //
 // # Bounds
 //
-// Every byte of a request is hostile. Heads, bodies and JSON are bounded; memory held for calls counts in Options.Memory; a peer
-// that neither reads nor writes for Options.Silence is cut off, but for outbound requests, which last as long as both ends have it.
-// Of Options.Connections these take two fifths at most, and calls of caches one fifth, so that calls of bindings find one. A panic
-// ends one call. Everything is safe for concurrent use. The package decides nothing about access: a guest reaches everything in the Set.
+// Every byte of a request is hostile. Heads, bodies and JSON are bounded; memory held for calls counts in Options.Memory; a peer that
+// neither reads nor writes for Options.Silence is disconnected, except in outbound requests, which last as long as both ends keep them.
+// They take at most two fifths of Options.Connections, and calls of caches one fifth, so that calls of bindings always find one. A
+// panic ends one call. Everything is safe for concurrent use. The package does not control access: a guest can use everything in the
+// Set.
 package wire
 
 import (
@@ -86,39 +87,39 @@ const (
 	// silence and maxCalls are the defaults of Options.
 	silence  = 2 * time.Minute
 	maxCalls = 1000
-	// readyTime is how long a call waits for Options.Ready.
+	// readyTime bounds a call's wait for Options.Ready.
 	readyTime = 30 * time.Second
-	// smallBody is the most bytes of a put that are read before it takes its place.
+	// smallBody bounds a put that is read before it takes its place.
 	smallBody = 1 << 20
-	// maxDrained is the most bytes of a refused body that are read, so that the client comes to read the refusal.
+	// maxDrained bounds the bytes of a refused body that are read, so that the client reads the refusal.
 	maxDrained = 128 << 20
 )
 
 // Options of a Handler.
 type Options struct {
 	Bindings *binding.Set
-	// FrontDoor is the site itself, for requests of the Worker to its own site; nil: it is not offered.
+	// FrontDoor is the site itself, for requests of the Worker to its own site; nil offers none.
 	FrontDoor http.Handler
 	// Subrequest is called for each request to the front door, and may refuse it. Nil allows all.
 	Subrequest func(ctx context.Context) error
-	// Outbound makes the Worker's requests to the world, as a fetch.Gateway does; nil: they are refused. Its requests name the whole
-	// URL, and those of the Worker on whose behalf they are made by fetch.IDHeader.
+	// Outbound makes the Worker's outbound requests, like a fetch.Gateway; nil refuses them. Its requests have the whole URL, and in
+	// fetch.IDHeader the Worker's request that caused them.
 	Outbound http.Handler
 	// Env offers the binding "env": GET returns the result of binding.Set.EnvSpec, with the values of the secrets.
 	Env bool
-	// Ready, if not nil, is closed once the bindings are there: until then calls wait, for [readyTime] at most.
+	// Ready, if not nil, is closed once the bindings exist: until then calls wait, for [readyTime] at most.
 	Ready <-chan struct{}
 	// Caches serves the caches of the Worker, as cache.Handler does; nil: they are empty.
 	Caches http.Handler
-	// Called gets each call when it is over, from several goroutines. Nil: not told.
+	// Called gets each finished call, from several goroutines. Nil discards them.
 	Called func(Call)
 	// Token, if not "", must come with each request.
 	Token string
 	// Memory is the quota for data held by calls; nil is a quota of its own.
 	Memory *engine.HostMemory
-	// Silence is how long a peer may neither send the awaited bytes nor take ours. 0 is two minutes.
+	// Silence bounds the time in which a peer neither sends the expected bytes nor reads ours. 0 is two minutes.
 	Silence time.Duration
-	// Connections is the most connections of a Server. A client opens one for each call under way. 0 is 1,000.
+	// Connections bounds the connections of a Server. A client opens one for each concurrent call. 0 is 1,000.
 	Connections int
 }
 
@@ -132,7 +133,7 @@ type Call struct {
 	// Method is that of the binding: "get", "put", "query" … For assets, the site and outbound requests it is that of HTTP.
 	Method   string
 	Status   int    // of HTTP
-	Err      string // the sentence of a refusal, or why the call broke off
+	Err      string // the message of a refusal, or the reason why the call ended early
 	Warnings []string
 	Duration time.Duration
 }
@@ -142,7 +143,7 @@ type Handler struct {
 	o     Options
 	guest *engine.Guest
 	bound atomic.Pointer[map[string]*bound]
-	// An item for each request under way to the front door, to the world, and to the caches.
+	// One item for each current request to the front door, to other servers, and to the caches.
 	site, outbound, caching chan struct{}
 
 	arrivals  arrivals
@@ -158,7 +159,7 @@ type bound struct {
 // ordered reports whether the calls have an order.
 func (b *bound) ordered() bool { return b.kind == "kv" || b.kind == "r2" || b.kind == "d1" }
 
-// maxSite is the most requests to the front door under way: a site that fetches itself for ever stops there.
+// maxSite bounds concurrent requests to the front door, which stops a site that fetches itself endlessly.
 const maxSite = 64
 
 // New returns a handler.
@@ -185,7 +186,7 @@ func New(o Options) *Handler {
 	return h
 }
 
-// Rebind has the calls that come from now on use other bindings. Those under way keep the ones they have.
+// Rebind sets the bindings for new calls. Current calls keep theirs.
 func (h *Handler) Rebind(set *binding.Set) {
 	all := bindings{}
 	for name, store := range set.KV {
@@ -241,10 +242,10 @@ func id(kind, name string) string {
 	return kind + "/" + name
 }
 
-// Close ends the calls under way and waits for them. Later ones are refused.
+// Close cancels current calls and waits for them. It refuses later ones.
 func (h *Handler) Close() { h.guest.Close() }
 
-// call is a request under way.
+// call is a current request.
 type call struct {
 	*bound
 
@@ -286,7 +287,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refusalError is a request that is refused before its binding sees it.
+// refusalError refuses a request before it reaches its binding.
 type refusalError struct {
 	status int
 	text   string
@@ -300,7 +301,7 @@ func refuse(status int, format string, args ...any) error {
 
 func (h *Handler) serve(c *call) error {
 	header := c.r.Header
-	if c.r.Method == http.MethodConnect { // which has no headers of the wire
+	if c.r.Method == http.MethodConnect { // it has no headers of the wire
 		c.record.Kind, c.record.Method, c.record.URL = "outbound", c.r.Method, c.r.RequestURI
 		c.bound = &bound{kind: "outbound"}
 		return fetch.ErrConnect
@@ -380,7 +381,7 @@ type patientReader struct {
 func (p *patientReader) Read(b []byte) (int, error) {
 	_ = p.control.SetReadDeadline(time.Now().Add(p.silence)) //nolint:forbidigo // a deadline
 	n, err := p.body.Read(b)
-	if err != nil { // net/http goes on reading, to see the end of the peer
+	if err != nil { // net/http continues to read, to detect the peer's close
 		_ = p.control.SetReadDeadline(time.Time{})
 	}
 	return n, err
@@ -411,7 +412,7 @@ func (c *call) head(status int) {
 	c.w.WriteHeader(status)
 }
 
-// answer writes a whole response.
+// answer writes a complete response.
 func (c *call) answer(status int, media string, content []byte) error {
 	h := c.w.Header()
 	h.Set("Content-Type", media)

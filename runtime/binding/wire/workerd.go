@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// This file writes the bindings of a Worker as workerd's configuration names them.
+// This file writes the bindings of a Worker in workerd's configuration.
 
 // Workerd returns two lists of workerd's text configuration: the services that reach the bindings over s, named "wire:" and the
 // value of the header Pages-Binding, and the bindings of a Worker to them. Secrets are bindings with their values: keep the configuration
@@ -45,7 +45,7 @@ func (s *Server) Workerd() (services, bindings string) {
 	return all.String(), bound.String()
 }
 
-// workerdBinding is the value of a binding to a service; "" for one that a Worker does not name.
+// workerdBinding is the value of a binding to a service; "" for a service without a name in the Worker.
 func workerdBinding(kind, service string) string {
 	wrapped := func(module string) string {
 		return fmt.Sprintf(`wrapped = (moduleName = "cloudflare-internal:%s", innerBindings = [(name = "fetcher", service = %s)])`,
@@ -66,7 +66,7 @@ func workerdBinding(kind, service string) string {
 	return ""
 }
 
-// Text is text as a literal of Cap'n Proto's text format, in ASCII: its bytes beyond are escaped one by one.
+// Text encodes text as a literal of Cap'n Proto's text format, in ASCII: other bytes are escaped one by one.
 func Text(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

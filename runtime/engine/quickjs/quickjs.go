@@ -28,13 +28,13 @@ type Module interface {
 	Global(name string) *int32
 	// Grow adds pages to the memory and returns how many it had, or -1.
 	Grow(pages uint32) int32
-	// Close lets go of the memory. No other method may be called after it.
+	// Close releases the memory. Call no other method afterwards.
 	Close()
 }
 
 // Host has the imports of the module.
 type Host interface {
-	// Grow returns the memory with size bytes, at the same place, or nil.
+	// Grow grows the memory to size bytes in place and returns it, or nil.
 	Grow(size uint64) []byte
 	HostCall(a, mark, c, d, e int32) int32
 	HostGetTimezoneOffset(low, high int32) int32

@@ -95,7 +95,7 @@ func TestClosed(t *testing.T) {
 func TestNames(t *testing.T) {
 	translated, m, _ := instance(t, 64<<20)
 	if m.Global("no such global") != nil || translated.Functions["no such function"] != nil {
-		t.Error("what is not exported is found")
+		t.Error("a name that is not exported is found")
 	}
 	if stack := m.Global("__stack_pointer"); stack == nil || *stack <= 0 {
 		t.Errorf("the end of the C stack: %v", stack)

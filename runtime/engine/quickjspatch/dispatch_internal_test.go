@@ -154,18 +154,18 @@ func TestIsNext(t *testing.T) {
 		code []byte
 		want bool
 	}{
-		"one byte":             {[]byte{op.LocalGet, after, op.LocalTee, position, op.I32Const, 1, op.I32Add, op.LocalSet, after}, true},
-		"five bytes":           {slices.Concat(add(position, after, 4), add(3, 3, 8), add(after, after, 5)), true},
-		"with a call between":  {slices.Concat(add(position, after, 4), []byte{op.Call, 9}, add(after, after, 5)), true},
-		"to where it is":       {slices.Concat(add(position, after, 0), add(after, after, 0)), false},
-		"back":                 {slices.Concat(add(position, after, 0x7b), add(after, after, 0x7c)), false},
-		"two numbers":          {slices.Concat(add(position, after, 4), add(after, after, 6)), false},
-		"another local":        {slices.Concat(add(position, 3, 4), add(after, after, 5)), false},
-		"a local set between":  {slices.Concat(add(position, after, 4), add(after, 3, 1), add(after, after, 5)), false},
-		"in a block":           {slices.Concat(add(position, after, 4), []byte{op.End}, add(after, after, 5)), false},
-		"of what was computed": {[]byte{op.LocalGet, 3, op.I32Const, 1, op.I32Add, op.LocalSet, after}, false},
-		"position alone":       {add(position, after, 1), false},
-		"nothing":              {nil, false},
+		"one byte":            {[]byte{op.LocalGet, after, op.LocalTee, position, op.I32Const, 1, op.I32Add, op.LocalSet, after}, true},
+		"five bytes":          {slices.Concat(add(position, after, 4), add(3, 3, 8), add(after, after, 5)), true},
+		"with a call between": {slices.Concat(add(position, after, 4), []byte{op.Call, 9}, add(after, after, 5)), true},
+		"to where it is":      {slices.Concat(add(position, after, 0), add(after, after, 0)), false},
+		"back":                {slices.Concat(add(position, after, 0x7b), add(after, after, 0x7c)), false},
+		"two numbers":         {slices.Concat(add(position, after, 4), add(after, after, 6)), false},
+		"another local":       {slices.Concat(add(position, 3, 4), add(after, after, 5)), false},
+		"a local set between": {slices.Concat(add(position, after, 4), add(after, 3, 1), add(after, after, 5)), false},
+		"in a block":          {slices.Concat(add(position, after, 4), []byte{op.End}, add(after, after, 5)), false},
+		"of a computed value": {[]byte{op.LocalGet, 3, op.I32Const, 1, op.I32Add, op.LocalSet, after}, false},
+		"position alone":      {add(position, after, 1), false},
+		"nothing":             {nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code := append([]byte{0}, c.code...)

@@ -10,10 +10,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// This file adds the hooks through which the host takes part. All of them call the import env.host_call, whose second
-// argument is one of the marks.
+// This file adds hooks for the host. All of them call the import env.host_call, whose second argument is one of the
+// marks.
 
-// The exports that QuickJS gets beside its own. Another module gets none.
+// The additional exports of QuickJS. Other modules get none.
 const (
 	// FollowGlobal is a mutable i32: whether the host follows asynchronous code.
 	FollowGlobal = "pages_follow"
@@ -91,11 +91,11 @@ func (f *patcher) jobBody() []byte {
 	})
 }
 
-// owners lets the host keep requests apart that share one virtual machine. QuickJS stores two reactions of a promise for each
+// owners lets the host separate requests that share one virtual machine. QuickJS stores two reactions of a promise for each
 // then or await, made by perform_promise_then; all of them become jobs where the promise is settled, by
 // fulfill_or_reject_promise. Here a reaction is eight bytes longer and carries the value that OwnerGlobal had when it was
-// made. Calls of fulfill_or_reject_promise go to a new function: when a reaction has another owner than the global says, and
-// neither is 0, the host is asked to settle the promise. That function is not exported: it is the one of its type.
+// made. Calls of fulfill_or_reject_promise go to a new function: if a reaction's owner differs from the global, and neither
+// is 0, it asks the host to settle the promise. That function is not exported: it is the one of its type.
 type owners struct {
 	alloc, settle         uint32 // js_mallocz, fulfill_or_reject_promise
 	allocType, settleType uint32
@@ -172,7 +172,7 @@ func (f *patcher) settleBody(p probe) []byte {
 	return append(appendCall(out, f.owners.settle), op.End)
 }
 
-// trampoline is the function of the module's own behind every host function, (context, this, argc, argv, magic, data) ->
+// trampoline is the module's function that implements every host function, (context, this, argc, argv, magic, data) ->
 // value, and its stack pointer. It makes a C string of the function's name and a box of each argument, and takes its result
 // out of a box, which is most of the cost of a short call. callBody replaces it by a call without copies.
 type trampoline struct {

@@ -11,20 +11,20 @@ import (
 
 // This file makes QuickJS's interpreter of bytecode faster. It was measured in wazero's machine code.
 //
-// The way from one instruction of bytecode to the next is shorter (shortenDispatch). QuickJS keeps the address of a label for
-// each instruction (dispatch_table of JS_CallInternal). In WebAssembly such an address is a number in memory and a br_table
-// that takes it: two tables for each instruction, one after a check of its bounds. They become one. The module was also
-// compiled to print each instruction before it runs (JS_DUMP_BYTECODE_STEP), and checks whether it is to do so each time: two
-// loads, each with a check of its bounds, in over two hundred places. The checks go.
+// The path from one instruction of bytecode to the next is shorter (shortenDispatch). QuickJS keeps the address of a label
+// for each instruction (dispatch_table of JS_CallInternal). In WebAssembly such an address is a number in memory and a
+// br_table that takes it: two tables for each instruction, one after a check of its bounds. They become one. The module was
+// also compiled with an option to print each instruction before it runs (JS_DUMP_BYTECODE_STEP), and checks that option
+// each time: two loads, each with a bounds check, in over two hundred places. The patch removes them.
 //
-// The loop has fewer live values (rematerialize). wazero assigns registers to the values that live at the head of a loop by
-// the first way into it, and restores them on each way to it: here, from each instruction of bytecode to the next. Values that
-// were computed before the loop because they never change, such as the address of the first variable, live in all of the
-// loop and are used in one or two places: there they are computed again.
+// The loop has fewer live values (rematerialize). wazero assigns registers to the live values at the head of a loop by its
+// first entry, and restores them at each jump to it: here, from each instruction of bytecode to the next. Values that were
+// computed before the loop because they never change, such as the address of the first variable, live in the whole loop and
+// are used in one or two places: the patch computes them there.
 //
-// The probe is split (readInterpreter). The head of the loop counts without a call, since a call changes all registers. The
-// ways to it that may lead back in the bytecode check the counter; those to the next instruction do not, since a run of
-// them ends with the function.
+// The probe is split (readInterpreter). The head of the loop counts without a call, since a call changes all registers.
+// Jumps that may go back in the bytecode check the counter; jumps to the next instruction do not, since a run of them ends
+// with the function.
 
 // bytecodes is the number of instructions that a byte can name.
 const bytecodes = 256

@@ -11,12 +11,12 @@ import (
 
 // circleFinder makes JSON.stringify of deeply nested data take linear time. js_json_to_str looks for each object in the list
 // of those around it, by js_array_includes (context, list, argc, argv) -> value. Its call goes to a new function, which beyond
-// a depth looks at one in so many: a ring of objects is found all the same, a turn later.
+// a depth checks only every n-th object: it still finds a cycle, one round later.
 type circleFinder struct {
 	includes, includesType uint32
 }
 
-// circlePace is that depth and that number, a power of two.
+// circlePace is that depth and n, a power of two.
 const circlePace = 1 << 10
 
 // circleCall is the call, before its index: the list is at offset 8 of local 1, the object in a slot at local 5.

@@ -8,29 +8,28 @@ import (
 )
 
 const (
-	// FullGlobal is a mutable i32: 0, then 1 when an allocation met the limit of memory. The module calls host_interrupt at
-	// once; the host resets it.
+	// FullGlobal is a mutable i32: 1 after an allocation met the limit of memory. The module then calls host_interrupt at
+	// once; the host resets it to 0.
 	FullGlobal = "pages_full"
 	// RefusedGlobal is a mutable i32: 1 once memory was refused, with an exception or, where a buffer could not grow, without.
-	// The host resets it. The parser may go on after both, takes code that it could not keep for wrong code, and throws a
-	// SyntaxError.
+	// The host resets it. The parser may continue after either, misread code that it could not store, and throw a SyntaxError.
 	RefusedGlobal = "pages_refused"
 	// MallocSize is where a JSRuntime has the number of bytes allocated, an i32.
 	MallocSize = 24
 	// CollectorThreshold is where it has the bytes from which garbage is collected, and mallocLimit the limit.
 	CollectorThreshold, mallocLimit = 624, 28
-	// LeastStep is the bytes to allocate between two collections: near the limit there is one after each allocation else.
+	// LeastStep is the least number of bytes between two collections: otherwise, near the limit, every allocation would cause one.
 	LeastStep = 1 << 20
 )
 
-// memoryLimit has garbage collected before the limit of memory is met, and the host told when it is.
+// memoryLimit makes a collection precede the limit of memory, and reports the limit to the host.
 //
 // After a collection QuickJS sets the size at which it collects again to one and a half of the rest: beyond the limit
 // where more than two thirds are in use, so that an allocation failed with a heap full of garbage. Here the next collection
 // comes after half of the rest at most.
 //
 // JS_ThrowOutOfMemory (context) -> exception throws an error that JavaScript can catch. Its calls go to a new function that
-// first tells the host.
+// first reports to the host.
 type memoryLimit struct {
 	full, refused          uint32 // indices of FullGlobal and RefusedGlobal
 	interrupt              uint32

@@ -12,10 +12,10 @@
 // It makes common work faster: regular expressions (regexpsearch.go), searches in strings (stringsearch.go), moves within
 // arrays (arraymove.go), the interpreter of bytecode (interpreter.go), and the release of values (freevalue.go).
 //
-// It has garbage collected before the limit of memory is met, and tells the host when it is (memorylimit.go).
+// It makes a garbage collection precede the limit of memory, and reports the limit to the host (memorylimit.go).
 //
 // It raises limits (nativecall.go, regexpgroups.go), and corrects faults of QuickJS (corrections.go). A correction that does not
-// find its place leaves the module as it is; tests of the engine show it.
+// find its place leaves the module unchanged; tests of the engine then fail.
 //
 // In: the bytes of a core WebAssembly module that imports the function env.host_interrupt () -> i32 and has a section of
 // globals. Out: the bytes of the rewritten module. Any other module, or one with an instruction that this package does not

@@ -1,13 +1,13 @@
-// Package dictionary divides a text into words or sentences as V8's ICU does: by the rules of UAX #29 as Chromium has them, and
-// within Chinese, Japanese, Thai, Lao, Khmer and Burmese, which have no spaces between words, by dictionaries.
+// Package dictionary divides a text into words or sentences like V8's ICU: by Chromium's variant of UAX #29, and by
+// dictionaries for Chinese, Japanese, Thai, Lao, Khmer and Burmese, which have no spaces between words.
 //
-// The rules and the dictionaries are files of ICU's data, the very ones that V8 is built with. cmd/tools/artifacts takes them from
-// an npm package (package-lock.json) and compresses them; NOTICES at the root of the repository has their licences. A file is
-// decompressed when a text first needs it and is then kept for the process: 2.6 MB for all.
+// The rules and the dictionaries are the files of ICU's data in V8. cmd/tools/artifacts takes them from an npm package
+// (package-lock.json) and compresses them; NOTICES at the root of the repository has their licences. A file is decompressed when a
+// text first needs it and is then kept for the process: 2.6 MB for all.
 //
-// In: a well-formed text. Out: its segments, one after the other, and whether a word is like one. The time is linear in the length
-// of the text, and the memory is bounded. The package is safe for concurrent use; a [Segments] is not. It finds no places for line
-// breaks, and its words do not depend on a locale, as ICU's do not.
+// In: a well-formed text. Out: its segments in order, and whether a segment is word-like. The time is linear in the length of the
+// text, and the memory is bounded. The package is safe for concurrent use; a [Segments] is not. It does not find line breaks, and
+// like ICU's, its words do not depend on a locale.
 package dictionary
 
 import (
@@ -41,7 +41,7 @@ var archive = sync.OnceValues(func() (*zip.Reader, error) { //nolint:gochecknogl
 	if err != nil {
 		return nil, err
 	}
-	at, ok := file.(io.ReaderAt) // so that the archive is not copied
+	at, ok := file.(io.ReaderAt) // avoids a copy of the archive
 	if !ok {
 		return nil, errors.New("the archive of the dictionaries cannot be read")
 	}

@@ -39,7 +39,7 @@ func newSegments(rules func() (*rules, error), text string) (*Segments, error) {
 	return &Segments{text: text, rules: r}, nil
 }
 
-// Next goes on to the next segment and reports whether there is one. The error says that a dictionary cannot be read.
+// Next moves to the next segment and reports whether there is one. The error means that a dictionary cannot be read.
 func (s *Segments) Next() (bool, error) {
 	s.start = s.end
 	if s.end == s.limit {
@@ -70,7 +70,7 @@ func (s *Segments) Next() (bool, error) {
 // Value returns the segment.
 func (s *Segments) Value() string { return s.text[s.start:s.end] }
 
-// Like reports whether a word is like one: has letters, digits or ideographs.
+// Like reports whether a segment is word-like: it has letters, digits or ideographs.
 func (s *Segments) Like() bool { return s.like }
 
 // divide adds further ends of words within the piece, if there are any but its own end. As in ICU, where letters with a dictionary

@@ -65,7 +65,7 @@ function changeCase(value, locales, upper) {
   return host.intl_case(tags, value, upper);
 }
 
-let usual; // what texts are compared by where nothing is said. Sorts do so often: no template, which is a call, is made of a text
+let usual; // the collator without options. Sorts compare often, so that texts are used without a template, which would be a call
 
 const methods = [
   [

@@ -28,17 +28,17 @@ function material(key) {
   return [type, host.crypto_export({ secret: "raw", public: "spki", private: "pkcs8" }[type], handle)];
 }
 
-/** Lets the modules of Node.js in, which close the door behind them. */
+/** Gives the modules of Node.js access once; they remove it afterwards. */
 export function node() {
   Object.defineProperty(globalThis, Symbol.for("pages.node"), { value: internals, configurable: true });
 }
 
-/** What runs in place of f in a later job. */
+/** The function that runs in place of f in a later job. */
 export function follow(f) {
   return internals.follow(f);
 }
 
-/** Ends what the job followed. */
+/** Ends the context that the job followed. */
 export function leave() {
   internals.leave();
 }

@@ -75,7 +75,7 @@ class Same {
   }
 }
 
-/** A mark on objects that are not made by a class: what they belong to, and a code. */
+/** Marks objects that no class of ours constructs with the anchor that they belong to, and a code. */
 class Mark extends Same {
   // biome-ignore lint/correctness/noUnusedPrivateClassMembers: never read, only held
   #anchor;

@@ -68,7 +68,7 @@ function typesOf(type) {
   return types;
 }
 
-/** The tag of what JavaScript throws and is no exception of another tag. */
+/** The tag of all values that JavaScript throws, except exceptions of other tags. */
 export const JSTag = new Tag(EXISTING, null, JS_TAG, "x");
 
 /** The Tag of a number, which is the instance's: always the same object. */
@@ -193,7 +193,7 @@ const convert = {
   },
 };
 
-/** Called by Go: what an instance threw, of the tag of a number. */
+/** Called by Go: the exception that an instance threw, by the number of its tag. */
 export function thrown(number, signature, instance, ...held) {
   if (number === JS_TAG) return inward("x", held[0]);
   const types = signature.slice(0, -1),
@@ -206,7 +206,7 @@ export function thrown(number, signature, instance, ...held) {
   return new Exception(EXISTING, anchor, number, types, values);
 }
 
-/** Called by Go: what an instance may know of what JavaScript threw. */
+/** Called by Go: the part of a value thrown by JavaScript that an instance may see. */
 export function caught(value) {
   if (isTrap(value)) return null;
   const fields = exceptionFields(value);

@@ -59,7 +59,7 @@ export function inward(type, value) {
   return value === 0 ? null : functionOf(value);
 }
 
-/** What a reference is when none is given. */
+/** The default value of a reference. */
 export function initial(type) {
   return type === "F" ? null : undefined;
 }

@@ -95,7 +95,7 @@ func (w *writer) function(body *wasmbinary.Reader, t wasmbinary.FuncType) (code,
 	}
 	if w.branching += branches * branches; w.branching > maxBranching {
 		x.r.Fail("compiling would take many minutes, by the square of the blocks and branches of each function; %d are in "+
-			"this one: split what is as long", branches)
+			"this one: split functions of this length", branches)
 	}
 	if x.r.Err != nil {
 		return nil, x.r.Err

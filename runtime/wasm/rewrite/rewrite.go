@@ -1,7 +1,7 @@
-// Package rewrite rewrites a WebAssembly module of the author's into the form that this project runs.
+// Package rewrite rewrites an author's WebAssembly module into the form that this project runs.
 //
-// A host that runs a module as it came can neither stop it at a bearable price, nor store its state, nor set an element of
-// its table. [Rewrite] therefore, in one pass that makes compiling take about a tenth longer,
+// A host cannot stop an unmodified module at a reasonable cost, nor store its state, nor set an element of its table.
+// [Rewrite] therefore, in one pass that makes compiling about a tenth slower,
 //
 //   - counts: at loop heads, function entries and bulk operations, in a counter of the host's, which is called when the
 //     counter runs out;
@@ -27,9 +27,9 @@ const Period = 100_000
 type Module struct {
 	wasmbinary.Declarations
 
-	// Throws says that the module throws or catches exceptions, or that Lower made it: exceptions of its calls go on in it.
+	// Throws is set for a module that throws or catches exceptions, and for one from Lower, which passes exceptions of its calls on.
 	Throws bool
-	// Shares says that functions of other instances can come into its tables, or its own into theirs.
+	// Shares is set if functions of other instances can get into its tables, or its own into theirs.
 	Shares bool
 
 	Refs    []int  // the functions that FnRef returns by position, some of them several times; NoRef for none
@@ -72,8 +72,8 @@ const (
 	HostInterrupt = "interrupt"
 	// HostOverflow is called when the stack ran out, and does not return.
 	HostOverflow = "overflow"
-	// HostAllow (elements i32) -> i32 is asked before a table grows; 0 refuses.
-	// Asked with 0 it hears that the last growth failed.
+	// HostAllow (elements i32) -> i32 is asked before a table grows; 0 refuses. A call with 0
+	// reports that the last growth failed.
 	HostAllow = "allow"
 
 	// Counters is the module of the globals HostFuel and HostStack.

@@ -9,13 +9,12 @@ import (
 )
 
 // This file has the rules for a shared cache: which responses it may store, and for how long (RFC 9111, 3 and 4.2), as
-// far as the platform does: Vary counts for nothing, as in workerd, but that a response with * is
-// refused (js/cache.js).
+// far as the platform does: Vary has no effect, as in workerd, except that js/cache.js refuses a response with *.
 
 var cacheableStatus = []int{200, 203, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501} //nolint:gochecknoglobals // a table
 
-// freshness is how long a response may be stored, or why it may not be. It takes out of the
-// response what may not be shared.
+// freshness returns how long a response may be stored, or the reason why it may not be. It removes
+// the headers that may not be shared.
 func freshness(request http.Header, e *cached, now time.Time) (fresh time.Duration, reason string) {
 	header := headerOf(e.header)
 	control := map[string]string{}

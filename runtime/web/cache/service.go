@@ -22,7 +22,7 @@ import (
 //	PUT    of a head and body of HTTP/1.1, encoded as Content-Encoding says, and never in chunks of its own: 204, or 413
 //	PURGE  a delete: 200, or 404
 //
-// Why a response is not kept is in a header of the answer, which the client does not show.
+// A header of the response, which the client does not show, has the reason why a response is not kept.
 
 const (
 	// ReasonHeader says why the response of a PUT is not kept.

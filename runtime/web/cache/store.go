@@ -35,8 +35,8 @@ const (
 
 // Options says where a Store keeps its entries. The zero value keeps them in memory.
 type Options struct {
-	// Open opens the database of the caches, at their first use. The Store owns it: Close closes
-	// it. Default: none, cached responses end with the process.
+	// Open opens the database of the caches, at their first use; Close closes it. Default: none,
+	// cached responses end with the process.
 	Open func(context.Context) (*sql.DB, error)
 	// Logger gets the errors of a database that cannot be used; responses are then in memory.
 	// Default: discarded.
@@ -170,7 +170,7 @@ func (s *Store) get(ctx context.Context, key entryKey, now time.Time) *cached {
 	if e == nil || !e.absent {
 		return e
 	}
-	// Bodies do not change: if the row is another one by now, that one's is given.
+	// Bodies do not change: if the row was replaced meanwhile, the new body is returned.
 	whole := *e
 	whole.absent = false
 	const read = `SELECT body FROM cache WHERE name = ? AND url = ? AND stored = ?`

@@ -19,8 +19,8 @@ import (
 )
 
 type codec interface {
-	// step takes a piece, or nil, and returns the next output. It is valid until the next step; nil
-	// when there is none without more input.
+	// step takes a piece, or nil, and returns the next output, which is valid until the next step;
+	// nil if it needs more input.
 	step(in []byte, how kind) ([]byte, error)
 	close()
 }
@@ -234,7 +234,7 @@ func (d *decompressor) run(yield func([]byte, error) bool) {
 	}
 }
 
-// openReader opens a decoder. The end of the input before its head is the end of truncated data.
+// openReader opens a decoder. Input that ends within the head is truncated data.
 func openReader(format string, source *bufio.Reader) (r io.Reader, err error) {
 	switch format {
 	case "gzip":
@@ -276,9 +276,9 @@ func (f *fedReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// pull is iter.Pull2 on a goroutine of its own: a coroutine must stay on the thread it was made on
-// when that is locked, and each turn locks its own. A panic of seq comes out of next. stop waits
-// until seq has returned. spent gets the CPU time of seq, before next returns the value.
+// pull is iter.Pull2 on a goroutine of its own: a coroutine must stay on a locked thread that
+// created it, and each turn locks its own thread. next passes a panic of seq on. stop waits until
+// seq has returned. spent gets the CPU time of seq, before next returns the value.
 func pull(seq iter.Seq2[[]byte, error], spent func(time.Duration)) (next func() ([]byte, error, bool), stop func()) {
 	type piece struct {
 		bytes []byte

@@ -163,8 +163,8 @@ func (h *Host) streams(c *engine.Call) *Streams {
 	return &h.loading
 }
 
-// Loaded says that the module is evaluated: streams that it left open are closed, as isolates that
-// start from its image do not have them.
+// Loaded is called after the evaluation of the module. It closes streams that the module left open:
+// isolates that start from its image do not have them.
 func (h *Host) Loaded() { h.loading.Close() }
 
 // Compressor calls do with the writer that OpenCompressor opened, if it still is open. Its output

@@ -21,8 +21,8 @@ var codings = map[string]string{"gzip": "gzip", "deflate": "deflate", "br": "bro
 // IsCoding reports whether a response can be given in a content coding.
 func IsCoding(name string) bool { return codings[name] != "" }
 
-// NewEncoder writes to w, encoded as coding says, one of codings or "" for as it is; Flush sends the bytes written so far. Close does not
-// close w; done is for when all is written or given up.
+// NewEncoder writes to w in a coding, one of codings or "" for none; Flush sends the bytes written so far. Close does not close w. Call
+// done at the end, also after a failure.
 func NewEncoder(w http.ResponseWriter, coding string) (e Compressor, done func()) {
 	p := plain{w, http.NewResponseController(w)}
 	format, ok := codings[coding]

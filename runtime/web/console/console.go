@@ -25,8 +25,8 @@ type Entry struct {
 	Stack string
 	// Called is true for calls of console, false for messages of the runtime.
 	Called bool
-	// Args is the JSON array of its arguments, as far as JSON has them; empty when there are none,
-	// or when it would be over 16 KiB.
+	// Args is the JSON array of its arguments, as far as JSON can express them; empty without
+	// arguments, and for more than 16 KiB.
 	Args string
 }
 

@@ -3,8 +3,8 @@
 //
 // A [Client] serves the isolates of one Worker, a [Session] the fetches of one request. In: the
 // calls of JavaScript, as host functions. Out: responses, whose bodies are kept by the request's
-// [iocontext.Context]. Errors: exceptions for JavaScript that say what happened, and never which
-// addresses this machine has.
+// [iocontext.Context]. Errors: exceptions for JavaScript with the reason, but never with addresses
+// of this machine.
 //
 // A [Gateway] makes the requests of a Worker that runs elsewhere, in workerd, in the same way. In and
 // out: HTTP, as gateway.go describes.
@@ -144,8 +144,8 @@ func (s *Session) Close() {
 	}
 }
 
-// Start begins a fetch whose requests Follow makes, by a hop of the caller's. Its first argument is
-// the token to end it with, as of fetch_start.
+// Start begins a fetch whose requests Follow makes, with the caller's hop. The first argument of
+// the call is the token that ends it, as for fetch_start.
 func (s *Session) Start(c *engine.Call, url string, header []string, redirect string) *Outbound {
 	f := &Outbound{method: http.MethodGet, url: url, header: header, redirect: redirect}
 	s.start(f, c)
@@ -191,8 +191,8 @@ func (s *Session) Response(f *Outbound, resp *http.Response, redirected bool) ([
 	return f.responseValues(resp, redirected, handle), nil
 }
 
-// Funcs returns the host functions of fetch. session returns that of the request on whose behalf a
-// call is made; an error means that none is served.
+// Funcs returns the host functions of fetch. session returns the session of the request that a call
+// belongs to; an error means that no request is being served.
 func Funcs(session func(*engine.Call) (*Session, error)) map[string]engine.Func {
 	return map[string]engine.Func{
 		// fetch_start(token, method, url, headers, redirect, text or bytes or null, handle or -1,

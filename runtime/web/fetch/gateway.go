@@ -56,11 +56,10 @@ var ErrConnect = engine.TypeError(
 type GatewayOptions struct {
 	Options
 
-	// Of returns the request of the Worker that has an id: the context that ends with it, its waitUntil included, and the values
-	// of which tell how the site came to it; and what counts an outbound request, and may refuse it. ok is false for one that is
-	// over, and for an id that was never given. It is asked for the id "", too, which stands for all requests that name none.
-	// These never reach the site itself, since nothing tells how often it fetched itself. Default: every request is allowed, as
-	// if it named none.
+	// Of returns the request of the Worker with an id: a context that ends with it and its waitUntil, and whose values have the
+	// chain of the site's requests to itself; and a function that counts an outbound request, and may refuse it. ok is false for
+	// a request that is over, and for an id that never existed. The id "" stands for all requests without an id. These never
+	// reach the site itself, since the depth of that chain is unknown. Default: every request is allowed, as one without an id.
 	Of func(id string) (ctx context.Context, count func() error, ok bool)
 }
 

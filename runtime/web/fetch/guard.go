@@ -13,9 +13,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/weburl"
 )
 
-// This file keeps a Worker's fetch away from the machine and the network it runs in. What counts is
-// the address that a connection is made to, looked at after the name was resolved and immediately
-// before the packet: no spelling of a host and no change of a DNS answer comes between.
+// This file keeps a Worker's fetch away from the machine and the network it runs in. It checks the
+// address of a connection, after the name was resolved and immediately before the first packet: no
+// spelling of a host and no change of a DNS record gets around it.
 
 // denied are the addresses that a Worker never reaches: the IANA special-purpose registries, and
 // the ranges that embed an IPv4 address.
@@ -72,14 +72,14 @@ var badPorts = map[string]bool{
 	"6679": true, "6697": true, "10080": true,
 }
 
-// refusal says that a Worker may not reach an address.
+// refusal is the error of an address that a Worker may not reach.
 type refusal struct{ host, reason string }
 
 func (r *refusal) Error() string {
 	return fmt.Sprintf("fetch to %q is refused: %s; --allow-fetch %s would allow it", r.host, r.reason, r.host)
 }
 
-// checkAddress returns why a Worker may not reach an address; "" if it may.
+// checkAddress returns the reason why a Worker may not reach an address; "" if it may.
 func checkAddress(ip netip.Addr) string {
 	if !ip.IsValid() {
 		return "it has no address"
@@ -133,7 +133,7 @@ func canonicalHost(host string) string {
 	return strings.ToLower(host)
 }
 
-// isAllowed reports whether the user has opened a host, and whether with this very port.
+// isAllowed reports whether the user has allowed a host, and whether with exactly this port.
 func (g *guard) isAllowed(host, port string) (allowed, named bool) {
 	host = canonicalHost(host)
 	named = g.allowed[host+":"+port]
@@ -153,7 +153,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	if allowed {
 		return dialer.DialContext(ctx, network, address)
 	}
-	// RFC 6761, 6.3: such a name means this machine, whatever DNS says of it.
+	// RFC 6761, 6.3: such a name means this machine, whatever DNS returns for it.
 	if name := strings.ToLower(strings.TrimSuffix(host, ".")); name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return nil, &refusal{host: address, reason: "its address belongs to this machine"}
 	}

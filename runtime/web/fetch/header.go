@@ -59,8 +59,8 @@ func RequestHeader(list []string) http.Header {
 	return header
 }
 
-// flatten is a header as JavaScript takes it: names in lower case and values in turn, without those
-// of one name.
+// flatten returns a header in JavaScript's form, lower-case names and values alternating, without
+// the header named without.
 func flatten(header http.Header, without string) []string {
 	const more = 8 // headers that HeaderList adds
 	list := make([]string, 0, 2*len(header)+more)
@@ -76,7 +76,7 @@ func flatten(header http.Header, without string) []string {
 	return list
 }
 
-// wireText is a header's value as text: UTF-8 when it is, else each byte a character.
+// wireText returns a header's value as text: decoded if it is UTF-8, else each byte as a character.
 func wireText(s string) string {
 	if utf8.ValidString(s) {
 		return s

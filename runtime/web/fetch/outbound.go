@@ -87,8 +87,8 @@ func (f *Outbound) verify(iso *engine.Isolate, content io.Reader) (io.Reader, er
 
 func closeQuietly(c io.Closer) { _ = c.Close() }
 
-// Error returns the exception of a fetch without a response, which says what happened: an Error, as
-// in production, where the standard has a TypeError.
+// Error returns the exception of a fetch without a response, with the reason: an Error, as in
+// production, where the standard has a TypeError.
 func (f *Outbound) Error(err error) error {
 	if cause := context.Cause(f.ctx); cause != nil && errors.Is(err, context.Canceled) {
 		err = cause
@@ -167,9 +167,9 @@ func BodyAllowed(method string, status int) bool {
 	return method != http.MethodHead
 }
 
-// checkIntegrity reports whether content matches an integrity (Subresource Integrity, 3.3.5):
-// of the digests of the strongest algorithm one must fit. An integrity without a digest that is
-// understood is none.
+// checkIntegrity reports whether content matches an integrity (Subresource Integrity, 3.3.5): one
+// of the digests of the strongest algorithm must match. An integrity without a known digest has no
+// effect.
 func checkIntegrity(integrity string, content []byte) bool {
 	strongest, want := 0, [][]byte{}
 	for item := range strings.FieldsSeq(integrity) {

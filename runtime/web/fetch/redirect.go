@@ -59,7 +59,7 @@ func (s *Session) Follow(f *Outbound, hop func(*Outbound) (*http.Response, error
 	}
 }
 
-// escaped is the text of a Location: of bytes that are no UTF-8, each that is beyond ASCII is a "%FF".
+// escaped returns the text of a Location: if its bytes are not UTF-8, each byte beyond ASCII becomes an escape such as "%FF".
 func escaped(location string) string {
 	if utf8.ValidString(location) {
 		return location

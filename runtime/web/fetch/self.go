@@ -14,10 +14,10 @@ import (
 
 // The platform's own figures are not shown.
 const (
-	// maxDepth is how often a site may fetch itself one within the other; 16 is that of Workers.
+	// maxDepth is the most requests of a site to itself that may be nested; 16 is the limit of Workers.
 	maxDepth = 16
-	// maxSelf is how often it may within one client's request. The depth alone would let each
-	// request make as many as it may, and each of those again.
+	// maxSelf is the most requests of a site to itself within one client's request. With maxDepth
+	// alone, each nested request could make as many again.
 	maxSelf = 1000
 )
 

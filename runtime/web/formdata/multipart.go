@@ -200,9 +200,9 @@ func cutQuoted(s string) (text, rest string, ok bool) {
 	}
 }
 
-// disposition reads form-data; name="…"; filename="…". Names are quoted the way browsers quote
-// them: %22, %0D and %0A. A backslash is one, but before a quote that ends nothing: old tools write
-// \" for a quote, and production reads it so.
+// disposition reads form-data; name="…"; filename="…". Names are quoted as by browsers: %22, %0D
+// and %0A. A backslash is an ordinary character, except before a quote that does not end the name:
+// old tools write \" for a quote, which production accepts.
 func (p *part) disposition(value string) error {
 	kind, rest, _ := strings.Cut(value, ";")
 	if !strings.EqualFold(strings.TrimSpace(kind), "form-data") {

@@ -15,9 +15,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/textcodec"
 )
 
-// documentCoding is the encoding of a document that is not UTF-8. The rewriter sees it as UTF-8,
-// decoded as by TextDecoder, and its output is encoded again; characters that the encoding does not
-// have become numeric references.
+// documentCoding is the encoding of a document that is not UTF-8. The rewriter gets it as UTF-8,
+// decoded as by TextDecoder, and its output is encoded again; characters that the encoding lacks
+// become numeric references.
 type documentCoding struct {
 	name    string
 	rest    []byte // of the document: the beginning of a character

@@ -39,9 +39,9 @@ func (r *rewriter) editStart(e edit, tag *htmlToken, holds bool) {
 	}
 }
 
-// serializeTag writes a start tag anew. attributes are names, values and indexes into the tag's own
-// in turn; those that were not touched stay as they were, and of those with a new value, whose
-// index i is -2-i, the name does.
+// serializeTag writes a start tag anew. attributes repeats name, value and index into the tag's own
+// attributes. An unchanged attribute keeps its text; one with a new value, whose index i is given
+// as -2-i, keeps its name.
 func serializeTag(tag *htmlToken, name string, attributes []any, changed bool) []byte {
 	var b bytes.Buffer
 	b.WriteByte('<')

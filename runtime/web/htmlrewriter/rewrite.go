@@ -7,9 +7,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file rewrites HTML as it comes: it keeps a stack of the elements that are open, stops at
-// each token that has a handler, and passes on all else as it was written. An end tag closes the
-// elements within its own; nothing else does, since a stream cannot be read twice.
+// This file rewrites HTML as it comes: it keeps a stack of the open elements, stops at each token
+// that has a handler, and passes all other text on unchanged. Only an end tag closes the elements
+// within its own, since a stream cannot be read twice.
 
 // The events of a step, as in js/htmlrewriter.js.
 const (

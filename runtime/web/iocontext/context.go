@@ -1,12 +1,12 @@
 // Package iocontext holds the open operations of one request of a Worker: bodies that Go reads for
 // JavaScript, and other values that JavaScript knows by number.
 //
-// In: a [Body] or any value, for a handle that JavaScript gives back with a later call. Out: the
-// value of a handle, to the request that it belongs to and to no other. Errors: the platform's own
-// texts for I/O outside of a request, for I/O of another request, and for a request that is over.
+// In: a [Body] or any value, for a handle that JavaScript passes in later calls. Out: the value of
+// a handle, only to the request that it belongs to. Errors: the platform's own texts for I/O
+// outside of a request, for I/O of another request, and for a request that is over.
 //
-// A Context is safe for concurrent use. The package never decides when a request is over:
-// [Context.Close] says so.
+// A Context is safe for concurrent use. The package never decides when a request is over: its user
+// calls [Context.Close].
 package iocontext
 
 import (
@@ -38,8 +38,8 @@ type Context struct {
 	// Isolate and Scope are those that the request is served in, set before its first turn.
 	Isolate *engine.Isolate
 	Scope   *engine.Scope
-	// Connections counts the open connections that may give the Worker something to do at any time,
-	// so that a request with one is never idle.
+	// Connections counts the open connections, whose messages may arrive at any time, so that a
+	// request with one is never idle.
 	Connections atomic.Int32
 
 	mu      sync.Mutex
@@ -50,8 +50,8 @@ type Context struct {
 // Request is the Value of a scope that belongs to a request.
 type Request interface{ IO() *Context }
 
-// Current returns the context of the request on whose behalf a host function was called. An error
-// means that no request is being served: the module is being evaluated.
+// Current returns the context of the request that called a host function. An error means that no
+// request is being served: the module is being evaluated.
 func Current(c *engine.Call) (*Context, error) {
 	r, ok := c.Scope().Value.(Request)
 	if !ok {
@@ -60,8 +60,8 @@ func Current(c *engine.Call) (*Context, error) {
 	return r.IO(), nil
 }
 
-// Keep makes a value known to JavaScript and returns its handle. A value that is an io.Closer is
-// closed with the request.
+// Keep stores a value for JavaScript and returns its handle. A value that is an io.Closer is closed
+// with the request.
 func (x *Context) Keep(value any) (int64, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -90,7 +90,7 @@ func (x *Context) Drop(handle int64) {
 	delete(x.handles, handle)
 }
 
-// KeepBody makes a body known to JavaScript and returns its handle.
+// KeepBody stores a body for JavaScript and returns its handle.
 func (x *Context) KeepBody(b *Body) (int64, error) {
 	handle, err := x.Keep(b)
 	if err != nil {

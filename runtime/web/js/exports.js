@@ -1,6 +1,6 @@
 // The exports of a Worker's entry module.
 
-// Exports that Workers may also have, and no manifest can ask for.
+// Other exports of Workers, which no manifest can configure.
 const UNCALLED = ["scheduled", "queue", "email", "tail", "trace", "alarm"];
 
 /** The handlers that nothing calls, as "scheduled and queue"; "" for none. */
@@ -51,14 +51,14 @@ export function workerOf(namespace, WorkerEntrypoint) {
   return worker;
 }
 
-/** What is to return a Response, in words. */
+/** The words for the function that must return a Response. */
 export function subjectOf(worker) {
   return typeof worker === "function"
     ? `the method fetch of the default export's class ${worker.name}`
     : "the fetch handler of the default export";
 }
 
-/** What is wrong with a value that is no Response. */
+/** The fault of a value that is not a Response. */
 export function noResponse(subject, value) {
   return `${subject} returned ${kind(value)}, not a Response`;
 }

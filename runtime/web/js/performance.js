@@ -69,7 +69,7 @@ class PerformanceMeasure extends PerformanceEntry {
   }
 }
 
-// No entry is one: the platform has the class alone, too.
+// No entry has this class; as on the platform, it only exists.
 class PerformanceResourceTiming extends PerformanceEntry {}
 
 for (const name of [

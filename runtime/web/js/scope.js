@@ -1,5 +1,5 @@
-// The global object as a target of events, and the small objects on it: what
-// https://html.spec.whatwg.org/#workerglobalscope says of Workers that serve.
+// The global object as a target of events, and the small objects on it, by
+// https://html.spec.whatwg.org/#workerglobalscope as far as it fits Workers.
 import { host } from "../webidl/js/host.js";
 import { isSignal, onAbort } from "../events/js/abort.js";
 import { EventTarget, fire, heard } from "../events/js/event.js";
@@ -21,8 +21,7 @@ class ServiceWorkerGlobalScope extends WorkerGlobalScope {
   }
 }
 
-// https://html.spec.whatwg.org/#report-an-exception True is that somebody has
-// dealt with it.
+// https://html.spec.whatwg.org/#report-an-exception It returns true if a listener has handled it.
 function announce(error) {
   if (!heard(globalThis, "error")) return false;
   const { name, message, stack } =
@@ -123,7 +122,7 @@ class Navigator {
   }
 }
 
-let flags = null; // of the platform, made when somebody looks
+let flags = null; // of the platform, made at the first read
 
 class Cloudflare {
   get compatibilityFlags() {

@@ -166,7 +166,7 @@ function answer(id, response) {
   );
 }
 
-// Cancels the response's body when the client goes, or has gone: the source may wait for long before its next piece.
+// Cancels the response's body when the client goes, or has gone: its source might not produce a piece for a long time.
 function watch(id, cancel) {
   const state = requests.get(id);
   if (hasGone(state.request)) cancel(clientGone());
@@ -217,7 +217,7 @@ function close(id) {
   if (state !== undefined && --state.open === 0) forget(id);
 }
 
-/** Drops what is left of a request. */
+/** Drops the remaining state of a request. */
 export function forget(id) {
   const state = requests.get(id);
   if (state === undefined) return;
@@ -228,7 +228,7 @@ export function forget(id) {
   forgetTimers(host.finished(id));
 }
 
-/** Tells a request that its client has gone. */
+/** Aborts the signal of a request whose client has gone. */
 export function cancel(id) {
   const state = requests.get(id);
   if (state === undefined) return;
@@ -236,7 +236,7 @@ export function cancel(id) {
   state.cancel?.(clientGone());
 }
 
-/** Where the code is now that it is ended. */
+/** The position of the code that is being ended. */
 export function backtrace() {
   return lastTrace(64);
 } // the author's own frame may lie below many of ours

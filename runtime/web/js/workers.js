@@ -1,6 +1,6 @@
-// The classes of the module cloudflare:workers. A library may import or extend
-// any of them in code that this platform never runs; so all have their names,
-// and those that only a product it does not have would make cannot be made.
+// The classes of the module cloudflare:workers. A library may import or extend any of them in code
+// that this platform never runs, so that all exist; those of products that the platform lacks
+// cannot be constructed.
 
 export class WorkerEntrypoint {
   constructor(ctx, env) {

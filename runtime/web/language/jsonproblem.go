@@ -90,7 +90,7 @@ func (p *jsonReader) failUnexpected() {
 	}
 }
 
-// firstUnits and lastUnits are as much of a text as is shown of it.
+// firstUnits and lastUnits return the part of a text that a message shows.
 func firstUnits(text string) string {
 	n := 0
 	for i, r := range text {
@@ -178,7 +178,8 @@ func (p *jsonReader) object() {
 	}
 }
 
-// more reports whether another member follows after a comma; otherwise the end does, or a problem.
+// more reports whether a comma and another member follow; otherwise the end of the value follows, or a
+// problem.
 func (p *jsonReader) more(end byte, expected string) bool {
 	switch p.space(); p.peek() {
 	case ',':

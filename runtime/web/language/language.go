@@ -99,7 +99,7 @@ type position struct {
 	line, column int
 }
 
-// subject holds the expressions that an error at a position may be about.
+// subject holds the candidate expressions for an error at a position.
 type subject struct {
 	called       []string
 	iterated     string
@@ -107,7 +107,7 @@ type subject struct {
 	destructured []string // nil where no pattern is
 }
 
-// maxSubjects is how many are cached: a loop that goes wrong goes wrong in the same place.
+// maxSubjects is the size of the cache: a loop that fails repeatedly fails in the same place.
 const maxSubjects = 256
 
 type subjectCache struct {

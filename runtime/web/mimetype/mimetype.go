@@ -14,8 +14,8 @@ type Type struct {
 
 const httpSpace = "\t\n\r "
 
-// Parse parses a MIME type as browsers do: malformed parameters are skipped, and of a name given
-// twice the first counts.
+// Parse parses a MIME type as browsers do: it skips malformed parameters, and takes the first of
+// two with the same name.
 func Parse(s string) (m Type, ok bool) {
 	kind, rest, ok := strings.Cut(strings.Trim(s, httpSpace), "/")
 	if !ok || !IsToken(kind) {

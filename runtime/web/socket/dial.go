@@ -39,8 +39,8 @@ func (d *dialer) run(f *fetch.Outbound) (any, error) {
 	return append(value, -1), err
 }
 
-// hop makes one handshake. A response that is none comes as it is: the package would keep the first
-// 1,024 bytes of its body alone.
+// hop makes one handshake. It returns any other response whole: the package would keep only the
+// first 1,024 bytes of its body.
 func (d *dialer) hop(f *fetch.Outbound) (*http.Response, error) {
 	header := fetch.RequestHeader(f.Header())
 	maps.DeleteFunc(header, func(name string, _ []string) bool { return strings.HasPrefix(name, "Sec-Websocket-") })

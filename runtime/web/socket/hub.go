@@ -4,7 +4,7 @@
 // A [Hub] holds the connections of the isolates of one Worker, within one reservation of memory.
 // In: the calls of JavaScript, as host functions, and a response that is a WebSocket
 // ([Hub.Upgrade]). Out: messages and ends, as calls of the isolate's entry point "socket". Errors:
-// exceptions for a handshake that failed; a connection that ends tells JavaScript so.
+// exceptions for a handshake that failed; an event for a connection that ended.
 //
 // A Hub is safe for concurrent use. The package never listens, and reads nothing of a connection
 // before the Worker accepts it.
@@ -67,8 +67,7 @@ func (h *Hub) all() []*Socket {
 	return slices.Collect(maps.Keys(h.open))
 }
 
-// shed cuts peers off, those first whose connection holds most, until there is memory for the
-// messages of all that are left.
+// shed disconnects peers, first those whose connection holds most memory, until the rest fits.
 func (h *Hub) shed() {
 	for !h.messages.Fits() {
 		var largest *Socket
@@ -115,8 +114,8 @@ func (h *Hub) End(io *iocontext.Context, code websocket.StatusCode, reason strin
 	}
 }
 
-// Funcs returns the host functions of WebSockets. session returns that of the request on whose
-// behalf a call is made; an error means that none is served.
+// Funcs returns the host functions of WebSockets. session returns the session of the request that a
+// call belongs to; an error means that no request is being served.
 func (h *Hub) Funcs(client *fetch.Client, session func(*engine.Call) (*fetch.Session, error)) map[string]engine.Func {
 	return map[string]engine.Func{
 		// socket_dial(token or null, url, headers, protocols, redirect) -> a promise of what
@@ -179,8 +178,8 @@ func (h *Hub) Funcs(client *fetch.Client, session func(*engine.Call) (*fetch.Ses
 	}
 }
 
-// withSocket calls f with the connection of the handle that is the first argument; one that has
-// ended takes nothing, and 0 is returned for it.
+// withSocket calls f with the connection of the handle in the first argument; for a connection that
+// has ended it returns 0.
 func withSocket(f func(c *engine.Call, s *Socket) int) engine.Func {
 	return func(c *engine.Call) (any, error) {
 		x, err := iocontext.Current(c)

@@ -28,15 +28,14 @@ const (
 	maxMessage = 32 << 20
 	// maxUnsent is the most bytes that wait to be sent; a peer that reads more slowly is cut off.
 	maxUnsent = 64 << 20
-	// maxAhead is how many bytes may wait for a peer when more is read for it from a connection
-	// that the Worker passed on.
+	// maxAhead is the most bytes that may wait for a peer before reading stops on the connection
+	// that the Worker joined to it.
 	maxAhead = 1 << 20
 	// frameCost is the approximate memory of a message beside its bytes.
 	frameCost = 64
 	// socketWrite is how long the sending of one message may take.
 	socketWrite = 30 * time.Second
-	// socketPing is how often a peer is asked whether it is there, and how long it may take to say
-	// so.
+	// socketPing is the interval of pings, and the time that a peer has for its pong.
 	socketPing = 30 * time.Second
 )
 
@@ -103,7 +102,7 @@ func (s *Socket) forget() {
 }
 
 var (
-	errSlowPeer     = errors.New("the peer does not read what is sent to it")
+	errSlowPeer     = errors.New("the peer does not read its messages")
 	errTooMuch      = errors.New("too much has arrived of messages that are not whole")
 	errWorkerFailed = errors.New("the Worker's listener threw")
 )
@@ -180,10 +179,10 @@ func (s *Socket) next() (f frame, ok bool) {
 	return f, true
 }
 
-// accept has messages read.
+// accept starts the reading of messages.
 func (s *Socket) accept() { s.readyOnce.Do(func() { close(s.ready) }) }
 
-// join has messages read, for another connection.
+// join starts the reading of messages for another connection.
 func (s *Socket) join(to *Socket) {
 	s.mu.Lock()
 	s.to = to
@@ -191,7 +190,7 @@ func (s *Socket) join(to *Socket) {
 	s.accept()
 }
 
-// waitForPeer waits until the peer that messages are passed on to has read most of them.
+// waitForPeer waits until the joined peer has read most of its messages.
 func (s *Socket) waitForPeer() {
 	s.mu.Lock()
 	to := s.to
@@ -226,7 +225,7 @@ func (s *Socket) Close() error {
 	return nil
 }
 
-// run carries messages both ways until the connection ends, and tells JavaScript of each.
+// run carries messages both ways until the connection ends, and delivers each to JavaScript.
 func (s *Socket) run(conn *websocket.Conn) {
 	conn.SetReadLimit(maxMessage)
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.CloseNow() })
@@ -386,7 +385,7 @@ func (s *Socket) ping(ctx context.Context, conn *websocket.Conn) {
 	}
 }
 
-// deliverEnd tells JavaScript of the end of the connection, the last event of all.
+// deliverEnd delivers the end of the connection to JavaScript, its last event.
 func (s *Socket) deliverEnd(last frame) {
 	s.io.Connections.Add(-1)
 	s.mu.Lock()
@@ -400,7 +399,7 @@ func (s *Socket) deliverEnd(last frame) {
 	s.cancel(nil)
 }
 
-// Respond makes the client's connection for a response to r; Upgrade answers with it.
+// Respond creates the client's connection for a response to r; Upgrade responds with it.
 func (h *Hub) Respond(io *iocontext.Context, r *http.Request) (*Socket, error) {
 	if !fetch.IsUpgrade(r) {
 		return nil, engine.TypeError(

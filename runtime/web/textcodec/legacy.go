@@ -86,9 +86,8 @@ func decodeLegacy(name string, b []byte, stream, carried bool) (text string, res
 	return text, nil, strings.ContainsRune(text, utf8.RuneError), nil
 }
 
-// decodeSingle decodes an encoding of one byte a character. The bytes 0x80 to 0x9f that a table has
-// nothing for are the controls of the same number in all tables of the standard, which
-// golang.org/x/text leaves out.
+// decodeSingle decodes an encoding of one byte a character. Bytes from 0x80 to 0x9f that a table of
+// golang.org/x/text lacks are the controls of the same number, as in all tables of the standard.
 func decodeSingle(table *charmap.Charmap, b []byte) string {
 	var runes [256]rune
 	for c := range runes {
@@ -124,7 +123,7 @@ const (
 	jisEscaped = 0x80
 )
 
-// decodeISO2022JP decodes b from a state on; left is its incomplete end, which belongs to the next piece. That piece goes on from the
+// decodeISO2022JP decodes b from a state on; left is its incomplete end, which belongs to the next piece. That piece starts with the
 // returned state.
 func decodeISO2022JP(state byte, b []byte, last bool, o *output) (left []byte, next byte) {
 	table := tableEUCJP()

@@ -3,8 +3,8 @@
 //
 // In: bytes and the label of an encoding, or text. Out: text, or bytes. Errors: exceptions of
 // JavaScript for unknown labels, for malformed text that is asked to be fatal, and for text that is
-// no base64. All of it is safe for concurrent use. The package keeps no state: what belongs to the
-// next piece of a stream is given to the caller.
+// no base64. All of it is safe for concurrent use. The package keeps no state: the caller gets the
+// bytes that belong to the next piece of a stream.
 package textcodec
 
 import (

@@ -100,8 +100,8 @@ func (t *tokeniser) next() error {
 	return nil
 }
 
-// expressionEnd is the index after the closing bracket of the expression that begins at start, or
-// why there is none.
+// expressionEnd returns the index after the closing bracket of the expression that begins at start,
+// or the reason why it has none.
 func (t *tokeniser) expressionEnd(start int) (end int, why string) {
 	depth := 1
 	for at := start; at < len(t.text); at++ {

@@ -15,7 +15,7 @@ var errCipher = domError("OperationError", "the data cannot be decrypted: anothe
 // encryption adds, and returns the size of the result.
 func cipherInPlace(decrypt bool, k *cryptoKey, p params, buf []byte, size int) (int, error) {
 	if size < 0 || size > len(buf) {
-		return 0, errors.New("the buffer is smaller than what is in it")
+		return 0, errors.New("the buffer is smaller than its content")
 	}
 	block, err := aes.NewCipher(k.data)
 	if err != nil {

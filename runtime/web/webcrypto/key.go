@@ -12,8 +12,8 @@ import (
 )
 
 // cryptoKey is a key of JavaScript. JavaScript keeps it, as the array [algorithm, type, hash,
-// curve, data], and gives it back with each call: so it ends with its isolate and survives the
-// isolate's image, and a handle would do neither.
+// curve, data], and passes it with each call: unlike a handle, it ends with its isolate and
+// survives in the isolate's image.
 type cryptoKey struct {
 	alg  string // "RSA-PSS"
 	kind string // "secret", "public" or "private"
@@ -125,8 +125,8 @@ type material struct {
 	extractable bool
 }
 
-// parse reads a key of a pair; one in a JSON Web Key is read by webKey. A format that not every
-// pair has, such as raw, is an *engine.Error, and the kind is public.
+// parse reads a key of a pair; webKey reads those in a JSON Web Key. A format that not every pair
+// has, such as raw, is an *engine.Error, and the kind is public.
 func (m *material) parse(webKey func(*material) (any, error)) (kind string, key any, err error) {
 	kind = kindPublic
 	switch m.format {
@@ -162,8 +162,7 @@ func parsePrivate(der []byte) (any, error) {
 	return nil, err
 }
 
-// checkWebKey checks the members that keys of all types have: kty must be so, and use, where there
-// is one.
+// checkWebKey checks the members that keys of all types have: kty, and use, if it is present.
 func (m *material) checkWebKey(kty, use string) error {
 	k := m.jwk
 	switch {

@@ -13,9 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// maxGeneratedRSA is the longest RSA key that is generated, in bits: a longer one takes many
-// seconds, in which nothing can stop the isolate. maxRSA is the longest that is used; it is the
-// platform's.
+// maxGeneratedRSA is the longest RSA key to generate, in bits: a longer one takes many seconds, in
+// which the isolate cannot be stopped. maxRSA is the longest key to use, as on the platform.
 const (
 	maxGeneratedRSA = 4096
 	maxRSA          = 16384
@@ -258,8 +257,8 @@ func transformOAEP(decrypt bool, k *cryptoKey, p params, data []byte) ([]byte, e
 }
 
 // encodeUnsalted is EMSA-PSS-ENCODE for a modulus of so many bits, of RSASSA-PSS without a salt
-// (RFC 8017, 8.1 and 9.1), which crypto/rsa cannot be asked for: there, a salt of no bytes means
-// one of any length. With no salt the encoded message is the same each time.
+// (RFC 8017, 8.1 and 9.1), which crypto/rsa does not offer: there, a salt of 0 bytes means one of
+// any length. Without a salt the encoded message is the same each time.
 func encodeUnsalted(hash string, digest []byte, modulusBits int) ([]byte, error) {
 	h, err := hashOf(hash)
 	if err != nil {

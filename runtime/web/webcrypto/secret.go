@@ -168,11 +168,11 @@ func verifyHMAC(k *cryptoKey, p params, signature, data []byte) (bool, error) {
 	return err == nil && hmac.Equal(mac, signature), err
 }
 
-// maxDerivation is the most iterations times blocks of one derivation: nothing can stop it once it
-// runs, for some seconds.
+// maxDerivation is the most iterations times blocks of one derivation, some seconds: a running one
+// cannot be stopped.
 const maxDerivation = 20_000_000
 
-// maxDerived is the most bytes that are derived: an isolate could not hold many more.
+// maxDerived is the most bytes of a result: an isolate could not hold many more.
 const maxDerived = 64 << 20
 
 // derivation checks the length in bits and the hash of a derivation, its first parameter.

@@ -1,8 +1,8 @@
 // Package webcrypto is crypto: random values, crypto.subtle, and the platform's digest streams.
 //
-// In: the calls of JavaScript, as host functions; keys come back with each call, since JavaScript
-// keeps them. Out: bytes and keys. Errors: the DOMExceptions that the Web Cryptography API names.
-// The host functions are safe for concurrent use. All cryptography is Go's standard library's; the
+// In: the calls of JavaScript, as host functions; each call passes its keys, since JavaScript keeps
+// them. Out: bytes and keys. Errors: the DOMExceptions that the Web Cryptography API names. The
+// host functions are safe for concurrent use. All cryptography is Go's standard library's; the
 // package keeps no key but parsed copies of recent ones.
 package webcrypto
 

@@ -29,9 +29,9 @@ export default { fetch(request) {
 	return b.String()
 }
 
-// Cheaper fails the test unless one work takes less CPU time than another, so many times less at least. JavaScript cannot
-// measure it, since its clock stands still. Each is taken in turn with the other, and the best of several counts, as other
-// work of the machine may hit any one.
+// Cheaper fails the test unless one work takes less CPU time than another, by a factor at least. JavaScript cannot measure
+// it, since its clock stands still. The two alternate, and the best of several runs counts, as other work of the machine
+// may slow any of them.
 func (w *Worker) Cheaper(work, than string, times float64) {
 	w.t.Helper()
 	const least, most = 5, 25

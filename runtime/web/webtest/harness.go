@@ -39,8 +39,8 @@ entryPoints = {
   backtrace, blank, cancel, dispatch, finalize, forget, handled, letGo, letGoAll, rejected, socket,
 };`
 
-// bundle makes the prelude of the sources as they are, so that no test runs yesterday's. Tests run in
-// a folder below or beside that of package web.
+// bundle builds the prelude from the current sources, so that no test runs an old one. Tests run in a
+// folder below or beside that of package web.
 func bundle() (string, error) {
 	dir, err := os.Getwd()
 	for ; err == nil; dir = filepath.Dir(dir) {
@@ -291,7 +291,7 @@ func ReadSnippets(t testing.TB, path string) (list []Snippet) {
 	return list
 }
 
-// Fits reports whether the result of a snippet matches the expected one.
+// Fits reports whether the result of a snippet matches the expected result.
 func Fits(got, want string) bool {
 	if expression, ok := strings.CutPrefix(want, "/"); ok {
 		return regexp.MustCompile(strings.TrimSuffix(expression, "/")).MatchString(got)
@@ -344,7 +344,7 @@ func sameJSON(a, b string) bool {
 	return string(p) == string(q)
 }
 
-// Eventually polls until ok, for a time that a pass does not need.
+// Eventually polls until ok returns true, far longer than a passing test needs.
 func Eventually(t *testing.T, ok func() bool) bool {
 	t.Helper()
 	deadline := time.After(20 * time.Second)

@@ -22,10 +22,10 @@ const (
 	hexPrefix = "x"
 )
 
-// asciiHost makes a domain ASCII (URL standard, 3.3 and 3.5) before the package reads it; noHost
-// says that it is none. The package follows UTS #46 of before 2023, with rules for ASCII that the
-// standard does not apply, and takes a last label of many digits and a letter for a number: so it
-// gets the domain in hexadecimal, which Parser decodes.
+// asciiHost makes a domain ASCII (URL standard, 3.3 and 3.5) before the package whatwg-url reads
+// it; noHost stands for an invalid one. whatwg-url follows UTS #46 of before 2023, with rules for
+// ASCII that the standard does not apply, and takes a last label of many digits and a letter for a
+// number: so it gets the domain in hexadecimal, which Parser decodes.
 func asciiHost(u *whatwg.Url, host string) string {
 	if host == "" || host[0] == '[' || !u.IsSpecialScheme() {
 		return host
@@ -94,8 +94,8 @@ func hasEmptyPunycode(domain string) bool {
 	return strings.Contains("."+mapped.String()+".", "."+punycode+".")
 }
 
-// mapRevised maps what revision 33 of UTS #46 (Unicode 15.1 and 16) maps otherwise than the tables of
-// Unicode 15, as far as they know the character; -1 drops it.
+// mapRevised maps the characters for which revision 33 of UTS #46 (Unicode 15.1 and 16) differs from
+// the tables of Unicode 15, as far as they have the character; -1 drops it.
 func mapRevised(r rune) rune {
 	switch {
 	case r < 'Ӏ':

@@ -7,12 +7,12 @@ import (
 	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
-// urlMembers is a URL as JavaScript sees it: the members of URL.
+// urlMembers has the members of JavaScript's URL.
 type urlMembers struct {
 	href, protocol, username, password, host, hostname, port, pathname, search, hash, origin string
 }
 
-// tail is where the query and the fragment begin in the href, or would.
+// tail is the position in the href where the query and the fragment begin, or would begin.
 func (u *urlMembers) tail() int {
 	if at := strings.IndexAny(u.href, "?#"); at >= 0 {
 		return at
@@ -54,12 +54,11 @@ const (
 	shortMark, mediumMark, longMark = 1, 2, 4
 )
 
-// pack is the one string that JavaScript keeps of a URL: where each of its members begins and ends,
-// then its href, then the members that it does not have. js/url.js cuts a member out when
-// it is read.
+// pack returns the string that JavaScript keeps for a URL: the positions of its members, its href,
+// and the members that are no part of the href. js/url.js cuts a member out when it is read.
 //
-// The first byte is how many bytes a position has, of 7 bits each: the string stays ASCII, of which
-// the engine keeps a byte for each character.
+// The first byte is the number of bytes of a position, of 7 bits each: so the string stays ASCII,
+// and the engine stores one byte for each character.
 func (u *urlMembers) pack() string { return string(u.appendPacked(nil)) }
 
 func (u *urlMembers) appendPacked(out []byte) []byte {
@@ -89,7 +88,7 @@ type urlPacker struct {
 	marked int
 }
 
-// mark adds a member that is likely to stand at a place of the href.
+// mark adds a member, with the place of the href where it is likely to be.
 func (p *urlPacker) mark(member string, at int) {
 	switch {
 	case member == "":

@@ -9,14 +9,13 @@ import (
 	"unsafe"
 )
 
-// This file reads the URLs that are most frequent: of a scheme with hosts, absolute or relative to
-// one. For these the steps of the URL standard (4.4) come down to a cut into parts and a look at
-// each byte; a host, a port or credentials in another spelling go to the package that knows every
-// case, as does any other URL. A fuzzer holds the two to the same result. The package takes time in
-// the square of a path's segments.
+// This file reads the most frequent URLs: of a scheme with hosts, absolute or relative to one. For
+// these, the steps of the URL standard (4.4) amount to splitting the URL and checking each byte. A
+// host, a port or credentials in another spelling go to the package whatwg-url, as does any other
+// URL; its time grows with the square of a path's segments. A fuzzer compares the results of both.
 
-// specialPort is the default port of a scheme whose URLs have a host. Those of files are left out: they
-// know drive letters.
+// specialPort is the default port of a scheme whose URLs have a host. The scheme file is missing: its
+// URLs have drive letters.
 func specialPort(scheme string) (port string, special bool) {
 	switch scheme {
 	case "http", "ws":
@@ -29,7 +28,7 @@ func specialPort(scheme string) (port string, special bool) {
 	return "", false
 }
 
-// Where a byte may stand as it is.
+// The parts in which a byte may be unescaped.
 const (
 	inHost = 1 << iota
 	inPath
@@ -53,7 +52,7 @@ var urlBytes = func() (table [256]byte) {
 	return table
 }()
 
-// span is how many bytes at the start of s may stand in a part.
+// span is the number of bytes at the start of s that a part may contain.
 func span(s string, part byte) int {
 	for i := range len(s) {
 		if urlBytes[s[i]]&part == 0 {
@@ -139,7 +138,7 @@ func specialURL(s string) (u urlMembers, ok bool) {
 	return u, true
 }
 
-// markedPart is a query or a fragment as its member has it: nothing when there is only its mark.
+// markedPart is the value of the member search or hash: empty if the URL has only the mark.
 func markedPart(part string) string {
 	if len(part) == 1 {
 		return ""
@@ -153,7 +152,7 @@ type plainURL struct {
 	host, hostEnd, path, search, hash int
 }
 
-// readPlain reads a URL that stays as it is, but for the dot segments of its path, in one pass. The href is s itself, or else is
+// readPlain reads, in one pass, a URL that stays as it is except for dot segments of its path. The href is s itself, or is
 // written to room.
 func readPlain(s string, room []byte) (u plainURL, ok bool) {
 	n := strings.IndexByte(s, ':')
@@ -253,8 +252,8 @@ func specialRef(base, ref string) (u urlMembers, ok bool) {
 	return specialURL(b.href[:path] + b.pathname[:strings.LastIndexByte(b.pathname, '/')+1] + ref)
 }
 
-// specialWith is a URL with another path, query or fragment; not ok when it is no special URL, or
-// when it is another part that is to change.
+// specialWith returns a URL with another path, query or fragment; not ok for a URL that is not
+// special, and for another part.
 func specialWith(href, part, value string) (u urlMembers, ok bool) {
 	if u, ok = specialURL(href); !ok || !utf8.ValidString(value) {
 		return u, false
@@ -362,8 +361,8 @@ func appendWithoutDots(out []byte, path string) []byte {
 	return out
 }
 
-// dots is how many a segment is, of which some may be encoded; 0 when it is more than two, or
-// something else.
+// dots returns the number of dots, plain or encoded, that form a segment; 0 for more than two, and
+// for other segments.
 func dots(segment string) int {
 	n := 0
 	for ; segment != "" && n < 3; n++ {

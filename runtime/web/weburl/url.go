@@ -68,7 +68,7 @@ func Funcs() map[string]engine.Func {
 	}
 }
 
-// withURL calls show with the URL that arguments 0 and 1 are.
+// withURL calls show with the URL in arguments 0 and 1.
 func withURL(c *engine.Call, show func(*urlMembers) string) (any, error) {
 	text := c.String(0)
 	if c.IsNullish(1) {
@@ -78,7 +78,7 @@ func withURL(c *engine.Call, show func(*urlMembers) string) (any, error) {
 	return withBase(c, text, &against, show)
 }
 
-// packPlain is the packed URL that argument 0 is, if that is a plain one without a base.
+// packPlain returns the packed URL of argument 0, if it is a plain one without a base.
 func packPlain(c *engine.Call) (packed engine.Value, ok bool, err error) {
 	if !c.IsNullish(1) {
 		return 0, false, nil
@@ -145,8 +145,7 @@ func readURL(text string, base *string) (urlMembers, error) {
 	return partsOf(parsed), nil
 }
 
-// Parser parses as the standard of today: ^ is encoded in paths, which the package does not do by
-// itself.
+// Parser parses by today's standard: ^ is encoded in paths, which whatwg-url does not do by itself.
 var Parser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 	whatwg.WithPreParseHostFunc(asciiHost),
 	whatwg.WithPostParseHostFunc(func(_ *whatwg.Url, host string) string {
@@ -178,7 +177,7 @@ func parse(raw string, base *string) (u *whatwg.Url, err error) {
 	return nil, Invalid("URL", raw)
 }
 
-// Resolve is parse as the package does it, which takes an empty base for none.
+// Resolve parses with whatwg-url alone, which takes an empty base for none.
 func Resolve(raw string, base *string) (*whatwg.Url, error) {
 	switch {
 	case base == nil:

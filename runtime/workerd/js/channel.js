@@ -36,7 +36,7 @@ const MAX_LINES = 1001;
 const MAX_CHARACTERS = (256 + 64) << 10;
 let unclaimed = { lines: 0, characters: 0 }; // of no request
 
-/** Forgets what was logged for no request: the module is evaluated. */
+/** Resets the quota of lines without a request: the module is evaluated. */
 export function loaded() {
   unclaimed = { lines: 0, characters: 0 };
 }

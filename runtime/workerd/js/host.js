@@ -22,7 +22,7 @@ export const host = {
     return request.id;
   },
   is_proxy: (value) => util?.isProxy(value) ?? false,
-  // A proxy cannot be looked behind: it is shown as the object that it looks like.
+  // The target of a proxy is unknown here: the proxy is shown as the object that it imitates.
   proxy_target: () => null,
   promise_state(promise) {
     if (util === null) return [FULFILLED, new Shown("<state unknown>")];
@@ -38,7 +38,7 @@ const PENDING = 0,
   FULFILLED = 1,
   REJECTED = 2;
 
-// A value of which there is only the text.
+// A value known only by its text.
 class Shown {
   #text;
   constructor(text) {

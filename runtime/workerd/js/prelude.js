@@ -70,7 +70,7 @@ function described(error) {
   return { name, message, stack, causes: setPrototypeOf(causes, null) };
 }
 
-/** Tells why the author's module could not be evaluated. */
+/** Reports the reason why the author's module could not be evaluated. */
 export function failed(error) {
   emit({ kind: "load", ...described(error) });
 }

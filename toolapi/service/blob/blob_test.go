@@ -51,7 +51,7 @@ func files(t testing.TB, dir string) (all []string) {
 func TestPut(t *testing.T) {
 	dir := t.TempDir()
 	w := open(t, dir).Space(7)
-	const text = "what is kept"
+	const text = "a kept blob"
 	sum := hash(text)
 	var mismatch *blob.MismatchError
 	for name, c := range map[string]struct {
@@ -82,7 +82,7 @@ func TestPut(t *testing.T) {
 		})
 	}
 	if left := files(t, dir); len(left) != 0 || w.Has(sum, int64(len(text))) {
-		t.Fatalf("what was refused left %q", left)
+		t.Fatalf("a refused blob left %q", left)
 	}
 	for _, had := range []bool{false, true} {
 		if got, err := w.Put(sum, int64(len(text)), strings.NewReader(text)); err != nil || got != had {
@@ -132,7 +132,7 @@ func TestPutLarge(t *testing.T) {
 // bytes changed.
 func TestDamage(t *testing.T) {
 	w := open(t, t.TempDir()).Space(1)
-	const text = "what is kept"
+	const text = "a kept blob"
 	sum := hash(text)
 	put := func() {
 		t.Helper()
@@ -155,7 +155,7 @@ func TestDamage(t *testing.T) {
 		}
 		put()
 	}
-	if err := os.WriteFile(w.Path(sum), []byte("What is kept"), 0o600); err != nil {
+	if err := os.WriteFile(w.Path(sum), []byte("A kept blob"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Verify(sum, int64(len(text))); err == nil {

@@ -1,5 +1,5 @@
-// The console with JavaScript: proposals count down, and the page
-// shows when a new proposal waits. It never moves anything under a pointer by itself.
+// The console with JavaScript: proposals count down, and the page shows that a new proposal waits.
+// It never moves parts of the page by itself.
 "use strict";
 
 /** @type {NodeListOf<HTMLElement>} */

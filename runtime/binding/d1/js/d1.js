@@ -129,7 +129,7 @@ function ask(on, call, make) {
   }
 }
 
-/** The promise of what is made of the host's answer. */
+/** The promise of the host's answer, converted. */
 function settleLater(on, answer, make) {
   const here = position();
   return answer.then(
@@ -147,7 +147,7 @@ function identity(answer) {
   return answer;
 }
 
-/** The D1Result of what the host gives of one; see Database.query in database.go. */
+/** Makes a D1Result of the host's result; see Database.query in database.go. */
 function resultOf(found) {
   const duration = found[1];
   return {
@@ -177,7 +177,7 @@ function rejected(error) {
   return Promise.reject(withCallStack(error, position()));
 }
 
-/** The error with the stack of the call, and its cause as the language has it. */
+/** The error with the stack of the call, and with its cause. */
 function withCallStack(error, here) {
   if (Object.hasOwn(error, "cause")) Object.defineProperty(error, "cause", { enumerable: false });
   return placed(error, here);

@@ -1,6 +1,6 @@
 // Conversion of the arguments of a binding's method: coercions and refusals, with the platform's messages.
 
-/** Refuses a call with fewer than the arguments that are needed; types are theirs. */
+/** Refuses a call with missing arguments; types are those of all arguments. */
 export function required(args, method, of, ...types) {
   if (args.length < types.length) throw mistaken(method, of, args.length + 1, types[args.length]);
 }
@@ -29,7 +29,7 @@ export function number(value) {
   return Number(value);
 }
 
-/** A whole number of 32 bits: fractions are cut, what is no number or infinite is 0. */
+/** A whole number of 32 bits: fractions are cut; NaN and infinities become 0. */
 export function int32(value) {
   const given = number(value),
     n = Number.isFinite(given) ? Math.trunc(given) : 0;
@@ -81,7 +81,7 @@ export function headersOr(kind, fields) {
   };
 }
 
-/** A field of the type that accept makes something of; undefined refuses. */
+/** A field that accept converts; if accept returns undefined, the field is refused. */
 export function oneOf(type, accept) {
   return (value, name, what) => {
     const found = accept(value);

@@ -95,7 +95,7 @@ class ImageTransformer {
   }
 }
 
-/** The options of output() as the service is sent them: each a text. */
+/** The options of output() in the service's form: each a text. */
 function formOf({ format, quality, background, anim }) {
   return JSON.stringify({
     format: `${format}`,
@@ -135,7 +135,7 @@ class ImageTransformationResult {
   }
 }
 
-/** The bytes of an image: of a stream, or of what is all there. */
+/** The bytes of an image, from a stream or from complete data. */
 async function bytesOf(source, options) {
   let bytes = viewOf(source);
   if (bytes === undefined && source instanceof Blob) bytes = new Uint8Array(await source.arrayBuffer());

@@ -13,8 +13,8 @@ import (
 // This file encodes rows. A JPEG is written in bands: package image/jpeg encodes each as an image of its own, and their data
 // is put into one file with restart markers between (ITU T.81, F.1.1.5.2), after which an encoder begins anew.
 
-// bandPixels is about how many pixels are encoded at a time: a smaller image is written as the library writes it. A band has
-// far fewer than the 65,535 units that a restart interval may have.
+// bandPixels is the approximate number of pixels in a band; a smaller image is a single band, in the library's form. A band
+// has far fewer than the 65,535 units of a restart interval.
 const bandPixels = 4 << 20
 
 // unit is the side of a coding unit of a JPEG with coarser colours, in pixels.
@@ -80,14 +80,14 @@ func EncodeJPEG(w io.Writer, r Rows, quality int) error {
 	return nil
 }
 
-// bandData is the part of an encoded band that belongs into the file: of the first band also its head, with the size of the
-// image and the restart interval; after it a restart marker, or the end after the last.
+// bandData is the part of an encoded band for the file: for the first band with its head, which gets the size of the image
+// and the restart interval; then a restart marker, or the end after the last.
 func bandData(band []byte, size image.Point, rows, n int, last bool) ([]byte, error) {
 	var out []byte
 	rest := band[2:] // after SOI
 	for {
 		if len(rest) < 4 || rest[0] != 0xff {
-			return nil, errors.New("the encoder of JPEG wrote what is none")
+			return nil, errors.New("the JPEG encoder wrote invalid data")
 		}
 		marker, length := rest[1], 2+int(binary.BigEndian.Uint16(rest[2:]))
 		if marker == markerSOF0 {
@@ -116,7 +116,7 @@ func bandData(band []byte, size image.Point, rows, n int, last bool) ([]byte, er
 	return append(out, 0xff, markerRST0+byte(n%8)), nil
 }
 
-// rowImage is rows as an image for encoders that go from row to row. A row that cannot be read panics with a rowError.
+// rowImage presents rows as an image to encoders that read row by row. An unreadable row panics with a rowError.
 type rowImage struct {
 	Rows
 	y     int
@@ -163,7 +163,7 @@ func (m *rowImage) At(x, y int) color.Color {
 	return &m.color
 }
 
-// rowColor is a premultiplied colour; rowImage has one, so that pixels take no memory.
+// rowColor is a premultiplied colour; rowImage reuses one, so that pixels need no allocation.
 type rowColor [4]uint8
 
 // RGBA implements color.Color.

@@ -10,8 +10,8 @@ import (
 	"io"
 )
 
-// This file reads PNG row by row (PNG specification, third edition), with the RGBA pixels of package image/png, which makes the
-// whole image.
+// This file reads PNG row by row (PNG specification, third edition), with the same RGBA pixels as package image/png, which
+// needs the whole image.
 
 // Colour types of a PNG (section 11.2.1).
 const (
@@ -42,8 +42,8 @@ type PNG struct {
 	y         int
 }
 
-// NewPNG reads a PNG up to its pixels. It calls check before each piece of the file. It refuses an interlaced PNG, which has no
-// rows until all of it is read.
+// NewPNG reads a PNG up to its pixels. It calls check before each piece of the file. It refuses an interlaced PNG, whose rows
+// need the whole file.
 func NewPNG(data []byte, check func() error) (*PNG, error) {
 	rest, ok := bytes.CutPrefix(data, []byte("\x89PNG\r\n\x1a\n"))
 	kind, head, rest, err := nextChunk(rest)
@@ -138,7 +138,7 @@ func (p *PNG) setColours(palette, transparent []byte) error {
 	return nil
 }
 
-// fileRowBytes is how many bytes a row has in the file, without that of its filter.
+// fileRowBytes is the length of a row in the file, without its filter byte.
 func (p *PNG) fileRowBytes() int { return (p.size.X*p.depth*pngChannels[p.kind] + 7) / 8 }
 
 // Next implements Rows.
@@ -307,7 +307,7 @@ type chunkReader struct {
 	check         func() error
 }
 
-// piece is the most bytes that are read before the next call of check.
+// piece bounds the bytes between two calls of check.
 const piece = 4 << 10
 
 func (r *chunkReader) Read(into []byte) (int, error) {

@@ -77,7 +77,7 @@ func checkPNG(t *testing.T, data []byte) {
 	rows, err := raster.NewPNG(data, noCheck)
 	if err != nil {
 		if wrong == nil && data[28] == 0 {
-			t.Errorf("image/png reads what is refused: %v", err)
+			t.Errorf("image/png reads a refused image: %v", err)
 		}
 		return
 	}
@@ -88,7 +88,7 @@ func checkPNG(t *testing.T, data []byte) {
 	got, err := raster.Collect(rows)
 	switch {
 	case err != nil && wrong == nil:
-		t.Errorf("image/png reads what is refused: %v", err)
+		t.Errorf("image/png reads a refused image: %v", err)
 	case err != nil || wrong != nil: // chunks after the pixels may be malformed too
 	case !bytes.Equal(got.Pix, collected(t, rowsOf(want)).Pix):
 		t.Error("the pixels differ from those of image/png")

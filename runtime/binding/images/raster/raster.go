@@ -1,11 +1,10 @@
-// Package raster works on images as rows: a decoder gives one row after the other from the top, and each
-// stage between its file and its encoder holds the few rows that it needs. So a hundred million pixels take no more
-// memory than a row, unless a format or a turn needs all of them at once.
+// Package raster processes images row by row: a decoder yields the rows from the top, and each stage up to the
+// encoder holds the few rows that it needs. So a hundred million pixels take no more memory than some rows, unless
+// a format or a turn needs all of them at once.
 //
-// Rows are built before anything is decoded: their size and the bytes that reading them will hold are known from the
-// header of the file, and the first Next does the work. Rows are not safe for concurrent use, and are read once. The
-// package does not know of bindings, of limits or of JavaScript; who wants work to stop has the reader of the file or
-// Check fail.
+// Rows are built before anything is decoded: their size and memory are known from the header of the file, and the
+// first Next starts the work. Rows are not safe for concurrent use, and are read once. The package does not know
+// bindings, limits or JavaScript; to stop the work, make the reader of the file or Check fail.
 package raster
 
 import (
@@ -15,16 +14,16 @@ import (
 	"io"
 )
 
-// Rows is an image that is read from the top, once.
+// Rows is an image that is read once, from the top.
 type Rows interface {
 	// Size is the width and the height in pixels, each at least one.
 	Size() image.Point
 	// Opaque reports whether every pixel is known to be opaque.
 	Opaque() bool
-	// Bytes is the most memory that reading all rows holds at a time, that of the stages before included.
+	// Bytes bounds the memory for reading the rows, including earlier stages.
 	Bytes() int64
-	// Next is the next row as premultiplied RGBA, four bytes a pixel. The caller may change it, until the next call. It
-	// fails as the source of the image does, and with io.EOF after the last row.
+	// Next returns the next row as premultiplied RGBA, four bytes a pixel. The caller may change it until the next
+	// call. Errors come from the source of the image; io.EOF follows the last row.
 	Next() ([]uint8, error)
 }
 
@@ -82,7 +81,7 @@ func (c *checked) Next() ([]uint8, error) {
 	return c.Rows.Next()
 }
 
-// Decoded is the rows of an image that its decoder makes as a whole.
+// Decoded is the rows of an image that its decoder produces as a whole.
 type Decoded struct {
 	header
 	decode  func() (image.Image, error)
@@ -106,7 +105,7 @@ func NewDecoded(o DecodedOptions) *Decoded {
 	return &Decoded{header: header{o.Size, o.Opaque, o.Bytes + rowBytes(o.Size)}, decode: o.Decode}
 }
 
-// Image is the image itself, as its decoder made it.
+// Image is the decoder's image itself.
 func (d *Decoded) Image() (image.Image, error) {
 	if d.m == nil {
 		m, err := d.decode()
@@ -160,7 +159,7 @@ type EachOptions struct {
 	Bytes  int64 // the function's memory
 }
 
-// Each is r with every row changed in place by f, which gets the row's number.
+// Each is r with f applied to every row in place; f gets the row's number.
 func Each(r Rows, o EachOptions, f func(y int, row []uint8) error) Rows {
 	return &each{header: header{r.Size(), o.Opaque, r.Bytes() + o.Bytes}, from: r, f: f}
 }
@@ -233,7 +232,7 @@ func Over(r Rows, ground color.NRGBA) Rows {
 	return Placed(r, r.Size(), image.Point{}, ground, true)
 }
 
-// Premultiplied is a colour as rows hold it.
+// Premultiplied converts a colour to the form of rows.
 func Premultiplied(c color.NRGBA) [4]uint8 {
 	p, _ := color.RGBAModel.Convert(c).(color.RGBA)
 	return [4]uint8{p.R, p.G, p.B, p.A}

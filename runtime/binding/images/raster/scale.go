@@ -6,11 +6,11 @@ import (
 	"math"
 )
 
-// This file scales as x/image/draw's CatmullRom does, to the same bits, without its copy of the image in floating point: 32
-// bytes for each pixel of the new width and the old height. A conversion around a product rounds it before it is added: without
-// it Go fuses both on processors that can, such as arm64, and the image has other bytes there.
+// This file scales like x/image/draw's CatmullRom, to the same bits, without its copy of the image in floating point: 32 bytes
+// for each pixel of the new width and the old height. A conversion around a product rounds it before the addition: otherwise Go
+// fuses both on processors such as arm64, and the image has other bytes there.
 
-// support is how far the kernel reaches, in pixels of the coarser image.
+// support is the radius of the kernel, in pixels of the coarser image.
 const support = 2
 
 func catmullRom(t float64) float64 {
@@ -30,7 +30,7 @@ type share struct {
 	inverse float64 // one divided by the sum of the weights
 }
 
-// most is the most weights that a share has.
+// most bounds the weights of a share.
 func (a axis) most() int {
 	return int(math.Ceil(2*support*max(1, float64(a.from)/float64(a.to)))) + 2
 }
@@ -82,8 +82,8 @@ func Scale(r Rows, size image.Point) Rows {
 	return s
 }
 
-// scaled scales each row as it comes. If the image grows, it holds the old rows of one new row; if it shrinks, the new rows
-// that an old one is part of, which are few, and not the old ones, which may be all.
+// scaled scales each row as it comes. If the image grows, it holds the old rows of one new row. If it shrinks, it holds the
+// few new rows that include an old one, since the old rows of a new one may be all.
 type scaled struct {
 	header
 	from         Rows

@@ -30,7 +30,7 @@ func (t Turn) Size(size image.Point) image.Point {
 	return size
 }
 
-// Before is where a part of an image was before the turn; size is that of the image after it.
+// Before maps a part of the turned image to its place before the turn; size is the size after the turn.
 func (t Turn) Before(part image.Rectangle, size image.Point) image.Rectangle {
 	if t.FlipX {
 		part.Min.X, part.Max.X = size.X-part.Max.X, size.X-part.Min.X
@@ -44,8 +44,8 @@ func (t Turn) Before(part image.Rectangle, size image.Point) image.Rectangle {
 	return part
 }
 
-// Turned is r after the turn. It holds all pixels, except for a mirror from left to right, or if r is a Decoded, which holds
-// them already.
+// Turned is r after the turn. It holds all pixels, except for a horizontal mirror, or if r is a Decoded, which already holds
+// them.
 func Turned(r Rows, t Turn) Rows {
 	switch t {
 	case Turn{}:
@@ -67,8 +67,7 @@ func Turned(r Rows, t Turn) Rows {
 	return out
 }
 
-// bandWidth is how many columns are taken from an image at a time: a single one would read a line of the processor's cache for
-// each pixel.
+// bandWidth is the number of columns that are copied at a time: a single column would read a cache line for each pixel.
 const bandWidth = 64
 
 type turned struct {

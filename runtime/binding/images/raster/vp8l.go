@@ -5,8 +5,8 @@ import (
 	"image"
 )
 
-// This file reads a lossless WebP up to its pixels (WebP lossless bitstream specification, sections 4 to 6) for the number of
-// its groups of prefix codes, which no header has. Package golang.org/x/image/vp8l makes tables for each group.
+// This file reads a lossless WebP up to its pixels (WebP lossless bitstream specification, sections 4 to 6) to count its
+// groups of prefix codes, for which golang.org/x/image/vp8l allocates tables. No header has their number.
 
 // Alphabets of the prefix codes of a group (section 6.2).
 const (
@@ -16,14 +16,14 @@ const (
 	vp8lCodes     = 5 // codes of a group
 )
 
-// vp8lGroups is the most groups that package vp8l reads, and about the most that any encoder writes.
+// vp8lGroups is the limit of package vp8l, and about the maximum of any encoder.
 const vp8lGroups = 2600
 
 var errVP8L = errors.New("webp: the lossless image is not valid")
 
 // VP8LBytes is the most memory of golang.org/x/image/vp8l for a lossless image beside its pixels. stream is the image without its
-// header of five bytes, as an ALPH chunk has it. It fails if the image cannot be decoded either, and as check does, which it
-// calls now and then.
+// header of five bytes, as an ALPH chunk has it. It fails for an image that cannot be decoded, and when check fails, which it
+// calls from time to time.
 func VP8LBytes(stream []byte, size image.Point, check func() error) (int64, error) {
 	r := vp8lReader{bits: bitReader{rest: stream}, check: check}
 	groups, cache := r.groups(size)
@@ -132,7 +132,7 @@ func (r *vp8lReader) cache() int {
 }
 
 // image reads an image that the pixels are made with. With used, it marks the groups that red and green name. Only a literal
-// brings a new group: the rest repeats earlier pixels, or the zero that the cache begins with.
+// adds a new group: the rest repeats earlier pixels, or the initial zero of the cache.
 func (r *vp8lReader) image(size image.Point, used *[vp8lGroups]bool) {
 	cache := r.cache()
 	var codes [vp8lCodes]prefixCode
@@ -261,7 +261,7 @@ type bitReader struct {
 	rest  []byte
 	ahead uint64 // bits taken from rest
 	n     int    // how many
-	short bool   // there were fewer than were asked for
+	short bool   // fewer bits than requested
 }
 
 // read returns the next n bits, 32 at most; zero if there are fewer.

@@ -131,7 +131,7 @@ func TestVP8LFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s is not what is made (%v); write it anew with -update", name, err)
+		t.Errorf("%s differs from the new output (%v); write it again with -update", name, err)
 	}
 }
 

@@ -48,7 +48,7 @@ export class KvNamespace {
     const { expiration, expirationTtl, metadata } = converted(options, "put", KV, 3, "PutOptions", PUT);
     const send = (content, received) =>
       host.kv_put(this.#id, name, content, expiration, expirationTtl, jsonOf(metadata), received);
-    // The bytes are those of the call, whatever becomes of them while it is under way.
+    // The bytes at the time of the call: later changes have no effect.
     await located(
       value instanceof ReadableStream ? receive(this.#id, value, (held) => send(null, held)) : send(contentOf(value)),
     );
@@ -67,7 +67,7 @@ export class KvNamespace {
 
 dress(KV, KvNamespace);
 
-// A key travels in a URL, which holds no half of a surrogate pair.
+// A key becomes part of a URL, which cannot contain a lone surrogate.
 function keyOf(key, method) {
   const name = text(key);
   if (name.includes("\ufffd") && !`${key}`.isWellFormed())
@@ -75,7 +75,7 @@ function keyOf(key, method) {
   return name;
 }
 
-/** What the host found; it hands over a text that is no JSON, whose faults JSON.parse names. */
+/** The value from the host; a text that is not JSON makes JSON.parse throw its error. */
 async function parsed(found) {
   try {
     return await found;

@@ -43,7 +43,7 @@ const HEADERS = {
   cacheControl: "cache-control",
 };
 
-// The dictionaries of the methods, by the names that errors call them by.
+// The dictionaries of the methods, by their names in errors.
 const CONDITIONAL = {
   etagMatches: string,
   etagDoesNotMatch: string,
@@ -171,9 +171,9 @@ class Checksums {
   }
 }
 
-// R2Object and R2ObjectBody of the documentation, by the names they have there.
-// Fields without a value are there and undefined, as on the platform: who makes
-// headers of httpMetadata must meet "undefined" here first.
+// R2Object and R2ObjectBody of the documentation, by the names they have there. Fields without a
+// value exist and are undefined, as on the platform: code that makes headers of httpMetadata must
+// get "undefined" here, too.
 export class HeadResult {
   constructor(o) {
     this.key = o.key;
@@ -269,7 +269,7 @@ function contentOf(value, method, of) {
   return bytes;
 }
 
-/** Sends content to the host: at once when it is all there, otherwise in pieces. */
+/** Sends content to the host: complete data at once, a stream in pieces. */
 async function send(id, key, content, target) {
   if (content instanceof ReadableStream) return sendStream(id, key, content, lengthOf(content), target);
   if (content instanceof Blob && content.size > LARGE)
@@ -303,7 +303,7 @@ function inRange(n) {
   return n;
 }
 
-/** Refuses a key of the Worker's own, in the platform's words when it would not do there either. */
+/** Refuses a customer key of the Worker, with the platform's message if the platform would refuse it too. */
 function ssecKey(value) {
   const bytes = viewOf(value),
     hex = bytes === undefined ? text(value) : "";
@@ -357,7 +357,7 @@ function httpFields(headers) {
   return found;
 }
 
-/** Milliseconds since 1970 of a header's date; one that is none is taken for 1970. */
+/** Milliseconds since 1970 of a header's date; 0 for an invalid one. */
 function instant(value) {
   return Date.parse(value) || 0;
 }

@@ -84,7 +84,7 @@ const kv = ({ KV }) => [
   ["put 3 MB in pieces", () => KV.put("many", pieces(...many(3, () => new Uint8Array(1_000_000).fill(1))))],
   ["get 3 MB", async () => (await KV.get("many", "arrayBuffer")).byteLength],
   ["put over the limit", () => KV.put("over", new Uint8Array(25 * 1024 * 1024 + 1))],
-  ["get what was over the limit", () => KV.get("over")],
+  ["get a value over the limit", () => KV.get("over")],
   ["put metadata", () => KV.put("meta", "m", { metadata: { a: 1, b: ["ü", "☃", "😀"], c: null, d: 'quote " and \\' } })],
   ["get metadata", () => KV.getWithMetadata("meta")],
   [
@@ -158,7 +158,7 @@ const kv = ({ KV }) => [
   ],
   ["key is a lone surrogate", () => KV.get("\ud800")],
   ["delete", () => KV.delete("a")],
-  ["get of what was deleted", () => KV.get("a")],
+  ["get a deleted key", () => KV.get("a")],
   ["delete of nothing", () => KV.delete("a")],
   ["list prefix", () => KV.list({ prefix: "meta" })],
   [
@@ -490,7 +490,7 @@ const r2 = ({ BUCKET: B }) => {
     ],
     ["ssec", () => B.get("a", { ssecKey: "ab".repeat(32) })],
     ["delete", () => B.delete("sha")],
-    ["get of what was deleted", () => B.get("sha")],
+    ["get a deleted object", () => B.get("sha")],
     [
       "delete several",
       async () => {

@@ -39,7 +39,7 @@ export function createNotImplementedError(name) {
   );
 }
 
-/** The error of an option, "module option", that asks for what a Worker has not. */
+/** The error of an option, "module option", for a feature that a Worker lacks. */
 export function absentOption(name) {
   const [module, option] = name.split(" ");
   return NodeError(

@@ -63,8 +63,8 @@ function join(a, b) {
   return a.length === 0 ? b : Buffer.concat([a, b]);
 }
 
-// What blocks of CBC or ECB come of more data; to decrypt, the last block waits
-// for the end, since it may be padding.
+// The complete blocks of CBC or ECB after more data; when decrypting, the last block waits for the
+// end, since it may be padding.
 function blocks(s, data) {
   const all = join(s.rest, data);
   const hold = !s.encrypt && s.padding && all.length % s.block === 0 && all.length > 0 ? s.block : all.length % s.block;
@@ -83,7 +83,7 @@ function crypt(s, whole) {
 function stream(s, data) {
   let out;
   if (s.mode === "gcm" && s.iv.length !== 12) {
-    // The keystream of another iv is had by encrypting zeros.
+    // Encrypting zeros yields the keystream of another iv.
     const before = s.position;
     const key = call("cipher_whole", s.name, s.key, s.iv, new Uint8Array(before + data.length));
     out = data.map((b, i) => b ^ key[before + i]);

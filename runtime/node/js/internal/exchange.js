@@ -113,7 +113,7 @@ export class DiffieHellman {
   }
 }
 
-/** The groups of RFC 3526 are not carried: the elliptic curves are. */
+/** The groups of RFC 3526 are not included; use the elliptic curves. */
 export class DiffieHellmanGroup {
   constructor(name) {
     if (typeof name !== "string") throw invalidType("name", "string", name);

@@ -31,8 +31,8 @@ function split(text, isSeparator) {
 // Devices that Windows finds in every folder.
 const reserved = /^(?:CON|PRN|AUX|NUL|(?:COM|LPT)[1-9\u00b9\u00b2\u00b3]):/i;
 
-// Whether Windows could take a relative path, or what became of it, for one of a
-// drive or a device (CVE-2024-36139).
+// Whether Windows could read a relative path, before or after normalization, as one of a drive or a
+// device (CVE-2024-36139).
 function isDangerous(path, tail) {
   return /:(?:[\\/]|$)/.test(path) || (path.includes(":") && /^[A-Za-z]:/.test(tail));
 }
@@ -143,7 +143,7 @@ export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
     const end = start > root.length ? start - 1 : start; // one separator: Node.js keeps the others
     if (end > root.length) return path.slice(0, end);
     if (root.length === 0) return ".";
-    // "//a" is a root of its own for no system but Windows; Node.js keeps it.
+    // "//a" is a root only on Windows; Node.js keeps it everywhere.
     if (!windows && path.startsWith("//") && start > 1 && !isSeparator(path[2] ?? "/") && end === 1) return "//";
     return path.slice(0, root.length);
   }

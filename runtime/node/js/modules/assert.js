@@ -244,8 +244,8 @@ async function rejected(promiseOrFunction) {
   return nothing;
 }
 
-// Whether an error is the one that was expected: a class, a pattern, a function
-// that says so, or an object of properties.
+// Whether an error is the expected one, given as a class, a pattern, a function that checks it, or
+// an object of properties.
 function verify(actual, expected, message, operator) {
   if (expected === undefined) return;
   const refuse = (text) => {

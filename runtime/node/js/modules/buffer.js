@@ -168,7 +168,7 @@ function fromObject(value) {
   return undefined;
 }
 
-// As in Node.js, these are functions that `new` may stand before, and packages do write `new Buffer.from(text)`.
+// As in Node.js, these functions also work after `new`: packages do write `new Buffer.from(text)`.
 Object.defineProperties(
   Buffer,
   Object.getOwnPropertyDescriptors({

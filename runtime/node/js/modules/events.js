@@ -241,7 +241,7 @@ function listOf(emitter, type) {
   return list === undefined ? [] : typeof list === "function" ? [list] : list.slice();
 }
 
-// The same function under two names: a heir whose removeListener calls its own off, and that super.off, must come to an end.
+// The same function under two names, so that a subclass whose removeListener calls its own off, which calls super.off, does not recurse.
 methods.on = methods.addListener;
 methods.off = methods.removeListener;
 Object.assign(EventEmitter.prototype, methods);

@@ -4,7 +4,7 @@ import { SecureAgent as Agent, secureGlobalAgent as globalAgent } from "node:int
 import { ClientRequest, optionsOf } from "node:internal/http/client";
 import { Server as Plain } from "node:internal/http/server";
 
-/** A server of visitors who come by TLS, which ends before the Worker: nothing can be set of it. */
+/** A server for visitors over TLS, which ends before the Worker, so that it has no settings of TLS. */
 export class Server extends Plain {
   addContext() {
     throw createNotImplementedError("https.Server.addContext");

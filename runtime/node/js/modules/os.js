@@ -1,4 +1,4 @@
-// As the package unenv has it, with the platform's values, which tell nothing of its machines.
+// As the package unenv has it, with the platform's constant values instead of facts about the machine.
 import all from "unenv/node/os";
 
 export * from "unenv/node/os";

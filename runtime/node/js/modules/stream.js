@@ -5,7 +5,7 @@ import state from "readable-stream/lib/internal/streams/state";
 import { Buffer } from "node:buffer";
 import { addWeb } from "node:internal/webstream";
 
-/** Two streams, each of which reads what the other is written. */
+/** Two streams: each reads the data that is written to the other. */
 export function duplexPair(options) {
   const { Duplex } = all;
   const make = () => {
@@ -42,7 +42,7 @@ setDefaultHighWaterMark(false, 65536);
 all._uint8ArrayToBuffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 all._isArrayBufferView = ArrayBuffer.isView;
 all._isUint8Array = (value) => value instanceof Uint8Array;
-// Writable's own tells those who wait to write; a Duplex has Readable's in the package.
+// Writable's own method notifies waiting writers; in the package, a Duplex has Readable's instead.
 all.Duplex.prototype.destroy = all.Writable.prototype.destroy;
 Object.assign(all, { duplexPair, getDefaultHighWaterMark, setDefaultHighWaterMark });
 addWeb(all);

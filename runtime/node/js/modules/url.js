@@ -25,7 +25,7 @@ export function format(url, options) {
   return `${href.slice(0, start)}${toUnicode(hostname)}${href.slice(start + hostname.length)}`;
 }
 
-/** A host as it stands in a URL; "" for what is none. */
+/** A host as written in a URL; "" for an invalid one. */
 export function domainToASCII(domain) {
   if (arguments.length === 0) throw NodeError(TypeError, "ERR_MISSING_ARGS", 'The "domain" argument must be specified');
   const [one, other] = ["ws://a", "ws://b"].map((base) => {
@@ -36,7 +36,7 @@ export function domainToASCII(domain) {
   return one === other ? one : "";
 }
 
-/** A host as people read it; "" for what is none. */
+/** A host as people read it; "" for an invalid one. */
 export function domainToUnicode(domain) {
   return toUnicode(domainToASCII(...arguments));
 }

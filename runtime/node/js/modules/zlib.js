@@ -36,7 +36,7 @@ function check(value, label, min, max) {
 }
 
 /**
- * What the options of a class come down to.
+ * The normalized options of a class.
  * @param {any} [options]
  */
 function settings(name, options = {}) {

@@ -1,5 +1,5 @@
-// https://w3c.github.io/ServiceWorker/#cache-interface as Workers have it: one
-// answer a URL, kept as its headers say. Go keeps them.
+// https://w3c.github.io/ServiceWorker/#cache-interface as Workers have it: one response for each
+// URL, stored by its headers. Go stores them.
 import { host } from "../../webidl/js/host.js";
 import { HostBody, takeBody, unusable } from "../../fetch/js/body.js";
 import { concat } from "../../textcodec/js/encoding.js";
@@ -71,7 +71,7 @@ class Cache {
   }
 }
 
-// The whole of a stream, or so much of it that it is too large to be kept.
+// The bytes of a stream, up to one more than may be stored.
 async function readCached(stream) {
   const pieces = [],
     enough = new Error("the answer is too large for a cache");

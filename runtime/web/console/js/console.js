@@ -133,7 +133,7 @@ const methods = {
     print("info", elapsed(key));
     times.delete(key);
   },
-  // For the tools of a browser's developer, as which nothing listens here.
+  // For a browser's developer tools, which do not exist here.
   profile() {},
   profileEnd() {},
   timeStamp() {},

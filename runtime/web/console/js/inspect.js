@@ -155,7 +155,7 @@ function show(c, value, level, typed) {
   return raw(c, value, level, typed);
 }
 
-/** What proxies stand for: showing one calls none of its traps. undefined if it was revoked. */
+/** The target of a proxy: showing it calls none of the traps. undefined if the proxy was revoked. */
 export function behind(value) {
   for (;;) {
     const target = host.proxy_target(value);
@@ -179,7 +179,7 @@ function className(value, c) {
   return `${builtin(value)} <${inspect(Object.getPrototypeOf(value), { ...publicOptions(c), customInspect: false, depth: -1 })}>`;
 }
 
-// The constructor that an object has for its own property, if it goes by a name.
+// The object's own property constructor, if that has a name.
 function constructorOf(object) {
   const value = Object.getOwnPropertyDescriptor(object, "constructor")?.value;
   return typeof value === "function" && value.name !== "" ? value : undefined;
@@ -195,7 +195,7 @@ function namesClass(value) {
 
 let builtins;
 
-// Whether a class goes by the name of one that was there before the author's.
+// Whether a class has the name of a built-in one.
 function isBuiltin(cls) {
   builtins ??= new Set(Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z][A-Za-z0-9]+$/.test(name)));
   return builtins.has(cls.name);
@@ -533,8 +533,8 @@ function errorText(c, error, name, tag, keys) {
   return { base: text.trimEnd(), keys };
 }
 
-// An error's text with its class before its name, where the name does not tell
-// of it: Error [CustomError], DOMException [AbortError]; as Node.js has it.
+// An error's text with its class before its name, if the name does not contain it: Error
+// [CustomError], DOMException [AbortError]; as in Node.js.
 function named(text, heading, name, tag) {
   let length = heading.length,
     fallback = "Error";
@@ -780,7 +780,7 @@ function promiseEntries(c, value, level) {
   return [state === 2 ? `${c.stylize("<rejected>", "special")} ${text}` : text];
 }
 
-// typed says that it is that of an array which shows its elements.
+// typed is true for a typed array, which shows its elements.
 function bufferEntries(c, value, typed) {
   if (value.detached) return ["(detached)", `[byteLength]: ${primitive(c, 0)}`];
   if (typed) return [`[byteLength]: ${primitive(c, value.byteLength)}`];
@@ -906,7 +906,7 @@ function filled(spec, value, options) {
   }
 }
 
-// Whether a class of the author's says how its objects are text.
+// Whether a class of the author's converts its objects to text itself.
 function hasOwnText(value) {
   value = behind(value);
   if (value === undefined) return false;

@@ -13,7 +13,7 @@ export function reportTo(hear) {
 
 let announcing = false; // exceptions of its listeners are not announced again
 
-/** Tells of an exception that no code can catch any more: the global scope, then the log. */
+/** Reports an exception that no code can catch any more: to the global scope, then to the log. */
 export function report(error, where = "Uncaught") {
   if (where === "Uncaught" && !announcing) {
     announcing = true;

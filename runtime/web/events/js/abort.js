@@ -102,7 +102,7 @@ export function abort(signal, reason) {
   }
 }
 
-/** Calls f(reason) when signal is aborted, before its listeners; returns how to forget f. */
+/** Calls f(reason) when signal is aborted, before its listeners; returns a function that removes f. */
 export function onAbort(signal, f) {
   const s = stateOf(signal);
   (s.algorithms ??= new Set()).add(f);

@@ -132,7 +132,7 @@ const phases = () => [new Map(), new Map()];
 // The global object is an EventTarget that no constructor has made.
 const scopeListeners = phases();
 
-/** Reports whether target has anyone to tell of such an event. */
+/** Reports whether target has a listener for such an event. */
 export let heard;
 
 /** https://dom.spec.whatwg.org/#interface-eventtarget */

@@ -131,7 +131,7 @@ const [PromiseRejectionEvent] = eventClass(
   },
 );
 
-/** Of handlers that the platform does not call: nothing makes one, and code asks whether it is there. */
+/** For handlers that the platform does not call: no code creates one, but libraries test whether the class exists. */
 class ExtendableEvent extends Event {
   constructor() {
     super("");

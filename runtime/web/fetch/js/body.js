@@ -63,7 +63,7 @@ export class HostBody {
   }
 }
 
-/** What a body is made from, and the content type that this implies (null: none). */
+/** The source of a body, and the content type that it implies (null: none). */
 export function extract(init) {
   if (typeof init === "string") return [init.toWellFormed(), TEXT_TYPE];
   const bytes = bytesOf(init);
@@ -109,7 +109,7 @@ function bodyUsed(b) {
   return b.used || (b.stream !== null && disturbed(b.stream));
 }
 
-/** Why the body cannot be read in this request; undefined if it can. */
+/** The reason why the body cannot be read in this request; undefined if it can. */
 export function foreignBody(b) {
   return foreign(b.made);
 }
@@ -129,8 +129,8 @@ function bodyStream(b) {
   return b.stream;
 }
 
-// The sources of streams. Frameworks pass a body's stream on to another
-// Response without a look at it; then the way back spares all the reading.
+// The sources of streams. Frameworks pass a body's stream on to another Response unread; its source
+// then replaces the reading of the stream.
 const origins = new WeakMap();
 
 /** Takes the body for the caller alone: null, string, Uint8Array, HostBody or stream. */
@@ -144,7 +144,7 @@ export function takeBody(b) {
   return origin;
 }
 
-/** takeBody, but what was given as a stream comes as one: it can be sent but once. */
+/** takeBody, but a body given as a stream stays one: it can be sent only once. */
 export function takeAsIs(b) {
   const body = b.stream ?? b.source;
   if (body !== null) b.used = true;
@@ -241,7 +241,7 @@ export function mixBody(cls, stateOf) {
   );
 }
 
-/** A conversion that may refuse what came: the error has the stack of the call, which is over when it is made. */
+/** A conversion that may refuse its input: the error gets the stack of the call, which has already returned. */
 function asked(convert) {
   const here = position();
   return (value, b) => {

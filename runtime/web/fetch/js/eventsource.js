@@ -14,7 +14,7 @@ const RECONNECT = 3000; // milliseconds
 const MAX_LINE = 16 << 20; // characters that one event may hold
 
 const token = {};
-let fetch, setTimeout; // as they were before anybody replaced them
+let fetch, setTimeout; // the originals, before the Worker could replace them
 
 let stateOf;
 

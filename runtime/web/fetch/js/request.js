@@ -18,10 +18,10 @@ let stateOf;
 export let isRequest;
 
 export class Request {
-  // Besides the body's fields: method, url, headers (null, or the Headers over
-  // list), signal (null until somebody asks), redirect, cf, immutable, cancelled,
-  // asked (null, or those of ASKED that an init gave), manual (whether its own init
-  // wants the answer's body as it is encoded: no copy of the request does).
+  // Besides the body's fields: method, url, headers (null, or the Headers over list), signal (null
+  // until its first read), redirect, cf, immutable, cancelled, asked (null, or those of ASKED that
+  // an init gave), manual (whether its own init wants the response's body encoded; a copy of the
+  // request does not).
   #state;
   static {
     stateOf = guarded("Request", (request) => request.#state);
@@ -333,7 +333,7 @@ function takeOver(to, from) {
     throw new TypeError("Cannot construct a Request with a Request object that has already been used.");
   from.used = true;
   if (from.stream === null) to.source = from.source;
-  // Somebody may hold the stream: it stays the old request's, locked from now on.
+  // The author's code may hold the stream: it stays the old request's, locked from now on.
   else to.stream = through(from.stream);
 }
 
@@ -369,12 +369,12 @@ function visitorCf() {
   });
 }
 
-/** The reason of what ends since the client has gone. */
+/** The reason of everything that ends because the client has gone. */
 export function clientGone() {
   return abortError("The client disconnected");
 }
 
-/** Tells a visitor's request that its client has gone. */
+/** Aborts the signal of a visitor's request whose client has gone. */
 export function disconnect(request) {
   const state = stateOf(request);
   state.cancelled = true;

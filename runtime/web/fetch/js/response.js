@@ -151,7 +151,7 @@ function apply(state, init) {
   if (encodeBody !== undefined && encodeBody !== "automatic" && encodeBody !== "manual") {
     throw new TypeError(`encodeBody is "${encodeBody}", not "automatic" or "manual"`);
   }
-  // Of another Response the platform takes this too, which no member of it shows.
+  // From another Response the platform also takes this property, which no member shows.
   const manual = isResponse(init) ? stateOf(init).extra?.manual === true : encodeBody === "manual";
   if (manual || cf !== undefined) state.extra = { ...state.extra, manual, cf };
   return headers === undefined ? [] : listFrom(headers);

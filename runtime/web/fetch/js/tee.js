@@ -1,6 +1,6 @@
-// https://fetch.spec.whatwg.org/#concept-body-clone The package's tee gives both
-// branches the same chunks; a body's clone has copies, so that who changes or
-// transfers a chunk of one does not change the other's.
+// https://fetch.spec.whatwg.org/#concept-body-clone The package's tee gives both branches the same
+// chunks; a body's clone has copies, so that code which changes or transfers a chunk of one does
+// not change the other's.
 import { cloneWith } from "../../messaging/js/clone.js";
 import { PLAIN, ReadableStream, isBytes } from "../../streams/js/streams.js";
 

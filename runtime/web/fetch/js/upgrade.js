@@ -1,5 +1,5 @@
-// WebSockets are made of fetches, and a fetch or a Response may be one: what this
-// folder needs of them is given to it by the folder that has them.
+// WebSockets are made of fetches, and a fetch or a Response may be one: the folder socket sets the
+// functions that this folder needs for them.
 
 /** Opens a connection, for a fetch with the header Upgrade. */
 export let dial;

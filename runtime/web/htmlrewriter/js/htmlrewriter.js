@@ -165,7 +165,7 @@ class Run {
       this.#waits = false;
     }
   }
-  // The first past callbacks are of elements within one that has content or a removal for the end tag.
+  // The first past callbacks belong to elements inside one whose end tag has an edit.
   async #endTag(which, past, token) {
     try {
       for (let at = 0; at < which.length; at++) {
@@ -468,7 +468,7 @@ function sameName(index) {
   return index < 0 ? index : -2 - index;
 }
 
-// HTML tells only letters of ASCII from their capitals.
+// HTML ignores case only in letters of ASCII.
 function lowered(name) {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -8,7 +8,7 @@ let serving = false;
 let newest = 0; // the request that began last
 let oldest = 0; // the request that began first, of those under way
 
-/** Says that the module is evaluated: from now on the code runs for requests. */
+/** Called after the evaluation of the module: from now on the code runs for requests. */
 export function serve() {
   serving = true;
 }
@@ -50,7 +50,7 @@ export function mark() {
 /** The mark of values without an owner. */
 export const FREE = Infinity;
 
-/** Why an object with this mark cannot be used; undefined while its owner may be under way. */
+/** The reason why an object with this mark cannot be used; undefined while its owner may be under way. */
 export function foreign(made) {
   return made < oldest ? foreignError() : undefined;
 }

@@ -1,6 +1,6 @@
-// https://tc39.es/ecma262/#sec-atomics-object One agent runs in an isolate, and
-// nothing shares its memory: every operation is atomic. What remains is which
-// arrays and values are allowed, and waking who waits.
+// https://tc39.es/ecma262/#sec-atomics-object One agent runs in an isolate, and no other agent
+// shares its memory: every operation is atomic. This file has the remaining steps: the checks of
+// arrays and values, and the waiting functions.
 import { expose } from "../../webidl/js/idl.js";
 
 const TypedArray = Object.getPrototypeOf(Uint8Array);

@@ -4,12 +4,12 @@ import { trace } from "./trace.js";
 
 const said = new Set();
 
-/** Says, once of each kind, what production refuses of an interface. */
+/** Warns, once for each kind, about the parts of an interface that production refuses. */
 export function caution(name, kind, what) {
   say(name, kind, `refuses ${what}`);
 }
 
-/** Says, once of each kind, what production does of an interface. */
+/** Warns, once for each kind, about different behaviour of an interface in production. */
 export function say(name, kind, what) {
   if (said.has(kind)) return;
   said.add(kind);

@@ -1,6 +1,6 @@
-// V8's addition to "Converting circular structure to JSON": the way from an object back
-// to itself. The engine says no more than that there is one, so it is looked for again,
-// in the values that can be read without calling the author's code.
+// V8's addition to "Converting circular structure to JSON": the way from an object back to itself.
+// The engine reports only that a circle exists, so that this file searches for it again, in the
+// values that can be read without calling the author's code.
 const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { keys, hasOwn } = Object,
   { isArray } = Array,
@@ -95,7 +95,7 @@ function found(root) {
 
 const named = (key) => (isInteger(key) ? `index ${key}` : key === "" ? "<anonymous>" : `property '${key}'`);
 
-/** V8's message of the circle in what JSON.stringify writes. */
+/** V8's message for a circle in the argument of JSON.stringify. */
 export function circular() {
   const message = "Converting circular structure to JSON";
   if (written === undefined) return message;

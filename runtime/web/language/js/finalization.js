@@ -16,12 +16,12 @@ const open = new Set(); // the requests under way but for WebSockets, whose even
 const waiting = new Map(); // cells whose targets have gone, by request
 let asked = false;
 
-/** Says that a request begins. */
+/** Called when a request begins. */
 export function guard(id) {
   open.add(id);
 }
 
-/** Says that a request is over, or is a WebSocket by now. */
+/** Called when a request is over, or has become a WebSocket. */
 export function unguard(id) {
   if (open.delete(id) && waiting.has(id)) ask();
 }

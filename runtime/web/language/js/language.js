@@ -124,10 +124,9 @@ function headStacks() {
   });
 }
 
-// The engine asks for the stack of every thrown value; a value that is no Error has
-// none, and is not to be looked at. As V8 does, this looks each time for a function
-// of the author, and none is there at first: libraries set one for a single stack,
-// and then put back undefined or delete it.
+// The engine asks for the stack of every thrown value; a value that is not an Error has none and is
+// left alone. As in V8, each call looks for the author's function, which does not exist at first:
+// libraries set one for a single stack, and then restore undefined or delete it.
 function prepareBy(head) {
   const { apply } = Reflect,
     Own = Error,
@@ -169,15 +168,15 @@ function withoutMakers(error, frames) {
   return frames;
 }
 
-// Where calls are too deep to make one of prepareStackTrace, the engine leaves no
-// stack at all; V8's is never null but by the author's doing.
+// If calls are too deep for prepareStackTrace, the engine leaves no stack at all; V8's is null only
+// if the author sets it.
 function isOverflow(error) {
   return error instanceof RangeError && error.message === "Maximum call stack size exceeded";
 }
 
-// V8 has no stack on Error.prototype, where libraries that compare errors by all
-// their properties would find one. The engine's is left to the errors of such a
-// place and to those of a budget that ends, which have none of their own.
+// V8 has no stack on Error.prototype: libraries that compare errors by all their properties would
+// find it. The engine's accessor stays for the errors of such deep calls and of a budget that ends,
+// which have no stack of their own.
 function freeStacks() {
   const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, "stack"),
     { apply } = Reflect,

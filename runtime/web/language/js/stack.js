@@ -11,10 +11,10 @@ let making, heading;
 /** Whether an error keeps a stack. */
 export let hasStack;
 
-/** Has an error keep a stack. The name at the head of one that was made here says that it is not done: see told. */
+/** Stores a stack in an error. A stack made here begins with a name until told completes it. */
 export let keepStack;
 
-/** Puts the accessor of its stack in the place of what an error has there. */
+/** Replaces an error's property stack by the accessor. */
 export let showStack;
 
 let readStack, writeStack;
@@ -81,8 +81,8 @@ class Stack extends /** @type {any} */ (
   }
 }
 
-// A stack as it is read for the first time: V8 heads it then, with the name that
-// most constructors give once the stack is made, and the message it was made with.
+// A stack at its first read: like V8, this adds the header only now, since most constructors set
+// the name after the stack was made; the message is that of the constructor's call.
 function named(error, stack, before) {
   try {
     const name = nameOf(error);
@@ -92,8 +92,8 @@ function named(error, stack, before) {
   return stack;
 }
 
-// The same with positions in the author's files, where the host is to give them. It is asked when
-// the stack is read: most never are, and making one is to cost no more.
+// The same with positions in the author's files, if the host provides them. It does so when the
+// stack is read: most never are, and creating an error should stay cheap.
 function told(stack) {
   return host.authored_stack(stack) ?? stack;
 }

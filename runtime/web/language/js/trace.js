@@ -3,7 +3,7 @@ import { keepStack, nameOf } from "./stack.js";
 
 const Trace = Error; // the author may put another in its place
 
-/** What the engine makes stacks with: the accessor as it has it, which language.js gives another one in front of. */
+/** The engine's own accessor of stacks, which language.js wraps. */
 export const preparing = Object.getOwnPropertyDescriptor(Error, "prepareStackTrace");
 
 const { apply } = Reflect;
@@ -34,8 +34,8 @@ export function trace(frames) {
 const FRAMES = 10; // of which the first are ours
 
 /**
- * The host's answer. What it refuses has the stack of this call: the host makes its
- * errors where none of the Worker's lines are.
+ * The host's result. Its errors get the stack of this call, since the host creates them without
+ * lines of the Worker.
  */
 export function located(answer) {
   const here = trace(FRAMES);
@@ -55,19 +55,19 @@ export function placed(error, here) {
   return typeof stack !== "string" || stack.includes("\n    at ") ? error : called(error, here);
 }
 
-/** The error with the stack of a call, whatever lines it knows itself: they are ours. */
+/** The error with the stack of a call, in place of its own lines, which are ours. */
 export function called(error, here) {
   const at = here.indexOf("    at ");
   if (at !== -1) keepStack(error, `${error}\n${here.slice(at).trimEnd()}`, nameOf(error));
   return error;
 }
 
-// What prepared stacks up to the last one: let go of, it would be taken apart with all that
-// it alone refers to, at the end of a budget.
+// The function that prepared the last stack: released, it would be freed with everything that it
+// alone refers to, at the end of a budget.
 // biome-ignore lint/correctness/noUnusedVariables: never read, only held
 let last;
 
-/** The same where nothing comes after it but the engine's own last exception, which is to be as long. */
+/** The same before the engine's own last exception, which must be as long. */
 export function lastTrace(frames) {
   try {
     last = preparer();

@@ -40,7 +40,7 @@ export function letGo() {
   return lasting.size > 0;
 }
 
-/** Lets go of what was kept for longer. */
+/** Releases the targets that were kept for longer. */
 export function letGoAll() {
   lasting.clear();
 }

@@ -329,8 +329,8 @@ export function parsed(parse, json, reviver) {
   }
 }
 
-// A message of the engine's, or an author's that may read the same, in V8's words;
-// undefined where those are not known.
+// A message of the engine, or an author's message with the same text, in V8's words; undefined if
+// those are unknown.
 function worded(error, type, frame) {
   const { message } = error;
   if (typeof message !== "string") return undefined;
@@ -365,7 +365,7 @@ const engineMade = new Set(
   [TypeError, RangeError, ReferenceError, SyntaxError, URIError].map((type) => type.prototype),
 );
 
-/** Puts an error that the engine made in V8's words; frames are where, innermost first. */
+/** Rewrites an error of the engine in V8's words; frames are its position, innermost first. */
 export function reword(error, frames) {
   const type = Object.getPrototypeOf(error);
   const words = type === internal ? asRange(error) : engineMade.has(type) ? worded(error, type, frames[0]) : undefined;

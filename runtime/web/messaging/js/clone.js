@@ -222,9 +222,9 @@ function view(value, state) {
   return new cls(copy, byteOffset, length);
 }
 
-// Reports whether the length of a view follows that of its buffer. Nothing says
-// so: the buffer is cut off where the view begins, which puts a view of a fixed
-// length out of bounds, and made whole again.
+// Reports whether the length of a view follows that of its buffer. No property shows it: the buffer
+// is shortened to the start of the view, which puts a view of a fixed length out of bounds, and
+// restored.
 function tracks(value) {
   const { buffer: memory, byteOffset, byteLength } = value,
     whole = memory.byteLength;
@@ -244,7 +244,7 @@ function tracks(value) {
   }
 }
 
-// An exception keeps where it was made, as an error does.
+// An exception keeps its stack, as an error does.
 function exception(value, keep) {
   const copy = keep(new DOMException(value.message, value.name)),
     { stack } = value;

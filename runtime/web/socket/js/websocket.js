@@ -276,7 +276,7 @@ function take(state, [kind, data, reason, clean]) {
   fire(state.socket, new CloseEvent("close", { code: data, reason, wasClean: clean }));
 }
 
-// A listener that throws takes its connection with it, as on the platform.
+// An exception of a listener ends its connection, as on the platform.
 function deliver(state, data) {
   const thrown = [];
   fire(state.socket, new MessageEvent("message", { data }), (error) => {
@@ -305,8 +305,8 @@ function binary(state, bytes) {
   return state.binaryType === "blob" ? blobOf(bytes) : bytes.buffer;
 }
 
-// The other end of a pair. One that waits to be accepted has its events at
-// once: it may be given away in a Response together with them.
+// The other end of a pair. One that is not accepted yet queues its events: a Response may take it
+// together with them.
 function localPeer(to) {
   const give = (event) => {
     if (to.accepted)
@@ -393,7 +393,7 @@ export function couple(given, handle, release) {
   if (other.accepted) visitor.accept();
 }
 
-/** Why an end cannot be given away in a Response; undefined if it can. */
+/** The reason why an end cannot be passed to a Response; undefined if it can. */
 export function refusal(given) {
   const state = stateOf(given);
   if (state.owner !== host.current()) return foreignError();

@@ -26,7 +26,7 @@ export { ReadableStream, TransformStream, WritableStream };
 
 const { defineProperty, hasOwn } = Object;
 
-/** Resolves once a transform's reader wants more; for a transform that gives much of one chunk. */
+/** Resolves once a transform's reader wants more; for a transform with much output from one chunk. */
 export function wanted(transform) {
   return transform.private$backpressure ? transform.private$backpressureChangePromise : undefined;
 }
@@ -114,9 +114,9 @@ function lend(stream) {
   if (isBytes(stream) && !own.has(controller)) controller.private$autoAllocateChunkSize ??= LENT;
 }
 
-// A stream of bytes whose controller is made when somebody first reads, tees or
-// cancels it. Most bodies' streams are only handed from one Response to the
-// next, and a controller is the dear part of a stream.
+// A stream of bytes whose controller is made when it is first read, teed or cancelled. Most bodies'
+// streams only pass from one Response to the next, and the controller is the expensive part of a
+// stream.
 function lazy(source) {
   const stream = Object.create(ReadableStream.prototype);
   stream.private$state = "readable";
@@ -134,7 +134,7 @@ function lazy(source) {
   });
 }
 
-/** A stream that is read to its end by somebody who keeps it locked: that of a body used without one. */
+/** A stream that is read to its end and stays locked: the stream of a body that was used without one. */
 export function spentStream() {
   const stream = new ReadableStream(
     {
@@ -148,13 +148,13 @@ export function spentStream() {
   return stream;
 }
 
-/** Makes a stream one that somebody else is reading. */
+/** Locks a stream, as if another reader were reading it. */
 export function spend(stream) {
   stream.private$disturbed = true;
   stream.getReader();
 }
 
-/** What pump makes of a piece that is text, where the platform takes text. */
+/** The conversion of a piece of text in pump, where the platform accepts text. */
 export function asText(value) {
   return typeof value === "string" ? encode(value) : piece(value);
 }
@@ -201,9 +201,9 @@ export async function pump(stream, put, watch = null, bytesIn = piece) {
   }
 }
 
-// https://streams.spec.whatwg.org/#readable-stream-default-reader-read What
-// read() resolves to would be asked for a then, which anybody can put on
-// Object.prototype; these steps get the chunk itself.
+// https://streams.spec.whatwg.org/#readable-stream-default-reader-read A promise reads the property
+// then of read()'s result, which any code can put on Object.prototype; these steps get the chunk
+// itself.
 function step(stream, request) {
   stream.private$disturbed = true;
   if (stream.private$state === "closed") request.private$closeSteps();
@@ -222,7 +222,7 @@ function piece(value) {
   );
 }
 
-/** The whole of a stream, or what convert makes of it. */
+/** All bytes of a stream, or their conversion by convert. */
 export async function readAll(stream, convert = (bytes) => bytes) {
   const pieces = [];
   await pump(stream, (bytes) => {
@@ -472,9 +472,9 @@ function deferChunks(reads) {
   };
 }
 
-// The branch of a stream that is cancelled first does not wait for the other, as
-// in production; the standard's would wait for ever for an unread one. The failure of a
-// stream reaches it in the turn of the failure too.
+// Cancelling the first branch of a stream does not wait for the other, as in production; the
+// standard's would never settle while the other is unread. A failure of the stream reaches a
+// cancelled branch in the same turn, too.
 function cancelAtOnce(source, branches) {
   let first = true;
   for (const branch of branches) {

@@ -42,7 +42,7 @@ export function bytesOf(value) {
   return undefined;
 }
 
-/** The bytes of a BufferSource, in place; a TypeError for anything else. Of what was transferred, none. */
+/** The bytes of a BufferSource, in place; a TypeError for anything else. A transferred one has none. */
 export function source(data, what = "The data") {
   const buffer = ArrayBuffer.isView(data) ? data.buffer : data;
   if (!(buffer instanceof ArrayBuffer)) throw new TypeError(`${what} is neither an ArrayBuffer nor a view`);

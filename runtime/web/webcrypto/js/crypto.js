@@ -218,7 +218,7 @@ function needUsages(key) {
     throw new DOMException(`A ${key.type} key has at least one usage`, "SyntaxError");
 }
 
-// Returns the handle of a key that may be used so.
+// Returns the handle of a key that has this usage.
 function permit({ handle, names }, name, usage) {
   if (handle[0] !== name) throw new DOMException(`The key is for ${handle[0]}, not ${name}`, "InvalidAccessError");
   if (!names.includes(usage)) throw new DOMException(`The key has no usage "${usage}"`, "InvalidAccessError");
@@ -237,7 +237,7 @@ function transform(direction, handle, params, data) {
   return length === out.byteLength ? out.buffer : out.buffer.transfer(length);
 }
 
-// The type of key that the format holds; undefined when Go is to refuse it.
+// The type of key in the format; undefined if Go will refuse it.
 function typeIn(format, key, name, allowed) {
   if (allowed.secret !== undefined) return "secret";
   switch (format) {

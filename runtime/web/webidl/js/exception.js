@@ -1,6 +1,6 @@
-// In production a DOMException has code, name, message and stack as properties of its own, so
-// that JSON.stringify, a copy by {...error} and what logs objects show them. The getters of its
-// prototype stay, as Web IDL has them.
+// In production a DOMException has code, name, message and stack as properties of its own, so that
+// JSON.stringify, a copy by {...error} and loggers of objects show them. The getters of its
+// prototype stay, as in Web IDL.
 const { apply, construct, defineProperty, deleteProperty, getOwnPropertyDescriptor, ownKeys } = Reflect;
 
 const Native = DOMException,

@@ -1,3 +1,3 @@
-// The functions that Go answers. The entry script takes the object off the
-// global once every module has it.
+// Go's host functions. The entry script removes the object from the global once every module has
+// it.
 export const host = globalThis.__host;

@@ -3,7 +3,7 @@
 
 const { apply } = Reflect; // before any author can change it
 
-/** Prototypes of platform objects: structuredClone refuses what has one. */
+/** Prototypes of platform objects: structuredClone refuses objects with one of them. */
 export const platform = new Set();
 
 /** Makes cls look as Web IDL says and installs it as the global `name`. */
@@ -68,13 +68,13 @@ export function need(got, want, what) {
   }
 }
 
-/** Refuses what Web IDL does not take for a dictionary; gives it back. */
+/** Returns a value that Web IDL accepts as a dictionary, and throws for others. */
 export function dictionary(value, what) {
   if (value === undefined || value === null || typeof value === "object" || typeof value === "function") return value;
   throw new TypeError(`${what} is not an object`);
 }
 
-/** The items of what Web IDL takes for a sequence, each converted as it comes. */
+/** The items of a value that Web IDL accepts as a sequence, each converted as it comes. */
 export function sequence(value, what, convert = (item) => item) {
   const iterate =
     typeof value === "function" || (typeof value === "object" && value !== null) ? value[Symbol.iterator] : undefined;

@@ -1,5 +1,5 @@
-// What kind of built-in object a value is, whatever its prototype and properties
-// say. A brand is asked for by a method that works on its own objects only.
+// The kind of built-in object of a value, independent of its prototype and properties. A brand is
+// tested with a method that works only on objects of its class.
 
 import { host } from "./host.js";
 

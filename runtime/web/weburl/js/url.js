@@ -31,11 +31,11 @@ function cut(packed, at) {
 
 let hrefOf, set;
 
-// The platform has createObjectURL and revokeObjectURL, and they throw: code that
-// asks whether they are there must take the same way here.
+// The platform has createObjectURL and revokeObjectURL, and they throw: code that tests whether
+// they exist must get the same result here.
 export class URL {
   #packed;
-  #params; // the searchParams, from when somebody asks
+  #params; // the searchParams, from the first read on
   static {
     hrefOf = (url) => cut(url.#packed, HREF);
     set = (url, packed) => {
@@ -43,7 +43,7 @@ export class URL {
     };
   }
   constructor(url, base) {
-    // An object for the arguments would take longer than the rest: without any, the URL is malformed.
+    // Creating an object for the arguments would take longer than the rest; without arguments, the URL is malformed.
     const given = typeof url === "string" ? url : text(url);
     this.#packed = base === undefined ? host.url_parse(given) : host.url_parse(given, text(base));
   }
@@ -147,7 +147,7 @@ export class URL {
   toJSON() {
     return cut(this.#packed, HREF);
   }
-  // Puts the new query into the searchParams that somebody has.
+  // Puts the new query into the existing searchParams.
   #refresh() {
     if (this.#params !== undefined) setList(this.#params, host.form_decode(cut(this.#packed, SEARCH).slice(1)));
   }

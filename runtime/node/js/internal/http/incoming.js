@@ -48,7 +48,7 @@ export function receive(message, request, env, ctx) {
   begin(message, request);
   message.method = request.method;
   message.url = pathname + search;
-  // By this header a server of Node.js knows a body of unknown length.
+  // A server of Node.js recognizes a body of unknown length by this header.
   if (request.body !== null && !request.headers.has("content-length"))
     message.rawHeaders.push("transfer-encoding", "chunked");
   message.cloudflare = { env, ctx, cf: request.cf };

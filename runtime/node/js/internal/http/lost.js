@@ -25,7 +25,7 @@ export function notFound(hostname, cause) {
   return system("ENOTFOUND", "getaddrinfo", hostname, { hostname }, cause);
 }
 
-/** What Node.js says where fetch to a host says error; what Node.js does not know, as the guard's refusals, as it is. */
+/** Converts an error of fetch to a host into that of Node.js; an error without a counterpart, such as a refusal of the guard, stays as it is. */
 export function lost(error, host) {
   const text = /^(?:Network connection lost\. )?fetch to ".*?" failed: (.*)$/s.exec(error?.message)?.[1];
   if (text === undefined) return error;

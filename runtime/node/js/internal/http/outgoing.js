@@ -185,7 +185,7 @@ const methods = {
     return this;
   },
 
-  // Abstract, in the words of Node.js: a class of messages says here how its own begin.
+  // Abstract, with the message of Node.js: each class of messages defines its first line here.
   _implicitHeader() {
     throw NodeError(Error, "ERR_METHOD_NOT_IMPLEMENTED", "The _implicitHeader() method is not implemented");
   },
@@ -208,7 +208,7 @@ function needChunk(chunk) {
     throw invalidType("chunk", ["string", "Buffer", "Uint8Array"], chunk);
 }
 
-// A mistake, but the data written before it is sent.
+// The call is wrong, but the data written before it is still sent.
 function afterEnd(message, callback) {
   const error = NodeError(Error, "ERR_STREAM_WRITE_AFTER_END", "write after end");
   process.nextTick(() => {
@@ -252,7 +252,7 @@ function together(message) {
   process.nextTick(() => message.uncork());
 }
 
-/** Fixes the head of a message, its first line and what was set. */
+/** Fixes the head of a message, its first line and its headers. */
 export function fixHead(message, line) {
   const head = [];
   for (const [key, [name, value]] of Object.entries(message[kHeaders])) {

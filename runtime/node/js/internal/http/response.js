@@ -8,8 +8,8 @@ import { fixHead, kEnding, kHead, mergeHeaders, OutgoingMessage, reasonOf } from
 const kAnswer = Symbol("kAnswer");
 const kSent = Symbol("kSent"); // bytes of the body that were handed on
 
-// Answer hands a Response to who asked: whole, or with a stream that takes a
-// piece when the reader wants one.
+// Answer delivers a Response to its receiver: whole, or with a stream that takes a piece when the
+// reader wants one.
 class Answer {
   #asked = Promise.withResolvers();
   #controller = null;
@@ -29,7 +29,7 @@ class Answer {
     return this.#controller !== null;
   }
 
-  /** Answers at once; a second time counts for nothing. */
+  /** Responds at once; a second call has no effect. */
   whole(body, response) {
     if (this.#done) return;
     this.#done = true;
@@ -72,7 +72,7 @@ class Answer {
 }
 
 /**
- * ServerResponse, which older code calls without new. One without a server is written nowhere.
+ * ServerResponse, which older code calls without new. One without a server discards its output.
  * @this {any}
  * @returns {void}
  */

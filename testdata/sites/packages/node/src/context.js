@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { contextStorage, getContext } from "hono/context-storage";
 
-// What is called deep in the code, without the context as an argument.
+// Functions called deep in the code, without the context as an argument.
 async function greeting() {
   await new Promise((resolve) => setTimeout(resolve, 1));
   return `Hello, ${getContext().get("message")}`;
