@@ -189,7 +189,7 @@ func TestStalledReaderIsEnded(t *testing.T) {
 	})
 }
 
-// drip serves pieces of a size for ever, to a client that reads one each period,
+// drip serves pieces of a size without end, to a client that reads one each period,
 // and tells after how long it was ended; at most limit.
 func drip(t *testing.T, written, size int, period, limit time.Duration) (life time.Duration) {
 	t.Helper()

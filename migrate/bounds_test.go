@@ -18,12 +18,12 @@ func TestMaxSteps(t *testing.T) {
 	const ends = "INSERT INTO t WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 10000) SELECT x FROM c;\n"
 	for _, c := range []struct{ name, sql, want string }{
 		{"each ends", strings.Repeat(ends, 20), ""},
-		{"it inserts for ever", ends + "INSERT INTO t " + endlessRows + "SELECT x FROM c;", "2.sql:2:1 " + migrate.CodeEndless},
-		{"it counts for ever", "\n\n" + endlessRows + "SELECT count(*) FROM c;", "2.sql:3:1 " + migrate.CodeEndless},
-		{"it gives rows for ever", endlessRows + "SELECT x FROM c;", "2.sql:1:1 " + migrate.CodeEndless},
-		{"it makes a table for ever", "CREATE TABLE n AS " + endlessRows + "SELECT x FROM c;", "2.sql:1:1 " + migrate.CodeEndless},
+		{"it inserts without end", ends + "INSERT INTO t " + endlessRows + "SELECT x FROM c;", "2.sql:2:1 " + migrate.CodeEndless},
+		{"it counts without end", "\n\n" + endlessRows + "SELECT count(*) FROM c;", "2.sql:3:1 " + migrate.CodeEndless},
+		{"it gives rows without end", endlessRows + "SELECT x FROM c;", "2.sql:1:1 " + migrate.CodeEndless},
+		{"it makes a table without end", "CREATE TABLE n AS " + endlessRows + "SELECT x FROM c;", "2.sql:1:1 " + migrate.CodeEndless},
 		{
-			"a trigger goes on for ever",
+			"a trigger goes on without end",
 			"CREATE TRIGGER a AFTER INSERT ON t BEGIN INSERT INTO n SELECT count(*) FROM forever; END;\n" +
 				"CREATE TABLE n(x); CREATE VIEW forever AS " + endlessRows + "SELECT x FROM c;\nINSERT INTO t VALUES (1);",
 			"2.sql:3:1 " + migrate.CodeEndless,

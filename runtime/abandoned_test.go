@@ -81,7 +81,7 @@ func heard(line string, said chan<- struct{}, others func(pagesruntime.Line)) fu
 	}
 }
 
-// Work of abandoned requests that would go on for their whole budget, or for ever.
+// Work of abandoned requests that would go on for their whole budget, or without end.
 var endless = map[string]string{
 	"loop":             `for (;;);`,
 	"caught":           `for (;;) try { for (;;); } catch {} finally { console.log("finally") }`,
@@ -102,7 +102,7 @@ var endless = map[string]string{
 		(async () => { for (;;) await w.write(new Uint8Array(9)); })(); return new Response(t.readable);`,
 }
 
-// endlessWasm exports f, which loops for ever: (func (export "f") (loop br 0)).
+// endlessWasm exports f, which loops without end: (func (export "f") (loop br 0)).
 var endlessWasm = []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00" +
 	"\x07\x05\x01\x01f\x00\x00\x0a\x09\x01\x07\x00\x03\x40\x0c\x00\x0b\x0b")
 

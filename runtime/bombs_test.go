@@ -53,7 +53,7 @@ var bombs = map[string]string{
 	"form data":            `const f = new FormData(); for (let i = 0;; i++) f.append("n" + i, "v")`,
 	"form data sent":       `const f = new FormData(); for (let i = 0; i < 2e5; i++) f.append("n", "v"); await new Response(f).formData()`,
 	"json body":            `await new Response("[".repeat(1e6)).json()`,
-	"stream for ever":      `return new Response(new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(1e5)) } }))`,
+	"stream without end":   `return new Response(new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(1e5)) } }))`,
 	"stream of start":      `new ReadableStream({ start(c) { for (;;) c.enqueue(new Uint8Array(1e5)) } })`,
 	"stream of nothing":    `return new Response(new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(0)) } }))`,
 	"stream of strings":    `return new Response(new ReadableStream({ pull(c) { c.enqueue("text") } }))`,
@@ -88,10 +88,10 @@ var bombs = map[string]string{
 	"globals": `for (let i = 0;; i++) globalThis["k" + i] = new Uint8Array(1e6)`,
 	"prototype": `Object.prototype.toString = Array.prototype.push = Promise.prototype.then = () => { for (;;) Math.abs(1) };
 		return new Response("x")`,
-	"prepare stack":    `Error.prepareStackTrace = () => { for (;;) Math.abs(1) }; throw new Error("x")`,
-	"then of promises": `Promise.prototype.then = function () { for (;;) Math.abs(1) }; await 0; return new Response("x")`,
-	"Intl":             `for (;;) new Intl.NumberFormat("de", { style: "currency", currency: "EUR" }).format(1e15)`,
-	"fetch for ever":   `for (;;) fetch("http://127.0.0.1:1/").catch(() => {})`,
+	"prepare stack":     `Error.prepareStackTrace = () => { for (;;) Math.abs(1) }; throw new Error("x")`,
+	"then of promises":  `Promise.prototype.then = function () { for (;;) Math.abs(1) }; await 0; return new Response("x")`,
+	"Intl":              `for (;;) new Intl.NumberFormat("de", { style: "currency", currency: "EUR" }).format(1e15)`,
+	"fetch without end": `for (;;) fetch("http://127.0.0.1:1/").catch(() => {})`,
 }
 
 const bombBudget = 50 * time.Millisecond

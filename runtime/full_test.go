@@ -14,7 +14,7 @@ import (
 )
 
 // TestFullHeap: a promise cannot be settled for lack of memory, and the request fails with the limit
-// instead of waiting for ever.
+// instead of waiting without end.
 func TestFullHeap(t *testing.T) {
 	origin := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/later" {

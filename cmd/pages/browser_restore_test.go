@@ -65,7 +65,7 @@ func TestBrowserRestore(t *testing.T) {
 	p.text("Data is lost:")
 	p.text("orders loses 1 row")
 	p.shot("restore-tables")
-	p.do("let it lapse", chromedp.Click(`form[action$="/lapse"] button`))
+	p.do("reject it", chromedp.Click(`form[action$="/lapse"] button`))
 	p.text("Rejected. Nothing changed.")
 
 	p.do("all of it", chromedp.Navigate(s.URL+points+"/p1"), chromedp.Click(`main form button`))

@@ -8,7 +8,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// bombs run for ever, or take all there is, each in its way.
+// bombs run without end, or take all there is, each in its way.
 var bombs = module(
 	types(functype(list{}, list{}), functype(list{i32}, list{}), functype(list{i32}, list{i32})),
 	imports(imported("js", "f", 0, 0)),

@@ -459,7 +459,7 @@ func TestStalled(t *testing.T) {
 	}
 }
 
-// TestDrips ends a try whose answer comes byte by byte: it would be read for ever.
+// TestDrips ends a try whose answer comes byte by byte: it would be read without end.
 func TestDrips(t *testing.T) {
 	const idle = 50 * time.Millisecond
 	s := newStub(t, func(n int, w http.ResponseWriter, r *http.Request) {

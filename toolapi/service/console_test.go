@@ -368,7 +368,7 @@ func TestConsoleApproves(t *testing.T) {
 	})
 }
 
-// TestConsoleLapse: only those who may approve a proposal may let it lapse.
+// TestConsoleLapse: only those who may approve a proposal may let it expire.
 func TestConsoleLapse(t *testing.T) {
 	w := newFixture(t)
 	c := w.twoCalls()[2]

@@ -13,7 +13,7 @@ import (
 // This file bounds one site's use of shared resources: time, disk, files, connections and processors.
 
 // migrationTime bounds the migrations of one release. A scheduled publish has no client that gives up, and would
-// otherwise run an endless migration for ever.
+// otherwise run an endless migration without end.
 const migrationTime = 2 * time.Minute
 
 // databaseBytes is how large the database of a published site, of a preview, and of a project may grow, as at D1. Growth

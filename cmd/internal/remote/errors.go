@@ -51,7 +51,7 @@ var commandFixes = map[string]string{
 	toolapi.CodeDataLoss: "propose it again, which shows the present losses, and name the tables: --allow-data-loss TABLE; or write the " +
 		"comment -- pages: loses TABLE above the statement",
 	toolapi.CodeWorkerFailed:     "correct the Worker, and deploy again; visitors still see the old revision",
-	toolapi.CodeNotScheduled:     "pages revisions shows what is scheduled; pages deploy --at TIME schedules a publish",
+	toolapi.CodeNotScheduled:     "pages revisions shows the schedule; pages deploy --at TIME schedules a publish",
 	toolapi.CodeScheduleTooSoon:  "give a later time, or deploy without --at",
 	toolapi.CodeRevisionUnknown:  "pages revisions lists the revisions; pages deploy publishes this folder",
 	toolapi.CodeRevisionNotFound: "pages revisions lists the revisions; pages deploy --preview makes one of this folder",

@@ -19,7 +19,7 @@ import (
 const (
 	// keyringService names our entries in the system's keyring.
 	keyringService = "pages"
-	// keyringTimeout ends the wait for a keyring: one that a person must unlock waits for ever on a machine without one.
+	// keyringTimeout ends the wait for a keyring: one that a person must unlock waits without end on a machine without one.
 	keyringTimeout = 15 * time.Second
 	// maxKey is how many bytes of a file are read for a key.
 	maxKey = 4 << 10

@@ -79,7 +79,7 @@ func (s *site) choose(ctx context.Context) error {
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "site-exists",
 			Message: fmt.Sprintf("there is a site in %s already", wording.QuotePath(s.term.Shown(s.dir))),
-			Fix:     "leave --template out to add what is missing, or name another folder",
+			Fix:     "leave --template out to add the missing files, or name another folder",
 		}
 	case s.Template != "":
 		t, ok := starter.Find(s.Template)

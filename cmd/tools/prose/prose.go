@@ -34,6 +34,9 @@ var phrases = []phrase{
 	{regexp.MustCompile(`(?i)\b(is|are|was|were|be|been) told\b|\btold of\b`), `say who reports it: "the log names …", "gets a message"`},
 	{regexp.MustCompile(`(?i)\bhears? of\b`), `say "gets", "learns of", "fails with"`},
 	{regexp.MustCompile(`(?i)\bshall\b`), `use the imperative, or "must"`},
+	{regexp.MustCompile(`(?i)\bwhat (is|was|are|were)\b`), `name the thing: "the missing files", "the live revision"`},
+	{regexp.MustCompile(`(?i)(^|[\s("])(go-ahead|lapses?d?)\b`), `say "approval", "expires"`},
+	{regexp.MustCompile(`(?i)\bfor ever\b($|[^(])`), `say "permanently", "without end"`},
 }
 
 // Check returns the phrases in a file, in the order of their lines. The extension of name chooses the parts that are read.

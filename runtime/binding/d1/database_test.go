@@ -600,7 +600,7 @@ func FuzzDatabase(f *testing.F) {
 	})
 }
 
-// TestDatabaseReaders: a query that takes for ever keeps neither the writer nor other
+// TestDatabaseReaders: a query that takes without end keeps neither the writer nor other
 // queries waiting, and reads see all writes before them.
 func TestDatabaseReaders(t *testing.T) {
 	d := newDatabase(t, Options{})

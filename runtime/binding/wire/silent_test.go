@@ -74,7 +74,7 @@ func TestPeerThatReadsNothing(t *testing.T) {
 	select {
 	case <-called:
 	case <-time.After(20 * time.Second):
-		t.Fatal("the call goes on for ever")
+		t.Fatal("the call goes on without end")
 	}
 	if last := calls.last(); !strings.Contains(last.Err, "timeout") {
 		t.Errorf("the call is recorded as %q", last.Err)

@@ -348,7 +348,7 @@ func TestPeerThatIsGone(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(20 * time.Second):
-		t.Fatal("the call goes on for ever")
+		t.Fatal("the call goes on without end")
 	}
 }
 
@@ -408,6 +408,6 @@ func TestCloseEndsCalls(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatal("Close waits for ever")
+		t.Fatal("Close waits without end")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
-// spin is a module with one exported function "spin" that loops for ever, and
+// spin is a module with one exported function "spin" that loops without end, and
 // "count" (i32) -> i32 that counts its argument down in a loop with a nested
 // br_table, an i64 constant and a block, and returns 7.
 var spin = append(head(),
