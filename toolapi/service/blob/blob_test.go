@@ -51,7 +51,7 @@ func files(t testing.TB, dir string) (all []string) {
 func TestPut(t *testing.T) {
 	dir := t.TempDir()
 	w := open(t, dir).Space(7)
-	const text = "a kept blob"
+	const text = "some content"
 	sum := hash(text)
 	var mismatch *blob.MismatchError
 	for name, c := range map[string]struct {
@@ -132,7 +132,7 @@ func TestPutLarge(t *testing.T) {
 // bytes changed.
 func TestDamage(t *testing.T) {
 	w := open(t, t.TempDir()).Space(1)
-	const text = "a kept blob"
+	const text = "some content"
 	sum := hash(text)
 	put := func() {
 		t.Helper()
@@ -155,7 +155,7 @@ func TestDamage(t *testing.T) {
 		}
 		put()
 	}
-	if err := os.WriteFile(w.Path(sum), []byte("A kept blob"), 0o600); err != nil {
+	if err := os.WriteFile(w.Path(sum), []byte("Some content"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Verify(sum, int64(len(text))); err == nil {

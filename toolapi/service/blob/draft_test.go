@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-const text = "a kept blob"
+const text = "some content"
 
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -52,7 +52,7 @@ func put(t *testing.T, s *Store) {
 		return n
 	}
 	var mismatch *MismatchError
-	if _, err := w.Put(sum, size, strings.NewReader("A kept blob")); !errors.As(err, &mismatch) || left() != 0 {
+	if _, err := w.Put(sum, size, strings.NewReader("Some content")); !errors.As(err, &mismatch) || left() != 0 {
 		t.Errorf("nameless %v, other bytes: %v, %d files left", s.nameless, err, left())
 	}
 	for _, damage := range []func() error{
