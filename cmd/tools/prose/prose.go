@@ -1,6 +1,6 @@
-// Package prose finds phrases that STYLE.md rules out: clauses in place of nouns, and passives that hide who acts. In: the text of a
-// file and its name. Out: a [Finding] for each phrase, with the line and the advice. It reads comments and sentences in string
-// literals of Go, comments of JavaScript, and every line of other files. Pure functions, safe for concurrent use.
+// Package prose finds phrases that STYLE.md rules out: clauses in place of nouns, and passives that hide who acts; and words written
+// twice. In: the text of a file and its name. Out: a [Finding] for each, with the line and the advice. It reads comments and sentences
+// in string literals of Go, comments of JavaScript, and every line of other files. Pure functions, safe for concurrent use.
 package prose
 
 import (
@@ -38,6 +38,9 @@ var phrases = []phrase{
 	{regexp.MustCompile(`(?i)(^|[\s("])(go-ahead|lapses?d?)\b`), `say "approval", "expires"`},
 	{regexp.MustCompile(`(?i)\bfor ever\b($|[^(])`), `say "permanently", "without end"`},
 }
+
+// doubled are words that never follow themselves in a sentence.
+var doubled = strings.Fields("an and are as be before by for from has is it not of only or the to true: with")
 
 // Check returns the phrases in a file, in the order of their lines. The extension of name chooses the parts that are read.
 func Check(name string, text []byte) []Finding {
@@ -101,6 +104,12 @@ func match(number int, line string) (found []Finding) {
 			from, to := max(0, at[0]-30), min(len(line), at[1]+30)
 			text := strings.ToValidUTF8(strings.TrimSpace(line[from:to]), "")
 			found = append(found, Finding{Line: number, Text: text, Advice: p.advice})
+		}
+	}
+	words := strings.Fields(line)
+	for i := 1; i < len(words); i++ {
+		if words[i] == words[i-1] && slices.Contains(doubled, words[i]) {
+			found = append(found, Finding{Line: number, Text: words[i-1] + " " + words[i], Advice: "remove one of the two words"})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int { return a.Line - b.Line })

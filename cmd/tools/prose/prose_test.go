@@ -23,6 +23,7 @@ func TestCheck(t *testing.T) {
 		{"a.md", "Ask nobody@example.test, or hear of it.\n", "1: Ask nobody@example.test, or hear of it."},
 		{"a.txt", "Say where it is, and what to do.\n", ""},
 		{"a.md", "It shows what is live, and what changed.\n", "1: It shows what is live, and what changed."},
+		{"a.md", "It is for the the author, who had had it.\n", "1: the the"},
 		{"a.md", "It never lapses; POST /lapse; for ever() and for ever.\n",
 			"1: It never lapses; POST /lapse; for ever() and\n1: ; POST /lapse; for ever() and for ever."},
 	} {
