@@ -23,6 +23,7 @@ const (
 	KindReset        Kind = "reset"        // the isolate was restarted because of another request
 	KindSystemMemory Kind = "room"         // the system has no memory for an isolate
 	KindBusy         Kind = "busy"         // the limit of Workers in use is reached
+	KindPaused       Kind = "paused"       // a debugger holds the code
 	KindInternal     Kind = "internal"     // a fault of this program
 )
 
@@ -76,7 +77,9 @@ func (f *Error) Headline() string {
 }
 
 // Retriable reports whether the same request may succeed in a second: another request caused the error, or the Worker was replaced.
-func (f *Error) Retriable() bool { return f.Kind == KindReset || f.Kind == KindBusy }
+func (f *Error) Retriable() bool {
+	return f.Kind == KindReset || f.Kind == KindBusy || f.Kind == KindPaused
+}
 
 // Unwrap returns the engine's own error.
 func (f *Error) Unwrap() error { return f.err }
@@ -84,7 +87,7 @@ func (f *Error) Unwrap() error { return f.err }
 // Status is the HTTP status: 503 for a limit or a restart, else 500.
 func (f *Error) Status() int {
 	switch f.Kind {
-	case KindCPU, KindMemory, KindResponseSize, KindReset, KindSystemMemory, KindBusy:
+	case KindCPU, KindMemory, KindResponseSize, KindReset, KindSystemMemory, KindBusy, KindPaused:
 		return 503
 	default:
 		return 500

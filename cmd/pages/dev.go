@@ -48,6 +48,9 @@ func (c *cli) newDev() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args, _ = cutCommand(cmd, args)
+			if err := f.checkInspect(cmd.Flags()); err != nil {
+				return err
+			}
 			if err := f.check(); err != nil {
 				return err
 			}
@@ -80,6 +83,7 @@ func (c *cli) newDev() *cobra.Command {
 	flags.StringVar(&f.Frontend.URL, "upstream", "", "`URL` of a framework's dev server that runs on this machine already; it answers "+
 		"what no route of the site does")
 	flags.IntVar(&f.Frontend.Port, "upstream-port", 0, "`port` where COMMAND listens (default: found by what it prints, or that of PORT)")
+	f.addInspect(flags)
 	f.addRules(flags)
 	return cmd
 }

@@ -69,6 +69,7 @@ func TestDevKeys(t *testing.T) {
 	for _, step := range []struct{ keys, says string }{
 		{"z?", "  o  open the site in a browser"}, // other keys do nothing, and none is echoed
 		{"l", "no leads yet"},
+		{"d", "no debugger can attach: pages dev --inspect"},
 		{"r", "rebuilt in"},
 		{"p", `signed in as "member"`},
 		{"ppp", "visitors are signed out"},

@@ -26,6 +26,8 @@ const (
 	heapMB = 128
 	// cfHeader is the header of workerd's own in which request.cf comes.
 	cfHeader = "Pages-Cf"
+	// mainService is the name of the Worker's service.
+	mainService = "main"
 	// frontName is the name of our socket, for the command line.
 	frontName = "front"
 )
@@ -131,7 +133,7 @@ const config :Workerd.Config = (
   v8Flags = ["--max-heap-size=%d"],
   logging = (stdoutPrefix = "", stderrPrefix = ""),
   services = [
-    (name = "main", worker = (
+    (name = %s, worker = (
       modules = [
 %s],
       compatibilityDate = %q, compatibilityFlags = [%s],
@@ -139,8 +141,8 @@ const config :Workerd.Config = (
       bindings = [%s])),
 %s  ],
   extensions = [(modules = [(name = %s, internal = false, esModule = %s)])],
-  sockets = [(name = %q, http = (style = proxy, cfBlobHeader = %q), service = "main")]
+  sockets = [(name = %q, http = (style = proxy, cfBlobHeader = %q), service = %[2]s)]
 );
-`, heapMB, modules, compatibilityDate, strings.Join(flags, ", "), bindings, services,
+`, heapMB, wire.Text(w.service()), modules, compatibilityDate, strings.Join(flags, ", "), bindings, services,
 		wire.Text(w.tasks()), wire.Text(tasksScript), frontName, cfHeader)
 }

@@ -249,6 +249,10 @@ func (w *Worker) connect(ctx context.Context) (*process, *conn, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		if err := p.awaitRun(ctx); err != nil {
+			w.under.Done()
+			return nil, nil, err
+		}
 		c, err := p.conn(ctx)
 		if err == nil {
 			return p, c, nil
@@ -340,15 +344,24 @@ func (x *exchange) answered(gone bool) {
 
 // awaitWaits waits until waitUntil is done, or ends.
 func (x *exchange) awaitWaits() {
+	paused := x.p.pause.total()
 	timer := time.NewTimer(pagesruntime.WaitUntilTime)
 	defer timer.Stop()
-	select {
-	case <-x.ended:
-	case <-x.p.done:
-		x.lostWaits()
-	case <-timer.C:
-		x.warn(pagesruntime.OverWaitUntil)
-	case <-x.w.ctx.Done():
+	for {
+		select {
+		case <-x.ended:
+		case <-x.p.done:
+			x.lostWaits()
+		case <-timer.C:
+			if more := x.p.pause.total() - paused; more > 0 { // which does not count
+				paused += more
+				timer.Reset(more)
+				continue
+			}
+			x.warn(pagesruntime.OverWaitUntil)
+		case <-x.w.ctx.Done():
+		}
+		return
 	}
 }
 

@@ -37,6 +37,7 @@ type meter struct {
 
 	mu      sync.Mutex
 	started bool
+	held    bool // by a debugger: the time counts for no request
 	last    time.Duration
 	running []*exchange
 	ping    *ping
@@ -88,6 +89,14 @@ func (m *meter) stop() []*exchange {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.amongLocked()
+}
+
+// hold stops the clock while a debugger holds the code, or starts it again.
+func (m *meter) hold(held bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.advanceLocked()
+	m.held = held
 }
 
 // alive is for a sign of life.
@@ -197,6 +206,9 @@ func (m *meter) advanceLocked() {
 	}
 	used := now - m.last
 	m.last = now
+	if m.held {
+		return
+	}
 	among := m.amongLocked()
 	if len(among) > 0 && among[0].share.roused {
 		m.stray += used // nothing says for whom
@@ -295,6 +307,11 @@ func (m *meter) look(before *look) (next time.Duration, why *ending) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.advanceLocked()
+	if m.held {
+		before.used, before.since = m.last, now
+		m.judged, m.stray = now, 0
+		return longest, nil
+	}
 	if m.straysLocked(now) {
 		return 0, &ending{cause: byStray}
 	}

@@ -162,7 +162,7 @@ func (o *output) take(e *event) {
 // Lines of workerd's own.
 var (
 	// uncaught begins why a module could not be evaluated.
-	uncaught = regexp.MustCompile(`^service main: Uncaught (?:([\w$.]*(?:Error|Exception)): )?(.*)$`)
+	uncaught = regexp.MustCompile(`^service main(?:-\w+)?: Uncaught (?:([\w$.]*(?:Error|Exception)): )?(.*)$`)
 	// place is a frame after it.
 	place = regexp.MustCompile(`^\s+at (\S+:\d+:\d+)(?: in (.*))?$`)
 	// reached is an exception that a handler did not catch.

@@ -107,7 +107,7 @@ func (p *Pool) Close() {
 // NewWorker is Program.NewWorker within the bounds. An error of KindBusy says that there was no place for the process. One that is
 // asleep starts with its first request, which gets the error if that fails.
 func (p *Pool) NewWorker(ctx context.Context, o pagesruntime.WorkerOptions, asleep bool) (*Worker, error) {
-	return p.program.newWorker(ctx, o, p, asleep)
+	return p.program.newWorker(ctx, o, p, asleep, nil)
 }
 
 // Processes returns how many there are.

@@ -29,8 +29,11 @@ type process struct {
 	clock   clock
 	output  output
 	meter   meter
-	leave   func()        // gives its place back
-	done    chan struct{} // closed when it has ended and all that it wrote is read
+	pause   pause
+	// inspector is V8's; not set up without a debugger.
+	inspector inspector
+	leave     func()        // gives its place back
+	done      chan struct{} // closed when it has ended and all that it wrote is read
 	// answered says that it has answered a request.
 	answered atomic.Bool
 
@@ -118,6 +121,7 @@ func (w *Worker) startProcess(ctx context.Context, leave func()) (*process, erro
 	w.mu.Unlock()
 	p.output.p = p
 	p.meter.init(p)
+	p.pause.meter = &p.meter
 	folder, err := os.MkdirTemp("", "pages-workerd-") // of mode 0700
 	if err != nil {
 		return nil, fmt.Errorf("start workerd: %w", err)
@@ -128,7 +132,10 @@ func (w *Worker) startProcess(ctx context.Context, leave func()) (*process, erro
 	}
 	// The secrets of the site are in there. The socket stays, under its name of its own.
 	started := err == nil
-	if err = errors.Join(err, p.front.keep(folder, started)); started && err != nil {
+	if err = errors.Join(err, p.front.keep(folder, started)); err == nil {
+		err = p.attach(ctx)
+	}
+	if started && err != nil {
 		p.end(&ending{cause: byClose})
 		<-p.done
 	}
@@ -144,6 +151,16 @@ func (p *process) run(folder string) error {
 	args, files, err := p.front.listen(folder)
 	if err != nil {
 		return fmt.Errorf("open a socket for workerd: %w", err)
+	}
+	if p.w.inspection != nil {
+		further, control, err := p.inspector.listen(len(files))
+		if err != nil {
+			for _, f := range files {
+				_ = f.Close()
+			}
+			return err
+		}
+		args, files = append(args, further...), append(files, control...)
 	}
 	p.cmd = exec.Command(p.w.program.Path, append(append([]string{"serve"}, args...), config)...) //nolint:gosec,noctx // it is ours to end
 	p.cmd.Dir, p.cmd.ExtraFiles, p.cmd.Env = folder, files, environment()

@@ -62,12 +62,15 @@ const (
 type Worker struct {
 	program Program
 	pool    *Pool // nil for a Worker by itself
-	o       pagesruntime.WorkerOptions
-	sources *pagesruntime.Sources
-	wire    *wire.Server
-	gateway *fetch.Gateway
-	urls    web.Origins
-	prelude []byte
+	// inspection lets a debugger in; nil for none. isolate is a part of the name of the isolate then, which nobody guesses.
+	inspection *Inspection
+	isolate    string
+	o          pagesruntime.WorkerOptions
+	sources    *pagesruntime.Sources
+	wire       *wire.Server
+	gateway    *fetch.Gateway
+	urls       web.Origins
+	prelude    []byte
 	// stall is how long a process may neither answer nor use CPU time while requests are under way.
 	stall time.Duration
 	// strayTime is that of a judgement of code that runs for no request.
@@ -109,11 +112,13 @@ type attempt struct {
 // NewWorker starts a process with the Worker and returns when it answers. A *pagesruntime.Error of KindLoad says that the module threw,
 // has no handler, or never finished loading.
 func (p Program) NewWorker(ctx context.Context, o pagesruntime.WorkerOptions) (*Worker, error) {
-	return p.newWorker(ctx, o, nil, false)
+	return p.newWorker(ctx, o, nil, false, nil)
 }
 
-// newWorker makes a Worker of a pool; nil for none. One that is asleep has no process yet.
-func (p Program) newWorker(ctx context.Context, o pagesruntime.WorkerOptions, pool *Pool, asleep bool) (*Worker, error) {
+// newWorker makes a Worker of a pool; nil for none. One that is asleep has no process yet. inspection is nil without a debugger.
+func (p Program) newWorker(
+	ctx context.Context, o pagesruntime.WorkerOptions, pool *Pool, asleep bool, inspection *Inspection,
+) (*Worker, error) {
 	if o.LoadCPU <= 0 {
 		o.LoadCPU = pagesruntime.DefaultLoadCPU
 	}
@@ -124,7 +129,7 @@ func (p Program) newWorker(ctx context.Context, o pagesruntime.WorkerOptions, po
 		o.Bindings = &binding.Set{}
 	}
 	w := &Worker{
-		program: p, pool: pool, o: o, token: rand.Text(), front: rand.Text(),
+		program: p, pool: pool, o: o, token: rand.Text(), front: rand.Text(), inspection: inspection, isolate: rand.Text(),
 		folder: ownFolder + rand.Text()[:8], changed: make(chan struct{}), stall: stallTime, strayTime: strayTime,
 	}
 	if w.now = o.Web.Now; w.now == nil {

@@ -90,7 +90,7 @@ func (k *console) line(format string, args ...any) {
 // ready prints the first line on stdout: the contract with scripts.
 func (k *console) ready(r *session) {
 	if k.term.JSON {
-		k.event(ReadyEvent{"ready", r.sockets.URL, r.sockets.Beyond, r.options.Engine.Report()})
+		k.event(ReadyEvent{"ready", r.sockets.URL, r.sockets.Beyond, r.options.Engine.Report(), r.inspection.report()})
 		return
 	}
 	k.mu.Lock()
@@ -106,6 +106,7 @@ func (k *console) ready(r *session) {
 	if r.manifest.Entry != "" {
 		k.line("  engine       %s", k.engine(r.options.Engine))
 	}
+	k.showInspector(r)
 	k.line("  dashboard    %s/__pages/%s", r.sockets.URL, taken)
 	if hosts := slices.Concat(r.sockets.Beyond, r.options.AllowHosts); len(hosts) > 0 {
 		k.line(
@@ -394,6 +395,8 @@ type ReadyEvent struct {
 	Beyond []string `json:"beyond,omitempty"`
 
 	Engine siteworker.EngineReport `json:"engine"` // of the Worker
+	// Inspector is the URL of the WebSocket for debuggers, with --inspect. The token in it lets a program of this machine run code.
+	Inspector string `json:"inspector,omitempty"`
 }
 
 // BuildEvent is a build among the lines of --json.

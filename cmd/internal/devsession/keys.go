@@ -27,15 +27,16 @@ import (
 
 // keyboard runs the actions of keys.
 type keyboard struct {
-	console  *console
-	url      string
-	front    *site.Site
-	server   *devserver.Server
-	pairing  *pairing.Codes
-	frontend *frontend
-	as       string // the current persona, "" for signed out
-	quit     func()
-	open     func(url string) error
+	console    *console
+	url        string
+	front      *site.Site
+	server     *devserver.Server
+	pairing    *pairing.Codes
+	frontend   *frontend
+	inspection *inspection
+	as         string // the current persona, "" for signed out
+	quit       func()
+	open       func(url string) error
 }
 
 // shownLeads is how many leads the key for them shows.
@@ -54,6 +55,7 @@ func keys() []key {
 		{'o', "open the site in a browser", (*keyboard).openSite},
 		{'r', "rebuild", (*keyboard).rebuild},
 		{'s', "start the framework's dev server again", (*keyboard).restartFrontend},
+		{'d', "the address of Chrome's DevTools for the Worker, with --inspect", (*keyboard).showDevTools},
 		{'p', "the next persona for visitors who have not signed in", (*keyboard).nextPersona},
 		{'b', "forget the browsers that are paired, and all pairing codes", (*keyboard).forgetPaired},
 		{'l', "the newest leads", (*keyboard).leads},

@@ -30,6 +30,7 @@ var titles = map[pagesruntime.Kind]string{
 	pagesruntime.KindReset:        "The Worker was restarted",
 	pagesruntime.KindSystemMemory: "The system has no room for the Worker",
 	pagesruntime.KindBusy:         "Too many Workers are in use",
+	pagesruntime.KindPaused:       "A debugger has paused the Worker",
 	pagesruntime.KindInternal:     "Something went wrong in pages itself",
 }
 

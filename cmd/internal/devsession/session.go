@@ -69,6 +69,7 @@ type Options struct {
 	As           string   // the persona that clients are from the start, or an email
 	Mode         string   // the value of process.env.NODE_ENV; "" for that of the environment, or development
 	Engine       siteworker.Choice
+	Inspect      Inspect
 	Frontend     Frontend
 	Poll         filewatch.Poll // when to look for changes without waiting for events
 }
@@ -86,6 +87,8 @@ type session struct {
 	pairing  *pairing.Codes // nil where all clients are alike
 	frontend *frontend      // nil for a site of files
 	bindings *nodebindings.Server
+	// inspection is nil where no debugger attaches.
+	inspection *inspection
 }
 
 // Serve serves the site in dir until ctx ends. m is its manifest.
@@ -93,6 +96,11 @@ func Serve(ctx context.Context, p Process, dir string, m *manifest.Manifest, o O
 	// Compiling the engine, once on a machine, makes a hundred megabytes of garbage in a tenth of a second: collecting it
 	// would cost a fifth of that time.
 	usual := debug.SetGCPercent(startGCPercent)
+	inspection, err := p.openInspector(ctx, dir, &o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, inspection.close()) }()
 	engine := p.openEngine(ctx, o)
 	defer func() { err = errors.Join(err, engine.Close(ctx)) }()
 	if o.ProjectState != "" {
@@ -123,6 +131,7 @@ func Serve(ctx context.Context, p Process, dir string, m *manifest.Manifest, o O
 	go s.Guard(guarded, gone)
 	err = (&session{
 		process: p, options: o, dir: dir, manifest: m, state: s, sockets: sockets, engine: engine, usualGC: usual,
+		inspection: inspection,
 	}).serve(guarded)
 	if lost, ok := errors.AsType[*failure.Error](context.Cause(guarded)); ok && err == nil {
 		return lost
@@ -171,8 +180,11 @@ func (r *session) serve(ctx context.Context) (err error) {
 	tools.instance, tools.log = in, console.history
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
-	keys := &keyboard{console: console, url: r.sockets.URL, as: r.options.As, quit: quit, open: openBrowser, pairing: r.pairing}
-	restore := func() {} // the terminal
+	keys := &keyboard{
+		console: console, url: r.sockets.URL, as: r.options.As, quit: quit, open: openBrowser, pairing: r.pairing, inspection: r.inspection,
+	}
+	defer context.AfterFunc(ctx, func() { _ = r.inspection.close() })() // requests that are paused go on, and end
+	restore := func() {}                                                // the terminal
 	defer func() { restore() }()
 	release := time.AfterFunc(releaseTime, processmemory.GiveBack)
 	release.Stop()

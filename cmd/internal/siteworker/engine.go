@@ -22,6 +22,8 @@ type Choice struct {
 	Program *workerd.Program
 	// Pool, with Program, bounds the processes of many sites; nil for a session on one site.
 	Pool *workerd.PoolOptions
+	// Inspection, with Program and without Pool, lets a debugger into the Workers; nil for none.
+	Inspection *workerd.Inspection
 }
 
 // EngineReport is an engine for programs.
@@ -129,6 +131,9 @@ func (e *Engine) startProcess(ctx context.Context, o pagesruntime.WorkerOptions,
 	}
 	if e.pool != nil {
 		return e.pool.NewWorker(ctx, o, asleep)
+	}
+	if e.choice.Inspection != nil {
+		return e.choice.Program.NewInspected(ctx, o, *e.choice.Inspection)
 	}
 	return e.choice.Program.NewWorker(ctx, o)
 }
