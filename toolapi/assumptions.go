@@ -31,8 +31,8 @@ import "time"
 // rehearsal their run on a copy; a loss without allow_data_loss or a comment in the migration is data_loss_not_allowed. page.rehearse
 // runs the text of migrations in the same way, for a plan before an upload.
 //
-// page.settings and page.change_settings control the spam filter and the recipients of mails on leads; page.mark_lead and
-// the spam argument of page.leads handle spam. All four are assumptions.
+// page.settings and page.change_settings control the spam filter, proofs of work and the recipients of mails on leads; page.mark_lead
+// and the spam argument of page.leads handle spam. All four are assumptions.
 //
 // page.restore_points and page.restore_data are modelled on page.revisions and page.rollback.
 //

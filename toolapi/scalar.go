@@ -86,7 +86,7 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 	}
 	key := text(200)
 	key.Pattern = "^[!-~]+$"
-	email, emails := text(maxEmail), maxEmails
+	email, emails := text(maxEmail), MaxEmails
 	email.Pattern = emailPattern
 	tried, tables, files := MaxTried, maxTables, maxMigrations
 	host := text(253)
@@ -118,6 +118,7 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[Hostname]():       host,
 		reflect.TypeFor[Tried]():          {Type: "array", Items: &jsonschema.Schema{Type: "string"}, MaxItems: &tried},
 		reflect.TypeFor[SpamFilter]():     {Type: "string", Enum: []any{string(SpamFilterOn), string(SpamFilterOff)}},
+		reflect.TypeFor[ProofOfWork]():    {Type: "string", Enum: []any{string(ProofOfWorkOn), string(ProofOfWorkOff)}},
 		reflect.TypeFor[Emails]():         {Type: "array", Items: email, MaxItems: &emails},
 		reflect.TypeFor[TableNames]():     {Type: "array", Items: text(maxTableName), MaxItems: &tables},
 		reflect.TypeFor[FileName]():       text(limits.MaxSegmentBytes),

@@ -12,11 +12,21 @@ const (
 	SpamFilterOff SpamFilter = "off"
 )
 
+// ProofOfWork is whether a form that a script sends needs a proof of work.
+type ProofOfWork string
+
+// States of the setting.
+const (
+	ProofOfWorkOn  ProofOfWork = "on"
+	ProofOfWorkOff ProofOfWork = "off"
+)
+
 // Emails are addresses of members in an argument.
 type Emails []string
 
 const (
-	maxEmails = 5
+	// MaxEmails is the most emails of a list.
+	MaxEmails = 5
 	maxEmail  = 254 // bytes, of RFC 5321
 	// emailPattern accepts usual addresses: no quotes, comments or control characters.
 	emailPattern = `^[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`
@@ -30,17 +40,19 @@ type Settings struct {
 
 // SiteSettings is the result of page.settings and the arguments of page.change_settings.
 type SiteSettings struct {
-	SiteID     string     `json:"site_id"`
-	SiteName   string     `json:"site_name"`
-	SpamFilter SpamFilter `json:"spam_filter" jsonschema:"on: posts that look like spam do not become leads"`
-	LeadMail   []string   `json:"lead_mail" jsonschema:"the members who get a mail on each lead"`
+	SiteID      string      `json:"site_id"`
+	SiteName    string      `json:"site_name"`
+	SpamFilter  SpamFilter  `json:"spam_filter" jsonschema:"on: posts that look like spam do not become leads"`
+	ProofOfWork ProofOfWork `json:"proof_of_work" jsonschema:"on: a form that a script sends without a proof of work is refused"`
+	LeadMail    []string    `json:"lead_mail" jsonschema:"the members who get a mail on each lead"`
 }
 
 // ChangeSettingsArgs are the arguments of page.change_settings.
 type ChangeSettingsArgs struct {
-	SiteID     UUID       `json:"site_id" jsonschema:"the site"`
-	SpamFilter SpamFilter `json:"spam_filter,omitempty" jsonschema:"on keeps spam out of the leads; unchanged when omitted"`
-	LeadMail   *Emails    `json:"lead_mail,omitempty" jsonschema:"the emails of members who get a mail on each lead; none for an empty list; unchanged when omitted"`
+	SiteID      UUID        `json:"site_id" jsonschema:"the site"`
+	SpamFilter  SpamFilter  `json:"spam_filter,omitempty" jsonschema:"on keeps spam out of the leads; unchanged when omitted"`
+	ProofOfWork ProofOfWork `json:"proof_of_work,omitempty" jsonschema:"on refuses forms that scripts send without a proof of work; unchanged when omitted"`
+	LeadMail    *Emails     `json:"lead_mail,omitempty" jsonschema:"the emails of members who get a mail on each lead; none for an empty list; unchanged when omitted"`
 	Confirmation
 	Scope
 }
@@ -83,12 +95,13 @@ func (c *Contract) defineSettings() {
 	all := &c.tools
 	c.Settings = define[SiteArgs, Settings](all, Tool{
 		Name: "page.settings", Title: "Read a page's settings",
-		Description: "Returns the settings of a page: the state of the spam filter, and the members who get a mail on each lead.",
+		Description: "Returns the settings of a page: the state of the spam filter, whether scripts need a proof of work " +
+			"to send forms, and the members who get a mail on each lead.",
 	})
 	c.ChangeSettings = define[ChangeSettingsArgs, ChangeSettings](all, Tool{
 		Name: "page.change_settings", Title: "Change a page's settings", Effect: Proposes,
-		Description: "Turns the page's spam filter on or off, and sets the members of the workspace who get a mail on each lead. The " +
-			"first call proposes; the same arguments with confirmation_id perform it.",
+		Description: "Turns the page's spam filter and its proofs of work on or off, and sets the members of the workspace who get a " +
+			"mail on each lead. The first call proposes; the same arguments with confirmation_id perform it.",
 	})
 	c.MarkLead = define[MarkLeadArgs, MarkLead](all, Tool{
 		Name: "page.mark_lead", Title: "Mark a lead as spam, or spam as a lead", Effect: Writes,

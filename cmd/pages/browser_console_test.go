@@ -165,7 +165,8 @@ func (p page) onPhone(s *platformRun) {
 	)
 	for _, view := range []string{
 		"/", "/console/keys", "/console/w/acme/content", "/console/w/acme/week", "/console/w/acme/leads",
-		"/console/w/acme/audit", "/console/w/acme/sites", "/console/w/acme/proposals",
+		"/console/w/acme/audit", "/console/w/acme/sites", "/console/w/acme/sites/" + s.Demo["site_id"] + "/settings",
+		"/console/w/acme/proposals",
 	} {
 		p.do(view, chromedp.Navigate(s.URL+view))
 		p.holds(

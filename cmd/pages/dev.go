@@ -113,6 +113,8 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 		"their build: production, as on a published page, or development (default: NODE_ENV, or development)")
 	flags.StringVar(&f.edgeRules, "edge-rules", project.EdgeRulesOn, edgeRulesUsage)
 	flags.StringVar(&f.SpamFilter, "spam-filter", "on", "`mode` of the spam filter: on, off")
+	flags.StringVar(&f.ProofOfWork, "proof-of-work", "off",
+		"`mode` of proofs of work: on, which refuses forms that scripts send without one, off; see pages help spam")
 	flags.StringVar(&f.As, "as", "", "`persona` or email that visitors start signed in as; see .pages/members.json")
 	flags.StringArrayVar(&f.AllowFetch, "allow-fetch", nil,
 		"`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
@@ -133,6 +135,7 @@ func (f *devFlags) check() error {
 		{"live-reload", f.LiveReload, []string{"hot", "full", "off"}},
 		{"edge-rules", f.edgeRules, []string{project.EdgeRulesOn, project.EdgeRulesOff}},
 		{"spam-filter", f.SpamFilter, []string{"on", "off"}},
+		{"proof-of-work", f.ProofOfWork, []string{"on", "off"}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
 			return failure.Usage("--%s is %q; it must be one of %s", choice.flag, choice.value, strings.Join(choice.of, ", "))

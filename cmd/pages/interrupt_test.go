@@ -82,7 +82,8 @@ func TestInterrupt(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, stderr := interrupted(t, larger(filepath.Join(dir, ".pages/state/site.db-wal"), 1<<20), "migrate", dir)
-		if code != failure.ExitInt || !strings.HasSuffix(stderr, "\nstopped; 0002_names.sql was rolled back; 0001_boats.sql stays applied\n") ||
+		const stopped = "\nstopped; 0002_names.sql was rolled back; 0001_boats.sql stays applied\n"
+		if code != failure.ExitInt || !strings.HasSuffix(stderr, stopped) ||
 			strings.Contains(stderr, "error") || strings.Contains(stderr, "context") {
 			t.Errorf("exit code %d\n%s", code, stderr)
 		}

@@ -195,4 +195,20 @@ func TestSpamOnPlatform(t *testing.T) {
 	s.set(map[string]any{"spam_filter": "on"})
 	s.post("other pills", "_gotcha", "x")
 	testmachine.Await(t, "spam with the filter", func() bool { return len(list("true")) == 1 })
+
+	// A program has to do a proof of work where the setting asks for one, also after a restart.
+	program := func() int {
+		return s.request(t, http.MethodPost, demoNew, "/__pages/forms", "form=contact&email=a", "Content-Type",
+			"application/x-www-form-urlencoded").status
+	}
+	s.set(map[string]any{"proof_of_work": "on"})
+	asked := program()
+	s.killed()
+	if again := program(); asked != http.StatusUnprocessableEntity || again != asked {
+		t.Errorf("without a proof of work: %d, after a restart %d", asked, again)
+	}
+	s.set(map[string]any{"proof_of_work": "off"})
+	if got := program(); got != http.StatusSeeOther {
+		t.Errorf("without the setting: %d", got)
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"slices"
 
@@ -8,6 +9,8 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
+	"github.com/pages-toolchain/pages/cmd/internal/remote"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
@@ -112,7 +115,7 @@ func (c *cli) newLeadsSpam() *cobra.Command {
 			}
 			lead, err := in.MarkSpam(cmd.Context(), args[0])
 			if err != nil {
-				return err
+				return c.hintPublished(err, args, "true")
 			}
 			c.printLead(lead)
 			return nil
@@ -132,11 +135,31 @@ func (c *cli) newLeadsHam() *cobra.Command {
 			}
 			lead, err := in.MarkHam(cmd.Context(), args[0])
 			if err != nil {
-				return err
+				return c.hintPublished(err, args, "false")
 			}
 			return c.printFollowed(lead)
 		},
 	}
+}
+
+// hintPublished adds to the error of an unknown lead the way to mark one of the published site, where the folder has such a site.
+func (c *cli) hintPublished(err error, args []string, spam string) error {
+	unknown, ok := errors.AsType[*failure.Error](err)
+	if !ok || unknown.Code != "no-such-lead" {
+		return err
+	}
+	dir, found := c.sites().Find(args[1:])
+	if found != nil {
+		return err
+	}
+	s, broken := remote.New(remote.Options{Term: &c.term, Dir: dir})
+	if broken != nil || s.Link.SiteID == "" {
+		return err
+	}
+	told := *unknown
+	told.Fix += "; mark one of the published site in its console, or: pages call page.mark_lead lead_id=" +
+		wording.ShellWord(args[0]) + " spam=" + spam
+	return &told
 }
 
 func (c *cli) printLead(lead inbox.Lead) {

@@ -1,5 +1,5 @@
-// Package altcha makes and verifies proofs of work in the format of the npm package altcha, versions 1 and 2: a browser's script looks
-// for the number whose hash, with a salt, is a given one.
+// Package altcha makes and verifies proofs of work in the format of the npm package altcha, versions 1 and 2, which version 3 reads
+// too: a browser's script looks for the number whose hash, with a salt, is a given one.
 //
 // Out goes a [Challenge], as JSON for the widget; in comes the value of its form field. A challenge is signed, expires after [Life] and
 // is solved once. Nothing is stored on disk: a process that starts anew takes a solution of the last minutes once more.
@@ -68,11 +68,17 @@ type Challenges struct {
 	key []byte
 
 	mu     sync.Mutex
-	solved map[string]time.Time // challenges, and when each expires
+	solved map[string]use // by challenge
+}
+
+// use is the use of a solution.
+type use struct {
+	expires time.Time // of the challenge
+	post    string    // the post that it came with, "" for one without a name
 }
 
 // New returns challenges signed by a key, which must be secret.
-func New(key []byte) *Challenges { return &Challenges{key: key, solved: map[string]time.Time{}} }
+func New(key []byte) *Challenges { return &Challenges{key: key, solved: map[string]use{}} }
 
 // Make returns a new challenge.
 func (c *Challenges) Make(now time.Time) Challenge {
@@ -85,8 +91,9 @@ func (c *Challenges) Make(now time.Time) Challenge {
 	return Challenge{Algorithm: algorithm, Challenge: challenge, MaxNumber: maxNumber, Salt: salt, Signature: c.sign(challenge)}
 }
 
-// Verify reads the value of the widget's field; "" is absent. A solution counts once.
-func (c *Challenges) Verify(value string, now time.Time) State {
+// Verify reads the value of the widget's field; "" is absent. A solution counts once, and again with the same post: post names
+// one that may be repeated, and is "" for any other.
+func (c *Challenges) Verify(value, post string, now time.Time) State {
 	if value == "" {
 		return Absent
 	}
@@ -107,19 +114,22 @@ func (c *Challenges) Verify(value string, now time.Time) State {
 	if !now.Before(expires) {
 		return Absent
 	}
-	return c.use(s.Challenge, expires, now)
+	return c.note(s.Challenge, use{expires, post}, now)
 }
 
-// use notes a challenge as solved.
-func (c *Challenges) use(challenge string, expires, now time.Time) State {
+// note notes a challenge as solved.
+func (c *Challenges) note(challenge string, u use, now time.Time) State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, again := c.solved[challenge]; again {
+	if before, again := c.solved[challenge]; again {
+		if u.post != "" && before.post == u.post {
+			return Solved
+		}
 		return Forged
 	}
 	if len(c.solved) >= maxSolved {
-		for other, at := range c.solved {
-			if !now.Before(at) {
+		for other, o := range c.solved {
+			if !now.Before(o.expires) {
 				delete(c.solved, other)
 			}
 		}
@@ -127,7 +137,7 @@ func (c *Challenges) use(challenge string, expires, now time.Time) State {
 	if len(c.solved) >= maxSolved {
 		return Absent // what cannot be noted as used counts for nothing
 	}
-	c.solved[challenge] = expires
+	c.solved[challenge] = u
 	return Solved
 }
 

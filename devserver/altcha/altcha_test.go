@@ -42,20 +42,29 @@ func encode(t *testing.T, v any) string {
 func TestVerify(t *testing.T) {
 	c := altcha.New([]byte("a key"))
 	solved := encode(t, solve(t, c.Make(start)))
-	if got := c.Verify(solved, start.Add(altcha.Life-time.Second)); got != altcha.Solved {
+	if got := c.Verify(solved, "", start.Add(altcha.Life-time.Second)); got != altcha.Solved {
 		t.Errorf("a solution: %d", got)
 	}
-	if got := c.Verify(solved, start); got != altcha.Forged {
+	if got := c.Verify(solved, "", start); got != altcha.Forged {
 		t.Errorf("the same solution again: %d", got)
 	}
-	if got := c.Verify("", start); got != altcha.Absent {
+	if got := c.Verify("", "", start); got != altcha.Absent {
 		t.Errorf("no solution: %d", got)
 	}
-	if got := c.Verify(encode(t, solve(t, c.Make(start))), start.Add(altcha.Life)); got != altcha.Absent {
+	if got := c.Verify(encode(t, solve(t, c.Make(start))), "", start.Add(altcha.Life)); got != altcha.Absent {
 		t.Errorf("a solution that has expired: %d", got)
 	}
+	repeated := encode(t, solve(t, c.Make(start)))
+	for _, r := range []struct {
+		post string
+		want altcha.State
+	}{{"contact a", altcha.Solved}, {"contact a", altcha.Solved}, {"contact b", altcha.Forged}, {"", altcha.Forged}} {
+		if got := c.Verify(repeated, r.post, start); got != r.want {
+			t.Errorf("a solution with the post %q: %d, want %d", r.post, got, r.want)
+		}
+	}
 	other := altcha.New([]byte("another key"))
-	if got := c.Verify(encode(t, solve(t, other.Make(start))), start); got != altcha.Forged {
+	if got := c.Verify(encode(t, solve(t, other.Make(start))), "", start); got != altcha.Forged {
 		t.Errorf("a solution for another site: %d", got)
 	}
 	changed := func(name string, value any) string {
@@ -68,7 +77,7 @@ func TestVerify(t *testing.T) {
 		"salt": changed("salt", "x"), "challenge": changed("challenge", "00"), "signature": changed("signature", ""),
 		"no base64": "{}", "no JSON": "e30x", "null": "bnVsbA==", "long": encode(t, map[string]string{"salt": strings.Repeat("a", 5000)}),
 	} {
-		if got := c.Verify(text, start); got != altcha.Forged {
+		if got := c.Verify(text, "", start); got != altcha.Forged {
 			t.Errorf("%s: %d", name, got)
 		}
 	}
@@ -83,7 +92,7 @@ func TestNoSplice(t *testing.T) {
 	}
 	digits := fmt.Sprint(s["number"])
 	s["salt"], s["number"] = fmt.Sprint(s["salt"], digits[:1]), json.Number(digits[1:]) // the hash stays the same
-	if got := c.Verify(encode(t, s), start); got != altcha.Forged {
+	if got := c.Verify(encode(t, s), "", start); got != altcha.Forged {
 		t.Errorf("a spliced solution: %d", got)
 	}
 }

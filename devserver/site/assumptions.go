@@ -51,6 +51,10 @@ import (
 // row until a person marks it as ham, which does that once. Its sender gets the response of a lead. A lead that a person marks
 // as spam keeps the events that it raised and the row that it wrote, and events that are not delivered yet wait.
 //
+// Proofs of work. No post needs one, unless the site asks for them ([Site.SetProofOfWork]). Then a post that a script sends is
+// refused without one: whatever runs a script can do it. The post of a page may be of a browser without JavaScript: it is stored,
+// and a missing proof is one sign of spam, which is not enough alone.
+//
 // Webhook. Events are sent by Standard Webhooks, in the order of their form: the next one waits until the one before is
 // delivered or given up. Forms do not wait for each other.
 const (

@@ -35,15 +35,8 @@ func (x *exchange) admitScript() bool {
 	if !x.site.foreignOrigin(x.r) || !byScript(x.r) {
 		return true
 	}
-	h := x.out.Header()
-	h.Add("Vary", "Origin")
-	allowed, credentials := x.allowedOrigin()
-	if allowed == "*" || allowed != "" && allowed == origin {
+	if x.allowScript() {
 		x.script = true
-		h.Set("Access-Control-Allow-Origin", allowed)
-		if credentials && allowed != "*" {
-			h.Set("Access-Control-Allow-Credentials", "true")
-		}
 		return true
 	}
 	const most = 100
@@ -56,6 +49,21 @@ func (x *exchange) admitScript() bool {
 	}
 	x.refuse(refusal)
 	return false
+}
+
+// allowScript lets a script of another origin read the answer, if "_headers" allows its origin.
+func (x *exchange) allowScript() bool {
+	h, origin := x.out.Header(), x.r.Header.Get("Origin")
+	h.Add("Vary", "Origin")
+	allowed, credentials := x.allowedOrigin()
+	if allowed != "*" && (allowed == "" || allowed != origin) {
+		return false
+	}
+	h.Set("Access-Control-Allow-Origin", allowed)
+	if credentials && allowed != "*" {
+		h.Set("Access-Control-Allow-Credentials", "true")
+	}
+	return true
 }
 
 // byScript reports whether a script sends the form and reads the answer. Older browsers do not send Sec-Fetch-Mode; they ask for

@@ -55,6 +55,10 @@ func TestFormsOfOtherOrigins(t *testing.T) {
 				body = `{"name":"Kim"}`
 			}
 			got := b.do(t, nil, "POST", "/__pages/forms/contact", body, c.headers...)
+			challenge := b.do(t, nil, "GET", "/__pages/forms/altcha.json", "", c.headers...)
+			if challenge.status != 200 || challenge.header.Get("Access-Control-Allow-Origin") != c.allowed {
+				t.Errorf("its challenge: %d %v", challenge.status, challenge.header)
+			}
 			stored := map[bool]int{true: 1}[c.status < 400]
 			if got.status != c.status || b.count(t) != stored || got.header.Get("Access-Control-Allow-Origin") != c.allowed ||
 				(c.status == 403) != strings.Contains(log.String(), "was refused: the form was not stored: a script of a page at") {

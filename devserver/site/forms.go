@@ -20,6 +20,7 @@ func (x *exchange) serveForms(name string) {
 	case name == stampScript && (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead):
 		x.serveStamp()
 	case name == challengeFile && (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead):
+		x.allowScript() // which may send the form, to read its challenge
 		x.writeJSON(http.StatusOK, x.site.challenges.Make(x.site.options.Now()))
 	case x.r.Method != http.MethodPost:
 		x.refuseMethod("POST")
@@ -123,7 +124,11 @@ func (x *exchange) post(f *formReader, name string) (post, error) {
 			p.events = append(p.events, declared.Event)
 		}
 	}
-	p.verdict = x.judgeSpam(f, p)
+	proof, err := x.verifyProof(f, p)
+	if err != nil {
+		return post{}, err
+	}
+	p.verdict = x.judgeSpam(f, p, proof)
 	return p, nil
 }
 

@@ -87,6 +87,8 @@ type Options struct {
 	OnDelivery func(Event)
 	// SpamOff keeps no lead apart as spam, until [Site.SetSpamFilter].
 	SpamOff bool
+	// ProofOfWork asks for a proof of work with each form, until [Site.SetProofOfWork].
+	ProofOfWork bool
 	// Preview marks leads as such; they raise no events. Pages get a banner that says so.
 	Preview bool
 	// PreviewName is the name of the preview, for its banner. "" for none.
@@ -115,6 +117,7 @@ type Site struct {
 	standing atomic.Pointer[string] // Options.SignedInAs, as set now
 
 	spamOff  atomic.Bool // Options.SpamOff, as set now
+	proofs   atomic.Bool // Options.ProofOfWork, as set now
 	history  *spam.History
 	stampKey []byte
 
@@ -161,6 +164,7 @@ func New(ctx context.Context, options Options) (*Site, error) {
 	}
 	s.challenges = altcha.New(challengeKey)
 	s.SetSpamFilter(!options.SpamOff)
+	s.SetProofOfWork(options.ProofOfWork)
 	if s.pages, err = newPages(options); err != nil {
 		return nil, err
 	}

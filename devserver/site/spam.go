@@ -43,6 +43,10 @@ var (
 	ErrMarked = errors.New("the lead is marked so already")
 )
 
+// SetProofOfWork turns the demand of a proof of work on or off: a script's post without one is refused. That of a page, which a
+// browser without JavaScript may send, is stored with one sign of spam.
+func (s *Site) SetProofOfWork(on bool) { s.proofs.Store(on) }
+
 // SetSpamFilter turns the filter on or off for the posts to come. Spam that is kept apart stays there.
 func (s *Site) SetSpamFilter(on bool) { s.spamOff.Store(!on) }
 
@@ -62,15 +66,45 @@ func (s *Site) MarkLead(ctx context.Context, id string, spam bool) error {
 	return nil
 }
 
+var (
+	errNoProof = refuse(http.StatusUnprocessableEntity, "proof_required",
+		"this site takes a form from a script with a proof of work, and the post has none that is still valid").fix(proofFix)
+	errBadProof = refuse(http.StatusUnprocessableEntity, "proof_required",
+		"the proof of work of the post does not come from this site, or was used before").fix(proofFix)
+)
+
+const proofFix = "solve a new challenge of " + reservedPrefix + "/forms/" + challengeFile + " and send it in the field \"" + fieldProof +
+	"\", as the widget of the npm package altcha does"
+
+// verifyProof verifies the proof of work of a post. Where the site asks for one, it refuses a script that has none.
+func (x *exchange) verifyProof(f *formReader, p post) (altcha.State, error) {
+	repeatable := ""
+	if p.token != "" {
+		repeatable = p.form + " " + p.token
+	}
+	proof := x.site.challenges.Verify(f.control[fieldProof], repeatable, x.site.options.Now())
+	if !x.site.proofs.Load() || sendsForm(x.r) {
+		return proof, nil
+	}
+	switch proof {
+	case altcha.Absent:
+		return proof, errNoProof
+	case altcha.Forged:
+		return proof, errBadProof
+	case altcha.Solved:
+	}
+	return proof, nil
+}
+
 // judgeSpam scores a post.
-func (x *exchange) judgeSpam(f *formReader, p post) spam.Verdict {
+func (x *exchange) judgeSpam(f *formReader, p post, proof altcha.State) spam.Verdict {
 	if x.site.spamOff.Load() {
 		return spam.Verdict{}
 	}
 	now := x.site.options.Now()
 	given := spam.Post{Stamp: spam.ReadStamp(x.site.stampKey, f.control[fieldStamp], now)}
-	proof := x.site.challenges.Verify(f.control[fieldProof], now)
 	given.Proven, given.BadProof = proof == altcha.Solved, proof == altcha.Forged
+	given.NoProof = proof == altcha.Absent && x.site.proofs.Load()
 	for _, name := range spam.Honeypots() {
 		if strings.TrimSpace(f.control[name]) != "" {
 			given.Honeypot = cmp.Or(given.Honeypot, name)

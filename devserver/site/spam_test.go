@@ -235,6 +235,77 @@ func TestStampScript(t *testing.T) {
 	}
 }
 
+// solvedChallenge does what the widget of the npm package altcha does.
+func solvedChallenge(t *testing.T, c altcha.Challenge) string {
+	t.Helper()
+	for number := range c.MaxNumber + 1 {
+		if sum := sha256.Sum256(fmt.Append([]byte(c.Salt), number)); hex.EncodeToString(sum[:]) == c.Challenge {
+			return base64.StdEncoding.EncodeToString(fmt.Appendf(nil,
+				`{"algorithm":%q,"challenge":%q,"number":%d,"salt":%q,"signature":%q,"took":7}`,
+				c.Algorithm, c.Challenge, number, c.Salt, c.Signature))
+		}
+	}
+	t.Fatal("the challenge has no solution")
+	return ""
+}
+
+// TestProofOfScripts: with the setting, a script's post without a proof is refused, and no lead is stored; that of a page, which may
+// be of a browser without JavaScript, is a lead with one sign of spam. Repeated with its key, a post keeps its proof.
+func TestProofOfScripts(t *testing.T) {
+	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+	b := openInbox(t, Options{ProofOfWork: true, Now: func() time.Time { return now }}, enquiries)
+	proof := func() string {
+		return solvedChallenge(t, decode[altcha.Challenge](t, b.get(t, "/__pages/forms/altcha.json")))
+	}
+	once, old, used, kept := proof(), proof(), proof(), proof()
+	const fetch, page, html = "Sec-Fetch-Mode: cors", "Sec-Fetch-Mode: navigate", "Accept: text/html"
+	const links = "name=a&message=<a+href=http://a.test>a</a>" // 4 points
+	for _, c := range []struct {
+		name, body string
+		headers    []string
+		status     int
+		leads      int // after it
+		spam       int
+	}{
+		{"a script without a proof", "name=a", []string{fetch}, 422, 0, 0},
+		{"a program", "name=a", nil, 422, 0, 0},
+		{"JSON of a script", `{"name":"a"}`, []string{page, "Content-Type: application/json"}, 422, 0, 0},
+		{"a proof of another site", "name=a&altcha=e30%3D", []string{fetch}, 422, 0, 0},
+		{"a script with a proof", "name=a&altcha=" + url.QueryEscape(once), []string{fetch}, 303, 1, 0},
+		{"the same proof again", "name=a&altcha=" + url.QueryEscape(once), []string{fetch}, 422, 1, 0},
+		{"a post with a key", "name=a&altcha=" + url.QueryEscape(kept), []string{fetch, "Idempotency-Key: k"}, 303, 2, 0},
+		{"the same post again", "name=a&altcha=" + url.QueryEscape(kept), []string{fetch, "Idempotency-Key: k"}, 303, 2, 0},
+		{"its proof with another key", "name=a&altcha=" + url.QueryEscape(kept), []string{fetch, "Idempotency-Key: l"}, 422, 2, 0},
+		{"a page without JavaScript", "name=a", []string{page}, 303, 3, 0},
+		{"an older browser", "name=a", []string{html}, 303, 4, 0},
+		{"a page with two signs of spam", links, []string{page}, 303, 5, 0},
+		{"a page with more of them", links + "&more=http://b.test/+http://c.test/", []string{page}, 303, 5, 1},
+		{"a page with a proof", links + "&more=http://b.test/+http://c.test/&altcha=" + url.QueryEscape(used), []string{page}, 303, 6, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if len(c.headers) == 0 || !strings.HasPrefix(c.headers[len(c.headers)-1], "Content-Type") {
+				c.headers = append(c.headers, formType)
+			}
+			got := b.do(t, nil, "POST", "/__pages/forms", c.body, c.headers...)
+			if got.status != c.status || (c.status == 422) != strings.Contains(got.body, `"code":"proof_required"`) {
+				t.Errorf("%d %s", got.status, got.body)
+			}
+			if leads, kept := len(b.leads(t)), len(b.spam(t)); leads != c.leads || kept != c.spam {
+				t.Errorf("%d leads, %d are spam", leads, kept)
+			}
+		})
+	}
+	now = now.Add(altcha.Life)
+	if got := b.do(t, nil, "POST", "/__pages/forms", "name=a&altcha="+url.QueryEscape(old), formType); got.status != 422 ||
+		!strings.Contains(got.body, "still valid") {
+		t.Errorf("a proof that expired: %d %s", got.status, got.body)
+	}
+	b.site.SetProofOfWork(false)
+	if got := b.do(t, nil, "POST", "/__pages/forms", "name=a", formType); got.status != http.StatusSeeOther {
+		t.Errorf("without the setting: %d %s", got.status, got.body)
+	}
+}
+
 // TestProofOfWork: a challenge is JSON that no cache keeps; its solution makes a lead of a quick post, once, and is no answer.
 func TestProofOfWork(t *testing.T) {
 	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
@@ -247,16 +318,7 @@ func TestProofOfWork(t *testing.T) {
 		got.header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d %v", got.status, got.header)
 	}
-	c := decode[altcha.Challenge](t, got)
-	number := 0
-	for ; number <= c.MaxNumber; number++ {
-		if sum := sha256.Sum256(fmt.Append([]byte(c.Salt), number)); hex.EncodeToString(sum[:]) == c.Challenge {
-			break
-		}
-	}
-	solution := base64.StdEncoding.EncodeToString(fmt.Appendf(nil,
-		`{"algorithm":%q,"challenge":%q,"number":%d,"salt":%q,"signature":%q,"took":7}`,
-		c.Algorithm, c.Challenge, number, c.Salt, c.Signature))
+	solution := solvedChallenge(t, decode[altcha.Challenge](t, got))
 	const links = "&message=<a+href=http://a.test>a</a>" // 4 points, and 6 for a quick post
 	for i, kept := range []int{0, 1} {                   // the second time it counts for nothing
 		f.do(t, nil, "POST", "/__pages/forms", "name=a"+links+stamp()+"&altcha="+url.QueryEscape(solution), formType)

@@ -24,17 +24,18 @@ const Threshold = 10
 
 // Codes of reasons.
 const (
-	CodeHoneypot   = "honeypot"     // a field that people do not see has a value
-	CodeTooFast    = "too-fast"     // the page was open for less than [LeastTime]
-	CodeForged     = "stamp-forged" // the stamp is not one of this site
-	CodeRate       = "rate"         // many posts of this form from one address
-	CodeRepeated   = "repeated"     // a message that came before
-	CodeLinks      = "links"        // many links
-	CodeMarkup     = "link-markup"  // links written as HTML or as a forum writes them
-	CodeLinkInName = "link-in-name" // a link where a name belongs
-	CodeProof      = "proof"        // the browser did a proof of work, which takes points away
-	CodeBadProof   = "proof-forged" // a proof of work that is not one of this site, or was used before
-	CodePerson     = "person"       // a person marked the lead
+	CodeHoneypot   = "honeypot"      // a field that people do not see has a value
+	CodeTooFast    = "too-fast"      // the page was open for less than [LeastTime]
+	CodeForged     = "stamp-forged"  // the stamp is not one of this site
+	CodeRate       = "rate"          // many posts of this form from one address
+	CodeRepeated   = "repeated"      // a message that came before
+	CodeLinks      = "links"         // many links
+	CodeMarkup     = "link-markup"   // links written as HTML or as a forum writes them
+	CodeLinkInName = "link-in-name"  // a link where a name belongs
+	CodeProof      = "proof"         // the browser did a proof of work, which takes points away
+	CodeBadProof   = "proof-forged"  // a proof of work that is not one of this site, or was used before
+	CodeNoProof    = "proof-missing" // the site asks for a proof of work, and the browser did none
+	CodePerson     = "person"        // a person marked the lead
 )
 
 // LeastTime is how long a person needs to fill in a form.
@@ -57,6 +58,7 @@ type Post struct {
 	Stamp    StampState
 	Proven   bool // the browser did a proof of work
 	BadProof bool // it gave one that does not count
+	NoProof  bool // it gave none, and the site asks for one
 	Recent   int  // earlier posts of the form from the same address, within [RateWindow]
 	Repeats  int  // earlier posts with the same message, within [RepeatWindow]
 }
@@ -119,6 +121,9 @@ func Score(p Post) Verdict {
 	}
 	if p.BadProof {
 		v.add(CodeBadProof, 4, "the proof of work does not come from this site, or came before")
+	}
+	if p.NoProof {
+		v.add(CodeNoProof, 4, "the browser did no proof of work")
 	}
 	if p.Proven && p.Honeypot == "" {
 		v.add(CodeProof, -min(v.Score, proofPoints), "the browser did a proof of work")

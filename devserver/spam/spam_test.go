@@ -33,6 +33,7 @@ func TestScore(t *testing.T) {
 		"proven, in a honeypot": {spam.Post{Proven: true, Honeypot: "_gotcha"}, 10, "honeypot"},
 		"proven, many posts":    {spam.Post{Proven: true, Recent: 60}, 4, "rate proof"},
 		"no proof of ours":      {spam.Post{BadProof: true}, 4, "proof-forged"},
+		"no proof":              {spam.Post{NoProof: true}, 4, "proof-missing"},
 		"too fast alone":        {spam.Post{Stamp: spam.StampTooFast}, 6, "too-fast"},
 		"forged alone":          {spam.Post{Stamp: spam.StampForged}, 4, "stamp-forged"},
 		"honeypot":              {spam.Post{Honeypot: "_gotcha"}, 10, "honeypot"},

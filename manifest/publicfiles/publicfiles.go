@@ -170,6 +170,9 @@ func (a Folder) link(fsys fs.FS, e *Entry) {
 		e.refuse(diagnostic.CodeLinkEscape, instead, "%q is a link to nothing")
 	case errors.Is(err, sitepath.ErrLinkLoop):
 		e.refuse(diagnostic.CodeLinkLoop, instead, "%q is a link that leads to itself, or through too many others")
+	case errors.Is(err, sitepath.ErrLinkAbsolute):
+		e.refuse(diagnostic.CodeLinkEscape, "make the link relative, to a file of the site, or replace it with the file",
+			"%q is an absolute link, which holds on this machine alone")
 	case err != nil:
 		e.refuse(diagnostic.CodeLinkEscape, instead, "%q is a link that leads out of the site's folder")
 	case info.IsDir():

@@ -2,6 +2,7 @@ package sitepath
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -11,15 +12,17 @@ import (
 
 // The errors of links, and of files that are not regular.
 var (
-	ErrLinkOut    = errors.New("a symbolic link leads out of the bundle")
-	ErrLinkLoop   = errors.New("symbolic links form a loop")
-	errNotRegular = errors.New("it is not a regular file")
+	ErrLinkOut = errors.New("a symbolic link leads out of the bundle")
+	// ErrLinkAbsolute is an ErrLinkOut, of a link that may lead into the bundle on this machine.
+	ErrLinkAbsolute = fmt.Errorf("a symbolic link is absolute: %w", ErrLinkOut)
+	ErrLinkLoop     = errors.New("symbolic links form a loop")
+	errNotRegular   = errors.New("it is not a regular file")
 )
 
 const maxLinks = 8 // the most symbolic links of one path: as many as every system (POSIX) and os.Root follow
 
 // Follow resolves every symbolic link of a path by hand, so that none leads out of the file tree, even if the fs.FS itself
-// would allow it. An absolute link counts as leading out. It returns the real path.
+// would allow it. An absolute link leads out, too: ErrLinkAbsolute. It returns the real path.
 func Follow(fsys fs.FS, name string) (string, fs.FileInfo, error) {
 	at, links := ".", 0
 	todo := strings.Split(path.Clean(name), "/")
@@ -54,7 +57,7 @@ func Follow(fsys fs.FS, name string) (string, fs.FileInfo, error) {
 		}
 		target = filepath.ToSlash(target)
 		if path.IsAbs(target) || filepath.IsAbs(target) {
-			return "", nil, ErrLinkOut
+			return "", nil, ErrLinkAbsolute
 		}
 		todo = append(strings.Split(target, "/"), todo...)
 	}

@@ -121,6 +121,9 @@ func (v *consoleRequest) get(steps []string) error {
 			return v.pointPage(steps[3], steps[5])
 		}
 	}
+	if len(steps) == 5 && steps[2] == "sites" && steps[4] == "settings" {
+		return v.settingsPage(steps[3])
+	}
 	page, ok := map[string]func() error{
 		"proposals": v.proposalsPage, "pending": v.servePending, "content": v.contentPage, "week": v.weekPage,
 		"sites": v.sitesPage, "leads": v.leadsPage, "audit": v.auditPage,
@@ -165,19 +168,20 @@ func (v *consoleRequest) post(steps []string) error {
 	if err := v.enter(steps); err != nil {
 		return err
 	}
-	if len(steps) == 5 && steps[2] == "proposals" {
-		switch steps[4] {
-		case "approve":
-			return v.approve(steps[3])
-		case "lapse":
-			return v.endProposal(steps[3])
-		}
+	if len(steps) != 5 {
+		return notFound()
 	}
-	if len(steps) == 5 && steps[2] == "leads" && steps[4] == "mark" {
+	switch steps[2] + " " + steps[4] {
+	case "proposals approve":
+		return v.approve(steps[3])
+	case "proposals lapse":
+		return v.endProposal(steps[3])
+	case "leads mark":
 		return v.markLead(steps[3])
-	}
-	if len(steps) == 5 && steps[2] == "sites" && steps[4] == "restore" {
+	case "sites restore":
 		return v.proposeRestore(steps[3])
+	case "sites settings":
+		return v.proposeSettings(steps[3])
 	}
 	return notFound()
 }

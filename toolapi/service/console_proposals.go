@@ -229,6 +229,8 @@ func (v *consoleRequest) effects(t tx, p proposalRow, arguments map[string]any, 
 				shown.Contents.Rows = slices.DeleteFunc(shown.Contents.Rows, func(r contentsRow) bool { return r.What == "Not in it" })
 			}
 		}
+	case "page.change_settings":
+		shown.Changes, err = t.settingsChanges(s.id, arguments)
 	case "page.schedule_publish":
 		scheduled := "nothing"
 		if s.due.Valid {

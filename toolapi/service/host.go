@@ -105,6 +105,8 @@ type Release struct {
 	Secrets map[string]string
 	// SpamOff disables the spam filter.
 	SpamOff bool
+	// ProofOfWork asks for a proof of work with each form.
+	ProofOfWork bool
 	// Preview is set for requests through a preview link.
 	Preview bool
 	// PreviewName is the name of its preview; "" for none.

@@ -303,7 +303,7 @@ func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
 	if err != nil {
 		return r, err
 	}
-	r.SpamOff = settings.SpamFilter == toolapi.SpamFilterOff
+	r.SpamOff, r.ProofOfWork = settings.SpamFilter == toolapi.SpamFilterOff, settings.ProofOfWork == toolapi.ProofOfWorkOn
 	r.Applied, err = t.appliedMigrations(site)
 	return r, err
 }

@@ -15,15 +15,19 @@ import (
 
 // settings returns the settings of a site, without its name.
 func (t tx) settings(site string) (toolapi.SiteSettings, error) {
-	s := toolapi.SiteSettings{SiteID: site, SpamFilter: toolapi.SpamFilterOn, LeadMail: []string{}}
-	var off bool
+	s := toolapi.SiteSettings{SiteID: site, SpamFilter: toolapi.SpamFilterOn, ProofOfWork: toolapi.ProofOfWorkOff, LeadMail: []string{}}
+	var off, proofs bool
 	var emails string
-	found, err := t.queryOne("SELECT spam_off, lead_mail FROM site_settings WHERE site_id = ?", []any{site}, &off, &emails)
+	const stored = "SELECT spam_off, proof_of_work, lead_mail FROM site_settings WHERE site_id = ?"
+	found, err := t.queryOne(stored, []any{site}, &off, &proofs, &emails)
 	if err != nil || !found {
 		return s, err
 	}
 	if off {
 		s.SpamFilter = toolapi.SpamFilterOff
+	}
+	if proofs {
+		s.ProofOfWork = toolapi.ProofOfWorkOn
 	}
 	return s, json.Unmarshal([]byte(emails), &s.LeadMail)
 }
@@ -56,6 +60,13 @@ func (c *call) changeSettings(args toolapi.ChangeSettingsArgs) (none plan[toolap
 		after.SpamFilter = args.SpamFilter
 		words = append(words, "turn the spam filter "+string(args.SpamFilter))
 	}
+	if args.ProofOfWork != "" && args.ProofOfWork != before.ProofOfWork {
+		after.ProofOfWork = args.ProofOfWork
+		words = append(words, map[toolapi.ProofOfWork]string{
+			toolapi.ProofOfWorkOn:  "refuse forms that scripts send without a proof of work",
+			toolapi.ProofOfWorkOff: "take forms that scripts send without a proof of work",
+		}[args.ProofOfWork])
+	}
 	if args.LeadMail != nil {
 		if after.LeadMail, err = c.members(*args.LeadMail); err != nil {
 			return none, err
@@ -70,7 +81,7 @@ func (c *call) changeSettings(args toolapi.ChangeSettingsArgs) (none plan[toolap
 	}
 	if len(words) == 0 {
 		return none, refuseAt(toolapi.CodeSettingsUnchanged, "The page already has these settings.", "site_id",
-			"give spam_filter or lead_mail another value; page.settings shows them")
+			"give spam_filter, proof_of_work or lead_mail another value; page.settings shows them")
 	}
 	emails, err := json.Marshal(after.LeadMail)
 	if err != nil {
@@ -78,17 +89,17 @@ func (c *call) changeSettings(args toolapi.ChangeSettingsArgs) (none plan[toolap
 	}
 	return plan[toolapi.ChangeSettings]{
 		subject: "settings of " + s.id,
-		target:  fmt.Sprintf("filter %s, mail to %q, %s", before.SpamFilter, before.LeadMail, s.state()),
+		target:  fmt.Sprintf("filter %s, proofs %s, mail to %q, %s", before.SpamFilter, before.ProofOfWork, before.LeadMail, s.state()),
 		summary: fmt.Sprintf("Of site %s, %s.", quoteName(s.name), strings.Join(words, " and ")),
 		result:  toolapi.ChangeSettings{SiteSettings: after},
 		apply: func() error {
-			if after.SpamFilter != before.SpamFilter {
+			if after.SpamFilter != before.SpamFilter || after.ProofOfWork != before.ProofOfWork {
 				c.restartSite(s)
 			}
 			return errors.Join(
-				c.exec("INSERT INTO site_settings (site_id, spam_off, lead_mail) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "+
-					"spam_off = excluded.spam_off, lead_mail = excluded.lead_mail",
-					s.id, after.SpamFilter == toolapi.SpamFilterOff, string(emails)),
+				c.exec("INSERT INTO site_settings (site_id, spam_off, proof_of_work, lead_mail) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE "+
+					"SET spam_off = excluded.spam_off, proof_of_work = excluded.proof_of_work, lead_mail = excluded.lead_mail",
+					s.id, after.SpamFilter == toolapi.SpamFilterOff, after.ProofOfWork == toolapi.ProofOfWorkOn, string(emails)),
 				c.noteSiteChange(s.id, "its settings were changed", c.now.UnixMilli()),
 			)
 		},

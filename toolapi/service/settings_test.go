@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -191,4 +194,72 @@ func TestConsoleSpam(t *testing.T) {
 		t.Errorf("an editor moves a lead: %d %s", a.status, a.text)
 	}
 	ana.see(path, "2 in all")
+}
+
+// TestConsoleSettings: a person proposes settings in the console, sees what changes, and approves it; a refusal keeps what was typed.
+func TestConsoleSettings(t *testing.T) {
+	w, _ := newHostedFixture(t)
+	site := w.demo.IDs["site_id"]
+	ana := w.signIn("member")
+	path := "/console/w/acme/sites/" + site + "/settings"
+	token := ana.token()
+	send := func(filter, proof, emails string) page {
+		t.Helper()
+		return ana.send("POST", path, url.Values{
+			"token": {token}, "spam_filter": {filter}, "proof_of_work": {proof}, "lead_mail": {emails},
+		}.Encode())
+	}
+	ana.see("/console/w/acme/sites", path)
+	ana.see(path, "Spam filter", `<option selected>on<option>off</select>`, `<option>on<option selected>off</select>`, `></textarea>`)
+	const evil = "</textarea><script>alert(1)</script>"
+	for _, c := range []struct{ filter, proof, emails, problem string }{
+		{"on", "off", "", "The page already has these settings."},
+		{"off", "on", evil, "lead_mail"},
+		{"off", "on", "stranger@evil.test", "No member of this workspace has this email: stranger@evil.test."},
+		{evil, "on", "", "spam_filter"},
+	} {
+		got := send(c.filter, c.proof, c.emails)
+		text := html.UnescapeString(got.text)
+		if got.status != http.StatusUnprocessableEntity || !strings.Contains(text, c.problem) ||
+			strings.Contains(got.text, "<script>alert") ||
+			!strings.Contains(text, ">"+c.emails+"</textarea>") ||
+			c.filter == "off" && !strings.Contains(got.text, "<option>on<option selected>off") {
+			t.Errorf("%q: %d %s", c, got.status, got.text)
+		}
+	}
+	ana.see("/console/w/acme/proposals", "No proposal needs approval.")
+	got := send("off", "on", " ANA@acme.test \r\n\r\n")
+	if got.status != http.StatusSeeOther || got.header.Get("Location") != "/console/w/acme/proposals" {
+		t.Fatalf("%d %s", got.status, got.text)
+	}
+	const now, then = " Now %s After the approval %s", "Proof of work of scripts"
+	changes := ana.contents()
+	for _, part := range []string{
+		"Spam filter" + fmt.Sprintf(now, "on", "off"), then + fmt.Sprintf(now, "off", "on"),
+		"Mail on each lead" + fmt.Sprintf(now, "to no member", "to ANA@acme.test"),
+	} {
+		if !strings.Contains(changes, part) {
+			t.Errorf("no %q in %s", part, changes)
+		}
+	}
+	if a := w.ok("member", "page.settings", js("site_id", site)); !strings.Contains(string(a.body), `"proof_of_work":"off"`) {
+		t.Errorf("a proposal changed the settings: %s", a.body)
+	}
+	id := regexp.MustCompile(`/proposals/([^/"]+)/approve`).FindStringSubmatch(ana.see("/console/w/acme/proposals").text)[1]
+	if got := ana.send("POST", "/console/w/acme/proposals/"+id+"/approve", url.Values{"token": {token}}.Encode()); got.status != 303 {
+		t.Fatalf("%d %s", got.status, got.text)
+	}
+	ana.see(path, "ana@acme.test</textarea>", `<option>on<option selected>off</select>`, `<option selected>on<option>off</select>`)
+	a := w.ok("member", "page.settings", js("site_id", site))
+	if !strings.Contains(string(a.body), `"spam_filter":"off","proof_of_work":"on","lead_mail":["ana@acme.test"]`) {
+		t.Errorf("the settings: %s", a.body)
+	}
+	for _, other := range []string{"/console/w/acme/sites/none/settings", "/console/w/other/sites/" + site + "/settings"} {
+		if got := ana.send("GET", other, ""); got.status != http.StatusNotFound {
+			t.Errorf("%s: %d", other, got.status)
+		}
+	}
+	if got := w.signIn("service").send("POST", path, url.Values{"token": {"x"}}.Encode()); got.status != http.StatusForbidden {
+		t.Errorf("without the session's token: %d", got.status)
+	}
 }

@@ -66,6 +66,7 @@ type Options struct {
 	ProjectState string   // folder of the project database; "" for the state folder
 	Webhook      string   // URL
 	SpamFilter   string   // on or off
+	ProofOfWork  string   // on or off
 	As           string   // the persona that clients are from the start, or an email
 	Mode         string   // the value of process.env.NODE_ENV; "" for that of the environment, or development
 	Engine       siteworker.Choice
@@ -246,7 +247,7 @@ func (r *session) newInstance(ctx context.Context, control http.Handler, console
 		AllowHost: r.answersTo, Pairing: r.pairing,
 		ErrorPage: b.errorPage, OnRequest: console.request,
 		Webhook: webhook, OnDelivery: console.delivery, Personas: personas, SignedInAs: r.options.As,
-		SpamOff: r.options.SpamFilter == "off",
+		SpamOff: r.options.SpamFilter == "off", ProofOfWork: r.options.ProofOfWork == "on",
 	})
 	if err != nil {
 		return nil, r.state.OpenError(statefolder.PlatformFile, err)

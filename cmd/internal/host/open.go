@@ -72,7 +72,7 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 		MailNote:  s.host.o.MailNote,
 		IsMember:  func(ctx context.Context, m site.Member) bool { return r.People.IsMember(ctx, m.ID) },
 		Workspace: r.Workspace, OnLead: func(site.Lead) { s.host.arrived(r.Site) }, DatabaseFailed: s.host.notice,
-		SpamOff:   r.SpamOff,
+		SpamOff: r.SpamOff, ProofOfWork: r.ProofOfWork,
 		ErrorPage: s.errorPage, Preview: r.Preview, PreviewName: r.PreviewName, Now: s.host.o.Now,
 		Logger: s.host.o.Logger.With("site", s.id),
 	})

@@ -27,6 +27,7 @@ type preparedRelease struct {
 	data     preparedData // nil for none
 	held     bool         // it keeps the site open
 	spamOff  bool
+	proofs   bool // forms take a proof of work
 }
 
 // preparedData is a change of a site's data that waits for the service's decision; no other connection writes meanwhile. One of
@@ -104,6 +105,7 @@ func (p *preparedRelease) show() {
 		}
 	}
 	s.front.SetSpamFilter(!p.spamOff)
+	s.front.SetProofOfWork(p.proofs)
 	s.front.Swap(p.revision)
 	old := s.running
 	s.running = p.worker
@@ -140,7 +142,7 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release, shown bool)
 			return nil, err
 		}
 	}
-	p := &preparedRelease{site: s, spamOff: r.SpamOff, revision: site.Revision{
+	p := &preparedRelease{site: s, spamOff: r.SpamOff, proofs: r.ProofOfWork, revision: site.Revision{
 		ID: r.Revision, Manifest: r.Bundle.Manifest, AssetsDir: filepath.FromSlash(r.Files.Dir()),
 	}}
 	if r.Preview {

@@ -7,6 +7,7 @@ package scaffold
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -176,17 +177,48 @@ func (s *site) ask(ctx context.Context) error {
 			return unbuilt
 		}
 	}
+	return s.askTemplate(ctx)
+}
+
+// askTemplate asks for the template, the name of the site, and the editors. Each question leads back to the one before.
+func (s *site) askTemplate(ctx context.Context) error {
 	templates := starter.Templates()
 	lines := make([]string, len(templates))
 	for i, t := range templates {
 		lines[i] = fmt.Sprintf("%-10s %s", t.Name, t.About)
 	}
-	n, err := s.term.Choose(ctx, "Which template?", lines, 0)
-	if err != nil {
-		return err
+	var chosen starter.Template
+	steps := []func() error{
+		func() error {
+			n, err := s.term.Choose(ctx, "Which template? (a number or the first letters; Ctrl-C stops, and nothing is written)", lines, 0)
+			if err == nil {
+				chosen = templates[n]
+			}
+			return err
+		},
+		func() error {
+			name, err := s.term.AskOrBack(ctx, "Name of the site", s.name)
+			if err == nil {
+				s.name = starter.SiteName(name)
+			}
+			return err
+		},
+		func() error {
+			s.begin(chosen)
+			return s.askEditors(ctx)
+		},
 	}
-	s.begin(templates[n])
-	return s.askEditors(ctx)
+	for i := 0; i < len(steps); {
+		switch err := steps[i](); {
+		case errors.Is(err, terminal.ErrBack):
+			i--
+		case err != nil:
+			return err
+		default:
+			i++
+		}
+	}
+	return nil
 }
 
 func (s *site) askEditors(ctx context.Context) error {
@@ -194,7 +226,11 @@ func (s *site) askEditors(ctx context.Context) error {
 		return s.chooseEditors(s.Editors)
 	}
 	choices := slices.Concat(EditorNames(), []string{"none"})
-	n, err := s.term.Choose(ctx, "Which editor?", choices, 0)
+	choose := s.term.Choose
+	if s.template != "" {
+		choose = s.term.ChooseOrBack
+	}
+	n, err := choose(ctx, "Which editor?", choices, 0)
 	if err != nil {
 		return err
 	}

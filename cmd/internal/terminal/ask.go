@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,23 +91,53 @@ const maxAnswer = 4 << 10
 // NoDefault is for a question without a default answer.
 const NoDefault = -1
 
+// ErrBack means that the person wants the question before.
+var ErrBack = errors.New("back to the question before")
+
+const back = "back"
+
 // Choose lets a person choose one of several, by its number, its first word, or the beginning of just one. An empty answer
 // chooses the default, if there is one.
 func (t *Terminal) Choose(ctx context.Context, question string, of []string, usual int) (int, error) {
+	return t.choose(ctx, question, of, usual, false)
+}
+
+// ChooseOrBack is Choose for a question after another. The answer "back" is ErrBack.
+func (t *Terminal) ChooseOrBack(ctx context.Context, question string, of []string, usual int) (int, error) {
+	return t.choose(ctx, question, of, usual, true)
+}
+
+// AskOrBack asks for a text after another question. An empty answer is the default, and the answer "back" is ErrBack.
+func (t *Terminal) AskOrBack(ctx context.Context, question, usual string) (string, error) {
+	fmt.Fprintf(t.Stderr, "%s [%s], or back: ", question, wording.Printable(usual))
+	text, err := t.ReadLine(ctx)
+	if err == nil && strings.EqualFold(text, back) {
+		err = ErrBack
+	}
+	return cmp.Or(text, usual), err
+}
+
+func (t *Terminal) choose(ctx context.Context, question string, of []string, usual int, mayGoBack bool) (int, error) {
 	fmt.Fprintln(t.Stderr, question)
 	for i, name := range of {
 		fmt.Fprintf(t.Stderr, "  %d  %s\n", i+1, wording.Printable(name))
 	}
-	prompt := fmt.Sprintf("1-%d: ", len(of))
+	prompt := fmt.Sprintf("1-%d", len(of))
 	if usual != NoDefault {
-		prompt = fmt.Sprintf("1-%d [%d]: ", len(of), usual+1)
+		prompt += fmt.Sprintf(" [%d]", usual+1)
 	}
+	if mayGoBack {
+		prompt += ", or back"
+	}
+	prompt += ": "
 	for {
 		fmt.Fprint(t.Stderr, prompt)
 		text, err := t.ReadLine(ctx)
 		switch {
 		case err != nil:
 			return 0, err
+		case mayGoBack && strings.EqualFold(text, back):
+			return 0, ErrBack
 		case text == "" && usual == NoDefault:
 			return 0, errNoAnswer
 		case text == "":

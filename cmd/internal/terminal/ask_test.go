@@ -57,6 +57,35 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// TestBack: "back" leads to the question before, where there is one.
+func TestBack(t *testing.T) {
+	ask := func(answers ...string) (*Terminal, *bytes.Buffer) {
+		said := &bytes.Buffer{}
+		return &Terminal{Stdin: &oneLine{answers}, Stderr: said}, said
+	}
+	list := []string{"static", "backend"}
+	k, said := ask("Back")
+	if _, err := k.ChooseOrBack(t.Context(), "Which?", list, 0); !errors.Is(err, ErrBack) ||
+		!strings.HasSuffix(said.String(), "1-2 [1], or back: ") {
+		t.Errorf("%v %q", err, said)
+	}
+	k, _ = ask("backe")
+	if got, err := k.ChooseOrBack(t.Context(), "Which?", list, 0); got != 1 || err != nil {
+		t.Errorf("%d, %v", got, err)
+	}
+	k, said = ask("back")
+	if got, err := k.Choose(t.Context(), "Which?", list, 0); got != 1 || err != nil || strings.Contains(said.String(), "or back") {
+		t.Errorf("the first question: %d, %v, %q", got, err, said)
+	}
+	for answer, want := range map[string]string{"": "boats", "My Oars": "My Oars", "back": ""} {
+		k, said = ask(answer)
+		got, err := k.AskOrBack(t.Context(), "Name of the site", "boats")
+		if (err != nil) != (want == "") || err == nil && got != want || said.String() != "Name of the site [boats], or back: " {
+			t.Errorf("%q: %q, %v, %q", answer, got, err, said)
+		}
+	}
+}
+
 // TestAgree: only yes is yes.
 func TestAgree(t *testing.T) {
 	for answer, want := range map[string]bool{"y": true, "YES": true, "": false, "n": false, "yeah": false} {
