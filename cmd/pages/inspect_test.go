@@ -212,7 +212,7 @@ func inspectorOf(d *devServer) (address string) {
 	return address
 }
 
-// TestInspect: a front end stops at a line of TypeScript, steps, outlives rebuilds, and holds nobody up who may not wait.
+// TestInspect: a front end stops at a line of TypeScript, steps, outlives rebuilds, and holds no request up for longer than it may.
 func TestInspect(t *testing.T) {
 	withWorkerd(t)
 	dir := t.TempDir()

@@ -31,7 +31,7 @@ func start(t *testing.T) (s *Server, address string) {
 	return s, l.Addr().String()
 }
 
-// TestServe: front ends find the WebSocket, and nobody else gets an answer.
+// TestServe: front ends find the WebSocket, and other requests are refused.
 func TestServe(t *testing.T) {
 	s, address := start(t)
 	for _, c := range []struct {

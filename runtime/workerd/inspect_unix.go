@@ -25,7 +25,7 @@ func (i *inspector) listen(taken int) (args []string, files []*os.File, err erro
 	return []string{"--inspector-addr", i.host + ":0", "--control-fd", strconv.Itoa(first + taken)}, []*os.File{theirs}, nil
 }
 
-// privateAddress is an address of loopback that nobody guesses, where the system has more than one.
+// privateAddress is an address of loopback that cannot be guessed, where the system has more than one.
 func privateAddress() string {
 	address := [4]byte{127, 0, 0, 1}
 	if runtime.GOOS == "linux" {

@@ -62,7 +62,7 @@ const (
 type Worker struct {
 	program Program
 	pool    *Pool // nil for a Worker by itself
-	// inspection lets a debugger in; nil for none. isolate is a part of the name of the isolate then, which nobody guesses.
+	// inspection lets a debugger in; nil for none. isolate is a part of the name of the isolate then, which cannot be guessed.
 	inspection *Inspection
 	isolate    string
 	o          pagesruntime.WorkerOptions
