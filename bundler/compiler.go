@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -195,12 +196,14 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 
 // developmentBuild matches a file of a development build: react-dom-server.edge.development.js, and all of Vue, which
 // checks NODE_ENV within one build. Its group is the package.
-var developmentBuild = regexp.MustCompile(`^.*node_modules/(?:((?:@[^/]+/)?[^/]+)/.*\.development\.[cm]?js$|(vue|@vue/[^/]+)/dist/)`)
+var developmentBuild = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^.*node_modules/(?:((?:@[^/]+/)?[^/]+)/.*\.development\.[cm]?js$|(vue|@vue/[^/]+)/dist/)`)
+})
 
 // developmentBuilds returns the packages whose development build is in inputs.
 func developmentBuilds(inputs []string) (packages []string) {
 	for _, name := range inputs {
-		if m := developmentBuild.FindStringSubmatch(name); m != nil {
+		if m := developmentBuild().FindStringSubmatch(name); m != nil {
 			packages = append(packages, m[1]+m[2])
 		}
 	}

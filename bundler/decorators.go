@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
@@ -16,8 +17,10 @@ import (
 )
 
 // decorator matches a decorator as its group, or a comment or string, with an empty group.
-var decorator = regexp.MustCompile("(?s)//[^\n]*|/\\*.*?\\*/|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\.|[^'\\\\\n])*'|" +
-	"`(?:\\\\.|[^`\\\\])*`|(@[A-Za-z_$][\\w$.]*)")
+var decorator = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?s)//[^\n]*|/\\*.*?\\*/|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\.|[^'\\\\\n])*'|" +
+		"`(?:\\\\.|[^`\\\\])*`|(@[A-Za-z_$][\\w$.]*)")
+})
 
 // decorators warns once, at the first decorator, when a tsconfig.json sets "emitDecoratorMetadata": esbuild has no types, and
 // ignores it silently.
@@ -40,7 +43,7 @@ func (c *compiler) decorators(explain explainer, code []byte) diagnostic.List {
 			continue
 		}
 		text := textOf(source)
-		matches := decorator.FindAllStringSubmatchIndex(text, -1)
+		matches := decorator().FindAllStringSubmatchIndex(text, -1)
 		first := slices.IndexFunc(matches, func(at []int) bool { return at[2] >= 0 })
 		if first < 0 {
 			continue

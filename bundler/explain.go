@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -45,7 +46,7 @@ func (e explainer) message(m api.Message, severity string) diagnostic.Diagnostic
 	}
 	var fixes []string
 	for _, note := range m.Notes {
-		if note.Text == "" || aboutEsbuild.MatchString(note.Text) {
+		if note.Text == "" || aboutEsbuild().MatchString(note.Text) {
 			continue
 		}
 		fix := sentence(note.Text)
@@ -77,7 +78,9 @@ func splitLine(l *api.Location) (before, text string) {
 }
 
 // aboutEsbuild matches notes for callers of esbuild.
-var aboutEsbuild = regexp.MustCompile(`^You can mark the path|--platform=|Platform: api\.|platform: '|^The plugin "`)
+var aboutEsbuild = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^You can mark the path|--platform=|Platform: api\.|platform: '|^The plugin "`)
+})
 
 // sentence makes a message of esbuild's text: lower case first, no full stop last.
 func sentence(text string) string {
@@ -91,7 +94,7 @@ func sentence(text string) string {
 var (
 	unresolved = regexp.MustCompile(`^Could not resolve "(.*?)"`)
 	unread     = regexp.MustCompile(`^Cannot read file: `) // of a name in another case
-	noLoader   = regexp.MustCompile(`^No loader is configured for "(.*?)" files: (.*)$`)
+	noLoader   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^No loader is configured for "(.*?)" files: (.*)$`) })
 	noExport   = regexp.MustCompile(`^No matching export in "`)
 )
 
@@ -108,7 +111,7 @@ func (e explainer) refine(d *diagnostic.Diagnostic, m api.Message) {
 		e.explainUnresolved(d, hit[1], m.Location)
 		return
 	}
-	if hit := noLoader.FindStringSubmatch(m.Text); hit != nil {
+	if hit := noLoader().FindStringSubmatch(m.Text); hit != nil {
 		d.Code = "import-kind"
 		d.Message = `"` + filepath.ToSlash(hit[2]) +
 			`" cannot be imported: a Worker imports code, JSON, .txt, .html, .sql, .bin and .wasm files`

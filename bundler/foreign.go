@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -18,13 +19,17 @@ import (
 // build generates, TypeScript in files with JavaScript extensions.
 
 var (
-	madeByBuild = regexp.MustCompile(`^(astro:|virtual:|\$(env|app)/|#(imports|build|app)(/|$))`)
-	ofRegistry  = regexp.MustCompile(`^(npm|jsr):/?(@[^/@]+/[^/@]+|[^/@]+)(?:@[^/]+)?(/.*)?$`)
+	madeByBuild = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(astro:|virtual:|\$(env|app)/|#(imports|build|app)(/|$))`)
+	})
+	ofRegistry = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(npm|jsr):/?(@[^/@]+/[^/@]+|[^/@]+)(?:@[^/]+)?(/.*)?$`)
+	})
 )
 
 // otherTools explains an import that only other tools resolve.
 func (e explainer) otherTools(d *diagnostic.Diagnostic, specifier string) (known bool) {
-	if madeByBuild.MatchString(specifier) {
+	if madeByBuild().MatchString(specifier) {
 		d.Message = `"` + specifier + `" comes from a framework's own build`
 		d.Fix = `run that build, and name the Worker that it writes in "entry"`
 		return true
@@ -35,7 +40,7 @@ func (e explainer) otherTools(d *diagnostic.Diagnostic, specifier string) (known
 			`env.ASSETS.fetch(request) returns one`
 		return true
 	}
-	m := ofRegistry.FindStringSubmatch(specifier)
+	m := ofRegistry().FindStringSubmatch(specifier)
 	if m == nil {
 		return false
 	}

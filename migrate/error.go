@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"regexp"
 	"strings"
+	"sync"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -208,27 +209,31 @@ func isBusy(err error) bool {
 
 // foreignForms are forms of PostgreSQL and MySQL that SQLite does not read, with SQLite's counterparts. They
 // match the text of [normalizeSpace].
-var foreignForms = []struct {
+var foreignForms = sync.OnceValue(func() []foreignForm {
+	return []foreignForm{
+		{regexp.MustCompile(`(?i)\bAUTO_INCREMENT\b`), "write INTEGER PRIMARY KEY, which numbers rows automatically"},
+		{regexp.MustCompile(`(?i)\bNOW \( \)`), "write CURRENT_TIMESTAMP instead of NOW()"},
+		{regexp.MustCompile(`(?i)\b(gen_random_uuid|uuid_generate_v4|uuid) \( \)`), "write (lower(hex(randomblob(16)))) for a random id"},
+		{
+			regexp.MustCompile(`(?i)\) (ENGINE|AUTO_INCREMENT|(DEFAULT )?(CHARSET|CHARACTER SET|COLLATE))\b`),
+			"remove the options after the columns",
+		},
+		{regexp.MustCompile(`(?i)^DROP .* (CASCADE|RESTRICT)$`), "remove the last word"},
+		{
+			regexp.MustCompile(`(?i)^CREATE TYPE\b`),
+			"remove the statement, and write TEXT CHECK (column IN ('a', 'b')) for a column of that type",
+		},
+		{regexp.MustCompile(`(?i)^CREATE EXTENSION\b`), "remove the statement: there are no extensions"},
+		{regexp.MustCompile(`(?i)^(CREATE|ALTER) SEQUENCE\b`), "remove the statement: INTEGER PRIMARY KEY numbers rows automatically"},
+		{regexp.MustCompile(`(?i)^((UN)?LOCK TABLES|SET)\b`), "remove the statement: it sets an option of a session"},
+		{regexp.MustCompile(`(?i)^COPY .* FROM stdin$`), "dump INSERT statements: pg_dump --inserts"},
+		{regexp.MustCompile(`(?i)\bpublic \. `), "remove the schema before the name: public"},
+	}
+})
+
+type foreignForm struct {
 	form *regexp.Regexp
 	fix  string
-}{
-	{regexp.MustCompile(`(?i)\bAUTO_INCREMENT\b`), "write INTEGER PRIMARY KEY, which numbers rows automatically"},
-	{regexp.MustCompile(`(?i)\bNOW \( \)`), "write CURRENT_TIMESTAMP instead of NOW()"},
-	{regexp.MustCompile(`(?i)\b(gen_random_uuid|uuid_generate_v4|uuid) \( \)`), "write (lower(hex(randomblob(16)))) for a random id"},
-	{
-		regexp.MustCompile(`(?i)\) (ENGINE|AUTO_INCREMENT|(DEFAULT )?(CHARSET|CHARACTER SET|COLLATE))\b`),
-		"remove the options after the columns",
-	},
-	{regexp.MustCompile(`(?i)^DROP .* (CASCADE|RESTRICT)$`), "remove the last word"},
-	{
-		regexp.MustCompile(`(?i)^CREATE TYPE\b`),
-		"remove the statement, and write TEXT CHECK (column IN ('a', 'b')) for a column of that type",
-	},
-	{regexp.MustCompile(`(?i)^CREATE EXTENSION\b`), "remove the statement: there are no extensions"},
-	{regexp.MustCompile(`(?i)^(CREATE|ALTER) SEQUENCE\b`), "remove the statement: INTEGER PRIMARY KEY numbers rows automatically"},
-	{regexp.MustCompile(`(?i)^((UN)?LOCK TABLES|SET)\b`), "remove the statement: it sets an option of a session"},
-	{regexp.MustCompile(`(?i)^COPY .* FROM stdin$`), "dump INSERT statements: pg_dump --inserts"},
-	{regexp.MustCompile(`(?i)\bpublic \. `), "remove the schema before the name: public"},
 }
 
 // ForeignFix returns the fix for the first form of another database in a statement that SQLite refused with a message; "" for none.
@@ -237,7 +242,7 @@ func ForeignFix(statement []byte, msg string) string {
 		return ""
 	}
 	text, first, fix := normalizeSpace(statement), -1, ""
-	for _, f := range foreignForms {
+	for _, f := range foreignForms() {
 		if at := f.form.FindStringIndex(text); at != nil && (first < 0 || at[0] < first) {
 			first, fix = at[0], isSQLite+f.fix
 		}

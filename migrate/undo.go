@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
@@ -29,7 +30,7 @@ const (
 
 var (
 	savingName = regexp.MustCompile(`^\.saving-[0-9]+$`) // made by os.CreateTemp from savingPrefix
-	undoName   = regexp.MustCompile(`^([0-9]{6,})_([0-9]{8}T[0-9]{6}Z)_[0-9]+\.db$`)
+	undoName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{6,})_([0-9]{8}T[0-9]{6}Z)_[0-9]+\.db$`) })
 )
 
 // Copy is one copy of the database from before a run.
@@ -54,7 +55,7 @@ func (m *Migrator) Copies() ([]Copy, error) {
 	}
 	var list []Copy
 	for _, e := range entries {
-		parts := undoName.FindStringSubmatch(e.Name())
+		parts := undoName().FindStringSubmatch(e.Name())
 		info, err := e.Info()
 		if parts == nil || err != nil || !info.Mode().IsRegular() {
 			continue

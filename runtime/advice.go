@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime/binding"
@@ -45,61 +46,65 @@ var browserNames = []string{
 	"window",
 }
 
-// wordings are messages with advice that depends on the message alone.
-var wordings = []struct {
+// wording is a message with advice that depends on the message alone.
+type wording struct {
 	message *regexp.Regexp
 	advice  string // with $1 for the name in the message
-}{
-	{
-		regexp.MustCompile(`^Code generation from strings disallowed`),
-		"the platform runs no code from texts while it serves: compile templates and schemas at the top level of the " +
-			"module, or before the build",
-	},
-	{noOrigin, `write new URL("$1", request.url)`},
-	{
-		regexp.MustCompile(`^Dynamic require of ".*" is not supported$`),
-		"a bundler cannot see this require before it runs: import the module instead, or use a package without it",
-	},
-	{
-		regexp.MustCompile(`^Invalid URL: "(?:\.\.?/[^"]*|[^:/"]+\.wasm)"$`),
-		noFilesBeside,
-	},
-	{
-		regexp.MustCompile(` is the site itself, which has no origin behind it;`),
-		"return env.ASSETS.fetch(request) for a public file, and call the function for what the Worker answers",
-	},
-	{
-		regexp.MustCompile(`^Can't modify immutable headers`),
-		"copy it first: new Response(response.body, response), or new Request(request)",
-	},
-	{
-		regexp.MustCompile(`^(?:res|reply)\.\w+ is not a function$`),
-		"return a Response: a handler gets (request, env, ctx), and nothing to answer with",
-	},
-	{regexp.MustCompile(`^D1_TYPE_ERROR: Type 'undefined'`), "bind null where there is no value"},
-	{regexp.MustCompile(`^the default export is a function;`), "name the function, and write: export default { fetch: name }"},
-	{regexp.MustCompile(`^the default export has no fetch handler$`), "name the method fetch"},
-	{
-		regexp.MustCompile(`^the default export has no fetch handler, only `),
-		"add one, which does the work when it is asked to: nothing but a request starts a Worker",
-	},
-	{regexp.MustCompile(`^(?i:no such module) "cloudflare(?:-internal)?:email"`), noQueues},
-	{regexp.MustCompile(`^no such module "cloudflare:sockets"$`), "there are no sockets here: call a service with fetch"},
-	{regexp.MustCompile(`^no such module "cloudflare:(?:workflows|pipelines)"$`), noWorkflows},
-	{
-		regexp.MustCompile(`^(?i:no such module) "node:`),
-		"use a web API instead, or a package that does without; where it is an option, catch the rejection of import()",
-	},
-	{regexp.MustCompile(`returned (?:undefined|null), not a Response$`), "return a Response on every way through the handler"},
-	{regexp.MustCompile(`returned a value of type string, not a Response$`), "return new Response(text)"},
-	{
-		regexp.MustCompile(`returned a value of (?:class Object|class Array|type number|type boolean), not a Response$`),
-		"return Response.json(value)",
-	},
 }
 
+var wordings = sync.OnceValue(func() []wording {
+	return []wording{
+		{
+			regexp.MustCompile(`^Code generation from strings disallowed`),
+			"the platform runs no code from texts while it serves: compile templates and schemas at the top level of the " +
+				"module, or before the build",
+		},
+		{noOrigin(), `write new URL("$1", request.url)`},
+		{
+			regexp.MustCompile(`^Dynamic require of ".*" is not supported$`),
+			"a bundler cannot see this require before it runs: import the module instead, or use a package without it",
+		},
+		{
+			regexp.MustCompile(`^Invalid URL: "(?:\.\.?/[^"]*|[^:/"]+\.wasm)"$`),
+			noFilesBeside,
+		},
+		{
+			regexp.MustCompile(` is the site itself, which has no origin behind it;`),
+			"return env.ASSETS.fetch(request) for a public file, and call the function for what the Worker answers",
+		},
+		{
+			regexp.MustCompile(`^Can't modify immutable headers`),
+			"copy it first: new Response(response.body, response), or new Request(request)",
+		},
+		{
+			regexp.MustCompile(`^(?:res|reply)\.\w+ is not a function$`),
+			"return a Response: a handler gets (request, env, ctx), and nothing to answer with",
+		},
+		{regexp.MustCompile(`^D1_TYPE_ERROR: Type 'undefined'`), "bind null where there is no value"},
+		{regexp.MustCompile(`^the default export is a function;`), "name the function, and write: export default { fetch: name }"},
+		{regexp.MustCompile(`^the default export has no fetch handler$`), "name the method fetch"},
+		{
+			regexp.MustCompile(`^the default export has no fetch handler, only `),
+			"add one, which does the work when it is asked to: nothing but a request starts a Worker",
+		},
+		{regexp.MustCompile(`^(?i:no such module) "cloudflare(?:-internal)?:email"`), noQueues},
+		{regexp.MustCompile(`^no such module "cloudflare:sockets"$`), "there are no sockets here: call a service with fetch"},
+		{regexp.MustCompile(`^no such module "cloudflare:(?:workflows|pipelines)"$`), noWorkflows},
+		{
+			regexp.MustCompile(`^(?i:no such module) "node:`),
+			"use a web API instead, or a package that does without; where it is an option, catch the rejection of import()",
+		},
+		{regexp.MustCompile(`returned (?:undefined|null), not a Response$`), "return a Response on every way through the handler"},
+		{regexp.MustCompile(`returned a value of type string, not a Response$`), "return new Response(text)"},
+		{
+			regexp.MustCompile(`returned a value of (?:class Object|class Array|type number|type boolean), not a Response$`),
+			"return Response.json(value)",
+		},
+	}
+})
+
 // hashing matches the files of packages that hash passwords in JavaScript alone.
-var hashing = regexp.MustCompile(`\bnode_modules/.*(scrypt|bcrypt|argon2|pbkdf2)`)
+var hashing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bnode_modules/.*(scrypt|bcrypt|argon2|pbkdf2)`) })
 
 // advice returns advice on an exception, or "".
 func (s *Sources) advice(f *Error) string {
@@ -114,11 +119,11 @@ func (s *Sources) advice(f *Error) string {
 		}
 		return undefinedNames[name]
 	}
-	if m := noOrigin.FindStringSubmatch(f.Message); m != nil && ofFetch.MatchString(code) {
+	if m := noOrigin().FindStringSubmatch(f.Message); m != nil && ofFetch.MatchString(code) {
 		return `ask for a public file as env.ASSETS.fetch(new URL("` + m[1] +
 			`", request.url)), and call the function for what the Worker answers`
 	}
-	for _, known := range wordings {
+	for _, known := range wordings() {
 		if m := known.message.FindStringSubmatchIndex(f.Message); m != nil {
 			return string(known.message.ExpandString(nil, known.advice, f.Message, m))
 		}
@@ -127,7 +132,7 @@ func (s *Sources) advice(f *Error) string {
 		return noFilesBeside
 	}
 	set := cmp.Or(s.o.Bindings, &binding.Set{})
-	if m := ofUndefined.FindStringSubmatch(f.Message); m != nil {
+	if m := ofUndefined().FindStringSubmatch(f.Message); m != nil {
 		return adviceOnUndefined(set, m[1], code)
 	}
 	if m := noMethod.FindStringSubmatch(f.Message); m != nil {
@@ -138,10 +143,14 @@ func (s *Sources) advice(f *Error) string {
 
 var (
 	// The built-in engine quotes the URL, workerd does not.
-	noOrigin    = regexp.MustCompile(`^(?:Invalid URL|Unable to parse URL): "?(/[^"]*)"?$`)
+	noOrigin = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:Invalid URL|Unable to parse URL): "?(/[^"]*)"?$`)
+	})
 	ofFetch     = regexp.MustCompile(`(^|[^.\w])fetch\(`) // the global one
-	ofUndefined = regexp.MustCompile(`^Cannot read properties of undefined \(reading '([\w$]+)'\)$`)
-	noMethod    = regexp.MustCompile(`\benv\.([\w$]+)\.[\w$]+ is not a function$`)
+	ofUndefined = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^Cannot read properties of undefined \(reading '([\w$]+)'\)$`)
+	})
+	noMethod = regexp.MustCompile(`\benv\.([\w$]+)\.[\w$]+ is not a function$`)
 )
 
 // snippetFrom returns the code of a line with its neighbours before and after, since a chain of calls may span them.
@@ -285,7 +294,9 @@ func methodsOf(set *binding.Set, name string) string {
 
 var (
 	noTable  = regexp.MustCompile(`: no such table: (?:main\.)?([\w$]+)`)
-	noColumn = regexp.MustCompile(`: (?:no such column: (?:\w+\.)*|table \w+ has no column named )([\w$]+)`)
+	noColumn = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`: (?:no such column: (?:\w+\.)*|table \w+ has no column named )([\w$]+)`)
+	})
 )
 
 const (
@@ -297,7 +308,7 @@ const (
 
 // adviceOnSQL is for a message of SQLite about an unknown name.
 func adviceOnSQL(ctx context.Context, set *binding.Set, message string) string {
-	table, column := noTable.FindStringSubmatch(message), noColumn.FindStringSubmatch(message)
+	table, column := noTable.FindStringSubmatch(message), noColumn().FindStringSubmatch(message)
 	if table == nil && column == nil {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/node"
@@ -82,19 +83,21 @@ func call(vm *engine.VM, entry string, args ...any) error {
 // readsMatches reports whether the Worker's code reads the last match from RegExp itself.
 func (w *Worker) readsMatches() bool {
 	for _, script := range w.o.Scripts {
-		if readsMatches.MatchString(script.Text) {
+		if readsMatches().MatchString(script.Text) {
 			return true
 		}
 	}
-	return readsMatches.Match(w.o.Code)
+	return readsMatches().Match(w.o.Code)
 }
 
 // readsMatches matches code that reads the last match from RegExp itself, by a member (RegExp.$1, RegExp["$&"]) or by a
 // pattern ({ $1: name } = RegExp).
-var readsMatches = regexp.MustCompile(
-	"\\bRegExp\\s*(\\.\\s*(\\$[1-9_]|(lastMatch|lastParen|leftContext|rightContext|input)\\b)|" +
-		"\\[\\s*[\"'`]\\$)|\\}\\s*=\\s*RegExp\\s*[;,)\\n]",
-)
+var readsMatches = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		"\\bRegExp\\s*(\\.\\s*(\\$[1-9_]|(lastMatch|lastParen|leftContext|rightContext|input)\\b)|" +
+			"\\[\\s*[\"'`]\\$)|\\}\\s*=\\s*RegExp\\s*[;,)\\n]",
+	)
+})
 
 // warmModule makes a router build its tables before the image is taken. Routers like Hono's build them at the first match, in
 // several milliseconds, which would be the first request of every isolate; a match runs no handler.

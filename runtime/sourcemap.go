@@ -98,7 +98,9 @@ func newSources(o WorkerOptions) *sources {
 
 // traceLine is a line of QuickJS's trace: "    at name (file:line:column)" or,
 // at the top level of a module, "    at file:line:column".
-var traceLine = regexp.MustCompile(`^\s*at (?:(.*) \()?([^()]+?)(?::(\d+))?(?::(\d+))?\)?$`)
+var traceLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*at (?:(.*) \()?([^()]+?)(?::(\d+))?(?::(\d+))?\)?$`)
+})
 
 // notTheAuthors are the file names in a trace for code that is not the author's, and for a function that was stopped before
 // it had a position: the line of its caller is more useful.
@@ -106,13 +108,13 @@ var notTheAuthors = []string{preludeName, "native", "<evalScript>", "<input>", "
 
 // besideBundle matches the specifier of a WebAssembly module, which has a hash. The trace of one that cannot be compiled is in
 // it.
-var besideBundle = regexp.MustCompile(`^\./[0-9a-f]{16}-(.+\.wasm)$`)
+var besideBundle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\./[0-9a-f]{16}-(.+\.wasm)$`) })
 
 // frames reads the engine's trace, without code that is not the author's.
 func (s *sources) frames(stack string) []Frame {
 	var frames []Frame
 	for line := range strings.Lines(stack) {
-		m := traceLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		m := traceLine().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 		if m == nil || slices.Contains(notTheAuthors, m[2]) {
 			continue
 		}
@@ -122,7 +124,7 @@ func (s *sources) frames(stack string) []Frame {
 		if f.Func == "<anonymous>" {
 			f.Func = ""
 		}
-		if m := besideBundle.FindStringSubmatch(f.File); m != nil {
+		if m := besideBundle().FindStringSubmatch(f.File); m != nil {
 			f = Frame{File: m[1]}
 		}
 		frames = append(frames, s.original(f))
@@ -145,7 +147,9 @@ func isAuthored(f Frame) bool {
 
 // printedTrace matches a line of a trace in a printed text, and the text after it: the comma after a property, a brace before
 // the properties of the Error, a further argument.
-var printedTrace = regexp.MustCompile(`^(\s+)(at (?:.*? \((?:native|[^()]+:\d+:\d+)\)|native|[^()\s]+:\d+:\d+))(.*)$`)
+var printedTrace = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\s+)(at (?:.*? \((?:native|[^()]+:\d+:\d+)\)|native|[^()\s]+:\d+:\d+))(.*)$`)
+})
 
 // text replaces positions in a text with lines of traces by the author's, and drops the lines of the prelude's own frames.
 func (s *sources) text(text string) string {
@@ -154,7 +158,7 @@ func (s *sources) text(text string) string {
 	}
 	var kept []string
 	for line := range strings.SplitSeq(text, "\n") {
-		m := printedTrace.FindStringSubmatch(line)
+		m := printedTrace().FindStringSubmatch(line)
 		if m == nil {
 			kept = append(kept, line)
 			continue

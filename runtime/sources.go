@@ -116,7 +116,7 @@ func (s *Sources) OverCPU(k *engine.KilledError) *Error {
 		f.Fix = "the clock stands still while code runs, as in production: a loop that waits for it never ends; " +
 			"await scheduler.wait(ms) instead"
 	}
-	if slices.ContainsFunc(f.Frames, func(at Frame) bool { return hashing.MatchString(at.File) }) {
+	if slices.ContainsFunc(f.Frames, func(at Frame) bool { return hashing().MatchString(at.File) }) {
 		f.Fix = "hash passwords with scrypt of node:crypto or PBKDF2 of crypto.subtle, which are native: JavaScript " +
 			"is much slower here than in production (--cpu-scale of pages dev allows for it)"
 	}
@@ -128,7 +128,7 @@ func (s *Sources) OverCPU(k *engine.KilledError) *Error {
 // in a loop without calls.
 func (s *Sources) inLoop(stack string) string {
 	innermost, callers, _ := strings.Cut(stack, "\n")
-	m := traceLine.FindStringSubmatchIndex(innermost)
+	m := traceLine().FindStringSubmatchIndex(innermost)
 	if m == nil || m[6] < 0 || m[8] < 0 || innermost[m[4]:m[5]] != s.o.Name {
 		return stack
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -25,15 +26,15 @@ const (
 )
 
 var (
-	requestID      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
-	idempotencyKey = regexp.MustCompile(`^[!-~]{1,200}$`)
+	requestID      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`) })
+	idempotencyKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[!-~]{1,200}$`) })
 )
 
 // RequestID returns the request id of a request's header; false when there is none, more than
 // one, or a malformed one: then the service makes its own.
 func RequestID(h http.Header) (string, bool) {
 	sent := h.Values(HeaderRequestID)
-	if len(sent) != 1 || !requestID.MatchString(sent[0]) {
+	if len(sent) != 1 || !requestID().MatchString(sent[0]) {
 		return "", false
 	}
 	return sent[0], true
@@ -46,7 +47,7 @@ func HeaderKey(h http.Header) (string, error) {
 	if len(sent) == 0 {
 		return "", nil
 	}
-	if len(sent) > 1 || !idempotencyKey.MatchString(sent[0]) {
+	if len(sent) > 1 || !idempotencyKey().MatchString(sent[0]) {
 		return "", NewError(CodeIdempotencyInvalid, "Idempotency-Key must be sent once, as 1 to 200 visible ASCII characters.")
 	}
 	return sent[0], nil

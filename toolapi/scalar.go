@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -167,11 +168,13 @@ func texts(values []any) []string {
 }
 
 // timestamp is ISO 8601 with an offset; seconds and their fraction may be left out.
-var timestamp = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$`)
+var timestamp = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$`)
+})
 
 // Moment parses a timestamp; false for other text.
 func (s Timestamp) Moment() (time.Time, bool) {
-	part := timestamp.FindStringSubmatch(string(s))
+	part := timestamp().FindStringSubmatch(string(s))
 	if part == nil {
 		return time.Time{}, false
 	}

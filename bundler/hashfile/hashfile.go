@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 )
 
@@ -182,7 +183,7 @@ func (f *File) Save(entries []Entry) error {
 const temporary = "writing-*"
 
 // ours matches the names of hash files, and of partial ones that a process left.
-var ours = regexp.MustCompile(`^([0-9a-f]{32}\.hashes|writing-[0-9]+)$`)
+var ours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9a-f]{32}\.hashes|writing-[0-9]+)$`) })
 
 func removeUnused(folder string) {
 	found, err := os.ReadDir(folder)
@@ -191,7 +192,7 @@ func removeUnused(folder string) {
 	}
 	for _, e := range found {
 		info, err := e.Info()
-		if err == nil && info.Mode().IsRegular() && ours.MatchString(e.Name()) && time.Since(info.ModTime()) > unused {
+		if err == nil && info.Mode().IsRegular() && ours().MatchString(e.Name()) && time.Since(info.ModTime()) > unused {
 			_ = os.Remove(filepath.Join(folder, e.Name())) // the next one tries again
 		}
 	}

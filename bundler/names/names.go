@@ -16,6 +16,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/tdewolff/parse/v2"
@@ -23,9 +24,11 @@ import (
 )
 
 // helper matches the beginning of esbuild's helper under its own name. Then all calls of that name are esbuild's.
-var helper = regexp.MustCompile(
-	`(?m)^\s*var __name = \([\w$]+, [\w$]+\) => __defProp\([\w$]+, "name", \{`,
-)
+var helper = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`(?m)^\s*var __name = \([\w$]+, [\w$]+\) => __defProp\([\w$]+, "name", \{`,
+	)
+})
 
 const helperWithin = 4 << 10 // the length of the code that is searched for the helper
 
@@ -85,7 +88,7 @@ var errUnsure = errors.New("the code cannot be read with certainty")
 
 // WithoutCalls returns code without redundant calls of esbuild's helper. It keeps code that it cannot parse with certainty.
 func WithoutCalls(code []byte) []byte {
-	if !helper.Match(code[:min(len(code), helperWithin)]) {
+	if !helper().Match(code[:min(len(code), helperWithin)]) {
 		return code
 	}
 	in := parse.NewInputBytes(bytes.Clone(code))

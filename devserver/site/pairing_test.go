@@ -147,7 +147,7 @@ func TestPairingCookie(t *testing.T) {
 					strings.HasPrefix(c.Name, "__Host-") != test.secure || c.Path != "/" || c.Domain != "" {
 					t.Errorf("the cookie is %v", c)
 				}
-				if !sessionCookies.MatchString(c.Name) {
+				if !sessionCookies().MatchString(c.Name) {
 					t.Errorf("a Worker sees the cookie %s", c.Name)
 				}
 			}

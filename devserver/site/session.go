@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver/loopback"
@@ -174,9 +175,11 @@ func (s *sessions) hash(r *http.Request) ([]byte, bool) {
 
 // sessionCookies matches the names of cookies that sign people in: to a site, and to the console of `pages platform`
 // on a port.
-var sessionCookies = regexp.MustCompile(
-	"^(" + securePrefix + ")?((" + sessionPrefix + "|" + pairingPrefix + ")[0-9a-f]{8}|pages_console_[0-9]+)$",
-)
+var sessionCookies = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		"^(" + securePrefix + ")?((" + sessionPrefix + "|" + pairingPrefix + ")[0-9a-f]{8}|pages_console_[0-9]+)$",
+	)
+})
 
 // withoutSessions drops the cookies that sign people in from Cookie lines, so that a Worker cannot use them as
 // credentials. Cookies ignore ports, and stay with a hostname that was moved to another site: a browser sends those of
@@ -187,7 +190,7 @@ func withoutSessions(lines []string) []string {
 		var pairs []string
 		for pair := range strings.SplitSeq(line, ";") {
 			name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
-			if name = strings.TrimSpace(name); name != "" && !sessionCookies.MatchString(name) {
+			if name = strings.TrimSpace(name); name != "" && !sessionCookies().MatchString(name) {
 				pairs = append(pairs, strings.TrimSpace(pair))
 			}
 		}

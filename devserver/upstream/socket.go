@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/coder/websocket"
 
@@ -105,7 +106,9 @@ func passMessages(ctx context.Context, from, to *websocket.Conn, may func([]byte
 }
 
 // named finds possible names of files in a message.
-var named = regexp.MustCompile(`[\pL\pN_@$+.()\[\]~/\\:-]*[/\\][\pL\pN_@$+.()\[\]~/\\:-]+\.[\pL\pN]+`)
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[\pL\pN_@$+.()\[\]~/\\:-]*[/\\][\pL\pN_@$+.()\[\]~/\\:-]+\.[\pL\pN]+`)
+})
 
 // mayHear reports whether a message may go to a stranger: it quotes no lines, or no file of the site that is not public. Names
 // alone tell of no text.
@@ -116,7 +119,7 @@ func (m *modules) mayHear(message []byte) bool {
 	}
 	text = strings.NewReplacer(`\\`, "/", `\n`, "\n", `\t`, "\t", `\"`, `"`).Replace(text)
 	const most = 1000
-	names := named.FindAllString(text, most)
+	names := named().FindAllString(text, most)
 	if len(names) == most {
 		return false
 	}

@@ -118,7 +118,7 @@ func (h *secretScanner) top() *secretLevel { return &h.levels[len(h.levels)-1] }
 // secret reports whether a value that starts here is one.
 func (h *secretScanner) secret() bool {
 	top := h.top()
-	return top.secret || top.pending && sourcetext.SoundsSecret.MatchString(top.key)
+	return top.secret || top.pending && sourcetext.SoundsSecret().MatchString(top.key)
 }
 
 func (h *secretScanner) token() {
@@ -256,7 +256,7 @@ var assigned = regexp.MustCompile(`([A-Za-z0-9_.-]+)\\?["']?[ \t]*[:=][ \t]*\\?[
 func (h *secretScanner) assignments(from, to int) {
 	for _, at := range assigned.FindAllStringSubmatchIndex(h.src[from:to], -1) {
 		value := sourcetext.Span{Start: from + at[4], End: from + at[5]}
-		if sourcetext.SoundsSecret.MatchString(h.src[from+at[2]:from+at[3]]) && !isKeyword(h.src[value.Start:value.End]) {
+		if sourcetext.SoundsSecret().MatchString(h.src[from+at[2]:from+at[3]]) && !isKeyword(h.src[value.Start:value.End]) {
 			h.hide(value)
 		}
 	}

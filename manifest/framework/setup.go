@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Setup lists the changes that a project needs before its build makes a site for Pages.
@@ -120,7 +121,9 @@ func nuxt(p *project) Setup {
 var (
 	nitroForWorkers = regexp.MustCompile(`\bpreset\s*:\s*["']cloudflare[-_]`)
 	presetInScript  = regexp.MustCompile(`(?:NITRO_PRESET=|--preset[= ])cloudflare[-_]`)
-	otherAdapter    = regexp.MustCompile(`(["'])@sveltejs/adapter-(?:auto|node|vercel|netlify)["']`)
+	otherAdapter    = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(["'])@sveltejs/adapter-(?:auto|node|vercel|netlify)["']`)
+	})
 )
 
 func orDefault(text, otherwise string) string {
@@ -142,12 +145,12 @@ func svelteKit(p *project) Setup {
 			return s
 		case strings.Contains(config, "@sveltejs/adapter-static"):
 			return Setup{Assets: "build"}
-		case otherAdapter.MatchString(config):
-			if !regexp.MustCompile(`\badapter\(\s*\)`).MatchString(config) || len(otherAdapter.FindAllString(text, 2)) > 1 {
+		case otherAdapter().MatchString(config):
+			if !regexp.MustCompile(`\badapter\(\s*\)`).MatchString(config) || len(otherAdapter().FindAllString(text, 2)) > 1 {
 				s.Edits = append(s.Edits, byHand(file, "import adapter from '"+adapter+"';", "adapter: adapter()"))
 				return s
 			}
-			s.Edits = append(s.Edits, newEdit(file, text, otherAdapter.ReplaceAllString(text, "${1}"+adapter+"${1}")))
+			s.Edits = append(s.Edits, newEdit(file, text, otherAdapter().ReplaceAllString(text, "${1}"+adapter+"${1}")))
 			return s
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -20,10 +21,14 @@ import (
 // URL or archive would read differently. The platform document gives none.
 
 var (
-	secretFile = regexp.MustCompile(
-		`(?i)^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`,
-	)
-	windowsName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(\.|$)`)
+	secretFile = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`(?i)^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`,
+		)
+	})
+	windowsName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(\.|$)`)
+	})
 )
 
 // Names checks the names of one site's public files against the rules and against each other. The zero value is ready; it
@@ -138,7 +143,7 @@ func long(p string) bool {
 }
 
 // SecretName reports whether a segment of a path is a usual name of files with secrets, which uploads refuse.
-func SecretName(segment string) bool { return secretFile.MatchString(segment) }
+func SecretName(segment string) bool { return secretFile().MatchString(segment) }
 
 // plainName reports whether a path is of the usual kind, which breaks no rule: letters, digits and "-_." of ASCII, no dot at
 // the end of a segment, no reserved name.
@@ -168,7 +173,7 @@ func plainSegment(s string) bool {
 // dot and the spaces before that.
 func WindowsDevice(segment string) bool {
 	const starts = "con prn aux nul com lpt"
-	return len(segment) >= 3 && strings.Contains(starts, strings.ToLower(segment[:3])) && windowsName.MatchString(segment)
+	return len(segment) >= 3 && strings.Contains(starts, strings.ToLower(segment[:3])) && windowsName().MatchString(segment)
 }
 
 // reservedName returns the platform's own folder above a path, "" for none.

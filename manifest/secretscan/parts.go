@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // The names of the parts of a value that are as sensitive as the whole.
@@ -61,9 +62,11 @@ func partsOf(value string) []part {
 }
 
 // secretKey matches the keys of a JSON document whose values are secrets.
-var secretKey = regexp.MustCompile(
-	`(?i)(?:private_?key|secret|password|passwd|token|api_?key|access_?key)$`,
-)
+var secretKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`(?i)(?:private_?key|secret|password|passwd|token|api_?key|access_?key)$`,
+	)
+})
 
 // jsonSecrets lists the secrets in a value that is a JSON object, such as the key of a service account.
 func jsonSecrets(value string) []string {
@@ -76,7 +79,7 @@ func jsonSecrets(value string) []string {
 	}
 	var list []string
 	for key, field := range fields {
-		if text, ok := field.(string); ok && secretKey.MatchString(key) {
+		if text, ok := field.(string); ok && secretKey().MatchString(key) {
 			list = append(list, text)
 		}
 	}

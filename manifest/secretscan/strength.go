@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -43,15 +44,21 @@ const (
 )
 
 var (
-	uuid = regexp.MustCompile(
-		`^\{?[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\}?$`,
-	)
-	mail = regexp.MustCompile(
-		`^(?:[^<>@]*<)?[^@\s:/<>]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+>?$`,
-	)
-	local = regexp.MustCompile(
-		`^(?i:localhost|0\.0\.0\.0|127\.0\.0\.1|\[::1?\]|[a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::[0-9]{1,5})?/?$`,
-	)
+	uuid = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`^\{?[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\}?$`,
+		)
+	})
+	mail = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`^(?:[^<>@]*<)?[^@\s:/<>]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+>?$`,
+		)
+	})
+	local = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`^(?i:localhost|0\.0\.0\.0|127\.0\.0\.1|\[::1?\]|[a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::[0-9]{1,5})?/?$`,
+		)
+	})
 )
 
 // Strength returns the number of random bits in a value, and whether they are too many for a coincidence.
@@ -68,7 +75,7 @@ func judge(value string) (s strength, bits int) {
 	if utf8.RuneCountInString(value) < minLength || len(distinct) < minDistinct {
 		return none, 0
 	}
-	if uuid.MatchString(value) && len(distinct) >= strongDistinct {
+	if uuid().MatchString(value) && len(distinct) >= strongDistinct {
 		return strong, bitsOfUUID
 	}
 	bits, words, digits := measure(value)
@@ -95,7 +102,7 @@ func usual(value string, words bool, digits int) bool {
 	case !words:
 		_, err := netip.ParseAddr(value)
 		return err == nil || letters <= 2 && digits < usualNumber // nearly all digits and signs, as of a time
-	case utf8.RuneCountInString(value) < shortWords, mail.MatchString(value), local.MatchString(value) && strings.ContainsAny(value, ".:"):
+	case utf8.RuneCountInString(value) < shortWords, mail().MatchString(value), local().MatchString(value) && strings.ContainsAny(value, ".:"):
 		return true
 	case strings.HasPrefix(value, "/"), strings.HasPrefix(value, "./"), strings.HasPrefix(value, "../"):
 		return true

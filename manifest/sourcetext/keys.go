@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // This file recognizes secrets that were pasted into a file, which no output repeats: quotations use WithoutKeys, code frames
@@ -11,10 +12,12 @@ import (
 
 // keyText matches the keys of services that mark theirs, the user and password of a URL, and the value of a variable whose
 // name sounds like a secret.
-var keyText = regexp.MustCompile(`(?:[sr]k_(?:live|test)_|sk-|gh[opsu]_|github_pat_|glpat-|xox[abpr]-|AKIA|ASIA|AIza|eyJ|` +
-	`whsec_|SG\.|npm_|-----BEGIN)[A-Za-z0-9_.+/=~ -]{10,}` +
-	`|[A-Za-z][A-Za-z0-9+.-]*://([^\s"'<>/?#@:]*:[^\s"'<>]*|[^\s"'<>/?#@:]+)@` +
-	`|(?i:(?:^|[^a-z])(?:api|auth|access|db)?(?:key|token|secret|passwd|password|pwd|dsn|credentials?))=([^\s"'<>]+)`)
+var keyText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:[sr]k_(?:live|test)_|sk-|gh[opsu]_|github_pat_|glpat-|xox[abpr]-|AKIA|ASIA|AIza|eyJ|` +
+		`whsec_|SG\.|npm_|-----BEGIN)[A-Za-z0-9_.+/=~ -]{10,}` +
+		`|[A-Za-z][A-Za-z0-9+.-]*://([^\s"'<>/?#@:]*:[^\s"'<>]*|[^\s"'<>/?#@:]+)@` +
+		`|(?i:(?:^|[^a-z])(?:api|auth|access|db)?(?:key|token|secret|passwd|password|pwd|dsn|credentials?))=([^\s"'<>]+)`)
+})
 
 // keyBegins are the prefixes of keys that keyText recognizes by their beginning.
 var keyBegins = [...]string{
@@ -41,7 +44,7 @@ func KeysIn(s string) []Span {
 		return nil // as for nearly all words of a manifest
 	}
 	var list []Span
-	for _, at := range keyText.FindAllStringSubmatchIndex(s, -1) {
+	for _, at := range keyText().FindAllStringSubmatchIndex(s, -1) {
 		for group := len(at) - 2; group >= 0; group -= 2 {
 			if at[group] >= 0 {
 				list = append(list, Span{at[group], at[group+1]})
@@ -53,17 +56,19 @@ func KeysIn(s string) []Span {
 }
 
 // SoundsSecret matches the keys of a document whose values are secrets.
-var SoundsSecret = regexp.MustCompile(`^(?i:secrets?|vars|variables|env|environment|tokens?|keys?|creds|credentials?|dsn|` +
-	`pwd|pass|passwords?|passwd|passphrase)$` +
-	`|(?i:[_.-](?:key|token|secret|password|passwd|passphrase|pwd|pass|dsn|credential)s?)$` +
-	`|(?i:(?:api|auth|access|private|secret|signing|client)(?:key|token|secret)s?)$` +
-	`|[a-z0-9](?:Key|Token|Secret|Password|Passwd|Passphrase|Dsn|DSN|Credential)s?$`)
+var SoundsSecret = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?i:secrets?|vars|variables|env|environment|tokens?|keys?|creds|credentials?|dsn|` +
+		`pwd|pass|passwords?|passwd|passphrase)$` +
+		`|(?i:[_.-](?:key|token|secret|password|passwd|passphrase|pwd|pass|dsn|credential)s?)$` +
+		`|(?i:(?:api|auth|access|private|secret|signing|client)(?:key|token|secret)s?)$` +
+		`|[a-z0-9](?:Key|Token|Secret|Password|Passwd|Passphrase|Dsn|DSN|Credential)s?$`)
+})
 
 // secretName matches the name of a secret in a Worker's environment.
-var secretName = regexp.MustCompile(`^[\pL_][\pL\pN_.-]*$`)
+var secretName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL_][\pL\pN_.-]*$`) })
 
 // NamesSecret reports whether a string is the name of a secret and not its value.
-func NamesSecret(s string) bool { return secretName.MatchString(s) && !LooksLikeSecret(s) }
+func NamesSecret(s string) bool { return secretName().MatchString(s) && !LooksLikeSecret(s) }
 
 // LooksLikeSecret guesses whether a string in the place of a secret's name is its value.
 func LooksLikeSecret(s string) bool {
@@ -139,7 +144,7 @@ func MaskQuery(query string) string {
 	for i, pair := range pairs {
 		name, value, _ := strings.Cut(pair, "=")
 		plain := unescape(value)
-		if value != "" && (SoundsSecret.MatchString(unescape(name)) || LooksLikeKey(plain) || len(KeysIn(plain)) > 0) {
+		if value != "" && (SoundsSecret().MatchString(unescape(name)) || LooksLikeKey(plain) || len(KeysIn(plain)) > 0) {
 			pairs[i] = name + "=" + Stars(len(value))
 		}
 	}

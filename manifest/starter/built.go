@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Built is a site that another tool built.
@@ -70,9 +71,11 @@ func builtIn(project fs.FS, dir string) (Built, bool) {
 // The output folder in Vite's configuration: build.outDir, relative to root. Only literals can be read.
 var (
 	viteComment = regexp.MustCompile(`(?s:/\*.*?\*/)|(?m:(?:^|\s)//.*$)`)
-	viteOutDir  = regexp.MustCompile(
-		`\bbuild\s*:\s*\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*?\boutDir\s*:\s*["'` + "`" + `]([^"'` + "`" + `$\n]+)["'` + "`" + `]`,
-	)
+	viteOutDir  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`\bbuild\s*:\s*\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*?\boutDir\s*:\s*["'` + "`" + `]([^"'` + "`" + `$\n]+)["'` + "`" + `]`,
+		)
+	})
 	viteRoot = regexp.MustCompile(`\broot\s*:\s*["'` + "`" + `]([^"'` + "`" + `$\n]+)["'` + "`" + `]`)
 )
 
@@ -83,7 +86,7 @@ func viteOutput(project fs.FS) string {
 		names = append(names, "vite.config."+ending)
 	}
 	text := viteComment.ReplaceAllString(textOf(project, names...), "")
-	found := viteOutDir.FindStringSubmatch(text)
+	found := viteOutDir().FindStringSubmatch(text)
 	if found == nil {
 		return ""
 	}

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 	"github.com/tailscale/hujson"
@@ -27,7 +28,9 @@ func Files() []string { return []string{"wrangler.json", "wrangler.jsonc", "wran
 
 // exampleNames matches the names of configurations in repositories whose users write their own: they lack only account
 // ids, which are not needed here.
-var exampleNames = regexp.MustCompile(`^wrangler(?:[.-](?:example|sample|template))?\.(jsonc?|toml)(?:[.-](?:example|sample|template))?$`)
+var exampleNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^wrangler(?:[.-](?:example|sample|template))?\.(jsonc?|toml)(?:[.-](?:example|sample|template))?$`)
+})
 
 // config is a parsed configuration.
 type config struct {
@@ -49,7 +52,7 @@ func readOwn(fsys fs.FS) (*config, error) {
 		return nil, err
 	}
 	for _, name := range names {
-		if info, err := fs.Stat(fsys, name); err != nil || !info.Mode().IsRegular() || !exampleNames.MatchString(name) {
+		if info, err := fs.Stat(fsys, name); err != nil || !info.Mode().IsRegular() || !exampleNames().MatchString(name) {
 			continue
 		}
 		c, err := read(fsys, name)
@@ -146,7 +149,7 @@ func readBounded(fsys fs.FS, name string) ([]byte, error) {
 // decode reads a configuration in the format of its name.
 func decode(name string, text []byte) (map[string]any, error) {
 	keys := map[string]any{}
-	if format := exampleNames.FindStringSubmatch(path.Base(name)); format != nil && format[1] == "toml" {
+	if format := exampleNames().FindStringSubmatch(path.Base(name)); format != nil && format[1] == "toml" {
 		if _, err := toml.Decode(string(text), &keys); err != nil {
 			return nil, fmt.Errorf("not valid TOML: %w", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/migrate/sqltext"
@@ -210,7 +211,7 @@ func (w *writer) checkParents() error {
 }
 
 // obstacle matches SQLite's message about an object that an ALTER TABLE cannot read.
-var obstacle = regexp.MustCompile(`error in (view|trigger) (.+?)(?: after [a-z ]+)?: `)
+var obstacle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`error in (view|trigger) (.+?)(?: after [a-z ]+)?: `) })
 
 // try runs a statement on the empty database. It first drops a view or trigger that blocks the statement; the end of
 // the script creates it again.
@@ -220,7 +221,7 @@ func (w *writer) try(ctx context.Context, sql string) error {
 		if err == nil {
 			return nil
 		}
-		found := obstacle.FindStringSubmatch(err.Error())
+		found := obstacle().FindStringSubmatch(err.Error())
 		if found == nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
@@ -195,7 +196,7 @@ type found struct {
 }
 
 var (
-	blobName     = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	blobName     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
 	sqliteHeader = []byte("SQLite format 3\x00")
 )
 
@@ -244,7 +245,7 @@ func (s *Store) scan(ctx context.Context) ([]found, error) {
 }
 
 func (s *Store) kind(name string) (Kind, error) {
-	if blobName.MatchString(path.Base(name)) && strings.Contains(name, "/") {
+	if blobName().MatchString(path.Base(name)) && strings.Contains(name, "/") {
 		return Blob, nil
 	}
 	f, err := s.root.Open(name)

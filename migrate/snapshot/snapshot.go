@@ -22,6 +22,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/migrate/statefolder"
@@ -128,14 +129,14 @@ type document struct {
 }
 
 var (
-	goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 	// windowsName matches Windows' names of devices, with any extension.
 	windowsName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 )
 
 // CheckName refuses a name that is not a valid file name on every system.
 func CheckName(name string) error {
-	if goodName.MatchString(name) && !windowsName.MatchString(name) && !strings.HasSuffix(name, ".") {
+	if goodName().MatchString(name) && !windowsName.MatchString(name) && !strings.HasSuffix(name, ".") {
 		return nil
 	}
 	return refuse(CodeName, fmt.Sprintf("%q is not a valid snapshot name", name),

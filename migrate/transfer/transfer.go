@@ -16,6 +16,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/pages-toolchain/pages/migrate"
 )
@@ -196,7 +197,7 @@ func (r *Ran) run(ctx context.Context, db DB, in *migrate.Statements, o ScriptOp
 		if err != nil {
 			return BlameText(err)
 		}
-		if o.Dump && len(s.Text) < 80 && dumpFrame.MatchString(strings.TrimSpace(s.Text)) {
+		if o.Dump && len(s.Text) < 80 && dumpFrame().MatchString(strings.TrimSpace(s.Text)) {
 			continue
 		}
 		changes, err := db.Run(ctx, s.Text, o.Args, nil, nil)
@@ -222,7 +223,9 @@ func (r *Ran) run(ctx context.Context, db DB, in *migrate.Statements, o ScriptOp
 }
 
 // dumpFrame matches the statements that a dump puts around the others.
-var dumpFrame = regexp.MustCompile(
-	`(?i)^(BEGIN(\s+(DEFERRED|IMMEDIATE|EXCLUSIVE))?(\s+TRANSACTION)?|(COMMIT|END)(\s+TRANSACTION)?|` +
-		`PRAGMA\s+foreign_keys\s*=\s*\w+)\s*;?$`,
-)
+var dumpFrame = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`(?i)^(BEGIN(\s+(DEFERRED|IMMEDIATE|EXCLUSIVE))?(\s+TRANSACTION)?|(COMMIT|END)(\s+TRANSACTION)?|` +
+			`PRAGMA\s+foreign_keys\s*=\s*\w+)\s*;?$`,
+	)
+})

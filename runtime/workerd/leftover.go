@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -24,7 +25,7 @@ const (
 )
 
 // leftoverName matches the names of our folders and of those of the wire, as os.MkdirTemp makes them.
-var leftoverName = regexp.MustCompile("^pages-(workerd|wire)-[0-9]+$")
+var leftoverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^pages-(workerd|wire)-[0-9]+$") })
 
 // Sweep removes from a folder of temporary files those that killed processes of this program left for workerd. Files that it cannot
 // remove, such as another user's, stay.
@@ -37,7 +38,7 @@ func Sweep(ctx context.Context, temporary string, now time.Time) {
 		return
 	}
 	for _, e := range entries {
-		if !leftoverName.MatchString(e.Name()) || !e.IsDir() {
+		if !leftoverName().MatchString(e.Name()) || !e.IsDir() {
 			continue
 		}
 		path := filepath.Join(temporary, e.Name())

@@ -162,11 +162,15 @@ func (o *output) take(e *event) {
 // Lines of workerd's own.
 var (
 	// uncaught begins why a module could not be evaluated.
-	uncaught = regexp.MustCompile(`^service main(?:-\w+)?: Uncaught (?:([\w$.]*(?:Error|Exception)): )?(.*)$`)
+	uncaught = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^service main(?:-\w+)?: Uncaught (?:([\w$.]*(?:Error|Exception)): )?(.*)$`)
+	})
 	// place is a frame after it.
-	place = regexp.MustCompile(`^\s+at (\S+:\d+:\d+)(?: in (.*))?$`)
+	place = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s+at (\S+:\d+:\d+)(?: in (.*))?$`) })
 	// reached is an exception that a handler did not catch.
-	reached = regexp.MustCompile(`error: Uncaught exception: .*?remote\.(?:jsg|dom)\.(?:DOMException\()?([\w$]+)\)?: (.*)$`)
+	reached = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`error: Uncaught exception: .*?remote\.(?:jsg|dom)\.(?:DOMException\()?([\w$]+)\)?: (.*)$`)
+	})
 )
 
 // stderr takes a line of standard error.
@@ -182,15 +186,15 @@ func (o *output) stderr(line []byte) {
 	if strings.Contains(text, "JavaScript heap out of memory") {
 		o.full = true
 	}
-	if m := reached.FindStringSubmatch(text); m != nil {
+	if m := reached().FindStringSubmatch(text); m != nil {
 		o.say(exception{m[1], m[2], time.Now()}) //nolint:forbidigo // a duration is made of it
 		return
 	}
-	if m := uncaught.FindStringSubmatch(text); m != nil {
+	if m := uncaught().FindStringSubmatch(text); m != nil {
 		o.read = &engine.Error{Name: m[1], Message: m[2]}
 		return
 	}
-	if m := place.FindStringSubmatch(text); m != nil && o.read != nil {
+	if m := place().FindStringSubmatch(text); m != nil && o.read != nil {
 		o.read.Stack += o.p.frames(placeOf(o.read, m)) + "\n"
 		return
 	}

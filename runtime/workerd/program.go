@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -174,7 +175,7 @@ const (
 	versionText = 4 << 10
 )
 
-var versionLine = regexp.MustCompile(`^workerd (\d{4}-\d{2}-\d{2})\s*$`)
+var versionLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^workerd (\d{4}-\d{2}-\d{2})\s*$`) })
 
 // ask runs the program for its version.
 func (p Program) ask(ctx context.Context) (string, error) {
@@ -185,7 +186,7 @@ func (p Program) ask(ctx context.Context) (string, error) {
 	run.Stdout, run.Stderr, run.WaitDelay = out, problems, time.Second
 	run.Env = environment()
 	err := run.Run()
-	if m := versionLine.FindSubmatch(out.kept); m != nil && err == nil {
+	if m := versionLine().FindSubmatch(out.kept); m != nil && err == nil {
 		return string(m[1]), nil
 	}
 	said := firstLine(problems.kept)

@@ -168,7 +168,7 @@ func (e *AddressError) Error() string { return fmt.Sprintf("the address %q %s", 
 // schemeFix adds the scheme to an address that only lacks it.
 func schemeFix(address string) string {
 	if u, err := url.Parse("https://" + address); err == nil && u.User == nil && !strings.Contains(address, "://") &&
-		bareHost.MatchString(u.Host) {
+		bareHost().MatchString(u.Host) {
 		if Local(u.Hostname()) {
 			u.Scheme = "http"
 		}
@@ -177,7 +177,9 @@ func schemeFix(address string) string {
 	return "pass the service's address, such as https://workspace.example"
 }
 
-var bareHost = regexp.MustCompile(`^([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*|\[[0-9a-fA-F:]+\])(:[0-9]+)?$`)
+var bareHost = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*|\[[0-9a-fA-F:]+\])(:[0-9]+)?$`)
+})
 
 func parseBase(address string, keyed bool) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSuffix(address, "/"))

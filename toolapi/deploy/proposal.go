@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -201,10 +202,12 @@ func Serving(address string, revision *string, now bool) string {
 }
 
 // uuid is the shape of a confirmation id, and so of the name of a saved proposal.
-var uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+var uuid = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+})
 
 // ValidID reports whether a text has the shape of a confirmation id.
-func ValidID(id string) bool { return uuid.MatchString(id) }
+func ValidID(id string) bool { return uuid().MatchString(id) }
 
 // keepExpired is the time for which an expired proposal is kept, so that the service can explain
 // why it cannot be confirmed.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -43,7 +44,7 @@ func filesOf(value json.RawMessage, lead string) (files []fileView) {
 		}
 	}
 	for i, f := range files {
-		if !sha256Digits.MatchString(f.Sum) {
+		if !sha256Digits().MatchString(f.Sum) {
 			return nil
 		}
 		files[i].URL = lead + "/files/" + f.Sum
@@ -51,7 +52,7 @@ func filesOf(value json.RawMessage, lead string) (files []fileView) {
 	return files
 }
 
-var sha256Digits = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var sha256Digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
 
 // leadAnswers returns the fields of a lead in their order. lead is its URL on the page.
 func leadAnswers(fields json.RawMessage, lead string) (all []answerView, err error) {

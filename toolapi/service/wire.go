@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -58,10 +59,12 @@ func passThrough(r *http.Request) {
 }
 
 // refusedByServer matches a response of net/http that refuses a request: in one piece, and without the service's headers.
-var refusedByServer = regexp.MustCompile(
-	`\AHTTP/1\.1 ([45]\d\d) [^\r\n]*\r\n(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n[^\r\n]*|` +
-		`Connection: close\r\nDate: [^\r\n]*\r\nContent-Length: 0\r\n\r\n)\z`,
-)
+var refusedByServer = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`\AHTTP/1\.1 ([45]\d\d) [^\r\n]*\r\n(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n[^\r\n]*|` +
+			`Connection: close\r\nDate: [^\r\n]*\r\nContent-Length: 0\r\n\r\n)\z`,
+	)
+})
 
 const maxRefusal = 512 // bytes
 
@@ -70,7 +73,7 @@ func (w *wire) Write(b []byte) (int, error) {
 	if len(b) > maxRefusal || !bytes.HasPrefix(b, []byte("HTTP/1.1 ")) || w.foreign.Load() {
 		return w.TCPConn.Write(b)
 	}
-	found := refusedByServer.FindSubmatch(b)
+	found := refusedByServer().FindSubmatch(b)
 	if found == nil {
 		return w.TCPConn.Write(b)
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -16,10 +17,14 @@ var (
 	// escapes are those of a terminal: colours, links, the cursor.
 	escapes = regexp.MustCompile("\x1b(?:\\[[0-9;?:]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\^_])")
 	// address is a URL or the //host:port that Hugo prints.
-	address = regexp.MustCompile(`(?i)\b(https?):?//(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(\d{1,5}))?|` +
-		`(?:^|\s)()//(localhost|127\.0\.0\.1):(\d{1,5})/`)
+	address = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(https?):?//(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(\d{1,5}))?|` +
+			`(?:^|\s)()//(localhost|127\.0\.0\.1):(\d{1,5})/`)
+	})
 	// onPort is a port without a host, as in "listening on port 3000".
-	onPort = regexp.MustCompile(`(?i)\b(?:listening|running|started|ready|serving|server)\b[^\n]*?\bport:?\s+(\d{2,5})\b`)
+	onPort = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:listening|running|started|ready|serving|server)\b[^\n]*?\bport:?\s+(\d{2,5})\b`)
+	})
 )
 
 // plain removes the escapes of a terminal and control characters.
@@ -62,7 +67,7 @@ type candidate struct {
 
 // candidatesIn returns the loopback addresses that a plain line names, in its order.
 func candidatesIn(line string) (list []candidate) {
-	for _, found := range address.FindAllStringSubmatch(line, -1) {
+	for _, found := range address().FindAllStringSubmatch(line, -1) {
 		scheme, host, port := strings.ToLower(found[1]), strings.ToLower(found[2]+found[5]), found[3]+found[6]
 		c := candidate{host: loopbackHost(host), tls: scheme == "https"}
 		if c.host == "" {
@@ -80,7 +85,7 @@ func candidatesIn(line string) (list []candidate) {
 		list = append(list, c)
 	}
 	if list == nil {
-		if found := onPort.FindStringSubmatch(line); found != nil {
+		if found := onPort().FindStringSubmatch(line); found != nil {
 			if port, err := strconv.Atoi(found[1]); err == nil && port > 0 && port <= 65535 {
 				list = append(list, candidate{host: "localhost", port: port})
 			}

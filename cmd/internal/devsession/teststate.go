@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -130,7 +131,7 @@ func sweepTestFolders(temp string, now time.Time) {
 	}
 	for _, e := range entries {
 		path := filepath.Join(temp, e.Name())
-		if testFolderName.MatchString(e.Name()) && e.IsDir() && !testFolderHeld(path, now) && isTestFolder(path) {
+		if testFolderName().MatchString(e.Name()) && e.IsDir() && !testFolderHeld(path, now) && isTestFolder(path) {
 			_ = os.RemoveAll(path)
 		}
 	}
@@ -138,7 +139,7 @@ func sweepTestFolders(temp string, now time.Time) {
 
 var (
 	// testFolderName matches names that os.MkdirTemp makes: a user's pages-state-backup is not ours.
-	testFolderName   = regexp.MustCompile("^" + testFolderPrefix + "[0-9]+$")
+	testFolderName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^" + testFolderPrefix + "[0-9]+$") })
 	testInstanceName = regexp.MustCompile("^[0-9]+$")
 )
 
@@ -186,7 +187,7 @@ func sweepTestSnapshots(store *snapshot.Store) {
 		return // the next use of the store reports it
 	}
 	for _, info := range list {
-		if !testFolderName.MatchString(info.Name) {
+		if !testFolderName().MatchString(info.Name) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(os.TempDir(), info.Name)); errors.Is(err, fs.ErrNotExist) {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,7 +22,7 @@ import (
 // Explain is the error of a command line that cmd was found in.
 func Explain(cmd *cobra.Command, err error) *failure.Error {
 	line := wording.FirstLine(err.Error())
-	if m := argumentCount.FindStringSubmatch(line); m != nil {
+	if m := argumentCount().FindStringSubmatch(line); m != nil {
 		got := m[4]
 		if got == "0" {
 			got = "none"
@@ -60,9 +61,11 @@ func PointToHelp(cmd *cobra.Command, err error) error {
 }
 
 // argumentCount is cobra's text for too many or too few arguments.
-var argumentCount = regexp.MustCompile(
-	`^(accepts|accepts at most|requires at least|accepts between (\d+) and) (\d+) arg\(s\),(?: only)? received (\d+)$`,
-)
+var argumentCount = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`^(accepts|accepts at most|requires at least|accepts between (\d+) and) (\d+) arg\(s\),(?: only)? received (\d+)$`,
+	)
+})
 
 // expectedArguments says how many arguments a command takes.
 func expectedArguments(m []string) string {

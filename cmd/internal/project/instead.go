@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
@@ -27,12 +28,16 @@ const (
 )
 
 // otherName matches common mistakes in the name of a manifest.
-var otherName = regexp.MustCompile(`(?i)^pages?([._-]?(deploy|config))?\.(jsonc?|json5|json\.txt|ya?ml|toml)$`)
+var otherName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^pages?([._-]?(deploy|config))?\.(jsonc?|json5|json\.txt|ya?ml|toml)$`)
+})
 
 // otherConfigs are the files of other tools, beside wrangler's, whose projects pages init adopts.
-var otherConfigs = regexp.MustCompile(
-	`^(netlify\.toml|vercel\.json|firebase\.json|(astro|svelte|next|nuxt|vite|remix)\.config\.[cm]?[jt]s)$`,
-)
+var otherConfigs = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`^(netlify\.toml|vercel\.json|firebase\.json|(astro|svelte|next|nuxt|vite|remix)\.config\.[cm]?[jt]s)$`,
+	)
+})
 
 // insteadOf returns a fix for a folder without a manifest, "" where there is no clue.
 func insteadOf(t *terminal.Terminal, dir string) string {
@@ -47,12 +52,12 @@ func insteadOf(t *terminal.Terminal, dir string) string {
 			return t.Shown(filepath.Join(dir, name)) + " is a link that leads to no file: correct it"
 		case name == manifest.FileName:
 			return t.Shown(filepath.Join(dir, name)) + " is no file: replace it with a file; {} is enough"
-		case otherName.MatchString(name) && !e.IsDir():
+		case otherName().MatchString(name) && !e.IsDir():
 			if ext := strings.ToLower(filepath.Ext(name)); ext != ".json" && ext != ".txt" {
 				return "write " + t.Shown(filepath.Join(dir, name)) + " as JSON, without comments, and call it " + manifest.FileName
 			}
 			return "rename " + t.Shown(filepath.Join(dir, name)) + " to " + manifest.FileName
-		case config == "" && (slices.Contains(wrangler.Files(), name) || otherConfigs.MatchString(name)):
+		case config == "" && (slices.Contains(wrangler.Files(), name) || otherConfigs().MatchString(name)):
 			config = name
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
@@ -30,7 +31,7 @@ const PersonasFile = ".pages/members.json"
 // PersonasPath is where that file lies for the site in dir.
 func PersonasPath(dir string) string { return filepath.Join(dir, filepath.FromSlash(PersonasFile)) }
 
-var personaKey = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var personaKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
 
 // personaEntry is one entry of the file.
 type personaEntry struct {
@@ -96,7 +97,7 @@ func ReadPersonas(dir string) ([]site.Persona, *diagnostic.Diagnostic) {
 func (e personaEntry) check() string {
 	address, err := mail.ParseAddress(e.Email)
 	switch {
-	case !personaKey.MatchString(e.Key):
+	case !personaKey().MatchString(e.Key):
 		return fmt.Sprintf("the key of a persona is 1 to 64 lower-case letters, digits, \"-\" and \"_\", and not %q", e.Key)
 	case e.Key == string(site.VisitorSignedOut):
 		return fmt.Sprintf("the key %q belongs to no persona", e.Key)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
@@ -68,7 +69,7 @@ func (d *Database) Advice(ctx context.Context, err error, left string) string {
 	if !ok {
 		return left
 	}
-	table, column := noTable.FindStringSubmatch(e.Msg), noColumn.FindStringSubmatch(e.Msg)
+	table, column := noTable().FindStringSubmatch(e.Msg), noColumn().FindStringSubmatch(e.Msg)
 	if table == nil && column == nil {
 		return left
 	}
@@ -88,8 +89,10 @@ func (d *Database) Advice(ctx context.Context, err error, left string) string {
 }
 
 var (
-	noTable  = regexp.MustCompile(`^no such table: (?:main\.)?(.+)$`)
-	noColumn = regexp.MustCompile(`^(?:no such column: (?:.+\.)?|table .+ has no column named )(.+)$`)
+	noTable  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^no such table: (?:main\.)?(.+)$`) })
+	noColumn = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:no such column: (?:.+\.)?|table .+ has no column named )(.+)$`)
+	})
 )
 
 // NothingChanged tells a person that a failed command had no effect.

@@ -25,7 +25,7 @@ const (
 )
 
 // incomingName matches rand.Text, the name of a file that is no blob yet.
-var incomingName = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+var incomingName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z2-7]{26}$`) })
 
 // isBlob reports whether a file in the folder of blobs is a blob. Other files there must stay.
 func isBlob(file fs.DirEntry) bool {
@@ -143,7 +143,7 @@ func (s *Bucket) sweep(ctx context.Context) error {
 	}
 	for _, file := range incoming {
 		info, err := file.Info()
-		if err == nil && incomingName.MatchString(file.Name()) && s.now().Sub(info.ModTime()) > abandonedFile {
+		if err == nil && incomingName().MatchString(file.Name()) && s.now().Sub(info.ModTime()) > abandonedFile {
 			_ = s.blobs.root.Remove(path.Join(incomingFolder, file.Name()))
 		}
 	}

@@ -59,14 +59,15 @@ func TestSilentPeers(t *testing.T) {
 func TestPeerThatReadsNothing(t *testing.T) {
 	var calls recorder
 	called := make(chan struct{}, 1)
-	s := serve(t, wire.Options{
-		Bindings: bindings(t), Token: "secret", Silence: 500 * time.Millisecond,
-		Called: func(c wire.Call) { calls.add(c); called <- struct{}{} },
-	})
-	if status, _, _ := exchange(t, s, post("PUT /large", "kv/KV", strings.Repeat("v", 10<<20))); status != "200 OK" {
+	set := bindings(t)
+	patient := serve(t, wire.Options{Bindings: set, Token: "secret"})
+	if status, _, _ := exchange(t, patient, post("PUT /large", "kv/KV", strings.Repeat("v", 10<<20))); status != "200 OK" {
 		t.Fatal(status)
 	}
-	<-called
+	s := serve(t, wire.Options{
+		Bindings: set, Token: "secret", Silence: 500 * time.Millisecond,
+		Called: func(c wire.Call) { calls.add(c); called <- struct{}{} },
+	})
 	conn := dial(t, s)
 	if _, err := io.WriteString(conn, post("GET /large", "kv/KV", "")); err != nil {
 		t.Fatal(err)

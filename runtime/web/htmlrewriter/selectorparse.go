@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -345,7 +346,7 @@ func (p *selectorParser) pseudo() (selectorTest, error) {
 	return nil, errSelector(selectorPseudo)
 }
 
-var nthForm = regexp.MustCompile(`^([+-]?\d*)n(?:\s*([+-])\s*(\d+))?$`)
+var nthForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([+-]?\d*)n(?:\s*([+-])\s*(\d+))?$`) })
 
 // nth reads odd, even, 3, 2n+1, -n + 3 and the closing bracket.
 func (p *selectorParser) nth() (nth, error) {
@@ -363,7 +364,7 @@ func (p *selectorParser) nth() (nth, error) {
 	if b, err := strconv.Atoi(form); err == nil {
 		return nth{0, b}, nil
 	}
-	found := nthForm.FindStringSubmatch(form)
+	found := nthForm().FindStringSubmatch(form)
 	if found == nil {
 		return nth{}, errSelector(selectorToken)
 	}

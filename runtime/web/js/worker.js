@@ -157,7 +157,12 @@ function answer(id, response) {
     return close(id);
   }
   host.respond(id, status, text, withLength(list, lengthOf(body)), null, STREAMED | flag);
-  pump(body, (bytes) => host.respond_chunk(id, bytes), (cancel) => watch(id, cancel), asText).then(
+  pump(
+    body,
+    (bytes) => host.respond_chunk(id, bytes),
+    (cancel) => watch(id, cancel),
+    asText,
+  ).then(
     () => {
       host.respond_end(id);
       close(id);
