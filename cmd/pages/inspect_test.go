@@ -72,7 +72,7 @@ func attach(t *testing.T, address string) *frontEnd {
 	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil || len(list) != 1 {
 		t.Fatalf("the list is %v (%v)", list, err)
 	}
-	conn, _, err := websocket.Dial(t.Context(), list[0].URL, nil) //nolint:bodyclose // the package keeps none open
+	conn, _, err := websocket.Dial(t.Context(), list[0].URL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,8 @@ func TestInspect(t *testing.T) {
 	// Hostile messages get an error, and the front end stays.
 	for message, part := range map[string]string{
 		`{"id":`: "-32700", `{"id":"1"}`: "-32700", `{"method":"Debugger.enable"}`: "-32600", "\x00": "-32700",
-		`{"id":7000,"method":"No.such"}`: "-32601", `{"id":7001,"method":"X","params":"` + strings.Repeat("a", 1<<20) + `"}`: "larger than 1 MiB",
+		`{"id":7000,"method":"No.such"}`:                                         "-32601",
+		`{"id":7001,"method":"X","params":"` + strings.Repeat("a", 1<<20) + `"}`: "larger than 1 MiB",
 	} {
 		f.write(message)
 		for m := f.read(); !bytes.Contains(m.Error, []byte(part)); m = f.read() {

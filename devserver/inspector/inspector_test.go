@@ -67,7 +67,8 @@ func TestServe(t *testing.T) {
 		body, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		if err != nil || resp.StatusCode != c.status || !strings.Contains(string(body), c.part) {
-			t.Errorf("%s %s of %q from %q: %d %s, want %d with %q", c.method, c.path, c.host, c.origin, resp.StatusCode, body, c.status, c.part)
+			t.Errorf("%s %s of %q from %q: %d %s, want %d with %q",
+				c.method, c.path, c.host, c.origin, resp.StatusCode, body, c.status, c.part)
 		}
 	}
 	for path, origin := range map[string]string{"/" + s.token: "https://evil.example", "/json": "devtools://devtools", "/x": ""} {
@@ -91,7 +92,8 @@ func newSiteScripts() scripts {
 	return newScripts("/site é", []workerd.Script{
 		{Name: "worker.js", Map: []byte(siteMap)},
 		{Name: "own.mjs", Text: "const größe = 1;\n\n  run(größe);\n", File: "dist/own.mjs"},
-		{Name: "none.js", Text: "1"}, {Name: "broken.js", Map: []byte("{")},
+		{Name: "none.js", Text: "1"},
+		{Name: "broken.js", Map: []byte("{")},
 	})
 }
 
@@ -104,22 +106,27 @@ func TestSourceMaps(t *testing.T) {
 	s := all["worker.js"]
 	text, ok := strings.CutPrefix(s.address(), "data:application/json;charset=utf-8;base64,")
 	decoded, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil {
+		t.Fatal(err, s.address())
+	}
 	var given struct {
 		Sources    []string `json:"sources"`
 		IgnoreList []int    `json:"ignoreList"`
 		Mappings   string   `json:"mappings"`
 	}
-	if err := json.Unmarshal(decoded, &given); !ok || err != nil {
+	if err := json.Unmarshal(decoded, &given); err != nil {
 		t.Fatal(err, string(decoded))
 	}
-	if want := []string{"file:///site%20%C3%A9/src/worker.ts", "file:///site%20%C3%A9/node_modules/hono/index.js", "node:util"}; err != nil ||
-		!slices.Equal(given.Sources, want) || !slices.Equal(given.IgnoreList, []int{1, 2}) || given.Mappings == "" {
+	const folder = "file:///site%20%C3%A9/"
+	if want := []string{folder + "src/worker.ts", folder + "node_modules/hono/index.js", "node:util"}; !slices.Equal(given.Sources, want) ||
+		!slices.Equal(given.IgnoreList, []int{1, 2}) || given.Mappings == "" {
 		t.Errorf("the map is %s, want sources %q", decoded, want)
 	}
 	for _, c := range []struct{ line, column, fromLine, fromColumn int }{
 		{0, 0, 2, 0}, {0, 3, 2, 0}, {0, 9, 2, 6}, {1, 5, 3, 6}, {2, 0, 6, 6},
 	} {
-		if at, name, ok := s.source(c.line, c.column); !ok || name != "src/worker.ts" || at.line != c.fromLine || at.column != c.fromColumn {
+		at, name, ok := s.source(c.line, c.column)
+		if !ok || name != "src/worker.ts" || at.line != c.fromLine || at.column != c.fromColumn {
 			t.Errorf("%d:%d is of %s %v, want %d:%d", c.line, c.column, name, at, c.fromLine, c.fromColumn)
 		}
 	}
@@ -203,7 +210,8 @@ func TestSettings(t *testing.T) {
 	m := &memory{}
 	for _, c := range [][2]string{
 		{"Runtime.enable", ""}, {"Debugger.enable", `{"maxScriptsCacheSize":1}`}, {"Debugger.setPauseOnExceptions", `{"state":"all"}`},
-		{"Runtime.addBinding", `{"name":"a"}`}, {"Runtime.addBinding", `{"name":"b"}`}, {"Debugger.setPauseOnExceptions", `{"state":"none"}`},
+		{"Runtime.addBinding", `{"name":"a"}`}, {"Runtime.addBinding", `{"name":"b"}`},
+		{"Debugger.setPauseOnExceptions", `{"state":"none"}`},
 		{"Runtime.evaluate", `{"expression":"1"}`}, {"Profiler.enable", ""}, {"Profiler.disable", ""},
 	} {
 		m.command(c[0], json.RawMessage(c[1]), nil, nil)
@@ -224,7 +232,8 @@ func TestSettings(t *testing.T) {
 // FuzzCommand: no message of a front end, and no source map, breaks anything; what goes to V8 is JSON.
 func FuzzCommand(f *testing.F) {
 	for _, seed := range []string{
-		`{"id":1,"method":"Debugger.enable"}`, `{"id":1,"method":"Debugger.setBreakpointByUrl","params":{"url":"worker.js","lineNumber":1}}`,
+		`{"id":1,"method":"Debugger.enable"}`,
+		`{"id":1,"method":"Debugger.setBreakpointByUrl","params":{"url":"worker.js","lineNumber":1}}`,
 		`{"id":1,"method":"Debugger.setBreakpointByUrl","params":{"urlRegex":"(((","lineNumber":-1}}`,
 		`{"id":1,"method":"Debugger.setBreakpointByUrl","params":{"urlRegex":".*","lineNumber":99999999999999999999}}`,
 		`{"id":1,"method":"Debugger.setBreakpointByUrl","params":{"urlRegex":"(a+)+$|worker.ts","columnNumber":"x"}}`,

@@ -102,7 +102,8 @@ func usual(value string, words bool, digits int) bool {
 	case !words:
 		_, err := netip.ParseAddr(value)
 		return err == nil || letters <= 2 && digits < usualNumber // nearly all digits and signs, as of a time
-	case utf8.RuneCountInString(value) < shortWords, mail().MatchString(value), local().MatchString(value) && strings.ContainsAny(value, ".:"):
+	case utf8.RuneCountInString(value) < shortWords, mail().MatchString(value),
+		local().MatchString(value) && strings.ContainsAny(value, ".:"):
 		return true
 	case strings.HasPrefix(value, "/"), strings.HasPrefix(value, "./"), strings.HasPrefix(value, "../"):
 		return true

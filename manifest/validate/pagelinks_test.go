@@ -14,11 +14,13 @@ import (
 func TestLinksThatLeadNowhere(t *testing.T) {
 	const unknown = `correct the address, add the file, or list the path in "routes" for the Worker to answer`
 	for page, want := range map[string]string{
-		`<a href="/nosuch?a#b"><a href="/nosuch">`:      `the page links to "/nosuch", which does not exist; ` + unknown,
-		`<a href="nosuch">`:                             `the page links to "/docs/nosuch", which does not exist; ` + unknown,
-		`<a href="/About">`:                             `the page links to "/About", which does not exist; did you mean "/about"?`,
-		`<a href="/docs/gide">`:                         `the page links to "/docs/gide", which does not exist; did you mean "/docs/guide"?`,
-		`<link rel=stylesheet href=../css/site.cs>`:     `the page loads "/css/site.cs", which does not exist; did you mean "/css/site.css"?`,
+		`<a href="/nosuch?a#b"><a href="/nosuch">`: `the page links to "/nosuch", which does not exist; ` + unknown,
+		`<a href="nosuch">`:                        `the page links to "/docs/nosuch", which does not exist; ` + unknown,
+		`<a href="/About">`:                        `the page links to "/About", which does not exist; did you mean "/about"?`,
+		`<a href="/docs/gide">`: `the page links to "/docs/gide", which does not exist; ` +
+			`did you mean "/docs/guide"?`,
+		`<link rel=stylesheet href=../css/site.cs>`: `the page loads "/css/site.cs", which does not exist; ` +
+			`did you mean "/css/site.css"?`,
 		`<form action="/search">`:                       `a form of the page is sent to "/search", which does not exist; ` + unknown,
 		`<img src="/docs/guide/a.png">`:                 `the page loads "/docs/guide/a.png", which does not exist; ` + unknown,
 		`<a href="/secret.html">`:                       `the page links to "/secret.html", which does not exist; ` + unknown,

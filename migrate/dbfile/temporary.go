@@ -68,10 +68,10 @@ func (b *Temporary) Register(name string) error {
 // Taken is the size of all temporary files together.
 func (b *Temporary) Taken() int64 { return b.taken.Load() }
 
-// Refused is the number of writes that exceeded a bound so far, Failed the number that the system refused.
+// Refused is the number of writes that exceeded a bound so far.
 func (b *Temporary) Refused() int64 { return b.refused.Load() }
 
-// Failed: see [Temporary.Refused].
+// Failed is the number of writes that the system refused so far.
 func (b *Temporary) Failed() int64 { return b.failed.Load() }
 
 // at returns the value at an address of the translated C.

@@ -24,7 +24,7 @@ type pausingDebugger struct {
 func (d *pausingDebugger) Attach(ctx context.Context, p *workerd.Inspected) {
 	d.process = p
 	var err error
-	if d.conn, _, err = websocket.Dial(ctx, p.URL, nil); err != nil { //nolint:bodyclose // the package keeps none open
+	if d.conn, _, err = websocket.Dial(ctx, p.URL, nil); err != nil {
 		d.t.Error(err)
 		return
 	}
@@ -56,8 +56,9 @@ func (d *pausingDebugger) await(part string) {
 // TestInspected: no clock runs while a debugger holds the Worker, and requests that come meanwhile get the reason after a time.
 func TestInspected(t *testing.T) {
 	d := &pausingDebugger{t: t}
+	const code = `export default { fetch(r) { if (r.url.endsWith("/stop")) debugger; return new Response("on") } }`
 	o := pagesruntime.WorkerOptions{
-		Name: "worker.js", Folder: "src", Code: []byte(`export default { fetch(r) { if (r.url.endsWith("/stop")) debugger; return new Response("on") } }`),
+		Name: "worker.js", Folder: "src", Code: []byte(code),
 		Limits: pagesruntime.Limits{CPU: time.Second, SubRequests: 5},
 	}
 	const wait = 100 * time.Millisecond

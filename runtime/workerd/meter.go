@@ -301,6 +301,18 @@ func (m *meter) lookQuietLocked(before *look, now time.Time) time.Duration {
 	return quietLook
 }
 
+// overLocked returns why requests that have given no sign for a time are to be ended with their process; nil for no reason. The caller
+// holds m.mu.
+func (m *meter) overLocked(silent time.Duration, among []*exchange) *ending {
+	switch {
+	case m.tooLarge(m.p.clock.memory()):
+		return &ending{cause: byMemory, blamed: only(among), among: len(among)}
+	case silent > m.p.w.stall:
+		return &ending{cause: byStall, among: len(among)}
+	}
+	return nil
+}
+
 // look returns when to look again, idleLook for when there is a request; or why the process is to be ended.
 func (m *meter) look(before *look) (next time.Duration, why *ending) {
 	now := time.Now() //nolint:forbidigo // durations are made of it
@@ -329,11 +341,8 @@ func (m *meter) look(before *look) (next time.Duration, why *ending) {
 	}
 	runs := m.last-before.used >= busy/4
 	before.used, before.signs = m.last, signs
-	if m.tooLarge(m.p.clock.memory()) {
-		return 0, &ending{cause: byMemory, blamed: only(among), among: len(among)}
-	}
-	if now.Sub(before.since) > m.p.w.stall {
-		return 0, &ending{cause: byStall, among: len(among)}
+	if why := m.overLocked(now.Sub(before.since), among); why != nil {
+		return 0, why
 	}
 	if m.ping == nil && (works || now.Sub(before.since) > quietPing) {
 		m.sendLocked()

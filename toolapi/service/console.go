@@ -171,16 +171,16 @@ func (v *consoleRequest) post(steps []string) error {
 	if len(steps) != 5 {
 		return notFound()
 	}
-	switch steps[2] + " " + steps[4] {
-	case "proposals approve":
+	switch [2]string{steps[2], steps[4]} {
+	case [2]string{"proposals", "approve"}:
 		return v.approve(steps[3])
-	case "proposals lapse":
+	case [2]string{"proposals", "lapse"}:
 		return v.endProposal(steps[3])
-	case "leads mark":
+	case [2]string{"leads", "mark"}:
 		return v.markLead(steps[3])
-	case "sites restore":
+	case [2]string{"sites", "restore"}:
 		return v.proposeRestore(steps[3])
-	case "sites settings":
+	case [2]string{"sites", "settings"}:
 		return v.proposeSettings(steps[3])
 	}
 	return notFound()

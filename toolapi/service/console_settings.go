@@ -15,7 +15,7 @@ import (
 type settingsView struct {
 	toolapi.SiteSettings
 	Hostname string
-	Problem  string   // with what was sent, "" for none
+	Problem  string   // with the values that were sent; "" for none
 	Switches []string // states of a setting
 	Mail     string   // emails, one a line
 	Rows     int      // of their field

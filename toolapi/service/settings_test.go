@@ -196,7 +196,7 @@ func TestConsoleSpam(t *testing.T) {
 	ana.see(path, "2 in all")
 }
 
-// TestConsoleSettings: a person proposes settings in the console, sees what changes, and approves it; a refusal keeps what was typed.
+// TestConsoleSettings: a person proposes settings in the console, sees what changes, and approves it; a refusal keeps the typed values.
 func TestConsoleSettings(t *testing.T) {
 	w, _ := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]

@@ -77,7 +77,8 @@ func TableList(texts []string) (tables []string, err error) {
 	for rest := text; ; {
 		name, more, found := sqltext.CutNames(rest, ',')
 		if name = sqltext.Unquoted(strings.TrimSpace(name)); name == "" {
-			return nil, failure.Usage("--tables is %q; it must be names of tables with commas between them, such as people,\"old trips\"", text)
+			return nil, failure.Usage(
+				"--tables is %q; it must be names of tables with commas between them, such as people,\"old trips\"", text)
 		}
 		tables, rest = append(tables, name), more
 		if !found {

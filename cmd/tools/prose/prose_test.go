@@ -24,8 +24,10 @@ func TestCheck(t *testing.T) {
 		{"a.txt", "Say where it is, and what to do.\n", ""},
 		{"a.md", "It shows what is live, and what changed.\n", "1: It shows what is live, and what changed."},
 		{"a.md", "It is for the the author, who had had it.\n", "1: the the"},
-		{"a.md", "It never lapses; POST /lapse; for ever() and for ever.\n",
-			"1: It never lapses; POST /lapse; for ever() and\n1: ; POST /lapse; for ever() and for ever."},
+		{
+			"a.md", "It never lapses; POST /lapse; for ever() and for ever.\n",
+			"1: It never lapses; POST /lapse; for ever() and\n1: ; POST /lapse; for ever() and for ever.",
+		},
 	} {
 		var got []string
 		for _, f := range prose.Check(c.name, []byte(c.text)) {

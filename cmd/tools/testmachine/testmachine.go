@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Variable, if set, makes a test fail when the machine lacks a requirement.
+// Variable makes a test fail when the machine lacks a requirement, if it is set.
 const Variable = "PAGES_CI"
 
-// LongVariable, if set, enables long tests.
+// LongVariable enables long tests, if it is set.
 const LongVariable = "PAGES_LONG"
 
 // Long ends a test that takes too long for make test. `make check` and `make soak` set the variable; `make long` finds the
