@@ -209,10 +209,15 @@ func TestBreakpoints(t *testing.T) {
 func TestSettings(t *testing.T) {
 	m := &memory{}
 	for _, c := range [][2]string{
-		{"Runtime.enable", ""}, {"Debugger.enable", `{"maxScriptsCacheSize":1}`}, {"Debugger.setPauseOnExceptions", `{"state":"all"}`},
-		{"Runtime.addBinding", `{"name":"a"}`}, {"Runtime.addBinding", `{"name":"b"}`},
+		{"Runtime.enable", ""},
+		{"Debugger.enable", `{"maxScriptsCacheSize":1}`},
+		{"Debugger.setPauseOnExceptions", `{"state":"all"}`},
+		{"Runtime.addBinding", `{"name":"a"}`},
+		{"Runtime.addBinding", `{"name":"b"}`},
 		{"Debugger.setPauseOnExceptions", `{"state":"none"}`},
-		{"Runtime.evaluate", `{"expression":"1"}`}, {"Profiler.enable", ""}, {"Profiler.disable", ""},
+		{"Runtime.evaluate", `{"expression":"1"}`},
+		{"Profiler.enable", ""},
+		{"Profiler.disable", ""},
 	} {
 		m.command(c[0], json.RawMessage(c[1]), nil, nil)
 	}
