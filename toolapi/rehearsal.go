@@ -83,7 +83,7 @@ func (r *Rehearsal) WarnOfNeedless(allowed TableNames, lost []DataLoss) {
 // expected or done. An older service omits both fields.
 type Migrated struct {
 	DataLoss  []DataLoss `json:"data_loss,omitzero" jsonschema:"the rows and values that the migrations remove; [] for none, and without a rehearsal"`
-	Rehearsal *Rehearsal `json:"rehearsal,omitempty" jsonschema:"the run of the migrations on a copy of the database, or on the database itself when state is done"`
+	Rehearsal *Rehearsal `json:"rehearsal,omitempty" jsonschema:"the run of the migrations, on a copy unless state is done"`
 }
 
 // RehearseArgs are the arguments of page.rehearse: a revision, or migrations before their upload. The page's migrations are

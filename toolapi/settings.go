@@ -51,7 +51,7 @@ type SiteSettings struct {
 type ChangeSettingsArgs struct {
 	SiteID      UUID        `json:"site_id" jsonschema:"the site"`
 	SpamFilter  SpamFilter  `json:"spam_filter,omitempty" jsonschema:"on keeps spam out of the leads; unchanged when omitted"`
-	ProofOfWork ProofOfWork `json:"proof_of_work,omitempty" jsonschema:"on refuses forms that scripts send without a proof of work; unchanged when omitted"`
+	ProofOfWork ProofOfWork `json:"proof_of_work,omitempty" jsonschema:"on refuses scripts without a proof of work; unchanged when omitted"`
 	LeadMail    *Emails     `json:"lead_mail,omitempty" jsonschema:"the emails of members who get a mail on each lead; none for an empty list; unchanged when omitted"`
 	Confirmation
 	Scope

@@ -30,7 +30,7 @@ type tour struct {
 	lines map[int]redirectRule
 }
 
-// hop is one redirect: the next request, and the rule behind it.
+// hop is one redirect: the next request, and the rule that leads to it.
 type hop struct {
 	path string // escaped
 	line int    // of the rule, 0 for a redirect to the address of a page

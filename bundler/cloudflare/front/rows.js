@@ -2,7 +2,10 @@
 // default, or is NULL where the column is no text, refers to another table, is unique or refuses it; times have the form of the
 // column's own default; no visitor chooses a key, or a column that the form does not ask for.
 
-/** The answers of a lead that may not fill a column: "asked" has the names of the form's fields, in lower case; it is missing if no page has the form. */
+/**
+ * The answers of a lead that may not fill a column: "asked" has the names of the form's fields, in lower case; it is missing if no page
+ * has the form.
+ */
 export function unaskedOf(fields, asked, declared) {
   if (!asked && declared) return [];
   return Object.keys(fields).filter((name) => !asked?.includes(name.toLowerCase()));

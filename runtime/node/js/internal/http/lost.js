@@ -25,7 +25,10 @@ export function notFound(hostname, cause) {
   return system("ENOTFOUND", "getaddrinfo", hostname, { hostname }, cause);
 }
 
-/** Converts an error of fetch to a host into that of Node.js; an error without a counterpart, such as a refusal of the guard, stays as it is. */
+/**
+ * Converts an error of fetch to a host into that of Node.js; an error without a counterpart, such as a refusal of the guard, stays as
+ * it is.
+ */
 export function lost(error, host) {
   const text = /^(?:Network connection lost\. )?fetch to ".*?" failed: (.*)$/s.exec(error?.message)?.[1];
   if (text === undefined) return error;
