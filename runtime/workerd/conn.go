@@ -30,11 +30,12 @@ const (
 type conn struct {
 	net.Conn
 
-	p    *process
-	r    *bufio.Reader
-	head []byte // written last; kept for its room
-	left int64  // bytes of a head that may still be read; negative for no bound
-	idle time.Time
+	p     *process
+	r     *bufio.Reader
+	head  []byte    // written last; kept for its room
+	left  int64     // bytes of a head that may still be read; negative for no bound
+	idle  time.Time // since when it is free, or was when it was taken; zero for a new one
+	after *ping     // was sent on a new connection before this one was dialled; nil for none
 }
 
 // errHead says that a Worker sends a head without end.
@@ -58,8 +59,15 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// conn returns a connection that is free, or a new one.
+// conn returns a connection that is free, or a new one. It overtakes no ping.
 func (p *process) conn(ctx context.Context) (*conn, error) {
+	if after := p.meter.dialling(); after != nil {
+		c, err := p.dial(ctx)
+		if err == nil {
+			c.after = after
+		}
+		return c, err
+	}
 	if c := p.free(); c != nil {
 		return c, nil
 	}
@@ -103,7 +111,7 @@ func (c *conn) release(reusable bool) {
 	p := c.p
 	p.mu.Lock()
 	if reusable && p.why == nil && len(p.idle) < maxIdle && c.r.Buffered() == 0 {
-		c.idle = time.Now() //nolint:forbidigo // a duration is made of it
+		c.idle, c.after = time.Now(), nil //nolint:forbidigo // a duration is made of it
 		p.idle = append(p.idle, c)
 		p.mu.Unlock()
 		return

@@ -25,26 +25,27 @@ type asked struct {
 	took  time.Duration
 }
 
-// askAll sends requests at once, each when the turn of the one before it has begun, which is logged. It returns their outcomes.
-func askAll(t *testing.T, w engine, c *console, targets ...string) []asked {
+// askAll sends requests to the paths at once, each after the turn of the one before it began, which is logged with its query. It returns
+// their outcomes.
+func askAll(t *testing.T, w engine, c *console, paths ...string) []asked {
 	t.Helper()
-	all := make([]asked, len(targets))
+	all := make([]asked, len(paths))
 	done := make(chan int)
-	begun := strings.Count(c.String(), "begun: ")
-	for i, target := range targets {
+	for i, path := range paths {
+		query := func(i int) string { return fmt.Sprintf("?ms=60000&n=1&test=%s-%d.", escaped(t.Name()), i) }
 		if i > 0 {
-			c.awaitNth(t, "begun: ", begun+i)
+			c.await(t, query(i-1)) // the lines of earlier requests may come late
 		}
 		go func() {
 			begun := time.Now()
 			rec := httptest.NewRecorder()
-			usage, err := w.Serve(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://site.localhost"+target, nil))
+			usage, err := w.Serve(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://site.localhost"+path+query(i), nil))
 			f, _ := errors.AsType[*pagesruntime.Error](err)
 			all[i] = asked{rec, usage, f, time.Since(begun)}
 			done <- i
 		}()
 	}
-	for range targets {
+	for range paths {
 		<-done
 	}
 	return all
@@ -92,7 +93,7 @@ func TestCPU(t *testing.T) {
 		fine()
 	})
 	t.Run("others wait while it runs", func(t *testing.T) {
-		o := askAll(t, w, &c, "/slow?ms=60000", "/slow?ms=60000", "/loop")
+		o := askAll(t, w, &c, "/slow", "/slow", "/loop")
 		for i, got := range o {
 			const want = "one of 3 requests that ran at the same time ran over limits.cpuMs, " +
 				"and the process of workerd that they shared was restarted"
@@ -117,8 +118,8 @@ func TestCPU(t *testing.T) {
 		fine()
 	})
 	t.Run("not over it", func(t *testing.T) {
-		askAll(t, w, &c, "/busy?n=0") // the new process compiles it
-		got := askAll(t, w, &c, "/busy?n=1")[0]
+		askAll(t, w, &c, "/busy") // the new process compiles it
+		got := askAll(t, w, &c, "/busy")[0]
 		if got.f != nil || got.usage.CPU <= 0 || got.usage.Shared {
 			t.Errorf("%+v", got)
 		}

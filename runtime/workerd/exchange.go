@@ -220,7 +220,7 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (pagesruntime.Us
 		return pagesruntime.Usage{}, asError(err)
 	}
 	x := w.requests.add(w, p, rw, r)
-	p.meter.begin(x)
+	p.meter.begin(x, c.after)
 	err = x.serve(c)
 	usage := x.usage()
 	usage.Broke, err = x.brokeOff(err)

@@ -11,8 +11,8 @@ import (
 //
 // While one request is under way, the process's CPU time is that request's. Several get equal shares, and the figure is marked as shared.
 // While the process is busy a ping is on its way: it is answered between turns, after all turns that were to run before. As long as it is
-// not, the time is of the requests that were there when it was sent; if that was one, it is known to be at fault. If none was there, code
-// runs that no request waits for: it has a budget, too.
+// not, the time is of the requests that were there when it was sent; if that was one, it is known to be at fault. A later request must not
+// overtake it. If none was there, code runs that no request waits for: it has a budget, too.
 
 // share is the CPU time of one request.
 type share struct {
@@ -26,6 +26,8 @@ type share struct {
 type ping struct {
 	used  time.Duration // of the process when it was sent, or when it was last seen to go on
 	among []*exchange   // that were under way
+	sent  bool          // what comes now, comes later in workerd, too
+	dials bool          // on a new connection, which workerd has yet to accept
 }
 
 // meter is the CPU time of one process.
@@ -102,15 +104,29 @@ func (m *meter) hold(held bool) {
 // alive is for a sign of life.
 func (m *meter) alive() { m.signs.Add(1) }
 
-func (m *meter) begin(x *exchange) {
+// begin is for a request that comes after a ping, where it is known that workerd accepts its connection after the ping's; nil elsewhere.
+func (m *meter) begin(x *exchange, after *ping) {
 	m.mu.Lock()
 	m.advanceLocked()
 	m.running = append(m.running, x)
+	if p := m.ping; p != nil && !p.stray() && (!p.sent || p.dials && p != after) {
+		p.among = append(p.among, x)
+	}
 	m.mu.Unlock()
 	select {
 	case m.woken <- struct{}{}:
 	default:
 	}
+}
+
+// dialling returns the ping on its way that a request on a free connection would overtake; nil for none.
+func (m *meter) dialling() *ping {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ping != nil && m.ping.dials {
+		return m.ping
+	}
+	return nil
 }
 
 // beginAgain is begin for an exchange that was over: code that ran for no request, ran for it.
@@ -121,7 +137,7 @@ func (m *meter) beginAgain(x *exchange) {
 	}
 	x.share.over = false
 	m.mu.Unlock()
-	m.begin(x)
+	m.begin(x, nil)
 }
 
 func (m *meter) end(x *exchange) {
@@ -388,24 +404,38 @@ func only(among []*exchange) *exchange {
 
 // sendLocked sends a ping.
 func (m *meter) sendLocked() {
-	sent := &ping{used: m.last, among: append([]*exchange(nil), m.running...)}
-	m.ping = sent
+	next := &ping{used: m.last, among: append([]*exchange(nil), m.running...)}
+	m.ping = next
 	m.p.w.work.Go(func() {
 		ctx, cancel := context.WithCancel(m.p.w.ctx)
 		defer cancel()
-		if err := m.p.ping(ctx); err != nil && m.p.ended() == nil {
+		observer := pingObserver{
+			sent: func(dialled bool) {
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				next.sent, next.dials = true, dialled
+			},
+			turn: func() { m.answered(next) },
+		}
+		if err := m.p.observePing(ctx, observer); err != nil && m.p.ended() == nil {
 			m.p.w.o.Logger.Debug("ping workerd", "error", err)
 		}
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.advanceLocked()
-		if m.ping == sent {
-			m.ping = nil
-		}
-		for _, x := range m.running {
-			if x.share.roused {
-				x.share.quiet, x.share.roused = true, false
-			}
-		}
+		m.answered(next)
 	})
+}
+
+// answered is for the end of a ping.
+func (m *meter) answered(p *ping) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ping != p {
+		return
+	}
+	m.advanceLocked()
+	m.ping = nil
+	for _, x := range m.running {
+		if x.share.roused {
+			x.share.quiet, x.share.roused = true, false
+		}
+	}
 }

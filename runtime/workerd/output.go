@@ -137,11 +137,12 @@ func (o *output) take(e *event) {
 		o.mu.Unlock()
 	case "pong":
 		o.p.mu.Lock()
-		if pong := o.p.pongs[e.ID]; pong != nil {
-			close(pong)
-			delete(o.p.pongs, e.ID)
-		}
+		pong := o.p.pongs[e.ID]
+		delete(o.p.pongs, e.ID)
 		o.p.mu.Unlock()
+		if pong != nil {
+			pong()
+		}
 	case "waits", "settled", "done":
 		if x == nil {
 			return

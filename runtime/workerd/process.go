@@ -40,7 +40,7 @@ type process struct {
 	mu    sync.Mutex
 	why   *ending
 	idle  []*conn
-	pongs map[string]chan struct{}
+	pongs map[string]func() // each called once
 	pings int
 }
 
@@ -117,7 +117,7 @@ func (w *Worker) start(ctx context.Context) (*process, error) {
 func (w *Worker) startProcess(ctx context.Context, leave func()) (*process, error) {
 	w.mu.Lock()
 	w.numbers++
-	p := &process{w: w, number: w.numbers, leave: leave, done: make(chan struct{}), pongs: map[string]chan struct{}{}}
+	p := &process{w: w, number: w.numbers, leave: leave, done: make(chan struct{}), pongs: map[string]func(){}}
 	w.mu.Unlock()
 	p.output.p = p
 	p.meter.init(p)
@@ -352,11 +352,22 @@ func (p *process) loadError() error {
 
 // ping returns nil when the Worker's isolate has answered a request of ours: it runs no turn then, and its earlier output is read.
 func (p *process) ping(ctx context.Context) error {
+	return p.observePing(ctx, pingObserver{sent: func(bool) {}, turn: func() {}})
+}
+
+// pingObserver has functions for the steps of a ping.
+type pingObserver struct {
+	sent func(dialled bool) // the request is written, on a new connection or not
+	turn func()             // the isolate runs the ping's turn; its response may come after turns of others
+}
+
+// observePing is ping with an observer.
+func (p *process) observePing(ctx context.Context, o pingObserver) error {
 	p.mu.Lock()
 	p.pings++
 	id := fmt.Sprintf("%s-p%d", p.w.front, p.pings)
 	pong := make(chan struct{})
-	p.pongs[id] = pong
+	p.pongs[id] = func() { o.turn(); close(pong) }
 	p.mu.Unlock()
 	defer func() {
 		p.mu.Lock()
@@ -377,6 +388,7 @@ func (p *process) ping(ctx context.Context) error {
 	if err := c.writeHead(r, "http://ping.invalid/", id, "{}", 0); err != nil {
 		return err
 	}
+	o.sent(c.idle.IsZero())
 	resp, err := c.readHead(r)
 	if err != nil {
 		return err

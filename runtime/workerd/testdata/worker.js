@@ -113,8 +113,8 @@ const cases = {
     for (let i = 0; i < 1500; i++) console.log(`line ${i}`);
     return new Response("many");
   },
-  "/loop": () => {
-    console.log("begun: loop");
+  "/loop": (request) => {
+    console.log("begun: loop", new URL(request.url).search);
     for (;;);
   },
   "/busy": (request) => {
@@ -143,8 +143,9 @@ const cases = {
     return new Response("answered");
   },
   "/slow": async (request) => {
-    console.log("begun: slow");
-    await scheduler.wait(Number(new URL(request.url).searchParams.get("ms")));
+    const url = new URL(request.url);
+    console.log("begun: slow", url.search);
+    await scheduler.wait(Number(url.searchParams.get("ms")));
     return new Response("slow");
   },
   "/memory": () => {
