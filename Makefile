@@ -121,14 +121,24 @@ $(VULN):
 tidy:
 	$(GO) mod tidy -diff
 
-# A program with the race detector sleeps a second before it ends, and the scripts start hundreds. The tests of `make long`
-# have the race detector in `make soak`. The longest packages come first: none of them is left at the end with one processor.
-RACEFIRST := ./toolapi/service ./migrate ./cmd/pages
+# The race detector sees the packages whose code starts goroutines or has locks, the longest first; of the command's tests it sees
+# those in which requests, sessions or commands run at the same time. `make soak` runs all tests with it.
+RACED = $(patsubst %,./%,$(filter-out cmd/pages cmd/tools/%,$(sort $(shell grep -rlE --include='*.go' --exclude='*_test.go' \
+	--exclude-dir=node_modules --exclude=translation.go '\bgo func\b|\.Go\b|sync\.(Mutex|RWMutex|WaitGroup|Map|Pool|Cond)\b|atomic\.' \
+	bundler cmd devserver manifest migrate runtime toolapi | xargs -n 1 dirname | sort -u))))
+RACEFIRST := ./toolapi/service ./migrate
+RACEDTESTS := TestScripts/^(dev_.*|engine_workerd|leads|logs|mcp|platform|preview|schedule|state_load)$$|^Test(Abandoned.*|.*Beside.*|.*AtOnce|$\
+	Dev(Keys|Migrates|HearsOf.*)|Drain|EngineEnds|Frontend.*|Host|Inspect|ManySites|NodeBindings|Platform|PlatformWorkerd|Published.*|$\
+	SpamOnPlatform|Storms|SwitchUnderLoad)$$
 # One goroutine at a time is in an instance of quickjs.wasm, and looks at each of its accesses to memory would take minutes.
 UNRACED := -gcflags='github.com/pages-toolchain/pages/runtime/engine/quickjs=-dwarf=false -race=false -d=checkptr=0'
 
+# A program with the race detector sleeps a second before it ends, and the scripts start hundreds.
+RACEEXIT := atexit_sleep_ms=10
+
 race: build site $(SUM)
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(TEST) -race $(UNRACED) -short $(RACEFIRST) ./...
+	CGO_ENABLED=1 GORACE=$(RACEEXIT) $(TEST) -race $(UNRACED) -short $(RACEFIRST) $(RACED)
+	CGO_ENABLED=1 GORACE=$(RACEEXIT) $(TEST) -race $(UNRACED) -short -run '$(RACEDTESTS)' ./cmd/pages
 
 # The engine's tests with quickjs.wasm in wazero, and not translated to Go.
 wazero: artifacts $(SUM)

@@ -15,6 +15,7 @@ const endlessRows = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FRO
 
 // TestMaxSteps: a statement that takes more steps than it may is refused at its place, and leaves nothing.
 func TestMaxSteps(t *testing.T) {
+	testmachine.Unraced(t)
 	const ends = "INSERT INTO t WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 10000) SELECT x FROM c;\n"
 	for _, c := range []struct{ name, sql, want string }{
 		{"each ends", strings.Repeat(ends, 20), ""},

@@ -19,6 +19,7 @@ import (
 // TestDiskFull: no file may grow over a limit, which rises by 4 KiB from run to run. It
 // runs in a process of its own, whose limit it is.
 func TestDiskFull(t *testing.T) {
+	testmachine.Unraced(t)
 	if testmachine.InOwnProcess(t, nil) {
 		fillDisk(t)
 	}

@@ -190,7 +190,10 @@ func (k keyFiles) file(db *sql.DB) string {
 
 // TestRandomKeys: that a file is held to the tables that it may have broken gives the verdict and the notices of a look at all
 // tables. The look is at all of them where another connection has written since the file before.
-func TestRandomKeys(t *testing.T) { randomKeys(t, 0, 200) }
+func TestRandomKeys(t *testing.T) {
+	testmachine.Unraced(t)
+	randomKeys(t, 0, 200)
+}
 
 func TestManyRandomKeys(t *testing.T) {
 	testmachine.Long(t)

@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
 // TestPlanBounds: a plan that would take too much says so, and leaves nothing behind.
 func TestPlanBounds(t *testing.T) {
+	testmachine.Unraced(t)
 	const rows = "CREATE TABLE t(id INTEGER PRIMARY KEY, x); INSERT INTO t WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 " +
 		"FROM c WHERE i < 3000) " +
 		"SELECT i, hex(randomblob(50)) FROM c;"

@@ -8,10 +8,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
+	"github.com/pages-toolchain/pages/manifest/editor"
 )
-
-// inspectorPort is where debuggers attach unless --inspect names a port: front ends try it by themselves.
-const inspectorPort = 9229
 
 // inspectFlag is --inspect, with a port or without. It implements pflag.Value.
 type inspectFlag struct{ *devsession.Inspect }
@@ -39,7 +37,7 @@ func (f inspectFlag) Type() string { return "port" }
 func (f *devFlags) addInspect(flags *pflag.FlagSet) {
 	flags.Var(inspectFlag{&f.Inspect}, "inspect", "let debuggers (Chrome, VS Code, JetBrains, node inspect) attach to the Worker on this "+
 		"`PORT` of 127.0.0.1, or the next free one; it runs in workerd then")
-	flags.Lookup("inspect").NoOptDefVal = strconv.Itoa(inspectorPort)
+	flags.Lookup("inspect").NoOptDefVal = strconv.Itoa(editor.DebugPort)
 	flags.DurationVar(&f.Inspect.Wait, "inspect-timeout", 0, "`time` for which a request waits while a debugger has paused the Worker, "+
 		"before it gets 503 (default: 30s)")
 }

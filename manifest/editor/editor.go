@@ -1,9 +1,8 @@
-// Package editor maps pages.deploy.json to its schema in the settings of editors.
+// Package editor maps pages.deploy.json to its schema in the settings of editors, and lets their debuggers attach to the Worker.
 //
-// In go the settings of a project in the editor's format (JSON with comments, XML, Lua); out come the same bytes with the
-// mapping spliced in. Comments, order and layout stay: a parser only finds the place. Edits are idempotent. Settings that
-// cannot be edited give a *SettingsError, with its place. The package neither reads nor writes files, and is safe for
-// concurrent use.
+// In go the files of a project in the editor's format (JSON with comments, XML, Lua); out come the same bytes with the mapping or
+// the configuration spliced in. Comments, order and layout stay: a parser only finds the place. Edits are idempotent. A file that
+// cannot be edited gives a *SettingsError, with its place. The package neither reads nor writes files, and is safe for concurrent use.
 //
 // Assumptions: Zed (releases of 2026) resolves the "./" of a schema from the project's root, and a pattern of a JetBrains IDE
 // without a slash matches the name in every folder.
@@ -19,13 +18,19 @@ import (
 
 // Editor is an editor with schema mappings. Its files are relative to the folder it opens, with slashes.
 type Editor struct {
-	Name     string
-	Others   []string // other names of it, or of related editors
-	Settings string   // file of a project's settings
-	Schema   string   // copy of the manifest's schema that the settings name
-	Note     string   // a step that the editor needs besides the files
-	// Edit returns the settings with the mapping, unchanged when they have it. Empty settings are those of a new file. The
-	// error is a *SettingsError.
+	Name   string
+	Others []string // other names of it, or of related editors
+	Schema string   // copy of the manifest's schema that the settings name
+	Files  []File   // the settings with the schema first
+	Note   string   // a step that the editor needs besides the files
+}
+
+// File is a file of the editor's in a project.
+type File struct {
+	Path string
+	Has  string // the part that Edit adds, of a file that has it already: "already maps …"
+	// Edit returns the file with its part, unchanged if it has it. An empty source is that of a new file. The error is a
+	// *SettingsError.
 	Edit func(src []byte) ([]byte, error)
 }
 
@@ -74,26 +79,30 @@ func takenError(offset int, have, want string) error {
 // All returns the editors, the most used first.
 func All() []Editor {
 	const vscode, zed = ".vscode/pages.schema.json", ".zed/pages.schema.json"
+	settings := func(path string, edit func(src []byte) ([]byte, error)) File {
+		return File{path, "already maps " + manifest.FileName, edit}
+	}
 	return []Editor{
 		{
 			Name: "vscode", Others: []string{"code", "vs-code", "codium", "vscodium", "cursor", "windsurf"},
-			Settings: ".vscode/settings.json", Schema: vscode,
-			Edit: jsonSettings{keys: []string{"json.schemas"}, unit: "    ", url: "./" + vscode}.edit,
+			Schema: vscode,
+			Files: []File{
+				settings(".vscode/settings.json", schemaList([]string{"json.schemas"}, "    ", "./"+vscode).edit),
+				{".vscode/launch.json", "already attaches to the Worker", launchList().edit},
+			},
 		},
 		{
-			Name: "zed", Settings: ".zed/settings.json", Schema: zed,
-			Edit: jsonSettings{
-				keys: []string{"lsp", "json-language-server", "settings", "json", "schemas"}, unit: "  ",
-				url: "./" + zed,
-			}.edit,
+			Name: "zed", Schema: zed,
+			Files: []File{settings(".zed/settings.json",
+				schemaList([]string{"lsp", "json-language-server", "settings", "json", "schemas"}, "  ", "./"+zed).edit)},
 			Note: "zed needs a release of 2026 or later, and your trust in the folder when it asks",
 		},
 		{
 			Name: "jetbrains", Others: []string{"idea", "intellij", "webstorm", "phpstorm", "pycharm", "goland", "rider", "rubymine"},
-			Settings: ".idea/jsonSchemas.xml", Schema: jetbrainsSchema, Edit: editJetBrains,
+			Schema: jetbrainsSchema, Files: []File{settings(".idea/jsonSchemas.xml", editJetBrains)},
 		},
 		{
-			Name: "neovim", Others: []string{"nvim", "vim"}, Settings: ".nvim.lua", Schema: neovimSchema, Edit: editNeovim,
+			Name: "neovim", Others: []string{"nvim", "vim"}, Schema: neovimSchema, Files: []File{settings(".nvim.lua", editNeovim)},
 			Note: "neovim needs version 0.11 or later, `vim.o.exrc = true` in your init.lua, your trust in the file " +
 				"when it asks, and vscode-json-language-server",
 		},

@@ -73,7 +73,7 @@ func TestEditJSON(t *testing.T) {
 				if !strings.Contains(c.src, "\n") || strings.TrimSpace(c.src) == "" {
 					want = c.want // no line end to go by
 				}
-				editTwice(t, mustFind(t, "vscode"), src, want)
+				editTwice(t, settingsOf(t, "vscode"), src, want)
 			})
 		}
 	}
@@ -98,7 +98,7 @@ func TestEditZed(t *testing.T) {
 		return indent(text, strings.Repeat("  ", depth))
 	}
 	keys := []string{"lsp", "json-language-server", "settings", "json", "schemas"}
-	zed := mustFind(t, "zed")
+	zed := settingsOf(t, "zed")
 	editTwice(t, zed, "", "{\n"+below(keys, 1)+"\n}\n")
 	editTwice(t, zed,
 		"// Folder-specific\n{\n  \"lsp\": {\n    \"gopls\": {}, // go\n  },\n}\n",
@@ -146,9 +146,9 @@ func TestEditJetBrains(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			editTwice(t, mustFind(t, "jetbrains"), c.src, c.want)
+			editTwice(t, settingsOf(t, "jetbrains"), c.src, c.want)
 			if c.src != "" {
-				editTwice(t, mustFind(t, "jetbrains"), withLineEnd(c.src, "\r\n"), withLineEnd(c.want, "\r\n"))
+				editTwice(t, settingsOf(t, "jetbrains"), withLineEnd(c.src, "\r\n"), withLineEnd(c.want, "\r\n"))
 			}
 		})
 	}
@@ -185,7 +185,7 @@ func TestEditJetBrains(t *testing.T) {
 }
 
 func TestEditNeovim(t *testing.T) {
-	nvim := mustFind(t, "neovim")
+	nvim := settingsOf(t, "neovim")
 	block := neovimBegin + "\n" + neovimLua + neovimEnd + "\n"
 	editTwice(t, nvim, "", block)
 	editTwice(t, nvim, "vim.o.tabstop = 2\nreturn 1", block+"\nvim.o.tabstop = 2\nreturn 1")
@@ -198,17 +198,47 @@ func TestEditNeovim(t *testing.T) {
 	}
 }
 
+// TestEditLaunch: a configuration to attach goes after the author's own, and an edited one of ours stays.
+func TestEditLaunch(t *testing.T) {
+	file := All()[0].Files[1]
+	attach := func(indentation string) string {
+		return strings.ReplaceAll(`{
+    "name": "pages dev --inspect",
+    "type": "node",
+    "request": "attach",
+    "address": "127.0.0.1",
+    "port": 9229,
+    "restart": true,
+    "attachExistingChildren": false,
+    "autoAttachChildProcesses": false,
+    "skipFiles": [
+        "<node_internals>/**"
+    ]
+}`, "\n", "\n"+indentation)
+	}
+	const step = "        "
+	editTwice(t, file, "", "{\n    \"version\": \"0.2.0\",\n    \"configurations\": [\n"+step+attach(step)+"\n    ]\n}\n")
+	editTwice(t, file,
+		"{\n    // ours\n    \"configurations\": [\n        {\"name\": \"tests\"} // first\n    ]\n}\n",
+		"{\n    // ours\n    \"configurations\": [\n        {\"name\": \"tests\"}, // first\n"+step+attach(step)+"\n    ]\n}\n")
+	own := `{"configurations": [7, {}, {"name": 7}, {"name": "pages dev --inspect", "port": 9230}]}`
+	editTwice(t, file, own, own)
+	if _, err := file.Edit([]byte(`{"configurations": {}}`)); err == nil {
+		t.Error("an object is taken for a list")
+	}
+}
+
 // editTwice edits src, compares all of it, and edits again, which must do nothing.
-func editTwice(t *testing.T, e Editor, src, want string) {
+func editTwice(t *testing.T, f File, src, want string) {
 	t.Helper()
-	got, err := e.Edit([]byte(src))
+	got, err := f.Edit([]byte(src))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(got) != want {
 		t.Fatalf("got\n%q\nwant\n%q", got, want)
 	}
-	again, err := e.Edit(got)
+	again, err := f.Edit(got)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,14 +247,15 @@ func editTwice(t *testing.T, e Editor, src, want string) {
 	}
 }
 
-func mustFind(t testing.TB, name string) Editor {
+// settingsOf returns the file with an editor's settings.
+func settingsOf(t testing.TB, name string) File {
 	t.Helper()
 	all := All()
 	i := slices.IndexFunc(all, func(e Editor) bool { return e.Name == name })
 	if i < 0 {
 		t.Fatalf("there is no editor %q", name)
 	}
-	return all[i]
+	return all[i].Files[0]
 }
 
 // refusedSettings are settings that are not edited: editor, text, and the place
@@ -274,7 +305,7 @@ var refusedSettings = []struct{ editor, src, want string }{
 func TestEditRefused(t *testing.T) {
 	for _, c := range refusedSettings {
 		t.Run(fmt.Sprintf("%s %.40q", c.editor, c.src), func(t *testing.T) {
-			_, err := mustFind(t, c.editor).Edit([]byte(c.src))
+			_, err := settingsOf(t, c.editor).Edit([]byte(c.src))
 			e, ok := errors.AsType[*SettingsError](err)
 			if !ok {
 				t.Errorf("%s %.40q: %v", c.editor, c.src, err)
@@ -301,27 +332,34 @@ func FuzzEdit(f *testing.F) {
 	f.Add([]byte(`<project><component name="JsonSchemaMappingsProjectConfiguration"/></project>`))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		for _, e := range All() {
-			out, err := e.Edit(src)
-			if refusal, ok := errors.AsType[*SettingsError](err); ok {
-				if refusal.Offset < 0 || refusal.Offset > len(src) {
-					t.Errorf("%s: the place %d is not in %q", e.Name, refusal.Offset, src)
-				}
-				continue
-			}
-			if err != nil {
-				t.Fatalf("%s: %v", e.Name, err)
-			}
-			if again, err := e.Edit(out); err != nil || !bytes.Equal(again, out) {
-				t.Errorf("%s: %q becomes %q, then %q (%v)", e.Name, src, out, again, err)
-			}
-			if e.Name == "vscode" && len(bytes.TrimSpace(src)) > 0 {
-				sameSettings(t, src, out)
+			for _, f := range e.Files {
+				fuzzEdit(t, f, src)
 			}
 		}
 	})
 }
 
-// sameSettings compares everything but the list of schemas.
+func fuzzEdit(t *testing.T, f File, src []byte) {
+	t.Helper()
+	out, err := f.Edit(src)
+	if refusal, ok := errors.AsType[*SettingsError](err); ok {
+		if refusal.Offset < 0 || refusal.Offset > len(src) {
+			t.Errorf("%s: the place %d is not in %q", f.Path, refusal.Offset, src)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", f.Path, err)
+	}
+	if again, err := f.Edit(out); err != nil || !bytes.Equal(again, out) {
+		t.Errorf("%s: %q becomes %q, then %q (%v)", f.Path, src, out, again, err)
+	}
+	if strings.HasPrefix(f.Path, ".vscode/") && len(bytes.TrimSpace(src)) > 0 {
+		sameSettings(t, src, out)
+	}
+}
+
+// sameSettings compares everything but the lists that edits add to.
 func sameSettings(t *testing.T, src, out []byte) {
 	t.Helper()
 	var values [2]map[string]any
@@ -334,6 +372,7 @@ func sameSettings(t *testing.T, src, out []byte) {
 			t.Fatalf("%q: %v", text, err)
 		}
 		delete(values[i], "json.schemas")
+		delete(values[i], "configurations")
 	}
 	if before, after := fmt.Sprint(values[0]), fmt.Sprint(values[1]); before != after {
 		t.Errorf("%q becomes %q", before, after)

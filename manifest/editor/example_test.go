@@ -9,9 +9,9 @@ import (
 
 // The mapping goes into the existing settings.
 func ExampleAll() {
-	vscode := editor.All()[0]
-	after, err := vscode.Edit([]byte("{\n  // ours\n  \"editor.tabSize\": 2\n}\n"))
-	fmt.Printf("%s: %v\n%s", vscode.Settings, err, after)
+	settings := editor.All()[0].Files[0]
+	after, err := settings.Edit([]byte("{\n  // ours\n  \"editor.tabSize\": 2\n}\n"))
+	fmt.Printf("%s: %v\n%s", settings.Path, err, after)
 	// Output:
 	// .vscode/settings.json: <nil>
 	// {
@@ -31,7 +31,7 @@ func ExampleAll() {
 // An error names the place that cannot be edited.
 func ExampleSettingsError_Place() {
 	settings := []byte("{\n  \"json.schemas\": 7\n}\n")
-	_, err := editor.All()[0].Edit(settings)
+	_, err := editor.All()[0].Files[0].Edit(settings)
 	if refused, ok := errors.AsType[*editor.SettingsError](err); ok {
 		line, column := refused.Place(settings)
 		fmt.Printf("%d:%d: %s\n", line, column, refused.Msg)

@@ -13,23 +13,42 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// jsonSettings describes settings in JSON, with comments and trailing commas, that have a list of schemas.
-type jsonSettings struct {
-	keys []string // the path to the list
-	unit string   // the indentation, where the file has none
-	url  string   // of the schema, from the folder that the editor opens
+// jsonList describes a file in JSON, with comments and trailing commas, that has a list to which an element is added.
+type jsonList struct {
+	keys    []string // the path to the list
+	unit    string   // the indentation, where the file has none
+	whole   any      // a new file
+	element any
+	// find reports whether an element of the list is ours already, or why ours cannot be added beside it.
+	find func(element hujson.Value) (found bool, refused error)
 }
 
-// schemaMapping is one element of the list.
+// schemaMapping is an element of a list of schemas.
 type schemaMapping struct {
 	FileMatch []string `json:"fileMatch"`
 	URL       string   `json:"url"`
 }
 
-func (s jsonSettings) edit(src []byte) ([]byte, error) {
+// schemaList is the list of schemas in an editor's settings; url is from the folder that the editor opens.
+func schemaList(keys []string, unit, url string) jsonList {
+	l := jsonList{keys: keys, unit: unit, element: schemaMapping{[]string{manifest.FileName}, url}}
+	l.whole = l.missingValue(keys)
+	l.find = func(element hujson.Value) (found bool, refused error) {
+		mapped, ok := mappedTo(element)
+		switch {
+		case !ok:
+			return false, nil
+		case path.Clean("/"+mapped) == path.Clean("/"+url):
+			return true, nil
+		}
+		return false, takenError(element.StartOffset, mapped, url)
+	}
+	return l
+}
+
+func (s jsonList) edit(src []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(src)) == 0 {
-		text, err := json.MarshalIndent(s.missingValue(s.keys), "", s.unit)
-		return append(text, '\n'), err
+		return encode(s.whole, "", s.unit), nil
 	}
 	root, err := parseJSON(src)
 	if err != nil {
@@ -51,47 +70,39 @@ func (s jsonSettings) edit(src []byte) ([]byte, error) {
 	if !ok {
 		return nil, s.shapeError(at, s.keys, "a list")
 	}
-	var taken error
+	var refused error
 	for _, element := range list.Elements {
-		url, ok := mappedTo(element)
-		if ok && path.Clean("/"+url) == path.Clean("/"+s.url) {
+		found, err := s.find(element)
+		if found {
 			return src, nil
 		}
-		if ok && taken == nil {
-			taken = takenError(element.StartOffset, url, s.url)
+		if refused == nil {
+			refused = err
 		}
 	}
-	if taken != nil {
-		return nil, taken
+	if refused != nil {
+		return nil, refused
 	}
-	return s.insert(src, root, at, "", s.mapping())
-}
-
-func (s jsonSettings) mapping() schemaMapping {
-	return schemaMapping{[]string{manifest.FileName}, s.url}
+	return s.insert(src, root, at, "", s.element)
 }
 
 // missingValue returns the value below keys that the file lacks.
-func (s jsonSettings) missingValue(keys []string) any {
+func (s jsonList) missingValue(keys []string) any {
 	if len(keys) == 0 {
-		return []schemaMapping{s.mapping()}
+		return []any{s.element}
 	}
 	return map[string]any{keys[0]: s.missingValue(keys[1:])}
 }
 
 // insert adds a value to the end of an object, under a name, or of a list.
-func (s jsonSettings) insert(src []byte, root hujson.Value, into *hujson.Value, name string, value any) ([]byte, error) {
+func (s jsonList) insert(src []byte, root hujson.Value, into *hujson.Value, name string, value any) ([]byte, error) {
 	first, last := ends(into)
 	outer := indentation(src, into.StartOffset)
 	inner := outer + s.indentUnit(src, root)
 	if last != nil && beginsLine(src, first.StartOffset) {
 		inner = indentation(src, first.StartOffset)
 	}
-	encoded, err := json.MarshalIndent(value, inner, s.indentUnit(src, root))
-	if err != nil {
-		return nil, err
-	}
-	text := string(encoded)
+	text := strings.TrimSuffix(string(encode(value, inner, s.indentUnit(src, root))), "\n")
 	if name != "" {
 		text = string(hujson.String(name)) + ": " + text
 	}
@@ -107,8 +118,20 @@ func (s jsonSettings) insert(src []byte, root hujson.Value, into *hujson.Value, 
 	return apply(src, append(splices, appendChild(src, into.EndOffset-1, outer, text))), nil
 }
 
+// encode returns a value of ours as JSON, with a line feed at its end and < and > as they are.
+func encode(value any, prefix, indent string) []byte {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent(prefix, indent)
+	if err := e.Encode(value); err != nil {
+		panic(err) // strings, numbers and lists of them
+	}
+	return text.Bytes()
+}
+
 // indentUnit returns one step of the file's indentation.
-func (s jsonSettings) indentUnit(src []byte, root hujson.Value) string {
+func (s jsonList) indentUnit(src []byte, root hujson.Value) string {
 	if first, _ := ends(&root); first != nil && beginsLine(src, first.StartOffset) {
 		if unit := indentation(src, first.StartOffset); unit != "" {
 			return unit
@@ -142,7 +165,7 @@ func mappedTo(element hujson.Value) (url string, ok bool) {
 	return "", false
 }
 
-func (s jsonSettings) shapeError(v *hujson.Value, keys []string, want string) error {
+func (s jsonList) shapeError(v *hujson.Value, keys []string, want string) error {
 	what := "the file"
 	if len(keys) > 0 {
 		what = fmt.Sprintf("%q", strings.Join(keys, " > "))

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
+	"html"
 	"io/fs"
 	"maps"
 	"path"
@@ -52,8 +53,9 @@ type File struct {
 	Text []byte
 }
 
-// Files returns the template's files for a site name (see [SiteName]), sorted by path.
-func (t Template) Files(name string) []File {
+// Files returns the template's files, sorted by path. Pages have the site's title as it is, package.json has its [SiteName].
+func (t Template) Files(title string) []File {
+	fill := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{name}}", SiteName(title))
 	texts := map[string][]byte{}
 	for _, layer := range t.layers {
 		// The folders are part of the program: walking and reading them cannot fail.
@@ -63,7 +65,7 @@ func (t Template) Files(name string) []File {
 			}
 			text, err := templates.ReadFile(file)
 			rel := strings.TrimPrefix(file, path.Join("templates", layer)+"/")
-			texts[rel] = []byte(strings.ReplaceAll(string(text), "{{name}}", name))
+			texts[rel] = []byte(fill.Replace(string(text)))
 			return err
 		})
 	}
@@ -74,10 +76,10 @@ func (t Template) Files(name string) []File {
 	return files
 }
 
-// SiteName makes the name of a site from its folder's: lower-case letters, digits and single dashes, at most 40.
-func SiteName(folder string) string {
+// SiteName makes the name of a site from its title or its folder: lower-case letters, digits and single dashes, at most 40.
+func SiteName(title string) string {
 	const most = 40
-	words := strings.FieldsFunc(strings.ToLower(folder), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	name := strings.Join(words, "-")
 	return cmp.Or(strings.Trim(name[:min(most, len(name))], "-"), "site")
 }

@@ -14,6 +14,22 @@ import (
 	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
+// TestTitle: pages have the title, escaped, and package.json has a name that npm accepts.
+func TestTitle(t *testing.T) {
+	for _, template := range starter.Templates() {
+		texts := map[string]string{}
+		for _, f := range template.Files("Chess & <Draughts> Club") {
+			texts[f.Path] = string(f.Text)
+		}
+		if want := "<h1>Chess &amp; &lt;Draughts&gt; Club</h1>"; !strings.Contains(texts["public/index.html"], want) {
+			t.Errorf("%s: no %s in %s", template.Name, want, texts["public/index.html"])
+		}
+		if want := `"name": "chess-draughts-club"`; !strings.Contains(texts["package.json"], want) {
+			t.Errorf("%s: no %s in %s", template.Name, want, texts["package.json"])
+		}
+	}
+}
+
 // TestTemplates: each is a whole site that is in order, to the last warning, and leaves nothing to fill in.
 func TestTemplates(t *testing.T) {
 	for _, template := range starter.Templates() {

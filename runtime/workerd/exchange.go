@@ -452,8 +452,7 @@ func (x *exchange) serve(c *conn) error {
 	}
 	err = x.write(resp, upload)
 	whole := err == nil && !resp.Close
-	x.stopUpload(c, upload, whole)
-	if whole = whole && stop() && (upload == nil || upload.err == nil); whole {
+	if uploaded := x.stopUpload(c, upload, whole); uploaded && whole && stop() {
 		c.release(true)
 	} else {
 		_ = c.Close()
@@ -461,12 +460,14 @@ func (x *exchange) serve(c *conn) error {
 	return err
 }
 
-// stopUpload ends the upload of the request's body, as net/http requires of a handler that reads while it writes.
-func (x *exchange) stopUpload(c *conn, upload *body, whole bool) {
+// stopUpload ends the upload of the request's body, as net/http requires of a handler that reads while it writes. It reports whether the
+// body was sent to its end; otherwise the connection may be closed.
+func (x *exchange) stopUpload(c *conn, upload *body, whole bool) (uploaded bool) {
 	if upload == nil {
-		return
+		return true
 	}
-	if !upload.isDone() {
+	uploaded = upload.isDone()
+	if !uploaded {
 		rc := http.NewResponseController(x.rw)
 		if whole {
 			_ = rc.Flush() // before the rest of the body is waited for
@@ -476,6 +477,7 @@ func (x *exchange) stopUpload(c *conn, upload *body, whole bool) {
 		_ = x.r.Body.Close()
 	}
 	<-upload.done
+	return uploaded && upload.err == nil
 }
 
 // answerHeader is that of our script, see js/prelude.js.

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 
 	"modernc.org/sqlite"
 
@@ -132,7 +133,7 @@ func (s *Service) route(x *exchange) {
 	}
 	page, ok := map[string]func(*exchange){
 		toolapi.HealthPath: s.serveHealth, toolapi.MetricsPath: s.serveMetrics, toolapi.DeprecationsPath: s.serveDeprecations,
-		toolapi.OpenAPIPath: func(x *exchange) { x.reply(http.StatusOK, s.openAPI) },
+		toolapi.OpenAPIPath: s.serveOpenAPI,
 	}[path]
 	switch {
 	case !ok:
@@ -382,4 +383,17 @@ func (s *Service) serveDeprecations(x *exchange) {
 <p>Page with cursor until next_cursor is absent.</p>
 </html>
 `, toolapi.NestedError, until, toolapi.BodyKey, until)
+}
+
+// openAPI is the interface description, the same for every service.
+var openAPI = sync.OnceValues(func() ([]byte, error) { return toolapi.NewContract().OpenAPI() })
+
+func (s *Service) serveOpenAPI(x *exchange) {
+	document, err := openAPI()
+	if err != nil {
+		s.log.Error("failed", "request", x.request, "path", toolapi.OpenAPIPath, "error", err.Error())
+		s.refuse(x, internal())
+		return
+	}
+	x.reply(http.StatusOK, document)
 }

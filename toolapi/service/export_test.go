@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -39,7 +40,8 @@ func (s *Service) WithFixtures(options func(*mcp.ServerOptions), add func(*mcp.S
 	options(o)
 	server := s.mcpServer(o)
 	add(server)
-	s.mcp = serveMCP(server)
+	h := serveMCP(server)
+	s.mcp = func() http.Handler { return h }
 }
 
 // SetLeadMail changes who sends mails on leads.

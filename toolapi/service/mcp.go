@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -223,7 +224,7 @@ func (s *Service) callSDK(r *http.Request, m toolapi.Message) mcpReply {
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.Raw)), int64(len(m.Raw))
 	r.Header.Del("Last-Event-Id") // there are no streams
 	w := &recorder{header: http.Header{}}
-	s.mcp.ServeHTTP(w, r)
+	s.mcp().ServeHTTP(w, r)
 	if strings.HasPrefix(w.header.Get("Content-Type"), "application/json") {
 		return mcpReply{w.status, rewriteSDKError(m, bytes.TrimSpace(w.body.Bytes()))}
 	}
@@ -329,7 +330,7 @@ func (s *Service) mcpOptions() *mcp.ServerOptions {
 func (s *Service) mcpServer(o *mcp.ServerOptions) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "workspace-tools", Title: "Workspace Tool-Call API", Version: toolapi.Version}, o)
 	for _, h := range s.tools {
-		server.AddTool(mcpTool(h.tool), func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		server.AddTool(mcpTools()[h.tool.Name], func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return s.callMCP(ctx, h.tool.Name, r.Params.Arguments)
 		})
 	}
@@ -343,6 +344,15 @@ func serveMCP(server *mcp.Server) http.Handler {
 		DisableLocalhostProtection: true, // the boundary checks Host
 	})
 }
+
+// mcpTools are the definitions of the tools, by their names, which are the same for every service.
+var mcpTools = sync.OnceValue(func() map[string]*mcp.Tool {
+	tools := map[string]*mcp.Tool{}
+	for name, h := range bind(toolapi.NewContract()) {
+		tools[name] = mcpTool(h.tool)
+	}
+	return tools
+})
 
 // mcpTool makes the definition of a tool as MCP lists it.
 func mcpTool(t *toolapi.Tool) *mcp.Tool {

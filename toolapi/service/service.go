@@ -63,9 +63,8 @@ type Service struct {
 	metrics   metrics
 	used      lastUse
 	tools     map[string]handler
-	mcp       http.Handler
-	openAPI   []byte
-	cursorKey []byte // key of cursors
+	mcp       func() http.Handler // made for the first message
+	cursorKey []byte              // key of cursors
 
 	dir            string
 	sendsPerMinute int
@@ -133,14 +132,9 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	}
 	s.pace.Store(int64(paceTime))
 	db.writing.noticed = s.Notice
-	contract := toolapi.NewContract()
-	s.tools = bind(contract)
-	s.mcp = serveMCP(s.mcpServer(s.mcpOptions()))
-	s.openAPI, err = contract.OpenAPI()
-	if err == nil {
-		s.cursorKey, err = s.loadCursorKey(ctx)
-	}
-	if err != nil {
+	s.tools = bind(toolapi.NewContract())
+	s.mcp = sync.OnceValue(func() http.Handler { return serveMCP(s.mcpServer(s.mcpOptions())) })
+	if s.cursorKey, err = s.loadCursorKey(ctx); err != nil {
 		return nil, errors.Join(err, db.close())
 	}
 	return s, nil

@@ -29,7 +29,7 @@ func EditorNames() []string {
 func EditorHelp() string {
 	var b strings.Builder
 	for _, e := range editor.All() {
-		fmt.Fprintf(&b, "  %-10s %s\n", e.Name, e.Settings)
+		fmt.Fprintf(&b, "  %-10s %s\n", e.Name, e.Files[0].Path)
 	}
 	return b.String()
 }
@@ -84,27 +84,39 @@ func planEditors(t *terminal.Terminal, project *projectfile.Folder, chosen []edi
 	return files, nil
 }
 
-// planEditor reads an editor's two files and plans their new content.
+// planEditor reads an editor's files and plans their new content.
 func planEditor(t *terminal.Terminal, p *projectfile.Folder, e editor.Editor) ([]*projectfile.File, error) {
 	schema, err := p.Read(e.Schema)
-	if err == nil {
-		schema.After, schema.Reason = manifest.Schema(), "is the schema of this version"
-		var settings *projectfile.File
-		if settings, err = p.Read(e.Settings); err == nil {
-			settings.Reason = "already maps " + manifest.FileName
-			settings.Note = e.Note
-			settings.After, err = e.Edit(settings.Before)
-			return []*projectfile.File{schema, settings}, settingsError(t, p.Path(e.Settings), settings.Before, err)
-		}
+	if err != nil {
+		return nil, unreadableError(t, p, e, err)
 	}
+	schema.After, schema.Reason = manifest.Schema(), "is the schema of this version"
+	files := []*projectfile.File{schema}
+	for _, f := range e.Files {
+		file, err := p.Read(f.Path)
+		if err != nil {
+			return nil, unreadableError(t, p, e, err)
+		}
+		file.Reason = f.Has
+		if file.After, err = f.Edit(file.Before); err != nil {
+			return nil, settingsError(t, p.Path(f.Path), file.Before, err)
+		}
+		files = append(files, file)
+	}
+	files[1].Note = e.Note
+	return files, nil
+}
+
+// unreadableError reports a file of an editor that cannot be read.
+func unreadableError(t *terminal.Terminal, p *projectfile.Folder, e editor.Editor, err error) error {
 	if odd, ok := errors.AsType[*projectfile.Error](err); ok {
-		return nil, &failure.Error{
+		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "settings-file", Err: err,
 			Message: fmt.Sprintf("%s %s", t.Shown(p.Path(odd.Name)), odd.Message),
 			Fix:     "replace it with a file of the project, or remove it; nothing was written",
 		}
 	}
-	return nil, failure.Resource("editor-unreadable",
+	return failure.Resource("editor-unreadable",
 		fmt.Sprintf("the settings of %s in %s cannot be read", e.Name, wording.QuotePath(t.Shown(p.Dir))),
 		"they must be files that you may read, or not be there", err)
 }

@@ -27,7 +27,7 @@ import (
 // Init begins or adopts a site, and reports the written files. It detects all conflicts before it writes the first file.
 func Init(ctx context.Context, t *terminal.Terminal, o Options) error {
 	dir := o.Dir
-	s := &site{Options: o, term: t, dir: dir, name: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
+	s := &site{Options: o, term: t, dir: dir, title: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "not-a-folder", Message: fmt.Sprintf("%s is no folder", wording.QuotePath(t.Shown(dir))),
@@ -197,9 +197,9 @@ func (s *site) askTemplate(ctx context.Context) error {
 			return err
 		},
 		func() error {
-			name, err := s.term.AskOrBack(ctx, "Name of the site", s.name)
+			title, err := s.term.AskOrBack(ctx, "Name of the site", s.title)
 			if err == nil {
-				s.name = starter.SiteName(name)
+				s.title = wording.Printable(title)
 			}
 			return err
 		},

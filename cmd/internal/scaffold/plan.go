@@ -135,7 +135,7 @@ func (s *site) planFile(p *projectfile.Folder, f starter.File) (*projectfile.Fil
 // planCheckout plans the files at the root of the checkout.
 func (s *site) planCheckout(folder, top *projectfile.Folder) ([]*projectfile.File, error) {
 	w := starter.Workflow{
-		Name: s.name, Version: s.Version, Commit: s.Commit, Types: s.parsed.Entry != "",
+		Name: starter.SiteName(s.title), Version: s.Version, Commit: s.Commit, Types: s.parsed.Entry != "",
 		Tests: !s.testsOtherwise(), Packages: s.hasPackages(),
 		Packager: packager.Of(s.dir),
 	}

@@ -39,7 +39,7 @@ type site struct {
 	term *terminal.Terminal
 
 	dir      string
-	name     string
+	title    string
 	template string // of a new site
 	adopted  string // names an existing one: its manifest, configuration, built folder or framework
 	manifest []byte // nil when it is already there
@@ -96,7 +96,7 @@ func (s *site) needsBuild() error {
 func (s *site) begin(t starter.Template) {
 	s.template, s.adopted, s.notes, s.manifest, s.files, s.setup = t.Name, "", nil, nil, nil, nil
 	clear(s.secrets)
-	for _, f := range t.Files(s.name) {
+	for _, f := range t.Files(s.title) {
 		if f.Path == manifest.FileName {
 			s.manifest = f.Text
 			continue
