@@ -29,7 +29,11 @@ func EditorNames() []string {
 func EditorHelp() string {
 	var b strings.Builder
 	for _, e := range editor.All() {
-		fmt.Fprintf(&b, "  %-10s %s\n", e.Name, e.Files[0].Path)
+		var paths []string
+		for _, f := range e.Files {
+			paths = append(paths, f.Path)
+		}
+		fmt.Fprintf(&b, "  %-10s %s\n", e.Name, strings.Join(paths, ", "))
 	}
 	return b.String()
 }
