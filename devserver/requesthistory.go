@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 // LogFilter chooses requests of the log, and lines that belong to none. The zero value chooses all.
@@ -28,8 +30,11 @@ type LogFilter struct {
 	// Text occurs in paths, errors or lines; case does not count.
 	Text    string
 	Request string // the beginning of the id
-	Member  string // email
-	Limit   int    // the newest so many; 0 means all
+	// Trace is the id of a trace, or the beginning of the id of a request. The entries have their traces then.
+	Trace  string
+	Slow   time.Duration // requests that took as long, or longer
+	Member string        // email
+	Limit  int           // the newest so many; 0 means all
 }
 
 // StatusRange is a range of HTTP status codes, both ends included.
@@ -39,6 +44,8 @@ type StatusRange struct{ From, To int }
 type LoggedRequest struct {
 	site.RequestRecord
 	Logs []site.LogLine `json:"logs"`
+	// Spans is the trace of a request that a filter chose by it; nil for a request without spans.
+	Spans *trace.Document `json:"trace,omitempty"`
 }
 
 // LogHistory is a part of the log, newest first.
@@ -72,6 +79,12 @@ func (f LogFilter) conditions() (requests, lines string, args []any) {
 	forRequests.add(f.Path != "", "r.path GLOB ?", f.Path)
 	forRequests.add(f.Method != "", "r.method = ?", strings.ToUpper(f.Method))
 	forRequests.add(f.Member != "", "r.member = ?", f.Member)
+	if _, isID := trace.ParseID(f.Trace); isID {
+		forRequests.add(true, "r.document ->> '$.trace_id' = ?", f.Trace)
+	} else {
+		forRequests.add(f.Trace != "", "substr(r.request, 1, length(?)) = ?", f.Trace, f.Trace)
+	}
+	forRequests.add(f.Slow > 0, "r.document ->> '$.ms' >= ?", float64(f.Slow)/float64(time.Millisecond))
 	const ofLine = " OR EXISTS (SELECT 1 FROM request_log AS l WHERE l.request = r.request AND l.line = 1 AND "
 	const severe, holds = ".severity >= ?", "instr(lower(%s.text), lower(?)) > 0"
 	rank := severity(f.Level)
@@ -79,7 +92,8 @@ func (f LogFilter) conditions() (requests, lines string, args []any) {
 	forRequests.add(f.Text != "", "("+fmt.Sprintf(holds, "r")+ofLine+fmt.Sprintf(holds, "l")+"))", f.Text, f.Text)
 	forBoth.add(f.Level != "", "r"+severe, rank)
 	forBoth.add(f.Text != "", fmt.Sprintf(holds, "r"), f.Text)
-	requestsOnly := len(f.Status) > 0 || f.Route != "" || f.Path != "" || f.Method != "" || f.Member != ""
+	requestsOnly := len(f.Status) > 0 || f.Route != "" || f.Path != "" || f.Method != "" || f.Member != "" ||
+		f.Trace != "" || f.Slow > 0
 	forBoth.add(requestsOnly, "false")
 	return forRequests.and(), forBoth.and(), slices.Concat(forRequests.args, forBoth.args)
 }
@@ -118,7 +132,33 @@ ORDER BY r.seq DESC LIMIT ?`
 		return nil, err
 	}
 	slices.Reverse(rows)
-	return withLines(ctx, db, rows)
+	entries, err := withLines(ctx, db, rows)
+	if err != nil || f.Trace == "" {
+		return entries, err
+	}
+	return entries, addTraces(ctx, db, entries)
+}
+
+// addTraces reads the traces of requests.
+func addTraces(ctx context.Context, db *sql.DB, entries []LogEntry) error {
+	for _, e := range entries {
+		if e.Request == nil {
+			continue
+		}
+		var document []byte
+		const look = `SELECT document FROM request_log WHERE request = ? AND line = 2`
+		err := db.QueryRowContext(ctx, look, e.Request.ID).Scan(&document)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err == nil {
+			err = json.Unmarshal(document, &e.Request.Spans)
+		}
+		if err != nil {
+			return fmt.Errorf("request log: %w", err)
+		}
+	}
+	return nil
 }
 
 // hasLog reports whether a database has the log's table.
@@ -278,7 +318,8 @@ func (w *LogFollower) poll(ctx context.Context, tell func(LogEntry)) error {
 	if err != nil || !there {
 		return err
 	}
-	rows, err := readRows(ctx, w.db, `SELECT seq, request, line, document FROM request_log WHERE seq > ? ORDER BY seq`, w.last)
+	rows, err := readRows(ctx, w.db, `SELECT seq, request, line, document FROM request_log
+WHERE seq > ? AND line < 2 ORDER BY seq`, w.last)
 	if err != nil {
 		return err
 	}

@@ -32,12 +32,19 @@ const (
 	logGoodbye = 2 * time.Second // for the rows that wait when the log is closed
 )
 
-// logSchema holds requests and their lines in one table: one order, one cursor for followers, one sweep.
+// The kinds of rows, in the column "line".
+const (
+	rowRequest = 0
+	rowLine    = 1
+	rowTrace   = 2 // of a request that has spans
+)
+
+// logSchema holds requests, their lines and their traces in one table: one order, one cursor for followers, one sweep.
 const logSchema = `
 CREATE TABLE IF NOT EXISTS request_log (
   seq      INTEGER PRIMARY KEY AUTOINCREMENT,
   request  TEXT NOT NULL,            -- id of the request, '' for a line of none
-  line     INTEGER NOT NULL,         -- 0: the request itself, 1: a line of it
+  line     INTEGER NOT NULL,         -- 0: the request itself, 1: a line of it, 2: its trace
   at       INTEGER NOT NULL,         -- milliseconds since 1970
   severity INTEGER NOT NULL,         -- of a line its level, of a request that failed that of an error
   status   INTEGER NOT NULL DEFAULT 0,
@@ -46,7 +53,7 @@ CREATE TABLE IF NOT EXISTS request_log (
   route    TEXT NOT NULL DEFAULT '',
   member   TEXT NOT NULL DEFAULT '',
   text     TEXT NOT NULL,            -- what a search looks at
-  document TEXT NOT NULL             -- site.RequestRecord or site.LogLine as JSON
+  document TEXT NOT NULL             -- site.RequestRecord, site.LogLine or trace.Document as JSON
 ) STRICT;
 CREATE INDEX IF NOT EXISTS request_log_request ON request_log (request, line);
 `
@@ -219,11 +226,11 @@ func (l *RequestLog) commit(ctx context.Context, batch []logRow) error {
 	if err := l.measure(ctx, tx); err != nil {
 		return err
 	}
-	size, err := insertRows(ctx, tx, batch)
+	count, size, err := insertRows(ctx, tx, batch)
 	if err != nil {
 		return err
 	}
-	rows, bytes := l.rows+int64(len(batch)), l.bytes+size
+	rows, bytes := l.rows+count, l.bytes+size
 	if rows > int64(l.o.MaxRows) || bytes > l.o.MaxBytes {
 		if rows, bytes, err = l.sweep(ctx, tx, rows, bytes); err != nil {
 			return err
@@ -236,24 +243,39 @@ func (l *RequestLog) commit(ctx context.Context, batch []logRow) error {
 	return nil
 }
 
-func insertRows(ctx context.Context, tx *sql.Tx, batch []logRow) (size int64, err error) {
+// insertRows returns how many rows it wrote, and the bytes that they count for.
+func insertRows(ctx context.Context, tx *sql.Tx, batch []logRow) (count, size int64, err error) {
 	insert, err := tx.PrepareContext(ctx, `INSERT INTO request_log
   (request, line, at, severity, status, method, path, route, member, text, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer insert.Close()
-	for _, row := range batch {
-		values, n, err := row.values()
-		if err != nil {
-			return 0, err
+	write := func(columns []any, n int64, err error) error {
+		if err == nil {
+			_, err = insert.ExecContext(ctx, columns...)
 		}
-		if _, err := insert.ExecContext(ctx, values...); err != nil {
-			return 0, err
-		}
-		size += n
+		count, size = count+1, size+n
+		return err
 	}
-	return size, nil
+	for _, row := range batch {
+		if err := write(row.values()); err != nil {
+			return 0, 0, err
+		}
+		if row.record == nil || row.record.Trace == nil {
+			continue
+		}
+		if err := write(traceValues(row.record)); err != nil {
+			return 0, 0, err
+		}
+	}
+	return count, size, nil
+}
+
+// traceValues returns the columns of the row of a request's trace, and how many bytes it counts for.
+func traceValues(rec *site.RequestRecord) (columns []any, size int64, err error) {
+	document, err := marshalRow(rec.Trace.Document())
+	return []any{rec.ID, rowTrace, rec.At.UnixMilli(), 0, 0, "", "", "", "", "", document}, int64(len(document)), err
 }
 
 // values returns the columns of a row, and how many bytes it counts for.
@@ -262,14 +284,14 @@ func (r logRow) values() (columns []any, size int64, err error) {
 		document, err := marshalRow(r.line)
 		l := r.line
 		return []any{
-			l.Request, 1, l.Time.UnixMilli(), severity(l.Level), 0, "", "", l.Route, "", l.Text, document,
+			l.Request, rowLine, l.Time.UnixMilli(), severity(l.Level), 0, "", "", l.Route, "", l.Text, document,
 		}, int64(len(document) + len(l.Text)), err
 	}
 	document, err := marshalRow(r.record)
 	rec := r.record
 	text := requestTarget(*rec) + "\n" + rec.Error
 	return []any{
-		rec.ID, 0, rec.At.UnixMilli(), recordSeverity(*rec), rec.Status, rec.Method, rec.Path, rec.Route, rec.Member,
+		rec.ID, rowRequest, rec.At.UnixMilli(), recordSeverity(*rec), rec.Status, rec.Method, rec.Path, rec.Route, rec.Member,
 		text, document,
 	}, int64(len(document) + len(text)), err
 }

@@ -5,12 +5,14 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 // logFile writes records and lines into a log of its own and returns the path of
@@ -143,6 +145,66 @@ func TestRequestLogMissing(t *testing.T) {
 	}
 }
 
+// A trace is stored with its request, read with it, and swept with it.
+func TestRequestLogTrace(t *testing.T) {
+	const header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	add := func(log *RequestLog, id string, ms float64, calls int, caller trace.Parent) {
+		r := &trace.Recorder{}
+		r.Begin(logStart, func() time.Time { return logStart.Add(time.Millisecond) }, caller)
+		for range calls {
+			r.Start("d1_query", trace.SQL(trace.QueryText, "SELECT 1")).End(nil)
+		}
+		log.Add(site.RequestRecord{
+			ID: id, At: site.Stamp{Time: logStart}, Method: "GET", Path: "/", Status: 200, Millis: ms, TraceID: r.ID(), Trace: r.Seal(),
+		})
+	}
+	caller, _ := trace.ParseParent(header)
+	path := logFile(t, RequestLogOptions{}, func(log *RequestLog) {
+		fillLog(log)
+		add(log, "req_a1", 250, 2, trace.Parent{})
+		add(log, "req_a2", 3, 1, caller)
+		add(log, "req_a3", 1.5, 0, caller)
+	})
+	db := openDB(t, path)
+	for _, c := range []struct {
+		filter LogFilter
+		want   string
+	}{
+		{LogFilter{Trace: "req_a1"}, "req_a1 2"},
+		{LogFilter{Trace: "req_a"}, "req_a1 2, req_a2 1, req_a3 none"},
+		{LogFilter{Trace: caller.ID.String()}, "req_a2 1, req_a3 none"},
+		{LogFilter{Trace: caller.ID.String(), Slow: 2 * time.Millisecond}, "req_a2 1"},
+		{LogFilter{Trace: strings.Repeat("a", 32)}, ""},
+		{LogFilter{Trace: "%"}, ""},
+		{LogFilter{Slow: 200 * time.Millisecond}, "req_a1 none"},
+		{LogFilter{Request: "req_a1"}, "req_a1 none"}, // without its trace
+	} {
+		var got []string
+		for _, e := range mustRead(t, db, c.filter) {
+			spans := "none"
+			if d := e.Request.Spans; d != nil {
+				spans = strconv.Itoa(len(d.Spans))
+			}
+			got = append(got, e.Request.ID+" "+spans)
+		}
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("%+v: %q, want %q", c.filter, text, c.want)
+		}
+	}
+	bounded := logFile(t, RequestLogOptions{MaxRows: 100}, func(log *RequestLog) {
+		for i := range 200 {
+			add(log, fmt.Sprintf("req_%d", i), 1, 1, trace.Parent{})
+		}
+	})
+	var rows int
+	if err := openDB(t, bounded).QueryRowContext(t.Context(), `SELECT count(*) FROM request_log`).Scan(&rows); err != nil {
+		t.Fatal(err)
+	}
+	if rows < 50 || rows > 100 {
+		t.Errorf("%d rows are left", rows)
+	}
+}
+
 // The oldest rows go when there are too many, or too many bytes.
 func TestRequestLogIsSwept(t *testing.T) {
 	for _, o := range []RequestLogOptions{{MaxRows: 100}, {MaxBytes: 100 * 210}} {
@@ -264,7 +326,10 @@ func TestFollowLog(t *testing.T) {
 	write(func(log *RequestLog) {
 		log.AddLine(site.LogLine{Level: "warn", Text: "rebuilt"})
 		log.AddLine(site.LogLine{Level: "log", Text: "in", Request: "req_6"})
-		log.Add(site.RequestRecord{ID: "req_6", Path: "/api/a", Status: 200})
+		spans := &trace.Recorder{}
+		spans.Begin(now, time.Now, trace.Parent{})
+		spans.Start("kv_get") // its row is none for a follower
+		log.Add(site.RequestRecord{ID: "req_6", Path: "/api/a", Status: 200, Trace: spans.Seal()})
 		log.AddLine(site.LogLine{Level: "error", Text: "late", Request: "req_6"})
 		log.AddLine(site.LogLine{Level: "log", Text: "open", Request: "req_7"})
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/node"
+	"github.com/pages-toolchain/pages/runtime/trace"
 	"github.com/pages-toolchain/pages/runtime/wasm"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
@@ -147,7 +148,7 @@ func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
 		if nested && w.o.Pristine {
 			most = nestedIsolates
 		}
-		s, err := w.chooseLocked(most)
+		s, err := w.chooseLocked(ctx, most)
 		_, full := errors.AsType[*engine.AddressSpaceError](err)
 		if err != nil && (!full || s == nil || nested && w.o.Pristine) {
 			return nil, err
@@ -191,7 +192,7 @@ func (w *Worker) takeTurn(ctx context.Context, x *web.Exchange) (end func()) {
 
 // chooseLocked returns the least busy isolate, or a further one if all are busy and there are fewer than most. If starting
 // one fails, it returns the error with the least busy one, if any.
-func (w *Worker) chooseLocked(most int) (*slot, error) {
+func (w *Worker) chooseLocked(ctx context.Context, most int) (*slot, error) {
 	w.slots = slices.DeleteFunc(w.slots, func(s *slot) bool {
 		over := s.isolate.Closed() // it had no memory to start over
 		if over {
@@ -208,10 +209,13 @@ func (w *Worker) chooseLocked(most int) (*slot, error) {
 	if least != nil && (least.busy == 0 || len(w.slots) >= most) {
 		return least, nil
 	}
+	recorder := trace.From(ctx)
+	began := recorder.Now()
 	s, err := w.newSlot()
 	if err != nil {
 		return least, err
 	}
+	recorder.Past("worker_start", began)
 	w.slots = append(w.slots, s)
 	w.started++
 	s.number = w.started

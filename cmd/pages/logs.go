@@ -15,6 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 // logsFlags are the flags of `pages logs`.
@@ -52,6 +53,9 @@ func (c *cli) newLogs() *cobra.Command {
 		strings.Join(devserver.LogLevels(), ", ")+"); a failure is an error")
 	flags.StringVar(&f.filter.Text, "grep", "", "only where path, error or a line has this `text`, in any case")
 	flags.StringVar(&f.filter.Request, "request", "", "only the request whose id begins with `ID`")
+	flags.StringVar(&f.filter.Trace, "trace", "",
+		"only the trace, or the request whose id begins with `ID`: with its steps as a waterfall")
+	flags.DurationVar(&f.filter.Slow, "slow", 0, "only requests that took this `time` or longer: 200ms, 1.5s")
 	flags.StringVar(&f.member, "member", "", "only requests of this signed-in member: an email or a `persona`")
 	flags.IntVar(&f.filter.Limit, "limit", 100, "at most the newest `n`; 0 for all")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "show new entries as they arrive, until Ctrl-C")
@@ -83,7 +87,7 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 		return nil
 	}
 	for _, e := range entries {
-		c.printEntry(e)
+		c.printTraced(e, f.filter.Trace != "")
 	}
 	if len(entries) == 0 {
 		c.term.Progress("no entry of the log matches")
@@ -92,8 +96,13 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 }
 
 // printEntry prints an entry of the log.
-func (c *cli) printEntry(e devserver.LogEntry) {
+func (c *cli) printEntry(e devserver.LogEntry) { c.printTraced(e, false) }
+
+// printTraced is printEntry; a request that is traced has its steps.
+func (c *cli) printTraced(e devserver.LogEntry, traced bool) {
 	switch {
+	case !c.term.JSON && traced && e.Request != nil:
+		inbox.WriteTrace(c.term.Stdout, *e.Request, c.term.Colored(c.term.Stdout))
 	case !c.term.JSON:
 		inbox.WriteEntry(c.term.Stdout, e, c.term.Colored(c.term.Stdout))
 	case e.Request != nil:
@@ -123,10 +132,30 @@ func (f *logsFlags) check(now time.Time) (err error) {
 	if err := checkLimit(f.filter.Limit); err != nil {
 		return err
 	}
+	if err := f.checkTrace(); err != nil {
+		return err
+	}
 	if _, err := path.Match(f.filter.Path, ""); err != nil {
 		return failure.Usage("--path is %q, which is no glob: a \"[\" is not closed", f.filter.Path)
 	}
 	f.filter.Member = f.member
+	return nil
+}
+
+// checkTrace checks --trace and --slow.
+func (f *logsFlags) checkTrace() error {
+	const request = "req_"
+	id := f.filter.Trace
+	_, isTrace := trace.ParseID(id)
+	switch {
+	case f.filter.Slow < 0:
+		return failure.Usage("--slow is %v; it must be a time such as 200ms or 1.5s", f.filter.Slow)
+	case id != "" && !isTrace && !strings.HasPrefix(id, request):
+		return failure.Usage("--trace is %q; it must be the id of a request, which begins with %q, or of a trace, which has "+
+			"32 hexadecimal digits", id, request)
+	case id != "" && f.follow:
+		return failure.Usage("--trace shows requests that have ended: leave out --follow")
+	}
 	return nil
 }
 

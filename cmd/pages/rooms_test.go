@@ -62,6 +62,7 @@ var mayImport = map[string][]string{
 	"runtime/engine":         {"runtime/engine/quickjs", "runtime/engine/quickjspatch"},
 	"runtime/engine/quickjs": nil,
 	"runtime/deflate":        nil,
+	"runtime/trace":          {"manifest/sourcetext"},
 	"runtime/expression":     nil,
 
 	"runtime/web": {
@@ -74,7 +75,7 @@ var mayImport = map[string][]string{
 	"runtime/web/compression": {"runtime/deflate", "runtime/engine", "runtime/web/iocontext"},
 	"runtime/web/console":     {"runtime/engine"},
 	"runtime/web/fetch": {
-		"runtime/engine", "runtime/web/compression", "runtime/web/iocontext", "runtime/web/mimetype", "runtime/web/weburl",
+		"runtime/engine", "runtime/trace", "runtime/web/compression", "runtime/web/iocontext", "runtime/web/mimetype", "runtime/web/weburl",
 	},
 	"runtime/web/formdata": {"runtime/engine", "runtime/web/mimetype"},
 	"runtime/web/htmlrewriter": {
@@ -102,7 +103,7 @@ var mayImport = map[string][]string{
 	"runtime/wasm/rewrite":    {"runtime/wasmbinary", "runtime/wasmbinary/op"},
 	"runtime": {
 		"manifest/limits", "runtime/engine", "runtime/expression", "runtime/web", "runtime/web/console",
-		"runtime/binding", "runtime/node", "runtime/wasm",
+		"runtime/binding", "runtime/node", "runtime/trace", "runtime/wasm",
 	},
 	"migrate": {
 		"manifest/diagnostic", "manifest/migrationfiles", "manifest/sitepath", "migrate/dbfile", "migrate/rowlimit", "migrate/sqltext",
@@ -128,11 +129,12 @@ var mayImport = map[string][]string{
 		"manifest/edgerules",
 		"manifest/fileindex",
 		"manifest/formcheck", "manifest/htmlforms", "manifest/limits", "manifest/sitefile", "manifest/sitepath", "manifest/sourcetext",
+		"runtime/trace",
 	},
 	"devserver/upstream": {"devserver/loopback", "devserver/site", "manifest"},
 	"devserver": {
 		"devserver/filewatch", "devserver/loopback", "devserver/site", "manifest", "manifest/diagnostic", "manifest/limits",
-		"manifest/sitefile",
+		"manifest/sitefile", "runtime/trace",
 	},
 	"toolapi": {"manifest/limits"},
 	"toolapi/bundle": {
@@ -188,7 +190,9 @@ var mayImport = map[string][]string{
 		"migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "runtime/binding", "runtime/binding/d1",
 		"runtime/binding/images", "runtime/binding/kv", "runtime/binding/r2", "runtime/web/cache",
 	},
-	"cmd/internal/siteworker": {"devserver/site", "manifest", "runtime", "runtime/binding", "runtime/web", "runtime/workerd"},
+	"cmd/internal/siteworker": {
+		"devserver/site", "manifest", "runtime", "runtime/binding", "runtime/trace", "runtime/web", "runtime/workerd",
+	},
 	"cmd/internal/host": {
 		"cmd/internal/localstate", "cmd/internal/siteworker", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site",
 		"manifest/edgerules", "manifest/sitefile", "manifest/sitepath", "migrate", "migrate/dbfile", "migrate/restorepoint",
@@ -217,13 +221,13 @@ var mayImport = map[string][]string{
 		"cmd/internal/sqlshell", "cmd/internal/terminal", "cmd/internal/toolcall", "cmd/internal/userfile", "cmd/internal/wording",
 		"devserver", "devserver/filewatch", "devserver/site", "manifest", "manifest/diagnostic", "manifest/packager", "manifest/starter",
 		"manifest/workertypes", "migrate", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime",
-		"runtime/binding/d1", "runtime/binding/images", "runtime/workerd", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/service",
-		"toolapi/service/backup",
+		"runtime/binding/d1", "runtime/binding/images", "runtime/trace", "runtime/workerd", "toolapi", "toolapi/bridge", "toolapi/client",
+		"toolapi/service", "toolapi/service/backup",
 	},
 
 	"cmd/internal/inbox": {
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/sqlshell", "cmd/internal/userfile", "cmd/internal/wording",
-		"devserver", "devserver/site", "migrate/statefolder", "runtime/binding/r2",
+		"devserver", "devserver/site", "migrate/statefolder", "runtime/binding/r2", "runtime/trace",
 	},
 	"cmd/internal/leadmail":          {"toolapi"},
 	"cmd/internal/leadmail/smtptest": nil,
@@ -276,7 +280,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/ending": {
 		"cmd/internal/failure", "cmd/internal/publish", "cmd/internal/remote", "cmd/internal/terminal", "manifest/diagnostic",
 	},
-	"cmd/internal/jsonshape":        {"cmd/internal/ending", "devserver/site", "manifest/diagnostic", "toolapi"},
+	"cmd/internal/jsonshape":        {"cmd/internal/ending", "devserver/site", "manifest/diagnostic", "runtime/trace", "toolapi"},
 	"cmd/tools/testmachine":         nil,
 	"cmd/tools/enginetest":          {"cmd/tools/testmachine", "runtime", "runtime/workerd"},
 	"cmd/tools/artifacts":           {"runtime/engine/quickjspatch", "runtime/web/streams", "bundler/names"},
@@ -294,22 +298,28 @@ var mayImport = map[string][]string{
 		"runtime/binding/assets", "runtime/binding/d1", "runtime/binding/hostcall", "runtime/binding/images", "runtime/binding/kv",
 		"runtime/binding/r2", "runtime/engine",
 	},
-	"runtime/binding/assets":        {"runtime/binding/hostcall", "runtime/engine"},
-	"runtime/binding/d1":            {"migrate/rowlimit", "runtime/binding/hostcall", "runtime/binding/sqlitetext", "runtime/engine"},
-	"runtime/binding/hostcall":      {"runtime/engine"},
-	"runtime/binding/images":        {"runtime/binding/hostcall", "runtime/binding/images/raster", "runtime/engine"},
+	"runtime/binding/assets": {"runtime/binding/hostcall", "runtime/engine", "runtime/trace"},
+	"runtime/binding/d1": {
+		"migrate/rowlimit", "runtime/binding/hostcall", "runtime/binding/sqlitetext", "runtime/engine", "runtime/trace",
+	},
+	"runtime/binding/hostcall":      {"runtime/engine", "runtime/trace"},
+	"runtime/binding/images":        {"runtime/binding/hostcall", "runtime/binding/images/raster", "runtime/engine", "runtime/trace"},
 	"runtime/binding/images/raster": nil,
-	"runtime/binding/kv":            {"runtime/binding/hostcall", "runtime/binding/pin", "runtime/binding/sqlitetext", "runtime/engine"},
-	"runtime/binding/pin":           nil,
-	"runtime/binding/r2":            {"runtime/binding/hostcall", "runtime/binding/pin", "runtime/binding/sqlitetext", "runtime/engine"},
-	"runtime/binding/sqlitetext":    nil,
+	"runtime/binding/kv": {
+		"runtime/binding/hostcall", "runtime/binding/pin", "runtime/binding/sqlitetext", "runtime/engine", "runtime/trace",
+	},
+	"runtime/binding/pin": nil,
+	"runtime/binding/r2": {
+		"runtime/binding/hostcall", "runtime/binding/pin", "runtime/binding/sqlitetext", "runtime/engine", "runtime/trace",
+	},
+	"runtime/binding/sqlitetext": nil,
 	"runtime/workerd": {
-		"manifest/limits", "runtime", "runtime/binding", "runtime/binding/wire", "runtime/engine", "runtime/web",
+		"manifest/limits", "runtime", "runtime/binding", "runtime/binding/wire", "runtime/engine", "runtime/trace", "runtime/web",
 		"runtime/web/cache", "runtime/web/compression", "runtime/web/console", "runtime/web/fetch",
 	},
 	"runtime/binding/wire": {
 		"runtime/binding", "runtime/binding/assets", "runtime/binding/d1", "runtime/binding/hostcall", "runtime/binding/images",
-		"runtime/binding/kv", "runtime/binding/r2", "runtime/engine", "runtime/web/cache",
+		"runtime/binding/kv", "runtime/binding/r2", "runtime/engine", "runtime/trace", "runtime/web/cache",
 		"runtime/web/fetch",
 	},
 	"runtime/engine/quickjspatch": {"runtime/wasmbinary", "runtime/wasmbinary/op"},

@@ -14,6 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 // exchange is one request on its way through the site, and its response.
@@ -38,9 +39,28 @@ type exchange struct {
 	meter    atomic.Pointer[Meter]
 	ended    atomic.Pointer[Failure]
 	logged   atomic.Pointer[LogLine] // see SetLogged
+	trace    trace.Recorder          // with Options.Trace
 }
 
 type exchangeKey struct{}
+
+// exchangeContext carries an exchange and its recorder.
+type exchangeContext struct {
+	context.Context //nolint:containedctx // it is one
+
+	x *exchange
+}
+
+// Value implements context.Context.
+func (c exchangeContext) Value(key any) any {
+	switch key {
+	case exchangeKey{}:
+		return c.x
+	case trace.Key:
+		return &c.x.trace
+	}
+	return c.Context.Value(key)
+}
 
 func exchangeFrom(ctx context.Context) *exchange {
 	x, _ := ctx.Value(exchangeKey{}).(*exchange)
@@ -77,6 +97,9 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 		site: s, id: newRequestID(began), serving: s.acquire(), held: true, r: r, began: began, source: FromRefusal,
 	}
 	x.out.ResponseWriter = w
+	if s.options.Trace {
+		x.trace.Begin(began, s.options.Now, callerOf(r))
+	}
 	defer x.release()
 	defer x.record()
 	defer x.recoverPanic()
@@ -110,6 +133,17 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		x.serveStatic(d)
 	}
+}
+
+// callerOf returns the span that made a request: of a request of the site to itself that of the Worker, and else that which the client
+// names in a valid header "traceparent". The Worker sees the header as it was sent.
+func callerOf(r *http.Request) trace.Parent {
+	if lines := r.Header["Traceparent"]; len(lines) == 1 {
+		if caller, ok := trace.ParseParent(lines[0]); ok {
+			return caller
+		}
+	}
+	return trace.From(r.Context()).Parent()
 }
 
 // newRequestID returns "req_" and 60 bits in an alphabet in order: 35 of the time in 32 ms, so that ids of one
@@ -183,6 +217,7 @@ func (x *exchange) record() {
 		Status: cmp.Or(x.out.status, http.StatusOK), Bytes: x.out.bytes,
 		Millis: float64(elapsed.Microseconds()) / 1000, Source: x.source, Route: x.route, Member: x.member.Email,
 		Revision: x.serving.revision.ID, Meter: x.meter.Load(), Error: x.failure, Failure: x.ended.Load(),
+		TraceID: x.trace.ID(), Trace: x.trace.Seal(),
 	}
 	if x.r.Context().Err() != nil && record.Error == "" && x.source != FromControl {
 		record.Error = clientGone

@@ -1,10 +1,13 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"net/url"
+
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 // serveForms takes form posts, and shows the page that thanks for them.
@@ -55,7 +58,7 @@ func (x *exchange) takePost(name string) {
 		return
 	}
 	// The client may disconnect now: the post is stored all the same.
-	lead, err := x.site.storePost(context.WithoutCancel(x.r.Context()), p)
+	lead, err := x.site.storePost(trace.With(context.WithoutCancel(x.r.Context()), &x.trace), p)
 	switch {
 	case errors.Is(err, errTokenReused):
 		x.refuse(refuse(http.StatusConflict, "form_token_reused", "this form was already sent, with other answers").
@@ -148,7 +151,9 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 	if err := s.commitFiles(ctx, p.uploads); err != nil {
 		return Lead{}, errors.Join(errFileNotStored, err)
 	}
+	span := trace.Start(ctx, "form_insert", insertInto("leads")...)
 	lead, events, again, err := s.store.capture(ctx, p)
+	span.End(err)
 	if again || errors.Is(err, errTokenReused) { // no lead has the files
 		var keys []string
 		for _, u := range p.uploads {
@@ -169,7 +174,9 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 		s.events.publishUpdate("spam", lead)
 	}
 	if lead.Submission.Status == SubmissionPending {
+		span := trace.Start(ctx, "form_row_insert", insertInto(lead.Submission.Table)...)
 		lead.Submission, err = s.store.submit(ctx, s.options.SubmissionsDB, lead)
+		span.End(cmp.Or(err, lead.Submission.failure()))
 		if err != nil {
 			// The lead is stored, and its row will be noted as written later.
 			s.options.Logger.Error("submission not noted", "lead", lead.ID, "error", err)
@@ -188,6 +195,21 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 	}
 	s.raise(events)
 	return lead, nil
+}
+
+// insertInto returns the attributes of the span of an INSERT.
+func insertInto(table string) []trace.Attribute {
+	return []trace.Attribute{
+		trace.Text(trace.DBSystem, "sqlite"), trace.Text(trace.DBOperation, "INSERT"), trace.Text(trace.DBCollection, table),
+	}
+}
+
+// failure returns the error of a row that was not written, nil for none.
+func (s Submission) failure() error {
+	if s.Error == "" {
+		return nil
+	}
+	return errors.New(s.Error)
 }
 
 // raise tells of events that were stored.

@@ -16,6 +16,8 @@ func (x *exchange) passGate(a admission) bool {
 		return true
 	}
 	x.source, x.out.members = FromGate, true
+	span := x.trace.Start("gate")
+	defer span.End(nil)
 	who, err := x.signedInMember()
 	if err != nil {
 		x.databaseFailed("session not read", err)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"sync"
 	"time"
+
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 // Source says which part of the site answered a request.
@@ -84,6 +86,10 @@ type RequestRecord struct {
 	Error    string  `json:"error,omitempty"`    // why it failed, or the code of the refusal
 	// Failure describes the error of a Worker.
 	Failure *Failure `json:"failure,omitempty"`
+	// TraceID is that of the request's trace, with Options.Trace.
+	TraceID trace.ID `json:"trace_id,omitzero"`
+	// Trace has the steps of the request; nil for one without steps. The list in memory has none.
+	Trace *trace.Trace `json:"-"`
 }
 
 // SetFailure sets why the request with a [Worker]'s context was ended, or its response broken off. Like [SetMeter], it
@@ -124,7 +130,9 @@ func (r *ring) add(record *RequestRecord) {
 	at := r.count % uint64(len(r.records))
 	r.count++
 	record.Number = r.count
-	r.records[at] = *record
+	kept := &r.records[at]
+	*kept = *record
+	kept.Trace = nil
 }
 
 func (r *ring) newestFirst() []RequestRecord {

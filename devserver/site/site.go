@@ -74,6 +74,8 @@ type Options struct {
 	// ErrorPage answers for a Worker that returned an error, before anything was written. Nil means a plain page with
 	// status 500.
 	ErrorPage func(w http.ResponseWriter, r *http.Request, err error)
+	// Trace records the spans of each request, for OnRequest.
+	Trace bool
 	// OnRequest is called after each request, on the request's goroutine.
 	OnRequest func(RequestRecord)
 	// OnLead is called after a lead was stored, on the request's goroutine.

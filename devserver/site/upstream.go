@@ -41,7 +41,9 @@ func (x *exchange) callUpstream() {
 	}
 	x.release() // a socket may stay open for hours
 	r := x.workerRequest()
+	span := x.trace.Start("upstream")
 	err := x.serving.revision.Upstream.Serve(&x.out, r, Visit{Gated: x.gated, Member: x.isMember})
+	span.End(err)
 	if err == nil {
 		x.out.begin()
 		return

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -75,7 +74,7 @@ func (x *exchange) callWorker() {
 // workerRequest returns the request as the Worker sees it: its target as it was sent, without headers that speak in the
 // platform's name except our own.
 func (x *exchange) workerRequest() *http.Request {
-	r := x.r.WithContext(context.WithValue(x.r.Context(), exchangeKey{}, x))
+	r := x.r.WithContext(exchangeContext{x.r.Context(), x})
 	r.URL, r.RequestURI = x.path.sentURL(), x.path.Sent()
 	r.Header = cleanHeader(x.r.Header, x.gated)
 	if x.gated {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pages-toolchain/pages/manifest/limits"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/trace"
 	"github.com/pages-toolchain/pages/runtime/web"
 	"github.com/pages-toolchain/pages/runtime/web/compression"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
@@ -146,6 +147,27 @@ func (q *requests) outboundOf(id string) (ctx context.Context, count func() erro
 		return nil, nil, false
 	}
 	return x.ctx, x.countSubRequest, true
+}
+
+// recorder is wire.Options.Trace. The clients of workerd name no request with a call of a binding: it belongs to the only request that
+// is under way. If there are several, each of them counts the call as one that may be its own.
+func (q *requests) recorder(id string) *trace.Recorder {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if x := q.live[id]; x != nil {
+		return trace.From(x.r.Context())
+	}
+	if id != "" {
+		return nil
+	}
+	for _, x := range q.live {
+		recorder := trace.From(x.r.Context())
+		if len(q.live) == 1 {
+			return recorder
+		}
+		recorder.Unassigned()
+	}
+	return nil
 }
 
 // of returns the exchange of an id; nil if it was long ago, or never.

@@ -49,6 +49,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/binding/wire"
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/trace"
 	"github.com/pages-toolchain/pages/runtime/web"
 	"github.com/pages-toolchain/pages/runtime/web/cache"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
@@ -182,6 +183,7 @@ func (w *Worker) wireOptions() wire.Options {
 	}
 	return wire.Options{
 		Bindings: w.o.Bindings, Outbound: w.gateway, Caches: cache.Handler(store, w.now), Memory: o.Memory, Called: w.called,
+		Trace: w.requests.recorder,
 	}
 }
 
@@ -264,6 +266,7 @@ var errClosed = pagesruntime.ResetError(engine.ErrClosed)
 // acquire returns a process that answers, and counts the request in.
 func (w *Worker) acquire(ctx context.Context) (*process, error) {
 	first := -1
+	var waits time.Time // since then; zero while the request does not wait
 	for {
 		w.mu.Lock()
 		if w.closing {
@@ -273,6 +276,9 @@ func (w *Worker) acquire(ctx context.Context) (*process, error) {
 		if p := w.current; p != nil && p.ended() == nil && !w.drowsy {
 			w.under.Add(1)
 			w.mu.Unlock()
+			if !waits.IsZero() {
+				trace.From(ctx).Past("worker_start", waits)
+			}
 			return p, nil
 		}
 		if first >= 0 && w.attempt.number > first && w.attempt.err != nil {
@@ -289,6 +295,9 @@ func (w *Worker) acquire(ctx context.Context) (*process, error) {
 		}
 		changed := w.changed
 		w.mu.Unlock()
+		if waits.IsZero() {
+			waits = trace.From(ctx).Now()
+		}
 		select {
 		case <-changed:
 		case <-ctx.Done():

@@ -245,7 +245,7 @@ func (r *session) newInstance(ctx context.Context, control http.Handler, console
 		DB: platform, SubmissionsDB: b.site, Files: localstate.NewFormFiles(b.stores.OpenUploads),
 		StillThere: r.state.StillThere, Control: control, Now: r.process.Terminal.Now, Logger: console.logger(), DevHints: true,
 		AllowHost: r.answersTo, Pairing: r.pairing,
-		ErrorPage: b.errorPage, OnRequest: console.request,
+		ErrorPage: b.errorPage, OnRequest: console.request, Trace: true,
 		Webhook: webhook, OnDelivery: console.delivery, Personas: personas, SignedInAs: r.options.As,
 		SpamOff: r.options.SpamFilter == "off", ProofOfWork: r.options.ProofOfWork == "on",
 	})

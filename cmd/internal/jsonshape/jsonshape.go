@@ -17,6 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/ending"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/runtime/trace"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -29,6 +30,10 @@ func Of[T any]() (*jsonschema.Schema, error) {
 		reflect.TypeFor[site.Stamp]():      {Type: "string", Format: "date-time"},
 		reflect.TypeFor[site.Fields]():     {Type: "object"},
 		reflect.TypeFor[json.RawMessage](): {},
+
+		reflect.TypeFor[trace.ID]():         {Type: "string", Pattern: "^[0-9a-f]{32}$"},
+		reflect.TypeFor[trace.SpanID]():     {Type: "string", Pattern: "^[0-9a-f]{16}$"},
+		reflect.TypeFor[trace.Attributes](): {Type: "object"},
 	}})
 }
 

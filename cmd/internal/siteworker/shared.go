@@ -20,6 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/trace"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -65,6 +66,7 @@ func Options(m *manifest.Manifest) pagesruntime.WorkerOptions {
 
 // Serve implements site.Worker.
 func (s *Shared) Serve(w http.ResponseWriter, r *http.Request) error {
+	trace.From(r.Context()).SetMask(s.mask)
 	usage, err := s.Worker.Serve(w, r)
 	site.SetMeter(r.Context(), site.Meter{
 		CPUMs: float64(usage.CPU) / float64(time.Millisecond), CPULimitMs: s.limits.CPUMs,

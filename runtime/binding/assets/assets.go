@@ -21,6 +21,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 const (
@@ -46,7 +47,8 @@ func Funcs(open *hostcall.Handles, assets func(id string) http.Handler) map[stri
 			if err != nil {
 				return nil, err
 			}
-			return engine.Async(func(ctx context.Context) (any, error) {
+			span := StartSpan(scope, c.String(1), c.String(2))
+			return hostcall.TracedAsync(func(ctx context.Context) (any, error) {
 				select {
 				case slots <- struct{}{}:
 				case <-ctx.Done():
@@ -57,6 +59,7 @@ func Funcs(open *hostcall.Handles, assets func(id string) http.Handler) map[stri
 				if err != nil {
 					return nil, err
 				}
+				span.Set(trace.Int(trace.StatusCode, int64(response.status)))
 				content, err := open.SendBody(scope, response.body)
 				if err != nil {
 					return nil, hostcall.WorkerError(err)
@@ -73,9 +76,18 @@ func Funcs(open *hostcall.Handles, assets func(id string) http.Handler) map[stri
 					{Name: "headers", Value: headers},
 					{Name: "body", Value: content},
 				}, nil
-			}), nil
+			}, span), nil
 		},
 	}
+}
+
+// StartSpan begins the span of a fetch of a file.
+func StartSpan(ctx context.Context, method, url string) trace.Active {
+	recorder := trace.From(ctx)
+	if recorder == nil {
+		return trace.Active{}
+	}
+	return recorder.Start("assets_fetch", trace.Text(trace.RequestMethod, method), trace.URL(trace.FullURL, url))
 }
 
 // Handler serves files like the binding of a Worker: only GET and HEAD, with the cache headers of the cache in front of a site's files.

@@ -22,6 +22,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 // Options control a Worker's use of a database.
@@ -127,6 +128,7 @@ func (d *Database) batch(ctx context.Context, queries []Query) (*jsonText, error
 
 func (d *Database) batchShaped(ctx context.Context, queries []Query, shape resultShape) (*jsonText, error) {
 	w := newRowWriter(shape, "", bufferOf(ctx))
+	w.batch = trace.Start(ctx, "d1_batch", trace.Text(trace.DBSystem, dbSystem), trace.Int(trace.DBBatchSize, int64(len(queries))))
 	w.b = append(w.b, '[')
 	err := d.withConnection(ctx, func(ctx context.Context) error {
 		if len(queries) == 0 {
@@ -142,6 +144,7 @@ func (d *Database) batchShaped(ctx context.Context, queries []Query, shape resul
 			return nil
 		})
 	})
+	w.batch.End(err)
 	w.b = append(w.b, ']')
 	return w.finish(err)
 }
@@ -164,6 +167,8 @@ func placeOf(lines []string, failed int) string {
 
 // execLines is exec of lines, whose results w gets. failed is the index of the line that failed.
 func (d *Database) execLines(ctx context.Context, lines []string, w *rowWriter) (count, failed int, err error) {
+	w.batch = trace.Start(ctx, "d1_exec", trace.Text(trace.DBSystem, dbSystem))
+	defer func() { w.batch.End(err) }()
 	err = d.withConnection(ctx, func(ctx context.Context) error {
 		return d.transaction(func() error {
 			for i, line := range lines {
@@ -289,8 +294,11 @@ func (d *Database) transaction(fn func() error) error {
 func (d *Database) run(ctx context.Context, q Query, w *rowWriter) error {
 	before := d.counters()
 	begin := d.o.Now()
+	w.beginSpan(ctx, q)
 	w.b = append(w.b, w.shape.opening()...)
 	spent, err := d.statements(ctx, q, w)
+	w.span.End(err, trace.Int(trace.RowsReturned, int64(w.rows)), trace.Int(trace.RowsRead, spent.read),
+		trace.Int(trace.RowsWritten, spent.written))
 	if err != nil {
 		return err
 	}

@@ -105,6 +105,9 @@ func (t *turnReader) query(ctx context.Context, q Query, w *rowWriter) (out *jso
 	})
 	if over {
 		known.slow = slowUses
+		if err != nil { // it was stopped, and runs again elsewhere
+			w.span.Drop()
+		}
 	}
 	out, err = w.finish(err)
 	return out, !over || err == nil, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 // This file writes results as JSON: one native JSON.parse is many times faster than building objects value by value across
@@ -41,6 +42,27 @@ type rowWriter struct {
 	rows   int      // of the statement
 	keys   []string // of the columns, as JSON with the colon
 	pick   int      // the index of column
+
+	batch, span trace.Active // of the batch, and of the current statement
+}
+
+// dbSystem is the name of SQLite among OpenTelemetry's.
+const dbSystem = "sqlite"
+
+// beginSpan begins the span of a statement.
+func (w *rowWriter) beginSpan(ctx context.Context, q Query) {
+	recorder := trace.From(ctx)
+	if recorder == nil {
+		return
+	}
+	attributes := [...]trace.Attribute{
+		trace.Text(trace.DBSystem, dbSystem), trace.Text(trace.DBOperation, trace.Verb(q.SQL)), trace.SQL(trace.QueryText, q.SQL),
+	}
+	if w.batch != (trace.Active{}) {
+		w.span = w.batch.Start("d1_query", attributes[:]...)
+		return
+	}
+	w.span = recorder.Start("d1_query", attributes[:]...)
 }
 
 func newRowWriter(shape resultShape, column string, buffer func() *engine.Buffer) *rowWriter {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 // Queue keeps the calls on one object, such as a database, in the order in which they were issued: a write waits for all
@@ -267,9 +268,9 @@ func InOrder(take func() *Turn, work func(ctx context.Context, t *Turn) (any, er
 func Run[T any](ctx context.Context, t *Turn, work func(ctx context.Context, t *Turn) (T, error)) (result T, err error) {
 	defer t.End()
 	if t.write {
-		var done func()
-		ctx, done = engine.Outlasting(ctx)
+		outlasting, done := engine.Outlasting(ctx)
 		defer done()
+		ctx = trace.With(outlasting, trace.From(ctx))
 	}
 	if err := t.Wait(ctx); err != nil {
 		return result, err

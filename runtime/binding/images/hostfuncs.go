@@ -5,6 +5,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 // Funcs are the host functions of images.js. find returns the binding of an id, nil for none.
@@ -18,7 +19,7 @@ func Funcs(find func(id string) *Binding) map[string]engine.Func {
 				return nil, hostcall.NotBound("images", id)
 			}
 			data := c.Bytes(1)
-			return engine.Async(func(context.Context) (any, error) {
+			return hostcall.TracedAsync(func(context.Context) (any, error) {
 				info, err := images.Info(data)
 				if err != nil {
 					return nil, hostcall.WorkerError(err)
@@ -29,7 +30,7 @@ func Funcs(find func(id string) *Binding) map[string]engine.Func {
 						engine.Field{Name: "width", Value: info.Width}, engine.Field{Name: "height", Value: info.Height})
 				}
 				return append(o, engine.Field{Name: "format", Value: info.Format}), nil
-			}), nil
+			}, trace.Start(c.Context(), "images_info")), nil
 		},
 		// img_output(id, plan, output, inputs) is {data, type, warnings}.
 		"img_output": func(c *engine.Call) (any, error) {
@@ -51,7 +52,7 @@ func Funcs(find func(id string) *Binding) map[string]engine.Func {
 			for i, one := range given {
 				inputs[i], _ = one.([]byte)
 			}
-			return engine.Async(func(ctx context.Context) (any, error) {
+			return hostcall.TracedAsync(func(ctx context.Context) (any, error) {
 				result, err := images.Transform(ctx, inputs, plan, form)
 				if err != nil {
 					return nil, hostcall.WorkerError(err)
@@ -61,7 +62,7 @@ func Funcs(find func(id string) *Binding) map[string]engine.Func {
 					{Name: "type", Value: result.Type},
 					{Name: "warnings", Value: result.Warnings},
 				}, nil
-			}), nil
+			}, trace.Start(c.Context(), "images_transform")), nil
 		},
 	}
 }

@@ -27,16 +27,16 @@ import (
 // cacheStatus} in a value's place. The value of the type "stream" is {body, size}.
 func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]engine.Func {
 	type work func(ctx context.Context, kv *Namespace) (any, error)
-	on := func(c *engine.Call, method string, place func(*Namespace, ...string) *hostcall.Turn, keys []string, do work) (any, error) {
+	on := func(c *engine.Call, method, span string, place func(*Namespace, ...string) *hostcall.Turn, keys []string, do work) (any, error) {
 		kv := find(c.String(0))
 		if kv == nil {
 			return nil, engine.TypeError("the key-value binding %q does not exist", c.String(0))
 		}
 		take := func() *hostcall.Turn { return place(kv, keys...) }
-		return hostcall.InOrder(take, func(ctx context.Context, _ *hostcall.Turn) (any, error) {
+		return hostcall.Traced(hostcall.InOrder(take, func(ctx context.Context, _ *hostcall.Turn) (any, error) {
 			value, err := do(ctx, kv)
 			return value, WorkerError(method, err)
-		}), nil
+		}), StartSpan(c.Context(), span, keys...)), nil
 	}
 	read, write := (*Namespace).Reads, (*Namespace).Writes
 	list := func(kv *Namespace, prefix ...string) *hostcall.Turn { return kv.Lists(prefix[0]) }
@@ -46,13 +46,13 @@ func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]e
 			send := func(b hostcall.Body) (any, error) { return open.SendBody(scope, b) }
 			r := readCall{scope: scope, send: send, keys: c.Strings(1), kind: c.String(2), cacheTTL: secondsOf(c, 3), metadata: c.Bool(4)}
 			if r.keys != nil {
-				return on(c, "GET_BULK", read, r.keys, func(ctx context.Context, kv *Namespace) (any, error) {
+				return on(c, "GET_BULK", "get", read, r.keys, func(ctx context.Context, kv *Namespace) (any, error) {
 					all, err := r.getBulk(ctx, kv)
 					return all, err
 				})
 			}
 			r.keys = []string{c.String(1)}
-			return on(c, "GET", read, r.keys, r.get)
+			return on(c, "GET", "get", read, r.keys, r.get)
 		},
 		"kv_receive": func(c *engine.Call) (any, error) {
 			kv := find(c.String(0))
@@ -73,7 +73,7 @@ func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]e
 				if err != nil {
 					return nil, err
 				}
-				return on(c, "PUT", write, []string{key}, func(ctx context.Context, _ *Namespace) (any, error) {
+				return on(c, "PUT", "put", write, []string{key}, func(ctx context.Context, _ *Namespace) (any, error) {
 					return engine.Undefined, v.commit(ctx, key, o)
 				})
 			}
@@ -81,13 +81,13 @@ func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]e
 			if value == nil {
 				value = c.TextBytes(2)
 			}
-			return on(c, "PUT", write, []string{key}, func(ctx context.Context, kv *Namespace) (any, error) {
+			return on(c, "PUT", "put", write, []string{key}, func(ctx context.Context, kv *Namespace) (any, error) {
 				return engine.Undefined, kv.Put(ctx, key, value, o)
 			})
 		},
 		"kv_list": func(c *engine.Call) (any, error) {
 			o := ListOptions{Prefix: c.String(1), Limit: int(c.Int(2)), Cursor: c.String(3)}
-			return on(c, "GET", list, []string{o.Prefix}, func(ctx context.Context, kv *Namespace) (any, error) {
+			return on(c, "GET", "list", list, []string{o.Prefix}, func(ctx context.Context, kv *Namespace) (any, error) {
 				entries, cursor, err := kv.List(ctx, o)
 				if err != nil {
 					return nil, err
@@ -97,7 +97,7 @@ func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]e
 		},
 		"kv_delete": func(c *engine.Call) (any, error) {
 			key := c.String(1)
-			return on(c, "DELETE", write, []string{key}, func(ctx context.Context, kv *Namespace) (any, error) {
+			return on(c, "DELETE", "delete", write, []string{key}, func(ctx context.Context, kv *Namespace) (any, error) {
 				return engine.Undefined, kv.Delete(ctx, key)
 			})
 		},

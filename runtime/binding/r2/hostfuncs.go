@@ -16,7 +16,7 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 		// r2_head(id, key)
 		"r2_head": func(c *engine.Call) (any, error) {
 			key := c.String(1)
-			return ops.inOrder(c, (*Bucket).Reads, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
+			return ops.inOrder(c, "head", (*Bucket).Reads, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
 				return marshalObject(s.Head(ctx, key))
 			})
 		},
@@ -42,11 +42,11 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 			if err != nil {
 				return nil, err
 			}
-			return hostcall.InOrder(u.place, func(ctx context.Context, _ *hostcall.Turn) (any, error) {
+			return hostcall.Traced(hostcall.InOrder(u.place, func(ctx context.Context, _ *hostcall.Turn) (any, error) {
 				defer open.Close(id)
 				value, err := marshalStored(u.finish(ctx))
 				return value, hostcall.WorkerError(err)
-			}), nil
+			}), StartSpan(c.Context(), u.method(), u.key)), nil
 		},
 		// r2_put_abort(handle)
 		"r2_put_abort": func(c *engine.Call) (any, error) {
@@ -56,7 +56,7 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 		// r2_delete(id, keys)
 		"r2_delete": func(c *engine.Call) (any, error) {
 			keys := c.Strings(1)
-			return ops.inOrder(c, (*Bucket).Writes, keys, func(ctx context.Context, s *Bucket) (any, error) {
+			return ops.inOrder(c, "delete", (*Bucket).Writes, keys, func(ctx context.Context, s *Bucket) (any, error) {
 				return engine.Undefined, s.Delete(ctx, keys...)
 			})
 		},
@@ -66,7 +66,7 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 			if err := hostcall.DecodeOptions(c, 1, &o); err != nil {
 				return nil, err
 			}
-			return ops.inOrder(c, list, []string{o.Prefix}, func(ctx context.Context, s *Bucket) (any, error) {
+			return ops.inOrder(c, "list", list, []string{o.Prefix}, func(ctx context.Context, s *Bucket) (any, error) {
 				page, err := s.List(ctx, o)
 				if err != nil {
 					return nil, err
@@ -81,7 +81,8 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 			if err := hostcall.DecodeOptions(c, 2, &o); err != nil {
 				return nil, err
 			}
-			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return s.CreateMultipart(ctx, key, o) })
+			create := func(ctx context.Context, s *Bucket) (any, error) { return s.CreateMultipart(ctx, key, o) }
+			return ops.async(c, "createMultipartUpload", key, create)
 		},
 		// r2_mpu_complete(id, key, upload, parts)
 		"r2_mpu_complete": func(c *engine.Call) (any, error) {
@@ -90,14 +91,15 @@ func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]en
 			if err := hostcall.DecodeOptions(c, 3, &parts); err != nil {
 				return nil, err
 			}
-			return ops.inOrder(c, (*Bucket).Writes, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
+			complete := func(ctx context.Context, s *Bucket) (any, error) {
 				return marshalObject(s.CompleteMultipart(ctx, key, upload, parts))
-			})
+			}
+			return ops.inOrder(c, "completeMultipartUpload", (*Bucket).Writes, []string{key}, complete)
 		},
 		// r2_mpu_abort(id, key, upload)
 		"r2_mpu_abort": func(c *engine.Call) (any, error) {
 			key, upload := c.String(1), c.String(2)
-			return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+			return ops.async(c, "abortMultipartUpload", key, func(ctx context.Context, s *Bucket) (any, error) {
 				return engine.Undefined, s.AbortMultipart(ctx, key, upload)
 			})
 		},
@@ -117,26 +119,27 @@ type place func(s *Bucket, keys ...string) *hostcall.Turn
 // list is the place of a list of the keys with a prefix.
 func list(s *Bucket, prefix ...string) *hostcall.Turn { return s.Lists(prefix[0]) }
 
-// async runs work on the bucket that argument 0 names.
-func (ops operations) async(c *engine.Call, do work) (any, error) {
-	return ops.inOrder(c, (*Bucket).Reads, nil, do)
+// async runs work on the bucket that argument 0 names, in no order. The method is that of the call's span, which names the key.
+func (ops operations) async(c *engine.Call, method, key string, do work) (any, error) {
+	unordered := func(s *Bucket, _ ...string) *hostcall.Turn { return s.Reads() }
+	return ops.inOrder(c, method, unordered, []string{key}, do)
 }
 
 // inOrder is async of work on keys, which runs after earlier calls on the same keys.
-func (ops operations) inOrder(c *engine.Call, take place, keys []string, do work) (any, error) {
+func (ops operations) inOrder(c *engine.Call, method string, take place, keys []string, do work) (any, error) {
 	id := c.String(0)
 	s := ops.bucket(id)
 	if s == nil {
 		return nil, hostcall.NotBound("storage", id)
 	}
 	turn := func() *hostcall.Turn { return take(s, keys...) }
-	return hostcall.InOrder(turn, func(ctx context.Context, _ *hostcall.Turn) (any, error) {
+	return hostcall.Traced(hostcall.InOrder(turn, func(ctx context.Context, _ *hostcall.Turn) (any, error) {
 		value, err := do(ctx, s)
 		if err != nil {
 			return nil, hostcall.WorkerError(err)
 		}
 		return value, nil
-	}), nil
+	}), StartSpan(c.Context(), method, keys...)), nil
 }
 
 func marshal(v any) (any, error) {
@@ -159,7 +162,7 @@ func (ops operations) get(c *engine.Call) (any, error) {
 		return nil, err
 	}
 	scope := c.Context()
-	return ops.inOrder(c, (*Bucket).Reads, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
+	return ops.inOrder(c, "get", (*Bucket).Reads, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
 		object, reader, err := s.Get(ctx, key, o)
 		if object == nil || err != nil {
 			return nil, err
@@ -192,7 +195,7 @@ func (ops operations) put(c *engine.Call) (any, error) {
 		return nil, err
 	}
 	take := func(s *Bucket, _ ...string) *hostcall.Turn { return s.Puts(key, to) }
-	return ops.inOrder(c, take, nil, func(ctx context.Context, s *Bucket) (any, error) {
+	return ops.inOrder(c, to.method(), take, []string{key}, func(ctx context.Context, s *Bucket) (any, error) {
 		return marshalStored(s.PutBytes(ctx, key, content, to))
 	})
 }
@@ -218,7 +221,7 @@ func (ops operations) begin(c *engine.Call) (any, error) {
 		return nil, err
 	}
 	scope := c.Context()
-	return ops.async(c, func(_ context.Context, s *Bucket) (any, error) {
+	return ops.async(c, "", key, func(_ context.Context, s *Bucket) (any, error) { // its commit has the span
 		release, err := s.files.acquireStream()
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -17,7 +18,11 @@ import (
 // fileService serves the files of a site.
 func fileService(files http.Handler) func(ctx context.Context, c *call) error {
 	handler := assets.Handler(files)
-	return func(ctx context.Context, c *call) error { return c.pass(ctx, handler) }
+	return func(ctx context.Context, c *call) error {
+		scheme := cmp.Or(c.r.Header.Get(protoHeader), "http")
+		c.span = assets.StartSpan(ctx, c.r.Method, scheme+"://"+c.r.Host+c.r.RequestURI)
+		return c.pass(ctx, handler)
+	}
 }
 
 // serveSite serves a request to the site's own front door.

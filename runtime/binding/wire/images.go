@@ -11,6 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"github.com/pages-toolchain/pages/runtime/binding/images"
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 const (
@@ -28,6 +29,7 @@ func (i imaging) serve(ctx context.Context, c *call) error {
 		return refuse(http.StatusNotFound, "Images has no %s %s", c.r.Method, c.r.URL.Path)
 	}
 	c.arrival.done() // images have no order
+	c.span = trace.Start(ctx, "images_"+c.record.Method)
 	form, err := i.readForm(ctx, c)
 	if err != nil {
 		return err

@@ -39,6 +39,9 @@ func (n namespace) serve(ctx context.Context, c *call) error {
 		}
 		key = decoded
 	}
+	if method := c.record.Method; method == "get" || method == "put" || method == "delete" {
+		c.span = kv.StartSpan(ctx, method, key)
+	}
 	switch c.r.Method {
 	case http.MethodGet:
 		return n.get(ctx, c, key, query)
@@ -159,6 +162,7 @@ func (n namespace) list(ctx context.Context, c *call) error {
 	if limit != nil {
 		o.Limit = int(*limit)
 	}
+	c.span = kv.StartSpan(ctx, "list", o.Prefix)
 	var entries []kv.Entry
 	t := c.place(ctx, func() *hostcall.Turn { return n.Lists(o.Prefix) })
 	cursor, err := hostcall.Run(ctx, t, func(ctx context.Context, _ *hostcall.Turn) (cursor string, err error) {
@@ -209,6 +213,7 @@ func (n namespace) bulk(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.span = kv.StartSpan(ctx, "get", o.Keys...)
 	t := c.place(ctx, func() *hostcall.Turn { return n.Reads(o.Keys...) })
 	found, err := hostcall.Run(ctx, t, func(ctx context.Context, _ *hostcall.Turn) ([]byte, error) { return n.Bulk(ctx, o) })
 	if err != nil {

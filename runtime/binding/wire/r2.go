@@ -15,6 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"github.com/pages-toolchain/pages/runtime/binding/r2"
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
 const (
@@ -228,6 +229,7 @@ func (b bucket) serve(ctx context.Context, c *call) error {
 			return err
 		}
 		c.record.Method = q.Method
+		c.span = q.startSpan(ctx)
 		switch q.Method {
 		case "head":
 			return b.head(ctx, c, q)
@@ -242,6 +244,7 @@ func (b bucket) serve(ctx context.Context, c *call) error {
 			return err
 		}
 		c.record.Method = q.Method
+		c.span = q.startSpan(ctx)
 		switch q.Method {
 		case "put", "uploadPart":
 			return b.put(ctx, c, q, rest)
@@ -250,6 +253,22 @@ func (b bucket) serve(ctx context.Context, c *call) error {
 		}
 	}
 	return errRequest("R2 has no such method")
+}
+
+// startSpan begins the span of a call; a method that R2 does not have gets none.
+func (q *request) startSpan(ctx context.Context) trace.Active {
+	switch q.Method {
+	case "list":
+		return r2.StartSpan(ctx, q.Method, q.Prefix)
+	case "delete":
+		if q.Objects != nil {
+			return r2.StartSpan(ctx, q.Method, q.Objects...)
+		}
+		fallthrough
+	case "head", "get", "put", "uploadPart", "createMultipartUpload", "completeMultipartUpload", "abortMultipartUpload":
+		return r2.StartSpan(ctx, q.Method, q.Object)
+	}
+	return trace.Active{}
 }
 
 // readRequest reads the JSON that the body begins with; rest is the number of bytes after it, -1 where it is not known.

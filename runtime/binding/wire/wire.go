@@ -68,6 +68,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/trace"
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
@@ -113,6 +114,9 @@ type Options struct {
 	Caches http.Handler
 	// Called gets each finished call, from several goroutines. Nil discards them.
 	Called func(Call)
+	// Trace returns the recorder of the Worker's request that a call of a binding belongs to, by the id that the guest gives, "" for none.
+	// It may return nil. Nil: no call is recorded.
+	Trace func(request string) *trace.Recorder
 	// Token, if not "", must come with each request.
 	Token string
 	// Memory is the quota for data held by calls; nil is a quota of its own.
@@ -256,6 +260,7 @@ type call struct {
 	wrote   bool // the head of the response
 	arrival queue
 	silence time.Duration
+	span    trace.Active // of a call that is one
 }
 
 // errCut ends a response that has begun and cannot be finished.
@@ -342,7 +347,23 @@ func (h *Handler) serve(c *call) error {
 		c.arrival = h.arrivals.add(nil)
 	}
 	defer c.arrival.done()
-	return h.guest.Do(c.r.Context(), func(ctx context.Context) error { return found.serve(ctx, c) })
+	return h.guest.Do(c.r.Context(), func(ctx context.Context) error { return h.traced(ctx, c) })
+}
+
+// traced serves a call with its span.
+func (h *Handler) traced(ctx context.Context, c *call) error {
+	switch c.kind {
+	case "kv", "r2", "d1", "images", "assets":
+		if h.o.Trace != nil {
+			ctx = trace.With(ctx, h.o.Trace(c.r.Header.Get(fetch.IDHeader)))
+		}
+	}
+	err := c.serve(ctx, c)
+	if c.kind == "assets" && c.record.Status != 0 {
+		c.span.Set(trace.Int(trace.StatusCode, int64(c.record.Status)))
+	}
+	c.span.End(err)
+	return err
 }
 
 func (h *Handler) awaitReady(ctx context.Context) error {

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/trace"
 	"github.com/pages-toolchain/pages/runtime/web/compression"
 	"github.com/pages-toolchain/pages/runtime/web/iocontext"
 )
@@ -124,13 +125,14 @@ type Session struct {
 
 	client  *Client
 	lineage lineage
+	trace   *trace.Recorder // nil for none
 	mu      sync.Mutex
 	fetches map[int64]*Outbound
 }
 
 // NewSession returns the session of a request that came with ctx.
 func (c *Client) NewSession(ctx context.Context, io *iocontext.Context, count func() error) Session {
-	return Session{IO: io, Count: count, client: c, lineage: lineageOf(ctx)}
+	return Session{IO: io, Count: count, client: c, lineage: lineageOf(ctx), trace: trace.From(ctx)}
 }
 
 // Close ends all requests of the session.

@@ -34,7 +34,9 @@ func (s *Session) Follow(f *Outbound, hop func(*Outbound) (*http.Response, error
 		if err := s.Count(); err != nil {
 			return nil, false, err
 		}
+		span := s.startSpan(f, hops)
 		resp, err := hop(f)
+		endSpan(span, resp, err)
 		if err != nil {
 			return nil, false, err
 		}
