@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// A Worker that another tool has bundled stays as it is, byte for byte, with the modules that it imports.
+// A Worker that another tool has bundled stays unchanged, byte for byte, with the modules that it imports.
 func TestAsIs(t *testing.T) {
 	const (
 		main = "import { page } from \"./assets/page.js\";\nimport wasm from \"./assets/add.wasm\";\n" +

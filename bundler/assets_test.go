@@ -313,7 +313,7 @@ func TestHashCache(t *testing.T) {
 func TestKeys(t *testing.T) {
 	const key = "-----BEGIN PRIVATE KEY-----\nMII"
 	dir := site(t, "public/index.html", "", "public/old.txt", "text")
-	later := func() time.Time { return time.Now().Add(time.Minute) } // so that hashes are kept
+	later := func() time.Time { return time.Now().Add(time.Minute) } // late enough for hashes to be stored
 	b := builder(t, dir, Options{Now: later})
 	m := &manifest.Manifest{Assets: "public"}
 	if bundle, found := b.Build(t.Context(), m); bundle == nil {
@@ -333,7 +333,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// BenchmarkRebuild builds a site of 20,000 files again: nothing has changed.
+// BenchmarkRebuild builds a site of 20,000 files again, without a change.
 func BenchmarkRebuild(b *testing.B) {
 	dir := folder(b)
 	for i := range 20_000 {

@@ -188,7 +188,7 @@ func TestWholeBundle(t *testing.T) {
 	}
 }
 
-// TestRebuild edits one thing at a time: the digest moves, and moves back.
+// TestRebuild edits one thing at a time: the digest changes, and changes back.
 func TestRebuild(t *testing.T) {
 	files := map[string]string{
 		"index.ts":         "import { a } from './a';\nexport default { fetch: () => a };",
@@ -287,7 +287,7 @@ func TestAwaits(t *testing.T) {
 		"half": {
 			[]string{"src/index.ts", "import 'hono'", "node_modules/hono/package.json", "{}"},
 			[]string{"node_modules/hono"},
-		}, // npm goes on
+		}, // npm continues
 		"scoped": {[]string{"src/index.ts", "import '@hono/zod/x'"}, []string{"node_modules/@hono/zod"}},
 		"alias":  {[]string{"src/index.ts", "import '@/lib/x'", "shared/y.ts", "", ".cache/z", ""}, []string{"src", "shared"}},
 		"paths": {

@@ -52,7 +52,7 @@ type compiler struct {
 type target struct {
 	entry  string
 	nodeJS bool
-	asIs   bool // it is left as it was built
+	asIs   bool // the Worker is not bundled
 }
 
 func (c *compiler) dispose() {
@@ -327,7 +327,7 @@ func (e explainer) irregularSettings() (found diagnostic.List) {
 // runEsbuild runs esbuild. esbuild reads settings of packages itself, and blocks on a pipe: if it does not stop at the end of ctx,
 // it is abandoned together with the compiler.
 func (c *compiler) runEsbuild(ctx context.Context) api.BuildResult {
-	const patience = time.Second // only a read of a pipe takes longer to stop
+	const patience = time.Second // only a blocked read of a pipe takes longer
 	built := make(chan api.BuildResult, 1)
 	go func() { built <- c.context.Rebuild() }()
 	select {

@@ -98,7 +98,7 @@ var (
 	noExport   = regexp.MustCompile(`^No matching export in "`)
 )
 
-// refine gives the most frequent messages a code and a fix of their own.
+// refine sets a code and a fix for the most frequent messages.
 func (e explainer) refine(d *diagnostic.Diagnostic, m api.Message) {
 	if own, ok := m.Detail.(refusal); ok {
 		d.Code, d.Fix = own.code, own.fix

@@ -39,7 +39,7 @@ func poison(t *testing.T, path string, secrets *secretscan.Set, dir string) int 
 	return len(entries)
 }
 
-// TestKeptHashes: the next process takes the hash of a file that did not change, and of no other.
+// TestKeptHashes: the next process reuses the hash of an unchanged file, and only that.
 func TestKeptHashes(t *testing.T) {
 	if folder, err := os.Open(t.TempDir()); err != nil {
 		t.Fatal(err)

@@ -165,7 +165,7 @@ func bySecret(found []secretscan.Finding) (list []secretFindings) {
 	return list
 }
 
-// report reports each secret in a file once, at its first place. Without its text there are no places.
+// report reports each secret in a file once, at its first place, or without a place if the text is missing.
 func (l *leaks) report(file string, text []byte, found []secretscan.Finding, what string) {
 	for _, f := range bySecret(found) {
 		d := l.diagnostic(file, f, what)
@@ -195,7 +195,7 @@ func (l *leaks) diagnostic(file string, f secretFindings, what string) diagnosti
 	return d
 }
 
-const maxSourceLine = 512 // the most characters of a line that are kept on each side of a place
+const maxSourceLine = 512 // the number of characters kept before and after a place
 
 // place sets the place of a finding in a text; of a binary file only the offset.
 func (l *leaks) place(d *diagnostic.Diagnostic, text []byte, f secretscan.Finding) {
@@ -221,7 +221,7 @@ func (l *leaks) place(d *diagnostic.Diagnostic, text []byte, f secretscan.Findin
 	d.Line = bytes.Count(text[:f.Start], []byte("\n")) + 1
 	d.EndLine, d.Column, d.EndColumn = d.Line, column+1, endColumn+1
 	d.Source, d.SourceColumn = string(line[from:min(endColumn+maxSourceLine, len(line))]), from+1
-	if d.Line == 1 && bytes.HasPrefix(text, []byte("\ufeff")) { // a byte order mark is no character of its line
+	if d.Line == 1 && bytes.HasPrefix(text, []byte("\ufeff")) { // a byte order mark does not count as a character
 		d.Column, d.EndColumn, d.SourceColumn = d.Column-1, d.EndColumn-1, d.SourceColumn-1
 	}
 }

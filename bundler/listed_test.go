@@ -31,7 +31,7 @@ func check(t *testing.T, dir string, now func() time.Time) (*manifest.Manifest, 
 	return m, listed
 }
 
-// TestListed changes a file between the check of a site and its build, which looks at no file that the check looked at. The bundle
+// TestListed changes a file between the check of a site and its build, which does not read the checked files again. The bundle
 // describes the file as it was at some moment. A file that is no longer public is neither in it nor opened.
 func TestListed(t *testing.T) {
 	const before, after, secret = "before", "behind", "KEY=4f7a1c9d2e8b6a53\n"
@@ -122,8 +122,8 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// holds opens the public file sub/a.txt as an upload does, which may return only the bytes that are public now. It reports whether the
-// bundle has the hash of just that; if not, the upload notices.
+// holds opens the public file sub/a.txt as an upload does, which may return only the current public bytes. It reports whether the bundle
+// has their hash; if not, the upload notices the difference.
 func holds(t *testing.T, dir string, m *manifest.Manifest, b *Bundle, public string) (same bool) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
@@ -202,7 +202,7 @@ func TestListingOfAnotherMoment(t *testing.T) {
 	}
 }
 
-// TestListedSites: a build with a listing makes the bundle that one without makes.
+// TestListedSites: a build with a listing makes the same bundle as one without.
 func TestListedSites(t *testing.T) {
 	for name, files := range map[string][]string{
 		"static": {"pages.deploy.json", `{"assets": "public"}`, "public/a.txt", "a", "public/c/d.txt", "d", "public/.env.example", ""},

@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// TestNameCallsThatCount: a function that esbuild renames gets its name back by a call, and one that kept it gets none.
+// TestNameCallsThatCount: a call restores the name of a function that esbuild renames; other functions get no call.
 func TestNameCallsThatCount(t *testing.T) {
 	dir := site(t, "w.js", `import { f as other, C as D, g as h } from "./o.js";
 const f = () => { const inner = () => 1; function deep() {} return [inner, deep, { f: function f() {} }, { g: function g() {} }] };

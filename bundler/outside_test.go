@@ -20,7 +20,7 @@ const (
 	openKey = "-----BEGIN OPENSSH PRIVATE KEY-----\n" + taken + "\n-----END OPENSSH PRIVATE KEY-----\n"
 )
 
-// machine is a home folder with a site in a checkout, among the usual files of a home. It returns the site's folder.
+// machine writes a home folder with the usual files, and a site in a checkout. It returns the site's folder.
 func machine(t *testing.T, files ...string) (home, dir string) {
 	t.Helper()
 	home = site(t, append([]string{
@@ -222,7 +222,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestInside builds sites whose imports lead out of their folder, but to files of their own project.
+// TestInside builds sites whose imports lead out of their folder, to files of the same project.
 func TestInside(t *testing.T) {
 	pem := "-----BEGIN CERTIFICATE-----\nAA\n-----END CERTIFICATE-----\n"
 	for _, c := range []struct {

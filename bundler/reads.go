@@ -88,7 +88,7 @@ func textOf(path string) string {
 	return string(text)
 }
 
-// ofPackage reports whether a file is an installed package's.
+// ofPackage reports whether a file belongs to an installed package.
 func ofPackage(path string) bool {
 	return strings.Contains(filepath.ToSlash(path), "/node_modules/")
 }

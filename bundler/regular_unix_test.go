@@ -24,7 +24,7 @@ func imported(t *testing.T) string {
 		"node_modules/p/index.js", "export default 2")
 }
 
-// TestIrregular puts pipes, devices and sockets where the Worker's files are read, and sees them refused, not opened.
+// TestIrregular: the build refuses pipes, devices and sockets in place of the Worker's files, without opening them.
 func TestIrregular(t *testing.T) {
 	for name, make := range map[string]func(string) error{
 		"pipe":   func(file string) error { return syscall.Mkfifo(file, 0o600) },
@@ -87,7 +87,7 @@ func TestStoppedInAPipe(t *testing.T) {
 	if _, found := b.Build(ctx, &m); !strings.Contains(render(found), "the build was stopped") {
 		t.Error(render(found))
 	}
-	_ = (<-writer).Close() // it reads nothing then
+	_ = (<-writer).Close() // the reader gets no bytes
 	if err := os.Remove(pipe); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// TestRequired sees that CommonJS code gets of a provided module what Node.js
-// gives it, and that the module itself stays an import.
+// TestRequired: CommonJS code gets the same value of a provided module as in Node.js, and the module stays an import.
 func TestRequired(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{"the default export", `module.exports = require("node:path").join("a", "b")`, `"a/b"`},

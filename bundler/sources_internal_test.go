@@ -6,7 +6,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// TestSourcesAmong serves no source, in whatever case the Worker imports it: Windows and macOS find it so.
+// TestSourcesAmong: no source is served, even if the Worker imports it in another case, which works on Windows and macOS.
 func TestSourcesAmong(t *testing.T) {
 	for assets, want := range map[string]bool{".": true, "public": false} {
 		isCode := sourcesAmong(&manifest.Manifest{Assets: assets}, []string{"worker.js", "Lib/Key.ts", "data.json"})

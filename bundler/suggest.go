@@ -63,7 +63,7 @@ func nearestFile(name string, folder []os.DirEntry) string {
 // npmName matches the names of npm packages.
 var npmName = regexp.MustCompile(`^(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*$`)
 
-const noPackage = "there is no package" // begins the message about a missing package
+const noPackage = "there is no package" // the start of the message about a missing package
 
 // missingPackage explains an unresolved import of an npm package.
 func (e explainer) missingPackage(d *diagnostic.Diagnostic, specifier, importer string) {

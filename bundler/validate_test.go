@@ -15,8 +15,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
-// TestValidateAgrees builds odd trees and validates them. Whatever a build refuses about the files of a site,
-// validate refuses in the same words; and it refuses no more than that, but secrets that a build leaves out.
+// TestValidateAgrees builds odd trees and validates them. validate refuses the same files of a site in the same words as a build, and no
+// others, except secrets that a build skips.
 func TestValidateAgrees(t *testing.T) {
 	const static = `{"assets": "public"}`
 	for name, c := range map[string]struct {

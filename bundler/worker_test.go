@@ -217,7 +217,7 @@ func TestProvided(t *testing.T) {
 	}
 }
 
-// TestSourceMap sees names relative to the site, also of files outside it.
+// TestSourceMap: names of sources are relative to the site, also for files outside it.
 func TestSourceMap(t *testing.T) {
 	dir := site(t,
 		".git/HEAD", "",
@@ -277,8 +277,7 @@ export default 'caf`+"\xe9"+` – ' + text + same + c + bytes + p + off // perci
 	}
 }
 
-// FuzzSource holds that positions lie inside the file, and that there is a
-// bundle exactly when there is no error.
+// FuzzSource: positions lie inside the file, and a build has either a bundle or an error.
 func FuzzSource(f *testing.F) {
 	for _, s := range []string{
 		"export default {}", "let a; let a", "/* 🚣 */ const = 1", "import './é'", "import a from 'node:fs'", "<p>",

@@ -19,9 +19,9 @@ type AccessChange struct {
 	Now  Access `json:"now"`
 }
 
-// AccessChanges compares the access of two manifests at every pattern of either, and at every served file of the second's
-// bundle; files are paths in that bundle. A path that the second does not answer does not become public. It asks the
-// [RouteTable] that the front door serves by. Newly public paths come first, each kind sorted by path; the list is never nil.
+// AccessChanges compares the access of two manifests at every pattern of either, and at every served file of the second's bundle; files are
+// paths in that bundle. A path without a response in the second does not become public. The verdicts are those of the [RouteTable] that the
+// front door uses. Newly public paths come first, each kind sorted by path; the list is never nil.
 func AccessChanges(was, now *Manifest, files iter.Seq[string]) []AccessChange {
 	before, after := NewRouteTable(was.Routes), NewRouteTable(now.Routes)
 	changes, seen := []AccessChange{}, map[string]bool{}

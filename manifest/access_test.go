@@ -111,6 +111,6 @@ func TestUploaded(t *testing.T) {
 		})
 	}
 	if _, err := manifest.Accepted([]byte("no")); err == nil {
-		t.Error("a text that is no manifest is accepted")
+		t.Error("a text that is not a manifest is accepted")
 	}
 }

@@ -96,7 +96,7 @@ func publicOf(t testing.TB, rules string) []string {
 	return names
 }
 
-// FuzzAssetsIgnore: whatever the text, a walk ends and serves no more than without it.
+// FuzzAssetsIgnore: with any text, a walk ends and finds no more files than without it.
 func FuzzAssetsIgnore(f *testing.F) {
 	for _, text := range ignoreFiles {
 		f.Add(text)
@@ -114,8 +114,7 @@ func FuzzAssetsIgnore(f *testing.F) {
 	})
 }
 
-// TestAssetsIgnoreLoad: a Worker among the assets is in order as soon as it is left out, a secret too, and a list
-// that cannot be read is an error.
+// TestAssetsIgnoreLoad: a Worker or a secret among the assets is accepted if the list excludes it, and an unreadable list is an error.
 func TestAssetsIgnoreLoad(t *testing.T) {
 	files := map[string]string{
 		"pages.deploy.json":        `{"entry":"dist/_worker.js/index.js","assets":"dist","routes":[{"pattern":"/*"}]}`,

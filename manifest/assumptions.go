@@ -18,7 +18,7 @@ const (
 // document says that there is a pin, not which day it is.
 const PinDate = "2026-10-01"
 
-// maxEvent is the most characters of a form's event, "custom." and a name.
+// maxEvent is the maximum number of characters of a form's event, "custom." and a name.
 const maxEvent = len("custom.") + limits.MaxName
 
 // RuntimeConfigs returns the names of JSON runtime configs at the bundle's root, in order of precedence.
@@ -28,7 +28,7 @@ func RuntimeConfigs() []string { return []string{"wrangler.json", "wrangler.json
 // matches no lead, and one without an event raises none.
 //
 // A number counts by its exact decimal value, however it is written and whether or not a double could hold it:
-// 1e3, 0.1e1 and 20.0 are integers, as in draft-07, 1e-400 is none, and 1e400 is over a ceiling.
+// 1e3, 0.1e1 and 20.0 are integers, as in draft-07, 1e-400 is not an integer, and 1e400 is over a ceiling.
 //
 // A lone surrogate escape is refused as unreadable: no UTF-8 text can hold it.
 //
@@ -37,5 +37,5 @@ func RuntimeConfigs() []string { return []string{"wrangler.json", "wrangler.json
 // node_modules are never uploaded as public files. Entry and migrations get a warning, since other files of the
 // Worker may be served.
 //
-// ".." is refused everywhere in a path, even where it would stay in the bundle; "./" and a trailing slash
+// ".." is refused everywhere in a path, even if it would stay in the bundle; "./" and a trailing slash
 // are dropped.

@@ -122,7 +122,7 @@ func crowd(n int) []string {
 	return files
 }
 
-// neverMet are the codes that no input leads to, and why they are there.
+// neverMet are the codes that no input causes, each with the reason to keep it.
 var neverMet = map[string]string{
 	"secret-in-output":  "what the bundler makes is looked through",
 	"secret-unsearched": "what the bundler makes is looked through",

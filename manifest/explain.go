@@ -177,7 +177,7 @@ func soleName(n *jsontree.Node) string {
 	return ""
 }
 
-// secretsFix lists the names of secrets written as keys of an object. A bare string may be a value.
+// secretsFix lists the names of secrets that are keys of an object. It does not repeat a bare string, which may be a value.
 func secretsFix(n *jsontree.Node) string {
 	var names []string
 	for _, m := range n.Members {

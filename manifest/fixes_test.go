@@ -42,8 +42,7 @@ var remedies = []struct {
 
 func verbatim(_ diagnostic.Diagnostic, named string) string { return named }
 
-// TestFixesPass applies every fix that names a text, literally and at the place reported, and looks for
-// the same complaint there: it must be gone.
+// TestFixesPass applies every fix with a literal text at the reported place; the same diagnostic must be gone afterwards.
 func TestFixesPass(t *testing.T) {
 	applied := map[string]int{}
 	for _, c := range tableCases(t) {

@@ -162,7 +162,7 @@ func TestFramesOfNarrowTerminals(t *testing.T) {
 	}
 }
 
-// FuzzFrame holds every line and span to one frame without control characters, its carets where there is text.
+// FuzzFrame: every line and span gives one frame without control characters, whose carets are below text.
 func FuzzFrame(f *testing.F) {
 	f.Add("{\"entry\": 1}", 2, 1, 9)
 	f.Add("\t日本e\u0301", 3, 2, 1)

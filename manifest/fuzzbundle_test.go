@@ -14,8 +14,7 @@ import (
 )
 
 // FuzzBundle checks the invariants of Load: it ends, a manifest comes back exactly when there
-// is no error, positions lie inside the file they name, diagnostics are in order, and no report passes control
-// characters on.
+// is no error, positions lie inside the file they name, diagnostics are in order, and no report has control characters.
 func FuzzBundle(f *testing.F) {
 	const whole = `{"entry":"w.ts","assets":"public","routes":[{"pattern":"/a","access":"members"}],
 		"bindings":{"database":{"migrations":"db","tables":["boats","x"]},"submissions":"leads"},"forms":[{"name":"a","event":"custom.a"}]}`

@@ -30,7 +30,7 @@ func tree(files map[string]string) fstest.MapFS {
 	return fsys
 }
 
-// unfolded joins the lines of an expected text that go on after a tab.
+// unfolded joins the lines of an expected text that continue after a tab.
 func unfolded(text string) string { return strings.ReplaceAll(text, "\n\t", " ") }
 
 // found puts diagnostics on one line each.
@@ -46,7 +46,7 @@ func TestLoad(t *testing.T) {
 	const members = `{"assets":"public","routes":[{"pattern":"%s","access":"members"}]}`
 	for name, c := range map[string]struct {
 		files map[string]string
-		want  string // one line each, as found writes it, and folded
+		want  string // one line for each diagnostic, as the function found writes it; equal ones once
 	}{
 		"complete": {
 			files: map[string]string{
@@ -371,7 +371,7 @@ error path_secret :1:11 /assets: the public file "p/keynote.key" is refused by i
 error path_secret :1:11 /assets: the public file "p/prod.env" is refused by its name: files of that name usually hold secrets;
 	rename it if it holds none, or move it out of "p"`,
 		},
-		"files that are no migrations": {
+		"files that are not migrations": {
 			files: map[string]string{
 				"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`,
 				"m/0006.SQL":        "", "m/old/0001.sql": "", "m/old/0002.sql": "", "m/docs/a.md": "", "m/.x.SQL": "", "m/.git/1.sql": "",
@@ -529,8 +529,8 @@ func write(t *testing.T, name, content string) {
 	}
 }
 
-// vanishing is a file tree that another branch is checked out of: files and folders of these names are gone as soon
-// as the folder above them was read.
+// vanishing is a file tree during a checkout of another branch: files and folders of these names disappear after a read of the folder above
+// them.
 type vanishing struct {
 	fstest.MapFS
 	names []string
@@ -546,7 +546,7 @@ func (v vanishing) ReadDir(dir string) ([]fs.DirEntry, error) {
 	return list, err
 }
 
-// TestAssetsVanish removes public files and folders during the run, which is no mistake; the folder of them must be there.
+// TestAssetsVanish removes public files and folders during the run, which is not an error; the assets folder must exist.
 func TestAssetsVanish(t *testing.T) {
 	site := tree(map[string]string{
 		"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "<h1>home</h1>", "public/gone.html": "<form></form>",
@@ -585,7 +585,7 @@ func TestMembersLink(t *testing.T) {
 	}
 }
 
-// TestMigrationVanishes removes a migration during the run, which is no mistake; a link is one.
+// TestMigrationVanishes removes a migration during the run, which is not an error; a link is.
 func TestMigrationVanishes(t *testing.T) {
 	site := tree(map[string]string{"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`, "m/1.sql": "", "m/2.sql": ""})
 	if _, diags := validate.Load(vanishing{site, []string{"m/2.sql"}}, manifest.FileName); len(diags) != 0 {

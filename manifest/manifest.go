@@ -53,7 +53,7 @@ func (m *Manifest) Form(name string) (Form, bool) {
 // Access is the audience of a route.
 type Access string
 
-// The two kinds of access. [Parse] fills in Public where the manifest says nothing.
+// The two kinds of access. [Parse] fills in Public if the manifest sets none.
 const (
 	Public  Access = "public"
 	Members Access = "members"
@@ -91,7 +91,7 @@ type Database struct {
 // ProjectAccess is the access to the project database.
 type ProjectAccess string
 
-// The levels of access to the project database. [Parse] fills in ProjectNone where the manifest says nothing.
+// The levels of access to the project database. [Parse] fills in ProjectNone if the manifest sets none.
 const (
 	ProjectNone      ProjectAccess = "none"
 	ProjectRead      ProjectAccess = "read"

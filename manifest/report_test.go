@@ -179,7 +179,7 @@ func TestGitHubNotice(t *testing.T) {
 	}
 }
 
-// TestReportFiles names files of the bundle from where the report's own file is named.
+// TestReportFiles: a report names files of the bundle relative to the same folder as its own file.
 func TestReportFiles(t *testing.T) {
 	r := diagnostic.NewReport(filepath.Join("site", manifest.FileName), diagnostic.List{{File: "public/a.html"}, {File: "/abs/b.html"}, {}})
 	got := []string{r.Diagnostics[0].File, r.Diagnostics[1].File, r.Diagnostics[2].File}

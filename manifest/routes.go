@@ -108,7 +108,7 @@ func writePattern(verb, s string) string {
 	}
 }
 
-// routeOf writes the route for a bare pattern, corrected where it would be refused.
+// routeOf writes the route for a bare pattern, and corrects a pattern that would be refused.
 func routeOf(s string) string {
 	pattern := `"/api/*"`
 	longest := described().at("/routes/*/pattern").MaxLength

@@ -25,7 +25,7 @@ type RouteTable struct {
 // without "/*". Zero is no match.
 type Rank int
 
-// NewRouteTable makes the table of a manifest's routes. Of two routes that match the same paths, the first counts.
+// NewRouteTable makes the table of a manifest's routes. If two routes match the same paths, the first one counts.
 func NewRouteTable(routes []Route) *RouteTable {
 	t := RouteTable{unused: unusedSegment(routes)}
 	for _, r := range routes {
@@ -93,7 +93,7 @@ func (t *RouteTable) Guarding(files iter.Seq[string]) func(pattern string) bool 
 			}
 			for at := folded; ; {
 				_, tree, ok := t.members.under(at)
-				if !ok || covered[tree+"/*"] { // and with it those above
+				if !ok || covered[tree+"/*"] { // and with it its parents
 					break
 				}
 				covered[tree+"/*"] = true
@@ -163,7 +163,7 @@ type Claim struct {
 	Rank          Rank
 }
 
-// Claims returns the two patterns behind the verdict on a resource with these names.
+// Claims returns the two patterns that decide about a resource with these names.
 func (t *RouteTable) Claims(names []string) (members, public Claim) {
 	for _, name := range names {
 		if pattern, r := t.members.match(sitepath.FoldPath(name), ""); r > members.Rank {

@@ -184,7 +184,7 @@ func EventFix(s string) string {
 	return "write " + sourcetext.Literal("custom."+name)
 }
 
-// respell keeps lowercase letters, digits and the characters of kept; replacement stands for each of replaced.
+// respell keeps lowercase letters, digits and the characters of kept, and writes replacement for each of replaced.
 func respell(s, kept, replaced string, replacement rune) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -202,7 +202,7 @@ func TestSARIFFingerprint(t *testing.T) {
 	}
 }
 
-// TestSARIFOmitted tells how many results a report left out.
+// TestSARIFOmitted: a report gives the number of results that it leaves out.
 func TestSARIFOmitted(t *testing.T) {
 	var diags diagnostic.List
 	for i := range 150 {

@@ -156,7 +156,7 @@ func violations(root *jsontree.Node) ([]violation, error) {
 			v.at = jsontree.Pointer("/" + rest)
 		}
 		if v.kind == "pattern" && described().at(v.at).Enum != nil {
-			v.kind = "enum" // which lighten wrote as a pattern
+			v.kind = "enum" // lighten wrote the enum as a pattern
 		}
 		details := e.Details()
 		if key, ok := details["property"].(string); ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/validate"
 )
 
-// TestSecretsAreHidden holds every format to not repeating a secret by its place, whatever else is wrong with
-// the file. The secret of each source is the word hunter2, or the words around it.
+// TestSecretsAreHidden: no format repeats a value at the place of a secret, even in a file with other faults. The secret of each source is
+// the word hunter2, or the words around it.
 func TestSecretsAreHidden(t *testing.T) {
 	for _, source := range []string{
 		`{"bindings":{"secrets":["postgres://u:hunter2@db.example/x"]`,

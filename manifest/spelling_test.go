@@ -72,8 +72,7 @@ func TestFoldersThatAreNotUploaded(t *testing.T) {
 	}
 }
 
-// TestLoadSpelling takes no path that only such a disk finds: the file would be served as one that the manifest does
-// not name.
+// TestLoadSpelling refuses a path that only such a disk finds: the site would serve the file under a name that is not in the manifest.
 func TestLoadSpelling(t *testing.T) {
 	disk := lenient{tree(map[string]string{"public/src/worker.js": "", "public/sql/0001.sql": "", "public/index.html": "", "src/w.js": ""})}
 	const elsewhere = "which does not exist: on this disk it is spelled differently"

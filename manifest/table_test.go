@@ -19,10 +19,10 @@ type testCase struct {
 	written      string // the source as it stands there
 }
 
-// name tells the case's line, and how its source starts.
+// name returns the case's line, and the start of its source.
 func (c testCase) name() string { return fmt.Sprintf("%d: %.40s", c.line, c.written) }
 
-// placeholder stands for text that one line cannot hold: ⟨LF⟩, ⟨FF⟩ (a byte), ⟨a*512⟩ (repeated), ⟨⟩ (nothing).
+// placeholder matches the notation for text that one line cannot hold: ⟨LF⟩, ⟨FF⟩ (a byte), ⟨a*512⟩ (repeated), ⟨⟩ (nothing).
 var placeholder = regexp.MustCompile(`⟨[^⟩]*⟩`)
 
 func expand(s string) string {

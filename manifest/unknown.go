@@ -115,7 +115,7 @@ var membersKeys = map[string]bool{
 // publicKeys are keys that open a path to everyone.
 var publicKeys = map[string]bool{"anonymous": true, "open": true, "public": true}
 
-// saysAccess reports whether a route has a key other than "access" that is meant to say who may see it.
+// saysAccess reports whether a route tries to restrict its visitors by a key other than "access".
 func saysAccess(n *jsontree.Node) bool {
 	for _, m := range n.Members {
 		if accessFix(n, m.Key) != "" {

@@ -13,10 +13,10 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file finds the losses of a run. It compares the database after the run with the copy from before, attached as
-// "was", and blames the statements that a watcher followed. A renamed table is the same table; a table that is created
-// under the name of a dropped one replaces it. A row is the same row when its rowid or, where rows were put back or
-// copied, its primary key is the same; without one, its values.
+// This file finds the losses of a run. It compares the database after the run with the copy from before, attached as "was", and blames the
+// statements that a watcher followed. A renamed table is the same table; a table that is created under the name of a dropped one replaces
+// it. A row is the same row if its rowid is the same, or its primary key after rows were restored or copied; without a primary key, its
+// values.
 
 // account is the comparison of one run.
 type account struct {
@@ -235,7 +235,7 @@ func (a *account) cascaded(s *step, o, first *object) bool {
 	}
 	for p, e := range s.effects {
 		deleted := e.direct.members + e.againDirect.members + e.deletedDirect
-		if p != o { // else a trigger deleted only rows of o
+		if p != o { // otherwise a trigger deleted only rows of o
 			deleted += e.nested.members + e.againNested.members + e.deletedNested
 		}
 		if deleted > 0 && parent(p) {
@@ -287,7 +287,7 @@ type pair struct {
 	*object
 	to     *tableShape
 	same   bool
-	key    string // the condition that rows have the same primary key; "" where there is none to compare
+	key    string // the condition that rows have the same primary key; "" without a key to compare
 	row    string // key, and where rows came from elsewhere all values too
 	values string // the condition that compares values; "" where rows have no identity
 	others rowset // rows that are lost, though another has their key
@@ -338,8 +338,8 @@ func (a *account) pair(o *object, to *tableShape, same bool) (pair, error) {
 	return p, err
 }
 
-// copied reports whether the run copied rows from the old table to the new one, perhaps through others. Then rows with the
-// same primary key are the same, whatever their other values.
+// copied reports whether the run copied rows from the old table to the new one, perhaps through others. Then rows with the same primary key
+// are the same, even with other values.
 func (a *account) copied(p pair) bool {
 	last := p.last()
 	from := map[*object]bool{p.object: true}
@@ -459,7 +459,7 @@ func (a *account) eachRow(query string, fn func(id int64, more bool)) error {
 	return rows.Err()
 }
 
-// deleted handles a table that still exists: it lost the rows that statements deleted and the run did not put back.
+// deleted handles a table that still exists: it lost the rows that statements deleted and the run did not restore.
 func (a *account) deleted(p *pair) error {
 	deletions := a.deletions(p.object, p.object)
 	switch rowid := rowidOf(p.shape); {
@@ -514,7 +514,7 @@ func (a *account) spread(o *object, deletions []deletion, left int64) int64 {
 	return left
 }
 
-// notPutBack is deleted for a table without a primary key: a row was put back when one with its values was inserted.
+// notPutBack is deleted for a table without a primary key: a row counts as restored if a row with its values was inserted.
 func (a *account) notPutBack(p pair, deletions []deletion, rowid string) error {
 	var was, is []string
 	for _, c := range p.shape.columns {

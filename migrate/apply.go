@@ -215,8 +215,8 @@ func (r *run) together(ctx context.Context, c connection) (some bool, err error)
 	return some, r.checkTables(ctx)
 }
 
-// transaction runs fn between BEGIN IMMEDIATE and COMMIT, or ROLLBACK when fn fails or has nothing to do. The end of ctx
-// interrupts everything but the COMMIT.
+// transaction runs fn between BEGIN IMMEDIATE and COMMIT, or ROLLBACK when fn fails or has nothing to do. The end of ctx interrupts
+// everything except the COMMIT.
 func (r *run) transaction(ctx context.Context, fn func(context.Context, connection) (bool, error)) (more bool, err error) {
 	var begun time.Time
 	defer func() {

@@ -103,8 +103,8 @@ func TestAtomicInterrupted(t *testing.T) {
 	}
 }
 
-// TestAtomicKilled: a process that applies several files in one transaction is killed at random moments. All of them are
-// there, or none.
+// TestAtomicKilled: a process that applies several files in one transaction is killed at random moments. Either all of them are applied, or
+// none.
 func TestAtomicKilled(t *testing.T) {
 	kills := 15
 	if os.Getenv("PAGES_SOAK") != "" {

@@ -50,7 +50,7 @@ func TestBegin(t *testing.T) {
 			begin := func() *migrate.Transaction {
 				ctx, stop := context.WithCancel(t.Context())
 				begun, err := migrator(db, c.files, o).Begin(ctx)
-				stop() // the end of the context of Begin ends nothing
+				stop() // the end of Begin's context has no effect
 				if got := codes(err); got != c.code {
 					t.Fatalf("%v, want %s", err, c.code)
 				}

@@ -27,8 +27,8 @@ const (
 	scratchFS        = "pages-scratch"
 )
 
-// UsualSteps is a value for [Options.MaxSteps] on an empty database. A machine takes about five seconds for them; a
-// statement that writes a million rows needs a sixth of them.
+// UsualSteps is a value for [Options.MaxSteps] on an empty database. A machine takes about five seconds for so many steps; a statement that
+// writes a million rows needs a sixth of them.
 const UsualSteps = 200_000_000
 
 var scratchFiles = &dbfile.Temporary{PerFile: scratchTemporary, Together: scratchTogether}

@@ -13,7 +13,7 @@ import (
 
 const endlessRows = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
 
-// TestMaxSteps: a statement that takes more steps than it may is refused at its place, and leaves nothing.
+// TestMaxSteps: a statement with more than MaxSteps steps fails at its place, and leaves no trace.
 func TestMaxSteps(t *testing.T) {
 	testmachine.Unraced(t)
 	const ends = "INSERT INTO t WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 10000) SELECT x FROM c;\n"
@@ -57,8 +57,7 @@ func TestMaxSteps(t *testing.T) {
 	}
 }
 
-// TestScratchBounds: files alone make no database that is larger, sort no more and take no longer than they may, and the error
-// says which bound it was, and where.
+// TestScratchBounds: files cannot exceed the bounds of size, sorting and time; the error names the bound and the place.
 func TestScratchBounds(t *testing.T) {
 	const large = "CREATE TABLE t AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT zeroblob(1900000) AS b FROM c;"
 	const sorted = "CREATE TABLE t AS SELECT count(*) AS n FROM (WITH RECURSIVE c(x, z) AS (SELECT 1, zeroblob(900000) " +

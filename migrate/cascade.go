@@ -128,7 +128,7 @@ func (r *run) countReferring(ctx context.Context, ref reference) (n int64, err e
 	return n, err
 }
 
-// noticeSevered warns of losses that the file did not put back. It runs inside [withInterrupt].
+// noticeSevered warns of losses that the file did not restore. It runs inside [withInterrupt].
 func (r *run) noticeSevered(ctx context.Context, f File) error {
 	defer func() { r.severed = nil }()
 	for _, l := range r.severed {

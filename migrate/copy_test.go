@@ -321,7 +321,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// writeRows is a dump good enough for the tables of TestSquash.
+// writeRows dumps rows, in a form that suffices for the tables of TestSquash.
 func writeRows(ctx context.Context, db *sql.DB, w io.Writer) error {
 	rows, err := db.QueryContext(ctx, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT GLOB '_pages_*' ORDER BY name")
 	if err != nil {
@@ -554,7 +554,7 @@ func columns(n int) string {
 	return strings.Join(list, ", ")
 }
 
-// TestTableOverLimit: a table that is over a limit already, as an imported one may be, is no fault of the next migration.
+// TestTableOverLimit: a table that is already over a limit, such as an imported one, does not make the next migration fail.
 func TestTableOverLimit(t *testing.T) {
 	db := open(t)
 	execute(t, db, "CREATE TABLE wide("+columns(121)+")")
@@ -583,7 +583,7 @@ func TestOldLedger(t *testing.T) {
 	}
 }
 
-// TestUndoFolder: stray files in the folder of copies are not taken for copies.
+// TestUndoFolder: stray files in the folder of copies do not count as copies.
 func TestUndoFolder(t *testing.T) {
 	o := options
 	o.UndoDir = t.TempDir()
@@ -597,7 +597,7 @@ func TestUndoFolder(t *testing.T) {
 		t.Errorf("%+v, %v", copies, err)
 	}
 	if err := m.Redo(t.Context()); codes(err) == "" || errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a file that is no database was put back: %v", err)
+		t.Errorf("a file that is not a database was put back: %v", err)
 	}
 }
 

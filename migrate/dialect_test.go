@@ -46,8 +46,7 @@ func TestOtherDatabases(t *testing.T) {
 	}
 }
 
-// TestOtherTools: files as drizzle-kit and Prisma write them apply as they are, and leave the schema that SQLite's shell
-// makes of them.
+// TestOtherTools: files from drizzle-kit and Prisma apply unchanged, and make the same schema as SQLite's shell.
 func TestOtherTools(t *testing.T) {
 	const drizzleFirst = "CREATE TABLE `users` (\n\t`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,\n\t`name` text,\n\t`age` text\n" +
 		");\n--> statement-breakpoint\n" +

@@ -227,7 +227,7 @@ func (r *run) explain(f File, s span, err error) *Error {
 	e := databaseError("the statement fails", err)
 	e.Pos = begin
 	r.boundOf(e)
-	if e.Code == CodeFailed { // else the cause is the database or the run
+	if e.Code == CodeFailed { // otherwise the cause is the database or the run
 		e.Msg = message(err)
 		if name, ok := strings.CutPrefix(e.Msg, "no such function: "); ok && forbiddenFunctions[strings.ToLower(name)] {
 			v := judgeAction(sqlite.AuthFunction, "", name, "") // SQLite asks about functions that it knows

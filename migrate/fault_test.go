@@ -219,7 +219,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// changing gives a file another text each time it is opened.
+// changing returns another text for a file each time it is opened.
 type changing struct{ opened int }
 
 func (c *changing) Open(name string) (fs.File, error) {
@@ -249,7 +249,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestFull: there is no room for one page more, at every page.
+// TestFull: the disk becomes full, at each page in turn.
 func TestFull(t *testing.T) {
 	files := pairFiles(3, 200)
 	failed, step := 0, 1

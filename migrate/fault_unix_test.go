@@ -92,7 +92,7 @@ func fillDisk(t *testing.T) {
 	}
 }
 
-// TestFailingCalls: the n-th call of the system fails, where strace is there to see to it.
+// TestFailingCalls: the n-th system call fails, with strace.
 func TestFailingCalls(t *testing.T) {
 	files := pairFiles(3, 50)
 	if path := os.Getenv("PAGES_TEST_CALLS"); path != "" {

@@ -133,9 +133,9 @@ func (f File) tooLarge() *Error {
 // timestampWidth is the number of digits of a time: year to second, as Supabase and Rails write it.
 const timestampWidth = 14
 
-// NextName returns the base name of a new migration called what, which sorts after all others: it continues the
-// folder's numbers, in their width and with their separator, or its times or days. An empty or missing folder begins
-// with 0001. what becomes lower case, with "_" for all but letters and digits.
+// NextName returns the base name of a new migration with the title what. It sorts after all others: it continues the folder's numbers, in
+// their width and with their separator, or its times or days. An empty or missing folder begins with 0001. The name has what in lower case,
+// with "_" for all but letters and digits.
 func NextName(fsys fs.FS, dir, what string, now time.Time) (string, error) {
 	files, _, err := Read(fsys, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -136,8 +136,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestManyStatements: many statements take no more than some times what SQLite
-// takes for them, however many there are.
+// TestManyStatements: the time for any number of statements stays within a small multiple of SQLite's own.
 func TestManyStatements(t *testing.T) {
 	want := 100_000
 	if testing.Short() {

@@ -55,8 +55,8 @@ func TestForeignKeyFixes(t *testing.T) {
 	}
 }
 
-// TestForeignKeysOfRebuiltTable: a table is made anew in the usual steps, and rows refer to it. SQLite counts them as
-// orphans until the parents are inserted again or the pragma is off, and says only at COMMIT that it does.
+// TestForeignKeysOfRebuiltTable: a table with referring rows is rebuilt in the usual steps. SQLite counts these rows as orphans until the
+// parents are inserted again or the pragma is off, and reports them only at COMMIT.
 func TestForeignKeysOfRebuiltTable(t *testing.T) {
 	const tables = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id)); INSERT INTO p VALUES " +
 		"(1); INSERT INTO c VALUES (1);"

@@ -174,7 +174,7 @@ var errNoAuthorizer = errors.New("the database driver has no authorizer")
 
 // guard records the authorizer's verdicts on the statement that SQLite compiles.
 type guard struct {
-	refused refusal // of the last statement
+	refused refusal // the refusal of the last statement
 	set     bool    // a statement changed one of settings
 	keys    string  // the value that it gave to PRAGMA foreign_keys; "" for none
 }

@@ -164,7 +164,7 @@ func (k keyFiles) statement() string {
 				"INSERT OR REPLACE INTO "+k.table()+"(id, x, y) VALUES (1, 5, 5)"))
 	case 14:
 		return k.one("CREATE VIEW "+t+" AS SELECT 1 AS id, 1 AS x, 1 AS y", "DROP VIEW IF EXISTS "+t, "PRAGMA legacy_alter_table = ON")
-	case 15: // makes the table anew
+	case 15: // rebuilds the table
 		return k.create("z") + ";\nINSERT INTO z SELECT id, x, y FROM " + t + ";\nDROP TABLE " + t + ";\nALTER TABLE z RENAME TO " + t
 	case 16:
 		return "SELECT count(*) FROM " + t
@@ -188,8 +188,8 @@ func (k keyFiles) file(db *sql.DB) string {
 	return strings.Join(append(out, "PRAGMA defer_foreign_keys = OFF"), ";\n") + ";\n"
 }
 
-// TestRandomKeys: that a file is held to the tables that it may have broken gives the verdict and the notices of a look at all
-// tables. The look is at all of them where another connection has written since the file before.
+// TestRandomKeys: a check of the tables that a file may have broken gives the same verdict and notices as a check of all tables. After a
+// write of another connection, the check covers all tables.
 func TestRandomKeys(t *testing.T) {
 	testmachine.Unraced(t)
 	randomKeys(t, 0, 200)

@@ -44,8 +44,8 @@ func checkPairs(t testing.TB, path string) int {
 	return rows
 }
 
-// TestKill: a process that migrates is killed at random moments. Each file is there whole with its ledger
-// row, or not at all, and in the end the schema is a clean run's.
+// TestKill kills a migrating process at random moments. Each file is applied as a whole with its ledger row, or not at all, and the final
+// schema is that of an undisturbed run.
 func TestKill(t *testing.T) {
 	kills := 25
 	if os.Getenv("PAGES_SOAK") != "" {

@@ -26,10 +26,10 @@ const (
 	LossUpdate  = "update"      // UPDATE that sets values to NULL, or to one value in all rows
 )
 
-// Loss counts the rows from before the run that one statement removes. Rows that the same run inserted do not count, nor does
-// a row that it deletes and puts back. A rebuilt table loses the rows that its successor of the same name lacks. Rows that
-// move to another table are lost from their own. Other changes of values by an UPDATE are not losses. When more than 100
-// statements of a file do the same to a table, the last listed one includes the rows of all later ones.
+// Loss counts the rows from before the run that one statement removes. Rows that the same run inserted do not count, nor does a row that it
+// deletes and inserts again. A rebuilt table loses the rows that its successor of the same name lacks. Rows that move to another table are
+// lost from their own. Other changes of values by an UPDATE are not losses. When more than 100 statements of a file do the same to a table,
+// the last listed one includes the rows of all later ones.
 type Loss struct {
 	Table     string         // the table before the run whose rows or values are lost
 	Column    string         // "" for whole rows

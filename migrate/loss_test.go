@@ -326,7 +326,7 @@ func TestLossComment(t *testing.T) {
 	}
 }
 
-// TestLossCounted: a plan says which rows are counted, and not matched one by one.
+// TestLossCounted: a plan marks rows that are counted instead of matched one by one.
 func TestLossCounted(t *testing.T) {
 	tests := []struct{ name, before, sql, want string }{
 		{

@@ -40,7 +40,7 @@ import (
 type Options struct {
 	// Dir is the folder of the migrations in the file system. Default ".".
 	Dir string
-	// Now gives the time for the ledger and for durations. Default time.Now.
+	// Now is the clock for the ledger and for durations. Default time.Now.
 	Now func() time.Time
 	// Tool is written to the ledger, such as "pages 1.2.0". Default "pages".
 	Tool string
@@ -55,7 +55,7 @@ type Options struct {
 	Atomic bool
 	// Apply calls Judge with its Plan before it commits; an error of Judge ends the run, and Apply returns that error. Judge makes the
 	// run Atomic. The Plan covers exactly the rows that the run changes: if another connection writes in between, Apply calls Judge
-	// again while writers wait. The database needs two connections for it. Default is to judge nothing.
+	// again while writers wait. It needs a database with two connections. Default is to judge nothing.
 	Judge func(Plan) error
 	// MaxSteps bounds one statement, in instructions of SQLite's virtual machine; a longer one is
 	// refused. Default is no bound.

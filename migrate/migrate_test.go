@@ -349,8 +349,7 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestDefensive: what virtual tables keep for themselves cannot be written behind their back, and is free again after
-// the file.
+// TestDefensive: a file cannot write to the internal tables of virtual tables; after the file, they can be written again.
 func TestDefensive(t *testing.T) {
 	const begin = "CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f VALUES ('some words');\nCREATE VIRTUAL TABLE r " +
 		"USING rtree(id, x, y);\n"
@@ -522,7 +521,7 @@ func TestRollbackConflict(t *testing.T) {
 	}
 }
 
-// TestRenameFix: a trigger that names a table which is made anew has to be dropped before.
+// TestRenameFix: a trigger that names a rebuilt table must be dropped before.
 func TestRenameFix(t *testing.T) {
 	const made = "CREATE TABLE a(b); CREATE TABLE l(n); CREATE TRIGGER t AFTER INSERT ON l BEGIN UPDATE a SET b = 1; " +
 		"END; CREATE TABLE a2(b); DROP TABLE a; ALTER TABLE a2 RENAME TO a;"

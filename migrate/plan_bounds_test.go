@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 )
 
-// TestPlanBounds: a plan that would take too much says so, and leaves nothing behind.
+// TestPlanBounds: a plan over its bounds fails with the reason, and leaves no trace.
 func TestPlanBounds(t *testing.T) {
 	testmachine.Unraced(t)
 	const rows = "CREATE TABLE t(id INTEGER PRIMARY KEY, x); INSERT INTO t WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 " +

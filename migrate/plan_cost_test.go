@@ -20,7 +20,7 @@ func TestPlanCost(t *testing.T) {
 	if os.Getenv("PAGES_SOAK") != "" {
 		count, statements = 1_000_000, 50_000
 	}
-	if testmachine.Raced() { // which slows Go code, and not the disk
+	if testmachine.Raced() { // the race detector slows Go code, but not the disk
 		most, count, statements = 12, count/10, statements/10
 	}
 	rows := fmt.Sprintf(`CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT, email TEXT, n INTEGER, note TEXT);

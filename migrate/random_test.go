@@ -167,7 +167,7 @@ func (s *randomSite) change(t *randomTable) {
 		t.columns[name] = ""
 	case 9, 10:
 		s.remake(t, where)
-	case 11: // taken out and put back, some of it
+	case 11: // deletes some rows and inserts them again
 		kept := s.fresh("k")
 		s.add("CREATE TABLE %q AS SELECT * FROM %q%s", kept, t.name, where)
 		s.add("DELETE FROM %q", t.name)
@@ -176,7 +176,7 @@ func (s *randomSite) change(t *randomTable) {
 	}
 }
 
-// remake makes a table anew, perhaps without some rows or a column.
+// remake rebuilds a table, perhaps without some rows or a column.
 func (s *randomSite) remake(t *randomTable, where string) {
 	if s.IntN(2) == 0 {
 		where = ""

@@ -107,8 +107,8 @@ func must(p uintptr, err error) uintptr {
 
 func pointer(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
-// end is where SQLite ends the first statement of a text; empty says that there is none. ok is false for one that it
-// does not take.
+// end is the offset at which SQLite ends the first statement of a text; empty is true without a statement, and ok is false if SQLite
+// refuses it.
 func (p *preparer) end(text string) (n int, empty, ok bool) {
 	sql, out := must(libc.CString(text)), libc.Xcalloc(p.tls, 2, 8)
 	defer libc.Xfree(p.tls, sql)

@@ -15,7 +15,7 @@ import (
 type Object struct {
 	Kind  string // "table", "index", "view" or "trigger"
 	Name  string
-	Table string // of an index or trigger, else Name
+	Table string // the table of an index or trigger, otherwise Name
 	SQL   string // the statement that creates it
 }
 
@@ -142,7 +142,7 @@ func rowCounts(ctx context.Context, db *sql.DB, objects []Object) (map[string]in
 	return counts, nil
 }
 
-// RowCount is the number of rows of a table before and after a run; 0 where the table does not exist.
+// RowCount is the number of rows of a table before and after a run; 0 if the table does not exist.
 type RowCount struct {
 	Table         string
 	Before, After int64

@@ -162,9 +162,8 @@ type Squash struct {
 	Replaces []string // names of the files to remove afterwards
 }
 
-// Squash merges all files up to the name upTo into one. dump writes a private database as SQL. Squash verifies that
-// the new file gives the same dump as the files that it replaces. It writes nothing; the next Apply records the new
-// file where the old ones were applied.
+// Squash merges all files up to the name upTo into one. dump writes a private database as SQL. Squash verifies that the new file gives the
+// same dump as the files that it replaces. It writes nothing; the next Apply records the new file on databases with the old ones.
 func (m *Migrator) Squash(ctx context.Context, upTo string, dump func(ctx context.Context, db *sql.DB, w io.Writer) error) (Squash, error) {
 	set, status, err := m.compare(ctx)
 	if err == nil {

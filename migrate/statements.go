@@ -39,7 +39,7 @@ func (s Statement) At(offset int) (pos token.Position, line string, column int) 
 	return pos, line, pos.Column - utf8.RuneCountInString(s.Text[begin:offset])
 }
 
-// Culprit returns the byte of the word that SQLite's message names, if it occurs once in the statement, else 0.
+// Culprit returns the offset of the word that SQLite's message names if it occurs once in the statement, otherwise 0.
 func (s Statement) Culprit(msg string) int {
 	return File{SQL: []byte(s.Text)}.blame(span{0, len(s.Text)}, msg)
 }

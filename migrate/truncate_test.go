@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLossesOfTruncation: DELETE of all rows of a table is followed though SQLite tells of no row then, and row by row where
-// something follows from a row.
+// TestLossesOfTruncation: DELETE of all rows of a table is tracked although SQLite then reports no row; row by row if a row has
+// consequences.
 func TestLossesOfTruncation(t *testing.T) {
 	const tables = "CREATE TABLE t(id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 'a'), (2, 'b'), (5, 'c'), (9, 'd');\n"
 	tests := []struct{ name, before, sql, want string }{

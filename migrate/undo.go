@@ -60,7 +60,7 @@ func (m *Migrator) Copies() ([]Copy, error) {
 		if parts == nil || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		n, _ := strconv.Atoi(parts[1]) // of digits
+		n, _ := strconv.Atoi(parts[1]) // it has only digits
 		at, _ := time.Parse(undoTime, parts[2])
 		list = append(list, Copy{filepath.Join(m.o.UndoDir, e.Name()), n, at, info.Size()})
 	}

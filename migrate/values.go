@@ -17,7 +17,7 @@ import (
 type columnPair struct {
 	was, is string
 	kept    bool  // it is the same column, under any name
-	blamed  *step // that dropped or replaced the column
+	blamed  *step // the step that dropped or replaced the column
 
 	changed, nulled int64 // rows with another value, and with none, not counting empty texts
 }

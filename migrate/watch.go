@@ -50,7 +50,7 @@ type object struct {
 	shape   *tableShape
 	columns []trackedColumn  // now
 	gone    map[string]*step // columns that were dropped, by their first names
-	dropped *step            // nil as long as it exists
+	dropped *step            // the step that dropped it, nil while it exists
 	madeBy  *step            // nil for one from before the run
 	held    int64            // rows, when it was dropped
 	heir    *object          // the new table that took its name
@@ -277,7 +277,7 @@ func (w *watcher) authorize(action sqlite.AuthorizerActionCode, arg1, arg2 strin
 		}
 	case sqlite.AuthDropTable, sqlite.AuthDropVTable:
 		s.schema = true
-		if o := w.tables[dbfile.FoldName(arg1)]; o != nil { // else a shadow table
+		if o := w.tables[dbfile.FoldName(arg1)]; o != nil { // otherwise a shadow table
 			s.dropping = o
 		}
 	case sqlite.AuthAlterTable:
@@ -305,7 +305,7 @@ func (o *object) originOf(column string) string {
 	return ""
 }
 
-// nameOf returns the name that a column from before the run has now; "" when it is gone.
+// nameOf returns the current name of a column from before the run; "" if it was dropped.
 func (o *object) nameOf(origin string) string {
 	for _, c := range o.columns {
 		if c.origin == origin {

@@ -15,7 +15,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// visited is a Worker behind a real server, and the usage of its requests.
+// visited is a Worker on a real server, with the usage of its requests.
 type visited struct {
 	*httptest.Server
 	cpu     atomic.Int64
@@ -40,8 +40,7 @@ func visit(t *testing.T, w *pagesruntime.Worker) *visited {
 	return v
 }
 
-// leave sends n requests at the same time and gives them up once all have come and one of
-// them has begun, which it says by a line of its console.
+// leave sends n requests at the same time, and abandons them once all have arrived and one has begun, which a line of its console shows.
 func (v *visited) leave(t *testing.T, n int, path string, began <-chan struct{}) {
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
@@ -70,7 +69,7 @@ func (v *visited) leave(t *testing.T, n int, path string, began <-chan struct{})
 	clients.Wait()
 }
 
-// heard is a console that tells of a line by said, and hands others on.
+// heard is a console that closes said at a certain line, and passes others on.
 func heard(line string, said chan<- struct{}, others func(pagesruntime.Line)) func(pagesruntime.Line) {
 	return func(l pagesruntime.Line) {
 		if l.Text != line {
@@ -81,7 +80,7 @@ func heard(line string, said chan<- struct{}, others func(pagesruntime.Line)) fu
 	}
 }
 
-// Work of abandoned requests that would go on for their whole budget, or without end.
+// Work of abandoned requests that would continue for their whole budget, or without end.
 var endless = map[string]string{
 	"loop":             `for (;;);`,
 	"caught":           `for (;;) try { for (;;); } catch {} finally { console.log("finally") }`,
@@ -190,8 +189,7 @@ func TestAbandonedSparesOthers(t *testing.T) {
 	}
 }
 
-// TestAbandonedWaitUntil: the promises of waitUntil go on, and the handler with them,
-// until the last one has settled.
+// TestAbandonedWaitUntil: the promises of waitUntil and the handler continue until the last promise has settled.
 func TestAbandonedWaitUntil(t *testing.T) {
 	for name, body := range map[string]string{
 		"before": `ctx.waitUntil(later(400, "kept")); await later(200, "went on"); await later(4000, "went on too long");`,

@@ -69,8 +69,8 @@ var wordings = sync.OnceValue(func() []wording {
 			noFilesBeside,
 		},
 		{
-			regexp.MustCompile(` is the site itself, which has no origin behind it;`),
-			"return env.ASSETS.fetch(request) for a public file, and call the function for what the Worker answers",
+			regexp.MustCompile(` is the site itself, and has no other origin;`),
+			"return env.ASSETS.fetch(request) for a public file, and call the function for a response of the Worker",
 		},
 		{
 			regexp.MustCompile(`^Can't modify immutable headers`),
@@ -80,19 +80,19 @@ var wordings = sync.OnceValue(func() []wording {
 			regexp.MustCompile(`^(?:res|reply)\.\w+ is not a function$`),
 			"return a Response: a handler gets (request, env, ctx), and nothing to answer with",
 		},
-		{regexp.MustCompile(`^D1_TYPE_ERROR: Type 'undefined'`), "bind null where there is no value"},
+		{regexp.MustCompile(`^D1_TYPE_ERROR: Type 'undefined'`), "bind null for a missing value"},
 		{regexp.MustCompile(`^the default export is a function;`), "name the function, and write: export default { fetch: name }"},
 		{regexp.MustCompile(`^the default export has no fetch handler$`), "name the method fetch"},
 		{
 			regexp.MustCompile(`^the default export has no fetch handler, only `),
-			"add one, which does the work when it is asked to: nothing but a request starts a Worker",
+			"add one that does this work: only a request starts a Worker",
 		},
 		{regexp.MustCompile(`^(?i:no such module) "cloudflare(?:-internal)?:email"`), noQueues},
 		{regexp.MustCompile(`^no such module "cloudflare:sockets"$`), "there are no sockets here: call a service with fetch"},
 		{regexp.MustCompile(`^no such module "cloudflare:(?:workflows|pipelines)"$`), noWorkflows},
 		{
 			regexp.MustCompile(`^(?i:no such module) "node:`),
-			"use a web API instead, or a package that does without; where it is an option, catch the rejection of import()",
+			"use a web API instead, or a package that does not need it; if it is optional, catch the rejection of import()",
 		},
 		{regexp.MustCompile(`returned (?:undefined|null), not a Response$`), "return a Response on every way through the handler"},
 		{regexp.MustCompile(`returned a value of type string, not a Response$`), "return new Response(text)"},
@@ -121,7 +121,7 @@ func (s *Sources) advice(f *Error) string {
 	}
 	if m := noOrigin().FindStringSubmatch(f.Message); m != nil && ofFetch.MatchString(code) {
 		return `ask for a public file as env.ASSETS.fetch(new URL("` + m[1] +
-			`", request.url)), and call the function for what the Worker answers`
+			`", request.url)), and call the function for a response of the Worker`
 	}
 	for _, known := range wordings() {
 		if m := known.message.FindStringSubmatchIndex(f.Message); m != nil {
@@ -169,7 +169,7 @@ func snippetFrom(snippet []SnippetLine, line int) string {
 	return b.String()
 }
 
-// adviceOnUndefined is for a read of a member of undefined, which may be a name in env that is not bound.
+// adviceOnUndefined returns the advice on a read of a member of undefined, which may be a name in env that is not bound.
 func adviceOnUndefined(set *binding.Set, member, code string) string {
 	quoted := regexp.QuoteMeta(member) + `\b`
 	if regexp.MustCompile(`\bimport\.meta\.env\.` + quoted).MatchString(code) {
@@ -189,14 +189,14 @@ func adviceOnUndefined(set *binding.Set, member, code string) string {
 
 // absentOfContext are members of ctx that the platform does not have, with the alternative.
 var absentOfContext = map[string]string{
-	"access": "there is no Cloudflare Access here: ctx.member says who is signed in",
-	"cache":  "there is no ctx.cache here: caches.default.delete(request) removes an answer",
-	"exports": "there is no ctx.exports here: nothing but a request starts a Worker; call the function itself, and " +
+	"access": "there is no Cloudflare Access here: ctx.member is the signed-in member",
+	"cache":  "there is no ctx.cache here: caches.default.delete(request) removes a response",
+	"exports": "there is no ctx.exports here: only a request starts a Worker; call the function itself, and  " +
 		"keep state in the database",
-	"tracing": "there is no ctx.tracing here: the log of requests says how long each took, and performance.now() tells the time",
+	"tracing": "there is no ctx.tracing here: the request log has the duration of each request, and performance.now() returns the time",
 }
 
-// adviceOnUnbound is for a name in env that is not bound. The member that was read shows the kind of binding.
+// adviceOnUnbound returns the advice on a name in env that is not bound. The member that was read shows the kind of binding.
 func adviceOnUnbound(set *binding.Set, name, member, code string) string {
 	if absent := ofAbsent[member]; absent != "" {
 		return absent
@@ -259,7 +259,7 @@ var ofAbsent = map[string]string{
 	"send":             noQueues,
 	"sendBatch":        noQueues,
 	"writeDataPoint":   "there is no Analytics Engine here: count in the database, or call a service with fetch",
-	"connectionString": "there is no Hyperdrive here: use bindings.database, or a database that is reached with fetch",
+	"connectionString": "there is no Hyperdrive here: use bindings.database, or a database that fetch can reach",
 	"upsert":           "there is no Vectorize here: call a service with fetch",
 	"limit":            "there is no rate limiter here: count in the database",
 }
@@ -306,7 +306,7 @@ const (
 	mostNames = 8
 )
 
-// adviceOnSQL is for a message of SQLite about an unknown name.
+// adviceOnSQL returns the advice on SQLite's message about an unknown name.
 func adviceOnSQL(ctx context.Context, set *binding.Set, message string) string {
 	table, column := noTable.FindStringSubmatch(message), noColumn().FindStringSubmatch(message)
 	if table == nil && column == nil {

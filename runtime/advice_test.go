@@ -49,11 +49,11 @@ var advised = []struct{ code, want string }{
 	{`unheardOf()`, ""},
 	{
 		`await fetch("/data.json")`,
-		`ask for a public file as env.ASSETS.fetch(new URL("/data.json", request.url)), and call the function for what the Worker answers`,
+		`ask for a public file as env.ASSETS.fetch(new URL("/data.json", request.url)), and call the function for a response of the Worker`,
 	},
 	{
 		`return fetch("http://site.test/data.json")`,
-		"return env.ASSETS.fetch(request) for a public file, and call the function for what the Worker answers",
+		"return env.ASSETS.fetch(request) for a public file, and call the function for a response of the Worker",
 	},
 	{`return new Request("/x")`, `write new URL("/x", request.url)`},
 	{`return Response.redirect("/login")`, `write new URL("/login", request.url)`},
@@ -104,14 +104,14 @@ var advised = []struct{ code, want string }{
 	{`env.AI.gateway("a")`, "there is no Workers AI here: call a service with fetch"},
 	{
 		`const ctx = arguments[2]; ctx.exports.Room.getByName("a")`,
-		"there is no ctx.exports here: nothing but a request starts a Worker; call the function itself, and keep state in the database",
+		"there is no ctx.exports here: only a request starts a Worker; call the function itself, and keep state in the database",
 	},
-	{`const ctx = arguments[2]; await ctx.cache.purge({})`, "there is no ctx.cache here: caches.default.delete(request) removes an answer"},
+	{`const ctx = arguments[2]; await ctx.cache.purge({})`, "there is no ctx.cache here: caches.default.delete(request) removes a response"},
 	{
 		`await env.JOBS.send({})`,
 		"there are neither queues nor mail here: do the work in ctx.waitUntil, and call a service for mail with fetch",
 	},
-	{`env.HYPERDRIVE.connectionString`, "there is no Hyperdrive here: use bindings.database, or a database that is reached with fetch"},
+	{`env.HYPERDRIVE.connectionString`, "there is no Hyperdrive here: use bindings.database, or a database that fetch can reach"},
 	{`import.meta.env.KEY`, "read env.KEY: env is the second argument of fetch(request, env, ctx)"},
 	{`{ const env = undefined; env.KEY }`, "env is the second argument of fetch(request, env, ctx)"},
 	{`const o = {}; o.a.b`, ""},
@@ -127,9 +127,9 @@ var advised = []struct{ code, want string }{
 	},
 	{
 		`await import("node:repl")`,
-		"use a web API instead, or a package that does without; where it is an option, catch the rejection of import()",
+		"use a web API instead, or a package that does not need it; if it is optional, catch the rejection of import()",
 	},
-	{`throw "text"`, "throw an Error: only that tells where it comes from"},
+	{`throw "text"`, "throw an Error: only an Error has a stack"},
 	{`throw new TypeError("mine")`, ""},
 }
 
@@ -191,7 +191,7 @@ func TestLoadAdvice(t *testing.T) {
 	for code, want := range map[string]string{
 		`export default async function handler(request) {}`: "name the function, and write: export default { fetch: name }",
 		`export default { scheduled() {}, queue() {} }`: "add one, which does the work when it is asked to: " +
-			"nothing but a request starts a Worker",
+			"only a request starts a Worker",
 		`export default { Fetch() {} }`: "name the method fetch",
 		`const key = process.env.KEY; export default {}`: "read env.NAME: env is the second argument of " +
 			"fetch(request, env, ctx); or add \"nodejs_compat\" to runtime.compatibilityFlags in pages.deploy.json",

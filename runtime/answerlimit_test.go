@@ -10,8 +10,8 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// An answer over the limit is refused while there is nothing of it yet, and
-// breaks off where it is streamed: never a short success.
+// A response over the limit is refused before its first byte, or breaks off if it is streamed: it is never cut short and reported as a
+// success.
 func TestAnswerLimit(t *testing.T) {
 	const code = `
 		const stream = (pieces, headers) => new Response(new ReadableStream({

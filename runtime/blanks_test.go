@@ -7,8 +7,8 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// TestBlanksInHeaders: a header with a long run of blanks takes time by its length,
-// where it once took its square: minutes for the run here.
+// TestBlanksInHeaders: the time for a header with a long run of spaces is linear in its length. It was quadratic once: minutes for this
+// run.
 func TestBlanksInHeaders(t *testing.T) {
 	w := mustStart(t, `export default { fetch() {
 		const value = "x" + " ".repeat(200000) + "x", headers = new Headers({ a: " \t\r\n" + value + "\n " });

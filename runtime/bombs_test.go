@@ -102,7 +102,7 @@ func TestBombs(t *testing.T) {
 	testBombs(t, names, mustStart(t, code, bombOptions("")))
 }
 
-// TestBombsInWorkerd: nor does one in workerd, whose process ends when it is over the limit, and begins anew.
+// TestBombsInWorkerd: the same in workerd, whose process ends over the limit, and starts again.
 func TestBombsInWorkerd(t *testing.T) {
 	testmachine.Long(t)
 	code, names := bombsCode()
@@ -144,8 +144,7 @@ func testBombs(t *testing.T, names []string, w enginetest.Worker) {
 			if err != nil && (!ok || f.Kind == pagesruntime.KindInternal) {
 				t.Errorf("got %v", err)
 			}
-			// Host functions that are under way when the budget ends are finished,
-			// and other tests use the machine too.
+			// Host functions that run when the budget ends may finish, and other tests use the machine too.
 			if usage.CPU > 20*bombBudget*slowdown {
 				t.Errorf("used %v of %v: %v", usage.CPU, bombBudget, err)
 			}

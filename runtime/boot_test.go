@@ -33,7 +33,7 @@ func TestBoot(t *testing.T) {
 	}
 }
 
-// TestBootImageIsReproducible: it is part of the binary, which two builds make alike.
+// TestBootImageIsReproducible: the image is part of the binary, whose builds are reproducible.
 func TestBootImageIsReproducible(t *testing.T) {
 	first, err := BootImage(t.Context())
 	if err != nil {

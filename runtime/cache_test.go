@@ -82,7 +82,7 @@ func TestModuleNotKept(t *testing.T) {
 	}
 }
 
-// TestModuleDamaged: a module that was kept and is damaged on disk is compiled anew, and kept again.
+// TestModuleDamaged: a cached module that is damaged on disk is compiled again, and cached again.
 func TestModuleDamaged(t *testing.T) {
 	dir := t.TempDir()
 	for _, length := range []int64{-1, 0, 20, 200} {

@@ -9,8 +9,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// TestManyClients: 64 clients at once each get their own answer, while some of
-// their requests are ended, fail or leave work behind.
+// TestManyClients: 64 concurrent clients each get their own response, while some of their requests are ended, fail or leave work behind.
 func TestManyClients(t *testing.T) {
 	for name, pristine := range map[string]bool{"shared": false, "request": true} {
 		t.Run(name, func(t *testing.T) {

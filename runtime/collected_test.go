@@ -9,7 +9,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// A callback of a FinalizationRegistry that does not end is ended by the CPU limit, and the log says where.
+// The CPU limit ends an endless callback of a FinalizationRegistry, and the log has the place.
 func TestEndlessFinalizer(t *testing.T) {
 	var mu sync.Mutex
 	var lines []string

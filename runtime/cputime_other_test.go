@@ -4,7 +4,7 @@ package runtime_test
 
 import "time"
 
-// There is no clock of a thread's CPU time: other work of the machine counts.
+// This system has no clock of a thread's CPU time: other work of the machine counts.
 const (
 	overshoot = 25 * time.Millisecond
 	tries     = 25

@@ -19,7 +19,7 @@ const (
 	KindHung         Kind = "hung"         // no response is possible any more
 	KindCPU          Kind = "cpu"          // over limits.cpuMs
 	KindMemory       Kind = "memory"       // over the isolate's memory
-	KindResponseSize Kind = "answer-size"  // the response is over the limit
+	KindResponseSize Kind = "answer-size"  // the response exceeds the limit
 	KindReset        Kind = "reset"        // the isolate was restarted because of another request
 	KindSystemMemory Kind = "room"         // the system has no memory for an isolate
 	KindBusy         Kind = "busy"         // the limit of Workers in use is reached
@@ -45,7 +45,7 @@ type Cause struct {
 	// Part is set for an error of an AggregateError; else it is the cause of the previous one.
 	Part   bool
 	Text   string  // "Name: message"
-	Frames []Frame // innermost first; none for a thrown value that is no Error
+	Frames []Frame // innermost first; none for a thrown value other than an Error
 }
 
 // String is one line with the error and its place.
@@ -84,7 +84,7 @@ func (f *Error) Retriable() bool {
 // Unwrap returns the engine's own error.
 func (f *Error) Unwrap() error { return f.err }
 
-// Status is the HTTP status: 503 for a limit or a restart, else 500.
+// Status is the HTTP status: 503 for a limit or a restart, otherwise 500.
 func (f *Error) Status() int {
 	switch f.Kind {
 	case KindCPU, KindMemory, KindResponseSize, KindReset, KindSystemMemory, KindBusy, KindPaused:
@@ -129,7 +129,7 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 // replaced (engine.ErrClosed).
 func ResetError(err error) *Error {
 	e := &Error{
-		Kind: KindReset, Message: "the Worker was restarted while this request was under way",
+		Kind: KindReset, Message: "the Worker was restarted during this request",
 		Fix: "send the request again", err: err,
 	}
 	if errors.Is(err, engine.ErrClosed) {

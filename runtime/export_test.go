@@ -20,7 +20,7 @@ func (w *Worker) LinearMemory() (sizes []int64, err error) {
 	return sizes, nil
 }
 
-// EndIsolates ends those that the Worker has, as where there is no room to start over.
+// EndIsolates ends the isolates of the Worker, as if none had room to start over.
 func (w *Worker) EndIsolates() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

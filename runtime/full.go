@@ -51,7 +51,7 @@ func fullText(held engine.Held) string {
 	}{
 		{held.Regions, "in memories of WebAssembly"},
 		{held.Charged, "in tables and instances of WebAssembly"},
-		{held.Outside, "in bodies and results under way"},
+		{held.Outside, "in bodies and results in progress"},
 	} {
 		if part.bytes >= 100<<10 {
 			parts = append(parts, megabytes(part.bytes)+" "+part.what)

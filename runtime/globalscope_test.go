@@ -154,8 +154,8 @@ func TestCalendarsAtTheTop(t *testing.T) {
 	}
 }
 
-// Streams of node:zlib work at a module's top level, as on the platform. One that is not ended there is no
-// part of the state that requests start from.
+// Streams of node:zlib work at a module's top level, as on the platform. A stream that is not ended there does not belong to the state that
+// requests start from.
 func TestZlibAtTheTopLevel(t *testing.T) {
 	w := mustStart(t, `import zlib from "node:zlib";
 		const out = [], told = (z) => z.on("data", (b) => out.push(b.toString())).on("error", (e) => out.push(e.message.slice(0, 50)));

@@ -17,8 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// hostile are the values that host functions are given: of every type, at the
-// ends of ranges, and with code that runs in a conversion.
+// hostile are arguments of host functions: of every type, at the ends of ranges, and with code that runs in a conversion.
 var hostile = []string{
 	`undefined`, `null`, `true`, `false`, `0`, `-0`, `1`, `-1`, `2`, `0.5`, `NaN`, `Infinity`, `-Infinity`, `2**31`,
 	`2**32`, `2**53`, `-(2**63)`, `1e300`,
@@ -127,7 +126,7 @@ func FuzzHostFunctions(f *testing.F) {
 	})
 }
 
-// TestMemoryStaysFlat: the memory of requests is given back.
+// TestMemoryStaysFlat: the memory of requests is released.
 func TestMemoryStaysFlat(t *testing.T) {
 	testmachine.Long(t)
 	const requests = 10_000

@@ -14,9 +14,8 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// longCalls are bodies of handlers whose time goes into single calls of the host;
-// set makes their arguments. Decompression is in bombs: its coroutine would be bound
-// to the thread that the test keeps.
+// longCalls are bodies of handlers that spend their time in single host calls; set makes their arguments. Decompression is in bombs: its
+// coroutine would be bound to the thread that the test keeps.
 var longCalls = map[string]struct{ set, call string }{
 	"decode":       {`const b = new Uint8Array(3e7).fill(0xc3)`, `new TextDecoder().decode(b)`},
 	"decode valid": {`const b = new Uint8Array(3e7).fill(65)`, `new TextDecoder().decode(b)`},
@@ -116,12 +115,12 @@ var longCalls = map[string]struct{ set, call string }{
 	"data URL":         {`const s = "data:text/plain;base64," + "AAAA".repeat(3e6)`, `await (await fetch(s)).text()`},
 }
 
-// overshootInWorkerd is how long after its budget a call may end in workerd: a process that is killed while it works has spent time in
-// several threads.
+// overshootInWorkerd is the limit of the time between a call's budget and its end in workerd: a killed process has used time in several
+// threads.
 const overshootInWorkerd = 100 * time.Millisecond
 
-// TestLongCalls: a call of the host is over at most [overshoot] of CPU time after the
-// budget, or the budget ends between two short ones. The arguments are made within a budget too, which doubles until it is enough.
+// TestLongCalls: a host call ends at most [overshoot] of CPU time after the budget, or the budget ends between two short calls. The
+// arguments are made within a budget, too, which doubles until it is enough.
 func TestLongCalls(t *testing.T) {
 	testmachine.Long(t)
 	var code strings.Builder

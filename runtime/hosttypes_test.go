@@ -9,7 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "write the declarations of the host functions anew")
 
-// TestHostTypes holds the declarations that the JavaScript is checked with to the functions that there are.
+// TestHostTypes compares the declarations for checks of the JavaScript with the existing functions.
 func TestHostTypes(t *testing.T) {
 	const file = "../cmd/tools/javascript/host.d.ts"
 	var b strings.Builder

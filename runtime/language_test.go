@@ -7,8 +7,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// TestLanguage is where the engine differs from ECMA-262, or from V8's additions to
-// it and packages build on. Node 22 gives the same.
+// TestLanguage checks corrections of the engine: ECMA-262 and V8's additions to it that packages rely on. Node 22 has the same results.
 func TestLanguage(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{

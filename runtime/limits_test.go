@@ -52,8 +52,7 @@ func (c *console) next(t *testing.T, n int) pagesruntime.Line {
 	}
 }
 
-// compiled is TypeScript as the bundler hands it on: without its types, and with
-// the map to its lines.
+// compiled is TypeScript after the bundler: without its types, and with the map to its lines.
 func compiled(t *testing.T, source string) (code, sourceMap []byte) {
 	t.Helper()
 	result := api.Transform(source, api.TransformOptions{
@@ -71,10 +70,9 @@ func markedLine(source string) int {
 	return strings.Count(before, "\n") + 1
 }
 
-// TestKillNamesTheLine: wherever the budget ends, the error names the limit and
-// the line of the author's own file that ran.
+// TestKillNamesTheLine: the error names the limit and the running line of the author's file, at any place at which the budget ends.
 //
-// QuickJS tells of 64 calls at most: below that many of ours the line is not known.
+// QuickJS reports 64 calls at most: below that many calls of ours, the line is unknown.
 func TestKillNamesTheLine(t *testing.T) {
 	const frame = `
 type Env = Record<string, string>;
@@ -243,8 +241,7 @@ func TestLogLimits(t *testing.T) {
 	}
 }
 
-// TestPassThrough: after passThroughOnException the static answer stands for an
-// exception, and the log has the exception.
+// TestPassThrough: after passThroughOnException the static file replaces an exception, and the log has the exception.
 func TestPassThrough(t *testing.T) {
 	log := newConsole()
 	static := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { _, _ = rw.Write([]byte("static " + r.URL.Path)) })

@@ -116,8 +116,8 @@ var memberDifferences = []struct {
 	{"WebAssembly.SuspendError.prototype", "*", "", "same"},
 }
 
-// Every global has the members that it has in production: no internals of ours, and nothing that production lacks, but for
-// what memberDifferences explains.
+// Every global has the members that it has in production: none of our internals, and none that production lacks, except those that
+// memberDifferences explains.
 func TestMembers(t *testing.T) {
 	code, err := os.ReadFile("testdata/members.js")
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// resident is the process's resident memory in bytes, memory that Go has freed not
-// counted; 0 where the system does not tell.
+// resident is the process's resident memory in bytes, without memory that Go has freed; 0 if the system does not report it.
 func resident() int64 {
 	debug.FreeOSMemory()
 	text, err := os.ReadFile("/proc/self/statm")
@@ -35,7 +34,7 @@ func resident() int64 {
 // kilobytes each, less than any retained request.
 const leakBound = 24 << 20
 
-// TestManyRequests: ten thousand of them leave memory as it was.
+// TestManyRequests: ten thousand requests do not increase the memory.
 func TestManyRequests(t *testing.T) {
 	testmachine.Long(t)
 	for name, pristine := range map[string]bool{"shared": false, "request": true} {

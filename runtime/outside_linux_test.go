@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// highest is the most resident memory that the process had since resetHighest, in bytes.
+// highest is the largest resident memory of the process since resetHighest, in bytes.
 func highest(t *testing.T) int64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")
@@ -231,8 +231,8 @@ var appetites = map[string]struct {
 // that.
 const mostOutside = 334 << 20
 
-// TestAppetites: whatever a request has Go hold for it, the process stays within a
-// bound, the request fails with the limit, and the memory comes back.
+// TestAppetites: a request that makes Go hold memory in any way fails at the limit, the process stays within a bound, and the memory is
+// released.
 func TestAppetites(t *testing.T) {
 	testmachine.Long(t)
 	if testmachine.Raced() {

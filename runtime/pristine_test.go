@@ -71,7 +71,7 @@ func TestPristineChance(t *testing.T) {
 	}
 }
 
-// TestPristineWaits: more visitors than isolates are answered in turn, and one that leaves gives up its place.
+// TestPristineWaits: more visitors than isolates get their responses in turn, and a visitor who leaves frees the place.
 func TestPristineWaits(t *testing.T) {
 	w := mustStart(t,
 		`let n = 0; export default { async fetch() { n++; await new Promise((done) => setTimeout(done, 5));

@@ -19,7 +19,7 @@ var growingModule = []byte("\x00asm\x01\x00\x00\x00\x01\x06\x01\x60\x01\x7f\x01\
 	"\x07\x13\x03\x01m\x02\x00\x04grow\x00\x00\x04load\x00\x01" +
 	"\x0a\x10\x02\x06\x00\x20\x00\x40\x00\x0b\x07\x00\x20\x00\x28\x02\x00\x0b")
 
-// memoryLines are the lines of a log that tell of memory.
+// memoryLines are the lines of a log about memory.
 type memoryLines struct {
 	mu  sync.Mutex
 	all []string
@@ -41,8 +41,8 @@ func (m *memoryLines) take() []string {
 	return all
 }
 
-// An isolate that met its memory limit is replaced before the next request, also where the Worker caught the error; the
-// request that met it goes on.
+// An isolate that met its memory limit is replaced before the next request, even if the Worker caught the error; the request that met it
+// continues.
 func TestReplacedOverMemory(t *testing.T) {
 	const code = `import module from "./growing.wasm";
 		const base = new Array(20000).fill(0); let served = 0, kept = [];
@@ -112,7 +112,7 @@ func TestReplacedOverMemory(t *testing.T) {
 	}
 }
 
-// Garbage that nothing but a collection frees is collected before the limit is met, and not at every allocation.
+// Cyclic garbage, which only a collection frees, is collected before the limit is met, and not at every allocation.
 func TestCollectedBeforeTheLimit(t *testing.T) {
 	var lines memoryLines
 	w := mustStart(t, `const base = new Array(5000).fill(0); let live = [], served = 0;

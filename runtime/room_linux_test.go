@@ -17,9 +17,8 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// TestNoRoom: where the system gives no room for a further isolate those that run answer
-// all requests, a restarted one reuses its own memory, and another Worker gets the reason
-// why it cannot start. It runs in a process whose limit is its own.
+// TestNoRoom: if the system has no room for a further isolate, the running ones serve all requests, a restarted one reuses its own memory,
+// and another Worker fails to start with the reason. It runs in a separate process with its own limit.
 func TestNoRoom(t *testing.T) {
 	if !testmachine.InOwnProcess(t, nil) {
 		return
@@ -46,7 +45,7 @@ func TestNoRoom(t *testing.T) {
 		t.Fatal(got)
 	}
 	const isolate = 272 << 20
-	// The process itself must not ask for memory where it gets none.
+	// The process itself must not need memory when it gets none.
 	spare := make([]byte, 128<<20)
 	clear(spare)
 	goruntime.GC()

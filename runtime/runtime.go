@@ -76,7 +76,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	return &Runtime{engine: e, wasm: modules, cacheError: cacheError, image: image, now: now}, nil
 }
 
-// CacheError is the reason why the folder of machine code cannot be used; nil if it is in use, or none was given.
+// CacheError is the reason why the folder of machine code cannot be used; nil if it is in use, or not set.
 func (r *Runtime) CacheError() error { return r.cacheError }
 
 // Close frees the engine.

@@ -13,9 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// TestSharedPromise: requests that wait for an operation of one of them go on each for
-// itself, with its own body, its own subrequests, timers and log, although the
-// first of them is over long before.
+// TestSharedPromise: requests that wait for an operation of one of them each continue on their own, with their own body, subrequests,
+// timers and log, even after the end of the first request.
 func TestSharedPromise(t *testing.T) {
 	const visitors = 8
 	peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(r.URL.Path)) }))
@@ -117,8 +116,7 @@ func TestSharedStream(t *testing.T) {
 	}
 }
 
-// TestLostPromise: code that awaits in a finished request does not go on, and the
-// log says so, once.
+// TestLostPromise: code that awaits in a finished request does not continue, and the log reports it once.
 func TestLostPromise(t *testing.T) {
 	var mu sync.Mutex
 	var lines []string

@@ -49,7 +49,7 @@ func TestOpenAnswerLeavesItsIsolate(t *testing.T) {
 	}
 }
 
-// TestIsolatesThatAreOver: a Worker goes on with new ones.
+// TestIsolatesThatAreOver: a Worker continues with new isolates.
 func TestIsolatesThatAreOver(t *testing.T) {
 	for name, pristine := range map[string]bool{"shared": false, "request": true} {
 		w := mustStart(

@@ -16,7 +16,7 @@ import (
 )
 
 // Frame is one line of a stack trace. Line and Column count from 1. File is the author's file, relative to the site's folder,
-// or the name of the evaluated code where the source map has no position.
+// or the name of the evaluated code if the source map has no position.
 type Frame struct {
 	Func   string
 	File   string
@@ -54,7 +54,7 @@ type sources struct {
 	texts  map[string]string      // their texts, by file
 }
 
-// mappedCode is code that another program made of the author's files.
+// mappedCode is code that another program made from the author's files.
 type mappedCode struct {
 	// consumer parses the map on first use: most Workers neither fail nor log between two saves. It is nil for an invalid map, which
 	// maps nothing.
@@ -62,7 +62,7 @@ type mappedCode struct {
 	wide     sync.Map // the lines of each source read so far; none where every character is one UTF-16 unit
 }
 
-// ownFile is a file whose text is evaluated as it is.
+// ownFile is a file whose text is evaluated unchanged.
 type ownFile struct{ file, text string }
 
 // newMappedCode returns code with its source map, of version 3.
@@ -138,8 +138,8 @@ func (s *sources) trace(stack string) []Frame {
 	return frames[max(slices.IndexFunc(frames, isAuthored), 0):]
 }
 
-// isAuthored reports whether a frame is in a file of the author's, and not in a module of the runtime, or in code without a
-// position in the map.
+// isAuthored reports whether a frame is in one of the author's files, and not in a module of the runtime, or in code without a position in
+// the map.
 func isAuthored(f Frame) bool {
 	scheme, _, named := strings.Cut(f.File, ":")
 	return !named || scheme != "node" && scheme != "cloudflare" && scheme != "pages" && scheme+":" != mappedScheme
@@ -227,7 +227,7 @@ func (c *mappedCode) characters(consumer *sourcemap.Consumer, source string, lin
 	return count
 }
 
-// beyondOneUnit reports whether UTF-16 takes two units for a character.
+// beyondOneUnit reports whether a character needs two units in UTF-16.
 func beyondOneUnit(r rune) bool { return utf16.RuneLen(r) == 2 }
 
 // fileOf returns the file name of a source, which esbuild writes as a relative URL.

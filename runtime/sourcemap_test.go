@@ -135,8 +135,8 @@ func TestPrintedBehindTraces(t *testing.T) {
 	}
 }
 
-// Stacks that the Worker reads name the author's files where that is asked for, and else its own
-// code, as in production; the author's own formatting of call sites stays.
+// Stacks that the Worker reads name the author's files if the option is set, and otherwise the bundle's code, as in production; the
+// author's own formatting of call sites stays.
 func TestStacksThatTheWorkerReads(t *testing.T) {
 	const source = `interface Shifts { the: "lines" }
 class Own extends Error { name = "Own" }

@@ -73,7 +73,7 @@ func (s *Sources) Thrown(kind Kind, e *engine.Error) *Error {
 		f.Fix = "send less, or in parts: pages of a list, ranges of a file"
 	}
 	if f.Name == "" && f.Kind == KindException {
-		f.Fix = "throw an Error: only that tells where it comes from"
+		f.Fix = "throw an Error: only an Error has a stack"
 	}
 	f.Causes = slices.DeleteFunc(s.causes(e), f.repeats)
 	f.show(s.sources)
@@ -132,7 +132,7 @@ func (s *Sources) inLoop(stack string) string {
 	if m == nil || m[6] < 0 || m[8] < 0 || innermost[m[4]:m[5]] != s.o.Name {
 		return stack
 	}
-	line, _ := strconv.Atoi(innermost[m[6]:m[7]])   // a number that is too great is no line
+	line, _ := strconv.Atoi(innermost[m[6]:m[7]])   // a number that is too large is not a line
 	column, _ := strconv.Atoi(innermost[m[8]:m[9]]) // likewise
 	line, column, ok := expression.Loop(s.o.Code, line, column)
 	if !ok {

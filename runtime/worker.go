@@ -40,8 +40,8 @@ type WorkerOptions struct {
 	// Folder is the folder, relative to the site's, in which Code and Scripts are files; "" where Map says which files Code was
 	// made of, and there are no Scripts.
 	Folder string
-	// Compiling is called before Wasm is compiled, which may take half a minute where it is not in the cache, and done after
-	// that. Default: none.
+	// Compiling is called before Wasm is compiled, which may take half a minute without the cache; the function that it returns is called
+	// afterwards. Default: none.
 	Compiling func() (done func())
 	// NodeJS is the compatibility flag nodejs_compat: the modules and globals of Node.js.
 	NodeJS bool
@@ -128,8 +128,7 @@ type Worker struct {
 	logs     logQuota
 }
 
-// NewWorker evaluates the bundle. A *Error of KindLoad says that its module
-// threw, has no handler, or never finished loading.
+// NewWorker evaluates the bundle. A *Error of KindLoad means that its module threw, has no handler, or never finished loading.
 func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, error) {
 	if o.MapStacks {
 		o.Name = mappedScheme + o.Name

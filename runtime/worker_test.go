@@ -237,7 +237,7 @@ func TestKillSparesNobodyElseForLong(t *testing.T) {
 	}
 }
 
-// TestAbsent: the error for a missing feature says that pages lacks it.
+// TestAbsent: the error for a missing feature names pages as the cause.
 func TestAbsent(t *testing.T) {
 	w := mustStart(t, `export default { fetch: () => new FetchEvent("fetch") }`, pagesruntime.WorkerOptions{})
 	_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))

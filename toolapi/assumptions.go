@@ -2,7 +2,7 @@ package toolapi
 
 import "time"
 
-// This file holds the choices of the contract where the platform document leaves a point open. Each can change independently of the
+// This file lists the choices of the contract on points that the platform document leaves open. Each can change independently of the
 // rest.
 //
 // Codes. The document shows no code for 401 and 404, and one of the three for 403. The others, and

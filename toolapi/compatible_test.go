@@ -271,7 +271,7 @@ func document(t *testing.T) map[string]any {
 	return parsed(t, text)
 }
 
-// recorded is the golden document, as it was before a run with -update.
+// recorded is the golden document from before a run with -update.
 func recorded(t *testing.T) map[string]any {
 	t.Helper()
 	text, err := os.ReadFile(golden)

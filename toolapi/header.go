@@ -62,8 +62,8 @@ func Deprecate(h http.Header, feature string) {
 	h.Set(HeaderLink, "<"+DeprecationsPath+"#"+feature+`>; rel="deprecation"; type="text/html"`)
 }
 
-// Deprecated reads the headers of Deprecate. The result what holds the address of the deprecation's page at the service base, or "";
-// sentence is for a person. It returns false without a deprecation.
+// Deprecated reads the headers of Deprecate. It returns the address of the deprecation's page at the service base, or "", and a sentence
+// for people. ok is false without a deprecation.
 func Deprecated(h http.Header, base *url.URL) (what, sentence string, ok bool) {
 	since, until := h.Get(HeaderDeprecation), h.Get(HeaderSunset)
 	if since == "" && until == "" {

@@ -36,7 +36,7 @@ func (c *Contract) OpenAPI() ([]byte, error) {
 				"refusal of a tool is a 200 as well. " +
 				"The API is in beta: a change is additive, or deprecated for at least 90 days first.",
 		},
-		"servers":  []any{object{"url": "/"}}, // where the document itself is
+		"servers":  []any{object{"url": "/"}}, // relative to the address of the document
 		"security": []any{object{"key": []any{}}},
 		"paths":    d.paths,
 		"components": object{

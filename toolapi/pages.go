@@ -342,7 +342,7 @@ type Lead struct {
 // Answer is one answer of a lead.
 type Answer struct {
 	Name  string
-	Value json.RawMessage // text, several texts, a file, or what a script sent
+	Value json.RawMessage // text, a list of texts, a file, or a value from a script
 }
 
 // Answers returns the answers of [Lead.Fields] in their order.

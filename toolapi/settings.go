@@ -12,7 +12,7 @@ const (
 	SpamFilterOff SpamFilter = "off"
 )
 
-// ProofOfWork is whether a form that a script sends needs a proof of work.
+// ProofOfWork reports whether a form that a script sends needs a proof of work.
 type ProofOfWork string
 
 // States of the setting.
@@ -25,7 +25,7 @@ const (
 type Emails []string
 
 const (
-	// MaxEmails is the most emails of a list.
+	// MaxEmails is the maximum number of emails of a list.
 	MaxEmails = 5
 	maxEmail  = 254 // bytes, of RFC 5321
 	// emailPattern accepts usual addresses: no quotes, comments or control characters.

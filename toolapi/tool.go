@@ -109,7 +109,7 @@ func encode(s *jsonschema.Schema) json.RawMessage {
 // Typed is a tool with the Go types of its arguments and its result.
 type Typed[Args, Result any] struct{ *Tool }
 
-// define adds a tool to the list, and gives it the schemas of its types.
+// define adds a tool to the list, with the schemas of its types.
 func define[Args, Result any](all *[]*Tool, t Tool) Typed[Args, Result] {
 	t.mistyped = mistypedProperty[Result]
 	t.arguments = sync.OnceValue(func() *jsonschema.Schema {

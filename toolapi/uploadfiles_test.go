@@ -35,7 +35,7 @@ func TestAppendFiles(t *testing.T) {
 	}
 }
 
-// TestDeclareArgsEncode reads back what Encode writes.
+// TestDeclareArgsEncode reads the output of Encode.
 func TestDeclareArgsEncode(t *testing.T) {
 	files := []toolapi.UploadFile{{Path: "public/<a>.txt", SHA256: "s", Size: 7, ContentType: "text/plain"}, {Path: "b"}}
 	for name, args := range map[string]toolapi.DeclareArgs{

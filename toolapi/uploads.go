@@ -23,7 +23,7 @@ const (
 	RevisionsPath = "/api/v1/pages/revisions"
 )
 
-// UploadPath takes GET for the status of an upload, and DELETE to cancel it.
+// UploadPath accepts GET for the status of an upload, and DELETE to cancel it.
 func UploadPath(id string) string { return UploadsPath + "/" + id }
 
 // BlobPath takes PUT with a blob of an upload, and HEAD.
@@ -35,7 +35,7 @@ func FinalizePath(id string) string { return UploadPath(id) + "/finalize" }
 // PreviewLinkPath takes DELETE to revoke a preview link.
 func PreviewLinkPath(id string) string { return PreviewLinksPath + "/" + id }
 
-// RevisionPath takes GET for the contents of a revision.
+// RevisionPath accepts GET for the contents of a revision.
 func RevisionPath(revision string) string { return RevisionsPath + "/" + revision }
 
 // Limits of bundles and uploads.
@@ -212,8 +212,7 @@ type (
 	PreviewSeconds int64
 )
 
-// CheckDeclare lists the faults in the body of a declare. Of the manifest it checks only
-// that it is an object.
+// CheckDeclare lists the faults in the body of a declare. It only checks that the manifest is an object.
 func (o Object) CheckDeclare() []Issue { return check(bodies().declare, o.fields, "") }
 
 // CheckPreviewLink lists the faults in the body of a request for a preview link.
@@ -227,7 +226,7 @@ type bodySchemas struct{ declare, preview, named, empty *jsonschema.Schema }
 
 var bodies = sync.OnceValue(func() bodySchemas {
 	s := bodySchemas{schemaOf[DeclareArgs](), schemaOf[PreviewLinkArgs](), schemaOf[NamedPreviewArgs](), schemaOf[struct{}]()}
-	// Of a pointer and a slice, whose nil is an absent property.
+	// Types of pointers and slices, whose nil is an absent property.
 	client, files := s.declare.Properties["client"], s.declare.Properties["files"]
 	client.Type, client.Types = "object", nil
 	files.Type, files.Types = "array", nil

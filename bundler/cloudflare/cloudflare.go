@@ -56,7 +56,7 @@ type Options struct {
 	SessionKey string   // signs their sessions, in a file that is not deployed
 }
 
-// NotOursError means that a folder is no earlier output, or holds a file in the place of one of the project.
+// NotOursError means that a folder is not an earlier output, or has a foreign file with the name of one of the project.
 type NotOursError struct {
 	Dir  string
 	File string // relative to Dir; "" for the folder itself
@@ -130,7 +130,7 @@ func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left
 	return append(left, leftOut(b, m)...), out.list(files)
 }
 
-// leftOut lists what the project does not do for the forms of a site, a sentence each.
+// leftOut lists the features of forms that the project lacks, one sentence for each.
 func leftOut(b *bundler.Bundle, m *manifest.Manifest) []string {
 	var about front
 	if err := about.readForms(b, m); err != nil || len(about.Asked)+len(m.Forms) == 0 {
@@ -148,8 +148,8 @@ func leftOut(b *bundler.Bundle, m *manifest.Manifest) []string {
 	return left
 }
 
-// keepRedirects removes from the text of _redirects the rules that serve another file at a path: Cloudflare would apply them
-// behind the members gate, which checks the requested path. The Worker in front follows those of the given lines.
+// keepRedirects removes from the text of _redirects the rules that serve another file at a path: Cloudflare would apply them after the
+// members gate, which checks the requested path. The Worker in front follows the rules of the given lines.
 func keepRedirects(text string, followed map[int]bool) (kept string, left []string) {
 	var out strings.Builder
 	number := 0
@@ -172,8 +172,8 @@ func keepRedirects(text string, followed map[int]bool) (kept string, left []stri
 // keptFiles are written once, and then belong to the user.
 var keptFiles = []string{"package.json", ".dev.vars", ".gitignore"}
 
-// addWorker adds the site's Worker to the files of the project. One that is left as it was built has modules of any name, and is
-// kept in a folder of its own: its "./index.js" or "./members.js" is not to replace the front door's.
+// addWorker adds the site's Worker to the files of the project. A Worker that is not bundled may have modules of any name, so it gets a
+// separate folder: its "./index.js" or "./members.js" must not replace the front door's.
 func addWorker(files map[string][]byte, w *bundler.Worker) {
 	const entry = "src/site.js"
 	folder := path.Dir(entry)
@@ -254,13 +254,13 @@ type front struct {
 	Origins map[string]origin `json:"origins"`
 }
 
-// fallback is a rule "/folder/* /page 200", whose page answers what nothing else does.
+// fallback is a rule "/folder/* /page 200": its page answers requests that nothing else answers.
 type fallback struct {
 	Folder string `json:"folder"` // without a slash at the end
 	Page   string `json:"page"`   // the decoded path that sends the page
 }
 
-// fallbacks lists the rules of a bundle's "_redirects" that answer what nothing else does, with the addresses of their pages.
+// fallbacks lists such rules of a bundle's "_redirects", with the addresses of their pages.
 func fallbacks(b *bundler.Bundle) (rules []edgerules.Fallback, list []fallback) {
 	files, text := fileindex.Index[struct{}]{}, ""
 	for _, a := range b.Assets {
@@ -273,7 +273,7 @@ func fallbacks(b *bundler.Bundle) (rules []edgerules.Fallback, list []fallback) 
 			text = string(read)
 		}
 	}
-	parsed, _ := edgerules.Parse("", text) // the build reported broken lines
+	parsed, _ := edgerules.Parse("", text) // the build has already reported invalid lines
 	list = []fallback{}
 	for _, rule := range parsed.Fallbacks() {
 		if _, redirect, ok := files.Resolve(rule.Page); ok {

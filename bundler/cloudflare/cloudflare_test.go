@@ -99,7 +99,7 @@ func readProject(t *testing.T, dir string) config {
 	return c
 }
 
-// A Worker that is left as it was built may have modules of the names that the front door's have.
+// A Worker that is not bundled may have modules with the names of the front door's.
 func TestWriteAsIs(t *testing.T) {
 	b, m := builtBy(t, map[string]string{
 		"pages.deploy.json": `{"entry":"dist/worker.js","routes":[{"pattern":"/api/*","access":"members"}]}`,
@@ -253,7 +253,7 @@ func TestWriteAgain(t *testing.T) {
 		t.Error("an empty folder stays")
 	}
 
-	// A file of somebody else's in the place of one of ours stays, and nothing is written.
+	// A foreign file with the name of one of ours stays, and nothing is written.
 	if err := os.WriteFile(filepath.Join(dir, "public", "a", "b"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}

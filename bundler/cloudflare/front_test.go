@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestMembersFiles: browsers keep no page for members, to go back to, and may keep everybody's.
+// TestMembersFiles: browsers do not keep members pages, not even for the Back button, and may keep public pages.
 func TestMembersFiles(t *testing.T) {
 	dir := t.TempDir()
 	front, err := fs.Sub(sources, "front")

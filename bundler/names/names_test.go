@@ -99,8 +99,7 @@ func TestWithoutCalls(t *testing.T) {
 	check(t, strings.Join(named[:3], "\n"))
 }
 
-// TestWithoutCallsOfAny: the helper is known whatever its parameters are called, and
-// no other function is taken for it.
+// TestWithoutCallsOfAny: the helper is recognized with any parameter names, and no other function is mistaken for it.
 func TestWithoutCallsOfAny(t *testing.T) {
 	for source, want := range map[string]string{
 		"export var target = () => { const value = () => 1; return value };":                                "",

@@ -59,7 +59,7 @@ func TestBrowserRestore(t *testing.T) {
 
 	p.do("choose tables",
 		chromedp.Click(`input[value="people"]`), chromedp.Click(`input[value="orders"]`), chromedp.Click(`main form button`))
-	p.text("Restore the rows of orders, people of page")
+	p.text("Restore the rows of orders, people of site")
 	p.text("The rows of orders, people, of demo-new.localhost")
 	p.holds(`!document.body.innerText.includes("notes loses")`)
 	p.text("Data is lost:")

@@ -54,7 +54,7 @@ func (x *exchange) serveStatic(d decision) {
 		x.writeBody(contents)
 	case AnswerMethodNotAllowed:
 		x.out.Header().Set("Allow", "GET, HEAD")
-		x.refuse(refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this page can only be read").
+		x.refuse(refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this page only accepts GET and HEAD").
 			fix("list the path in \"routes\" of the manifest to let the Worker answer it"))
 	default:
 		if x.plain { // the Worker decides about the response

@@ -43,8 +43,8 @@ type Diagnostic struct {
 	// Message is lower case without a full stop; Fix is the change that makes the call pass, empty when unknown.
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
-	// Source is the text of the line, for a code frame of a file other than the manifest. For a long line it
-	// may be a part that starts at SourceColumn; 0 stands for 1.
+	// Source is the text of the line, for a code frame of a file other than the manifest. For a long line it may be a part that starts at
+	// SourceColumn; 0 means 1.
 	Source       string `json:"-"`
 	SourceColumn int    `json:"-"`
 }

@@ -18,7 +18,7 @@ type Masks map[int][]mask
 // mask is a secret within a line.
 type mask struct {
 	columns sourcetext.Span // from 0
-	text    string          // as the file has it
+	text    string          // as in the file
 }
 
 // NewMasks finds the secrets in the text of a manifest, or of another config like it, well-formed or not.

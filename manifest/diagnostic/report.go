@@ -16,7 +16,7 @@ const maxReported = 100 // the most diagnostics of a Report; the rest are counte
 // Report has the diagnostics of one manifest, ready to be written out.
 type Report struct {
 	OK bool `json:"ok"` // false when any diagnostic is an error
-	// File is the manifest's name as the user gave it, with forward slashes as those of the diagnostics have them.
+	// File is the manifest's name from the user, with forward slashes like the names in the diagnostics.
 	File        string `json:"file"`
 	Diagnostics List   `json:"diagnostics"`       // the first 100 in order of position
 	Omitted     int    `json:"omitted,omitempty"` // counts those beyond the first 100
@@ -32,7 +32,7 @@ func NewReport(file string, diags List) Report {
 	file = filepath.ToSlash(file)
 	root := path.Dir(file)
 	for i, d := range sorted {
-		if d.Line == 0 { // a whole file: its start stands for it
+		if d.Line == 0 { // a whole file is reported at its start
 			d.Line, d.Column, d.EndLine, d.EndColumn = 1, 1, 1, 1
 			sorted[i] = d
 		}
@@ -63,8 +63,7 @@ type Reports struct {
 	Reports []Report `json:"reports"`
 }
 
-// WriteJSON writes one indented JSON document and a newline: the report itself when there is one, else
-// Reports.
+// WriteJSON writes one indented JSON document and a newline: a single report itself, otherwise Reports.
 func WriteJSON(w io.Writer, reports ...Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

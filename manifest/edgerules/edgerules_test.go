@@ -117,7 +117,7 @@ var edgeCases = []struct{ file, text, found string }{
 	{"_redirects", "/first/* /x\n" + lots("/s%d /t%d\n", 100), "101:1 error edge-rules-too-many"},
 }
 
-// chain are n rules that lead to each other in a row, from /s0 on, the last one first if backward.
+// chain returns n rules that each lead to the next, from /s0 on, in reverse order if backward.
 func chain(n int, backward bool) string {
 	rules := make([]string, n)
 	for i := range rules {
@@ -166,7 +166,7 @@ func TestEdgeRuleFaults(t *testing.T) {
 	}
 }
 
-// A file that is no text, or too much of it, is refused as a whole.
+// A file that is not text, or is too large, is refused as a whole.
 func TestEdgeFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"/*\n  X: \xff":                    diagnostic.CodeEdgeLine,

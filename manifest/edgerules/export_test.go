@@ -1,4 +1,4 @@
 package edgerules
 
-// OwnedHeader is for tests.
+// OwnedHeader exports ownedHeader to the tests.
 func OwnedHeader(name string) bool { return ownedHeader(name) }

@@ -33,7 +33,7 @@ type tour struct {
 // hop is one redirect: the next request, and the rule that leads to it.
 type hop struct {
 	path string // escaped
-	line int    // of the rule, 0 for a redirect to the address of a page
+	line int    // the line of the rule, 0 for a redirect to the address of a page
 }
 
 // checkLoops refuses every loop at the last of its rules. It repeats the check without rules that hide others.

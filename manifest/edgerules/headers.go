@@ -76,7 +76,7 @@ func ownedHeader(name string) bool {
 func (f *edgeFile) headerRules() []headerRule {
 	var rules []headerRule
 	var block edgeLine // the path line of the last rule
-	open := -1         // the rule that lines belong to, -1 for none
+	open := -1         // the index of the rule that gets the next header lines, -1 without one
 	closeRule := func() {
 		if open >= 0 {
 			f.checkReserved(&rules[open], block)
@@ -89,7 +89,7 @@ func (f *edgeFile) headerRules() []headerRule {
 		if !edgeSourceLine.MatchString(line.text) {
 			if open >= 0 {
 				f.headerLine(line, block.text, &rules[open])
-			} else if block.number == 0 { // else its path was refused
+			} else if block.number == 0 { // otherwise the path of the rule was refused
 				f.refuse(diagnostic.CodeEdgeLine, line.span(), "the header has no path above it",
 					`put a line with a path above it, such as "/*"`)
 			}

@@ -18,7 +18,7 @@ var placeholder = regexp.MustCompile(`:([A-Za-z]\w*)`) // ":name" in a pattern, 
 // edgePattern is the path of a rule. It is compared with the canonical escaped path, so that the text that a star or
 // placeholder matched is safe wherever it is put.
 type edgePattern struct {
-	prefix string         // of every match; of a literal pattern all of it
+	prefix string         // the prefix of every match; the whole path for a literal pattern
 	names  []string       // of the placeholders, in order
 	expr   *regexp.Regexp // nil for a literal pattern
 	host   bool           // it begins with "https://host"
@@ -211,7 +211,7 @@ func edgeSamples(path string) (samples []string) {
 	return samples
 }
 
-// unescapeLiteral decodes percent escapes. Characters that requests escape may stand as they are.
+// unescapeLiteral decodes percent escapes. Characters that requests escape may also occur unescaped.
 func unescapeLiteral(text string) (decoded, fault string) {
 	if !strings.Contains(text, "%") {
 		return text, ""
@@ -295,7 +295,7 @@ func EscapePath(decoded string) string {
 	return string(b)
 }
 
-// pathRune reports whether a character stands for itself in a path: RFC 3986 "pchar" and the slash.
+// pathRune reports whether a path may have a character without escaping it: RFC 3986 "pchar" and the slash.
 func pathRune(r rune) bool {
 	switch {
 	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':

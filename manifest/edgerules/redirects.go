@@ -234,7 +234,7 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from sourcete
 			case forced:
 				fix = "write " + sourcetext.Quote(plain) + ": a rule always applies before the files"
 			case words[2] == "404":
-				fix = "remove the line, and write a 404.html, in any folder: it is the response where nothing else answers"
+				fix = "remove the line, and write a 404.html, in any folder: the site answers with it where nothing else does"
 			}
 			f.refuse(diagnostic.CodeEdgeLine, at[2], sourcetext.Quote(words[2])+" is not the status of a redirect", fix)
 			return rule, from, false
@@ -317,7 +317,7 @@ func (f *edgeFile) otherSite(to, rest string, at sourcetext.Span, rule redirectR
 		host = rest[:i]
 	}
 	if u, err := url.Parse("https://" + placeholder.ReplaceAllString(host, "x")); err != nil || u.Hostname() == "" {
-		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(to)+" is no address", "write it as https://example.com/path")
+		f.refuse(diagnostic.CodeEdgePath, at, sourcetext.Quote(to)+" is not an address", "write it as https://example.com/path")
 		return "", false
 	}
 	if rule.status == 200 {

@@ -34,7 +34,7 @@ type File struct {
 	Edit func(src []byte) ([]byte, error)
 }
 
-// SettingsError tells why settings were not edited, and the place in them.
+// SettingsError is the reason why settings were not edited, with the place in them.
 type SettingsError struct {
 	Offset         int // in bytes
 	Code, Msg, Fix string

@@ -15,8 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// entryAt is the mapping of VS Code as it is added to a list whose elements are
-// indented so.
+// entryAt is the mapping of VS Code in a list whose elements have an indentation.
 func entryAt(indentation string) string {
 	return strings.ReplaceAll(`{
     "fileMatch": [
@@ -71,7 +70,7 @@ func TestEditJSON(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %q", name, eol), func(t *testing.T) {
 				src, want := withLineEnd(c.src, eol), withLineEnd(c.want, eol)
 				if !strings.Contains(c.src, "\n") || strings.TrimSpace(c.src) == "" {
-					want = c.want // no line end to go by
+					want = c.want // the text has no line end to follow
 				}
 				editTwice(t, settingsOf(t, "vscode"), src, want)
 			})
@@ -79,7 +78,7 @@ func TestEditJSON(t *testing.T) {
 	}
 }
 
-// TestEditZed: the way to the list may be there in part.
+// TestEditZed: some of the keys that lead to the list may exist.
 func TestEditZed(t *testing.T) {
 	entry := `{
   "fileMatch": [
@@ -322,8 +321,7 @@ func TestEditRefused(t *testing.T) {
 	}
 }
 
-// FuzzEdit: an edit adds the mapping and nothing else, once, or says where it
-// cannot.
+// FuzzEdit: an edit adds the mapping once and changes nothing else, or gives the place that prevents it.
 func FuzzEdit(f *testing.F) {
 	for _, c := range refusedSettings {
 		f.Add([]byte(c.src))

@@ -16,10 +16,10 @@ import (
 // jsonList describes a file in JSON, with comments and trailing commas, that has a list to which an element is added.
 type jsonList struct {
 	keys    []string // the path to the list
-	unit    string   // the indentation, where the file has none
+	unit    string   // the indentation for a file without one
 	whole   any      // a new file
 	element any
-	// find reports whether an element of the list is ours already, or why ours cannot be added beside it.
+	// find reports whether an element of the list is already ours, or why ours cannot be added next to it.
 	find func(element hujson.Value) (found bool, refused error)
 }
 

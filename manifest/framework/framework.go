@@ -2,7 +2,7 @@
 // and the settings with which a build makes a Worker.
 //
 // In goes the fs.FS of a project; out come a [Framework] and a [Setup] with edits of the project's configuration as whole texts: an edit
-// leaves all other bytes as they are. A configuration that cannot be understood from its text needs an edit by hand. The package returns no
+// leaves all other bytes unchanged. A configuration that cannot be understood from its text needs an edit by hand. The package returns no
 // errors, writes and runs nothing, and is safe for concurrent use.
 package framework
 

@@ -10,7 +10,7 @@ import (
 type Script struct{ Name, Command string }
 
 // WithScripts returns a package.json with more scripts, after those that it has. All other bytes stay. Where it has one of the names,
-// or no scripts at all, the text stays as it is.
+// or no scripts at all, the text stays unchanged.
 func WithScripts(text []byte, add []Script) []byte {
 	begin, end, names := scriptsOf(text)
 	if len(names) == 0 || !json.Valid(text) {
@@ -33,7 +33,7 @@ func WithScripts(text []byte, add []Script) []byte {
 	return bytes.Join([][]byte{text[:end], text[end:]}, []byte(b.String()))
 }
 
-// scriptsOf returns where the scripts begin and where the last of them ends, 0 where there are none, and their names.
+// scriptsOf returns the offsets at which the scripts begin and the last of them ends, 0 without scripts, and their names.
 func scriptsOf(text []byte) (begin, end int, names map[string]bool) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

@@ -16,7 +16,7 @@ type Setup struct {
 	Framework string
 	// Entry is the Worker that the build will write, or the one among Files that imports it; "" for a site of files alone.
 	Entry  string
-	Assets string // where the build will put the static files
+	Assets string // the folder to which the build will write the static files
 	Node   bool   // the Worker needs nodejs_compat
 	App    bool   // a single-page app, with its router in the browser
 	Files  []File
@@ -37,7 +37,7 @@ type File struct {
 // Edit is a change of a file of the project.
 type Edit struct {
 	File  string // relative to the project; it may not exist yet
-	After []byte // the whole text; nil where a person must make the edit
+	After []byte // the whole text; nil if a person must make the edit
 	Lines []Line
 }
 

@@ -57,7 +57,7 @@ func (s *pageScan) ask(attr map[string]string, names []string) {
 }
 
 // Fields returns the names of the answers that each form asks for, by the form's name and in lower case, in which columns of a
-// table are compared. Forms of one name ask together.
+// table are compared. Forms with the same name count as one.
 func Fields(forms []Form) map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	for _, f := range forms {

@@ -37,8 +37,8 @@ const defaultForm = "default" // the name of a form without one
 // Form is a form of a page under one of the names it may post.
 type Form struct {
 	Name                             string
-	Posts                            bool     // to the platform; else only its fields suggest that
-	Gets                             bool     // addresses the platform, but never with POST; set for one name only
+	Posts                            bool     // the form posts to the platform; otherwise only its fields suggest that
+	Gets                             bool     // addresses the platform, but never sent with POST; set for one name only
 	Fields                           []string // names under which its controls send answers, each once, in their order
 	File                             string
 	Line, Column, EndLine, EndColumn int // of the start tag
@@ -48,12 +48,12 @@ type Form struct {
 
 // Tag is one form element of a page.
 type Tag struct {
-	Form            // Name is the first one it may post, else that of its start tag
+	Form            // Name is the first name that it may post, otherwise that of its start tag
 	Action   string // the decoded path on this site that it is sent to; "" for an address elsewhere
 	Written  bool   // it has an action
-	Sent     bool   // with POST
+	Sent     bool   // sent with POST
 	Encoding string // its "enctype", in lower case
-	Files    bool   // a field of it is for files
+	Files    bool   // whether it has a field for files
 	Unnamed  int    // fields that are never sent, because they have no name
 	Next     string // the value of its field "_next"
 	Host     string // the attribute by which another host would collect it, such as "data-netlify"
@@ -67,7 +67,7 @@ type formTag struct {
 	actions []string // of the form and of its buttons
 	action  string   // as it was written
 	names   []string // values of its fields "form"
-	post    bool     // it, or a button of it, is sent with POST
+	post    bool     // the form, or one of its buttons, is sent with POST
 	asked   fieldNames
 }
 
@@ -172,7 +172,7 @@ func (s *pageScan) token(z *html.Tokenizer, kind html.TokenType, start sourcetex
 	return nil
 }
 
-// attributes reads the relevant attributes. Of two with one name the first counts.
+// attributes reads the relevant attributes. If a name repeats, the first one counts.
 func attributes(z *html.Tokenizer, more bool) map[string]string {
 	m := map[string]string{}
 	for more {
@@ -362,7 +362,7 @@ func (s *pageScan) assignFields() {
 	}
 }
 
-// resolve finds the names that a form may post: that in an action, else those of its fields.
+// resolve finds the names that a form may post: that in an action, otherwise those of its fields.
 func (f *formTag) resolve(base *url.URL) {
 	var names []string
 	plain := false

@@ -162,7 +162,7 @@ func TestPageSource(t *testing.T) {
 	}
 }
 
-// TestPageBounds stops where a page would take too much.
+// TestPageBounds: the parser stops at its bounds.
 func TestPageBounds(t *testing.T) {
 	for name, page := range map[string]string{
 		"a long tag":     `<form action=/__pages/forms/a><p title="` + strings.Repeat("x", maxPageToken) + `">`,

@@ -165,7 +165,7 @@ func (s *scan) start(z *html.Tokenizer, tag string, at sourcetext.Span) {
 	}
 }
 
-// isLoaded reports whether browsers, or readers of feeds, load the target of a <link>.
+// isLoaded reports whether browsers or feed readers load the target of a <link>.
 func isLoaded(rel string) bool {
 	return slices.ContainsFunc(strings.Fields(strings.ToLower(rel)), func(word string) bool {
 		switch word {
@@ -176,7 +176,7 @@ func isLoaded(rel string) bool {
 	})
 }
 
-// attributes reads the attributes with some names. Of two with one name the first counts.
+// attributes reads the attributes with some names. If a name repeats, the first one counts.
 func attributes(z *html.Tokenizer, names ...string) map[string]string {
 	m := map[string]string{}
 	for more := true; more; {

@@ -48,7 +48,7 @@ type member struct {
 	Value *Node
 }
 
-// Get returns the value of a key, nil when n is no object or has no such key. Of duplicates the last counts,
+// Get returns the value of a key, nil when n is not an object or does not have the key. Of duplicates the last counts,
 // as in every other parser.
 func (n *Node) Get(key string) *Node {
 	if n == nil {

@@ -92,7 +92,7 @@ func (p *parser) tolerable(at sourcetext.Span, msg, fix string) {
 	}
 }
 
-// encoding refuses text that is no UTF-8, and reports and skips a byte order mark.
+// encoding refuses text that is not UTF-8, and reports and skips a byte order mark.
 func (p *parser) encoding() bool {
 	const fix = "save the file as UTF-8 without a byte order mark"
 	bare := len(p.src) > 1 && (p.src[0] == 0) != (p.src[1] == 0) // without a byte order mark

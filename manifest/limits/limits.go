@@ -22,7 +22,7 @@ type Requests struct {
 // Limit is a row of the table.
 type Limit struct {
 	Key   string // its name in "limits" of the manifest
-	Title string // names it to people
+	Title string // its name for people
 	// Default applies without a value in the manifest; Ceiling is the highest value that a manifest may set; the lowest is 1.
 	Default, Ceiling int
 	Unit             string    // follows an amount: " ms"; empty for counts

@@ -202,7 +202,7 @@ func notRegular(file string, mode fs.FileMode) Finding {
 type Entry struct {
 	Name string      // the base name
 	Type fs.FileMode // the type bits alone; 0 for a regular file
-	Size int64       // in bytes; 0 where it is not known yet
+	Size int64       // in bytes; 0 if it is not known yet
 }
 
 // Judge applies the rules that need no text to the entries of the folder dir, in bytewise order of their names. It returns the

@@ -143,7 +143,7 @@ warning migration-duplicate-number m/1.up.sql: "1.down.sql" and "1.up.sql" have 
 			if files != tt.files {
 				t.Errorf("files %q, want %q", files, tt.files)
 			}
-			if want := strings.ReplaceAll(tt.found, "\n\t", " "); found != want { // a line that begins with a tab goes on
+			if want := strings.ReplaceAll(tt.found, "\n\t", " "); found != want { // a line that begins with a tab continues the previous one
 				t.Errorf("found\n%s\nwant\n%s", found, want)
 			}
 		})
@@ -158,7 +158,7 @@ func TestFolderPath(t *testing.T) {
 	}
 }
 
-// TestPlace has line and column, in characters, of a byte that is no text.
+// TestPlace: a byte that is not UTF-8 is reported with its line and column, in characters.
 func TestPlace(t *testing.T) {
 	f, bad := migrationfiles.CheckText("m/1.sql", []byte("\ufeffSELECT 1;\n'\u00e9\xe9'"))
 	if !bad || f.Line != 2 || f.Column != 3 {

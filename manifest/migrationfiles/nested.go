@@ -31,7 +31,7 @@ func judgeFolders(fsys fs.FS, dir, folderPath string, below []fs.DirEntry, names
 		}
 		inside := path.Join(folderPath, e.Name())
 		if info, err := fs.Stat(fsys, path.Join(inside, nestedName)); err == nil && info.Mode().IsRegular() {
-			if !slices.Contains(names, e.Name()+Extension) { // else it was copied
+			if !slices.Contains(names, e.Name()+Extension) { // otherwise it was copied
 				nested = append(nested, e.Name())
 			}
 		} else if script := FirstScript(fsys, inside); script != "" {
@@ -60,7 +60,7 @@ func judgeFolders(fsys fs.FS, dir, folderPath string, below []fs.DirEntry, names
 	return append(found, all)
 }
 
-// shellWord quotes a path for a POSIX shell, where it has to be.
+// shellWord quotes a path for a POSIX shell if necessary.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./", r)

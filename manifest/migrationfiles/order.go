@@ -13,13 +13,13 @@ import (
 
 // This file warns when the order of the names differs from the order of their numbers: authors and other tools expect the numbers to count.
 
-// dated matches a name that begins with a day, such as 2026-11-22, which is no number.
+// dated matches a name that begins with a day, such as 2026-11-22, which is not a number.
 var dated = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
 
 // IsDated reports whether a name begins with a day, such as 2026-11-22.
 func IsDated(name string) bool { return dated.MatchString(name) }
 
-// Number returns the digits at the beginning of a name, as they are written; "" for none, and for a day.
+// Number returns the digits at the beginning of a name, as written; "" for none, and for a day.
 func Number(name string) string {
 	if IsDated(name) {
 		return ""

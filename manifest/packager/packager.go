@@ -22,8 +22,7 @@ const (
 	Bun  Tool = "bun"
 )
 
-// Of returns a project's package manager by its lock file: the one in dir, or else the nearest above it in the same
-// checkout.
+// Of returns a project's package manager by its lock file: the one in dir, or the nearest above it in the same checkout.
 func Of(dir string) Tool {
 	root := Checkout(dir)
 	for folder := dir; ; folder = filepath.Dir(folder) {
@@ -40,9 +39,8 @@ func Of(dir string) Tool {
 	}
 }
 
-// Root returns the folder of the project of a site in dir: the root of the nearest checkout, else the nearest workspace of
-// packages, else the nearest folder with a package.json, else dir itself. home and the folders above it are no projects;
-// home may be empty.
+// Root returns the folder of the project of a site in dir: the root of the nearest checkout, or the nearest workspace of packages, or the
+// nearest folder with a package.json, or dir itself. home and the folders above it are not projects; home may be empty.
 func Root(dir, home string) string {
 	var above []string
 	for at := dir; at != home && at != filepath.Dir(at); at = filepath.Dir(at) {

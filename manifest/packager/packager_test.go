@@ -18,7 +18,7 @@ func TestOf(t *testing.T) {
 		"site/bun.lockb":                             packager.Bun,
 		"yarn.lock .git":                             packager.Yarn,
 		"yarn.lock site/.git":                        packager.NPM, // of another checkout
-		"yarn.lock":                                  packager.NPM, // of who knows what
+		"yarn.lock":                                  packager.NPM, // of an unknown project
 	} {
 		t.Run(files, func(t *testing.T) {
 			root := t.TempDir()

@@ -145,7 +145,7 @@ var atWrangler = map[string]string{
 	"none":           "",
 }
 
-// otherTypes are those of ours that differ from wrangler's, but for files that neither knows.
+// otherTypes are our types that differ from wrangler's, except for files that both do not know.
 var otherTypes = map[string]string{
 	"CNAME":          "text/plain; charset=utf-8",
 	"LICENSE":        "text/plain; charset=utf-8",

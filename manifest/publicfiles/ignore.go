@@ -200,7 +200,7 @@ func addRange(set *strings.Builder, low, high rune) {
 	}
 }
 
-// posixClasses are the characters of the named classes, but for the slash.
+// posixClasses are the characters of the named classes, without the slash.
 var posixClasses = map[string]string{
 	"alnum": `0-9A-Za-z`, "alpha": `A-Za-z`, "blank": ` \t`, "cntrl": `\x00-\x1f\x7f`, "digit": `0-9`, "graph": `!-.0-~`,
 	"lower": `a-z`, "print": ` -.0-~`, "punct": `!-.:-@\[-\x60{-~`, "space": `\t-\r `, "upper": `A-Z`, "xdigit": `0-9A-Fa-f`,

@@ -23,7 +23,7 @@ func TestAssetNames(t *testing.T) {
 		{strings.Repeat("a", 255), ""},
 		{strings.Repeat("a", 256), "path_too_long"},
 		{strings.Repeat("a/", 30) + "a", ""},
-		{strings.Repeat("a/", 31) + "a", "path_too_long"}, // with the folder that all are in
+		{strings.Repeat("a/", 31) + "a", "path_too_long"}, // too long together with the assets folder
 		{strings.Repeat(strings.Repeat("a", 200)+"/", 6), "path_too_long"},
 		{"\xff", "path_not_utf8"},
 		{"\xed\xa0\x80", "path_not_utf8"},

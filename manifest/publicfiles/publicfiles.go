@@ -89,12 +89,12 @@ func (a Folder) entry(fsys fs.FS, file string, d fs.DirEntry, rules ignoreRules)
 	return e
 }
 
-// pagesWorker is where Cloudflare Pages looks for a Worker among the public files, and where frameworks that build for it put
-// one: a file, or a folder of modules. It is not meant to be public, and wrangler refuses it.
+// pagesWorker is the path of a Worker among the public files for Cloudflare Pages, to which frameworks write one: a file, or a folder of
+// modules. It is not meant to be public, and wrangler refuses it.
 const pagesWorker = "_worker.js"
 
 // refuseMisplaced refuses files that the upload would refuse among public ones: a manifest, the Worker's module, and the
-// migrations. Where the folder is the bundle root, the site's own are there by nature, and left out.
+// migrations. If the folder is the bundle root, the site's own files are in it, and are skipped.
 func (a Folder) refuseMisplaced(e *Entry) bool {
 	atRoot := a.Dir == "."
 	holdsEntry := a.Entry != "" && (a.Entry == e.File || strings.HasPrefix(a.Entry, e.File+"/"))
@@ -125,8 +125,7 @@ func (a Folder) refuseMisplaced(e *Entry) bool {
 	return true
 }
 
-// Migration reports whether a file or folder is, or lies in, the folder of migrations. Of the bundle root only
-// the scripts count.
+// Migration reports whether a file or folder is, or lies in, the folder of migrations. In the bundle root, only the scripts count.
 func (a Folder) Migration(file string) bool {
 	if a.Migrations == "." {
 		return path.Dir(file) == "." && path.Ext(file) == ".sql"
@@ -134,9 +133,9 @@ func (a Folder) Migration(file string) bool {
 	return a.Migrations != "" && (file == a.Migrations || strings.HasPrefix(file, a.Migrations+"/"))
 }
 
-// Again checks a public file of an earlier walk again before it is read: a link may have replaced it, or a folder above it,
-// and lead to a file that is never served. Its Entry is that of the file with the asset's bytes; the opened file must be the
-// same ([os.SameFile]). Errors come from the file system.
+// Again checks a public file of an earlier walk again before it is read: a link may have replaced it, or a folder above it, and lead to a
+// file that must not be served. The Entry of its result describes the file with the asset's bytes; the caller must open the same file
+// ([os.SameFile]). Errors come from the file system.
 func (a Folder) Again(fsys fs.FS, file string) (Entry, error) {
 	e := Entry{File: file, Path: norm.NFC.String(a.rel(file))}
 	top, _, err := sitepath.Follow(fsys, a.Dir)

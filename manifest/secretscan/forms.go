@@ -23,7 +23,7 @@ const (
 // form is an encoded text.
 type form struct{ text, name string }
 
-// formsOf lists the forms of a text, each once, the text itself first.
+// formsOf lists the distinct encoded forms of a text, the text itself first.
 func formsOf(text string) []form {
 	list := []form{{text, ""}}
 	known := map[string]bool{text: true}

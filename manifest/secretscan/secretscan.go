@@ -29,8 +29,8 @@ type Options struct {
 // Finding is the place of a secret in a text.
 type Finding struct {
 	Name string // the secret's
-	Part string // the part of the value: "" for all of it, else "password" or "line"
-	Form string // its encoding: "" for none, else "base64", "hexadecimal", "UTF-16", "JSON", "URL" or "HTML"
+	Part string // the part of the value: "" for all of it, "password" or "line"
+	Form string // its encoding: "" for none, "base64", "hexadecimal", "UTF-16", "JSON", "URL" or "HTML"
 	// Weak marks a value that is short or usual enough to occur by chance.
 	Weak bool
 	// Start and End are byte offsets; End is exclusive.

@@ -86,7 +86,7 @@ func lowerEscapes(s string) string {
 	return strings.Join(parts, "%")
 }
 
-// TestForms finds a secret of each kind in each form, says which, and says where.
+// TestForms finds a secret of each kind in each form, with its name and its place.
 func TestForms(t *testing.T) {
 	values := []string{stripe, aws, jwt, "550e8400-e29b-41d4-a716-446655440000", `k#9L"p$2<v>Q!x'Z&8`, "Zk3nQ8rT1vW7 with spaces 9fX2"}
 	for name, write := range writtenForms() {

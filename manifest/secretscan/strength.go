@@ -39,7 +39,7 @@ const (
 	bitsOfHex        = 4
 	longHex          = 16 // hexadecimal of this length is never a word
 	wordsLengthCase  = 5  // letters a change of case, at most, in a random text
-	wordsLengthDigit = 8  // characters a change, at most, in a random text with digits
+	wordsLengthDigit = 8  // the most characters per change in a random text with digits
 	anyways          = 3  // any text this short counts as a word
 )
 
@@ -112,7 +112,7 @@ func usual(value string, words bool, digits int) bool {
 	return err == nil && u.Scheme != "" && u.Host != "" && u.User == nil
 }
 
-// measure counts the bits of the random tokens of a value, and its digits, and tells whether it is words alone.
+// measure counts the bits of the random tokens of a value and its digits, and reports whether it consists of words.
 func measure(value string) (bits int, words bool, digits int) {
 	var sum float64
 	words = true
@@ -153,8 +153,8 @@ func kindOf(r rune) int {
 	return kindSign
 }
 
-// judgeToken decides whether a token is random, with its bits per character, or a word. A capital before a small letter is
-// no change: words begin so.
+// judgeToken decides whether a token is random, with its bits per character, or a word. A capital before a small letter is not a change,
+// since words begin that way.
 func judgeToken(token string) (random, word bool, bits float64) {
 	var has [kinds]bool
 	changes, length, last := 0, 0, -1

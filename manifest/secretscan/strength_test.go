@@ -6,8 +6,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
-// The keys below are made up, or the examples of their services' own documents. They are put together here, so that no
-// scanner of repositories takes this file for a leak.
+// The keys below are invented, or examples from the documents of their services. The test joins them from parts, so that scanners of
+// repositories do not report this file as a leak.
 const (
 	stripe = "sk_" + "live_51HqLyjWDarjtT1zdp7dcXk2m"
 	aws    = "wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "EXAMPLEKEY"

@@ -6,7 +6,7 @@ package sitefile
 
 import "time"
 
-// File is a file of a bundle, as it is sent and stored.
+// File is a file of a bundle, as sent and stored.
 type File struct {
 	Path        string // relative to the bundle root, with forward slashes, in Unicode normalization form C
 	SHA256      string // 64 lower-case hex digits over the bytes
@@ -14,17 +14,16 @@ type File struct {
 	ContentType string // a full header value, "text/css; charset=utf-8"
 }
 
-// Asset is a file as it is served.
+// Asset is a file as served.
 type Asset struct {
-	Path        string // where the site serves it, decoded and in Unicode normalization form C: "/css/site.css"
+	Path        string // the path of its URL, decoded and in Unicode normalization form C: "/css/site.css"
 	File        string // the absolute path of the file that holds the bytes
 	Size        int64  // the length in bytes
 	SHA256      string // 64 lower-case hex digits over the bytes; the strong ETag is made of it
-	ContentType string // a full header value; empty stands for "application/octet-stream"
+	ContentType string // a full header value; empty means "application/octet-stream"
 	// Target is the absolute path, without links, of the file with the bytes, where File is a link; "" for no link.
 	Target string
-	// Modified is when the file was last written to, for Last-Modified; the zero time where that is unknown. No digest
-	// holds it.
+	// Modified is the time of the last write, for Last-Modified; zero if it is unknown. No digest includes it.
 	Modified time.Time
 }
 

@@ -16,19 +16,18 @@ const (
 	maxReadingBytes = 256 << 10 // of all readings together
 )
 
-// steps are the changes that programs make to a path, in any order and any number of times. A step returns the path itself where it
-// changes nothing.
+// steps are the changes that programs make to a path, in any order and any number of times. A step returns the path itself if it changes
+// nothing.
 var steps = []func(string) string{
 	unescapeOnce, mergeSlashes, visible, withoutAuthority, withoutQuery,
 	func(path string) string { return resolveDots(path, isDots) },
 	func(path string) string { return resolveDots(path, isLooselyDots) },
 }
 
-// Readings returns the path as it was sent (percent-encoded, without its query) and all that programs may make of it: escapes
-// decoded, once and again, slashes merged, dot segments resolved as RFC 3986 does and as the URL standard and servers of Java and
-// Windows do, characters that look like slashes taken for them, a first segment after two slashes taken for a host, a path cut at
-// an encoded "?" or "#", and each of that after any other. ok is false when there are more than 256 readings, or more than 256 KiB
-// of them.
+// Readings returns the path as sent (percent-encoded, without its query) and all forms to which programs may change it: escapes decoded,
+// also twice, slashes merged, dot segments resolved as RFC 3986 does and as the URL standard and servers of Java and Windows do, characters
+// that look like slashes read as slashes, a first segment after two slashes read as a host, a path cut at an encoded "?" or "#", and each
+// of that after any other. ok is false when there are more than 256 readings, or more than 256 KiB of them.
 func Readings(sent string) (all []string, ok bool) {
 	seen, size := map[string]bool{sent: true}, len(sent)
 	all = []string{sent}
@@ -65,7 +64,7 @@ func unescapeOnce(path string) string {
 	return string(b)
 }
 
-// Unescaped returns the byte that the percent escape at the beginning of a text stands for.
+// Unescaped decodes the percent escape at the beginning of a text.
 func Unescaped(text string) (c byte, ok bool) {
 	if len(text) < 3 || text[0] != '%' {
 		return 0, false
@@ -86,7 +85,7 @@ func hexValue(c byte) int {
 	return -1
 }
 
-// mergeSlashes removes empty segments, but for the last.
+// mergeSlashes removes empty segments, except for the last.
 func mergeSlashes(path string) string {
 	if !strings.Contains(path, "//") {
 		return path
@@ -103,8 +102,8 @@ func mergeSlashes(path string) string {
 // slashes are the characters that some program takes for a slash.
 const slashes = "/\\⁄∕⧸∖⧵"
 
-// visible is the path without invisible characters, in compatible form, with slashes for all that looks like one. It keeps
-// the case, by which public routes differ.
+// visible is the path without invisible characters, in compatible form, with slashes for all lookalikes. It keeps the case, which matters
+// for public routes.
 func visible(path string) string {
 	if !strings.ContainsFunc(path, func(r rune) bool { return r >= 0x7f || r < ' ' || r == '\\' }) {
 		return path
@@ -125,8 +124,8 @@ func invisible(r rune) bool {
 		unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// withoutAuthority is the path of an address without a scheme, "/b" for "//a/b": many servers give the path of a request to a
-// parser of addresses.
+// withoutAuthority returns the path of an address without a scheme, "/b" for "//a/b": many servers parse the path of a request as an
+// address.
 func withoutAuthority(path string) string {
 	rest, ok := strings.CutPrefix(path, "//")
 	if !ok {

@@ -21,8 +21,8 @@ const (
 	ReservedPreview = "__preview"
 )
 
-// ReservedPath returns the segment that keeps a path for the platform, [ReservedPages] or [ReservedPreview],
-// whatever its spelling; "" when none does.
+// ReservedPath returns the segment that reserves a path for the platform in any spelling, [ReservedPages] or [ReservedPreview]; "" for
+// none.
 func ReservedPath(path string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(FoldPath(path), "/"), "/")
 	if first == ReservedPages || first == ReservedPreview {
@@ -54,8 +54,8 @@ func CanonicalFile(decoded string) (path, fault string) {
 	return path, segmentFault(path)
 }
 
-// PathFault returns the fault of a decoded request path that no reading can hold, "" for any other: one that is no UTF-8,
-// has a backslash, a control character, or characters that stand for slashes, percent signs or dot segments.
+// PathFault returns the fault of a decoded request path that no reading can hold, "" for any other: one that is not UTF-8, or has a
+// backslash, a control character, or encoded slashes, percent signs or dot segments.
 func PathFault(decoded string) string {
 	switch {
 	case !strings.HasPrefix(decoded, "/"):

@@ -19,7 +19,7 @@ type Cursor struct {
 // NewCursor returns the position of the first character of a text.
 func NewCursor() Cursor { return Cursor{Line: 1, Column: 1} }
 
-// Advance moves past text. A byte order mark at the start of the file is no character of its line.
+// Advance moves past text. A byte order mark at the start of the file does not count as a character.
 func (p *Cursor) Advance(text []byte) {
 	if p.Frozen {
 		return

@@ -13,7 +13,7 @@ import (
 )
 
 // Lines converts byte offsets of a source into 1-based lines and columns, columns counted in characters.
-// Only "\n" ends a line; a byte order mark is no character of the first line.
+// Only "\n" ends a line; a byte order mark does not count as a character.
 type Lines struct {
 	Src    string
 	Starts []int // offset of the first byte of each line
@@ -83,5 +83,5 @@ func (l *Lines) Text(line int) string {
 // Span is a half-open range of byte offsets.
 type Span struct{ Start, End int }
 
-// ByteOrderMark may stand at the start of a text and is no part of it.
+// ByteOrderMark may precede a text, and is not part of it.
 const ByteOrderMark = "\uFEFF"

@@ -14,7 +14,7 @@ const maxQuoted = 64 // bounds quotations of the author's file, in characters
 // hostile file cannot drive a terminal or a log; keys of services come out as stars.
 func Quote(s string) string { return strconv.Quote(Clip(WithoutKeys(s))) }
 
-// Literal is [Quote] without clipping, for text that the author is to write.
+// Literal is [Quote] without clipping, for text that the author should write.
 func Literal(s string) string { return strconv.Quote(WithoutKeys(s)) }
 
 // QuoteAll puts the platform's words in quotes.

@@ -119,7 +119,7 @@ func python(project fs.FS, name string, lists ...string) string {
 	return setUp + step("pip install "+name)
 }
 
-// step returns a command as a step of a workflow.
+// step writes a command as a step of a workflow.
 func step(command string) string { return "      - run: " + command + "\n" }
 
 func anyOf(project fs.FS, names ...string) bool {

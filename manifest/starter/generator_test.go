@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
-// tree is a file tree of names apart from each other by blanks, of which those with "=" have a text.
+// tree is a file tree: names separated by spaces, with the contents after "=".
 func tree(files string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for file := range strings.FieldsSeq(files) {

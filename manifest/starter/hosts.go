@@ -16,13 +16,13 @@ import (
 // Left is a part of a project for another host that no manifest can express.
 type Left struct {
 	File   string // a file of the project, or a folder with a slash at the end
-	Code   bool   // code, which will not run, else rules
+	Code   bool   // code that will not run; otherwise rules
 	Secret bool   // a header that would publish a password or a key here
 	Text   string // instructions
 }
 
-// LeftBehind lists rules in the configuration of Netlify, Vercel, Firebase and Azure, and folders of functions for them or
-// for Cloudflare Pages.
+// LeftBehind lists the parts of a project that `pages` does not use: rules in the configuration of Netlify, Vercel, Firebase and Azure, and
+// folders of functions for these hosts or Cloudflare Pages.
 func LeftBehind(project fs.FS) (list []Left) {
 	for _, config := range []struct{ file, rules string }{
 		{"netlify.toml", `(?m)^\s*\[\[(redirects|headers)\]\]`},

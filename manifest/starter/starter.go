@@ -1,4 +1,4 @@
-// Package starter has the first files of a new site: those of each template, and those around a site in a checkout. It also
+// Package starter has the first files of a new site: the files of each template, and files around a site in a checkout. It also
 // recognizes the output of other tools in an existing project.
 //
 // In go names and the fs.FS of a project; out come texts: the same input gives the same bytes. It makes no errors, writes
@@ -24,7 +24,7 @@ var templates embed.FS
 type Template struct {
 	Name   string   // its name on the command line
 	About  string   // one line for people
-	layers []string // folders of templates; files of later ones win
+	layers []string // folders of templates; a file of a later folder replaces one of an earlier folder
 }
 
 // Templates returns the templates, the smallest first.

@@ -109,7 +109,7 @@ func TestFindBuilt(t *testing.T) {
 	}
 }
 
-// TestFindBuiltByVite: build.outDir is read where it is a literal, and Vite is not run.
+// TestFindBuiltByVite: build.outDir is read if it is a literal, and Vite does not run.
 func TestFindBuiltByVite(t *testing.T) {
 	for config, want := range map[string]string{
 		`export default defineConfig({ plugins: [react()], build: { outDir: "web" } })`: "web",
@@ -204,7 +204,7 @@ func TestIgnore(t *testing.T) {
 	}
 }
 
-// TestFindServer: a file of the build identifies a server that is no Worker, and a Worker is not taken for one.
+// TestFindServer: a file of the build identifies a server that is not a Worker, and no Worker is mistaken for one.
 func TestFindServer(t *testing.T) {
 	for file, want := range map[string]string{
 		`.output/nitro.json={"preset":"node-server"}`:       "Nitro",

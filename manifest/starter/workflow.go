@@ -14,7 +14,7 @@ import (
 type Workflow struct {
 	Name      string        // for people; "site" when empty
 	Version   string        // of pages, if it is a release
-	Commit    string        // of pages, where there is no such release; empty for the newest
+	Commit    string        // of pages, if the release does not exist; empty for the newest
 	Folder    string        // of the site in the checkout, with slashes; empty for the top
 	Modules   bool          // fetch git submodules too
 	Packages  bool          // install packages first
@@ -89,7 +89,7 @@ jobs:
       contents: read
       pull-requests: write
 `, branchCondition)
-	b.WriteString("    steps:\n") // without a checkout: the branch may be gone
+	b.WriteString("    steps:\n") // without a checkout, since the branch may no longer exist
 	w.install(&b)
 	b.WriteString(serviceStep("Remove the preview", `pages preview remove "$BRANCH" --if-exists --comment`))
 	return []byte(b.String())
@@ -121,7 +121,7 @@ func (w Workflow) begin(b *strings.Builder) {
 	w.prepare(b)
 }
 
-// install writes the steps that get the command: from the cache, else from a release, else built from source.
+// install writes the steps that get the command: from the cache, or from a release, or built from source.
 func (w Workflow) install(b *strings.Builder) {
 	fmt.Fprintf(b, `      - uses: actions/cache@v4
         id: pages
@@ -171,7 +171,7 @@ func (w Workflow) install(b *strings.Builder) {
 `)
 }
 
-// repository is where pages is published.
+// repository is the public repository of pages.
 const repository = "https://github.com/pages-toolchain/pages"
 
 // prepare writes the steps that build the site.

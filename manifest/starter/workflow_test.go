@@ -15,9 +15,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
-// TestWorkflowGetsPages runs the step that gets the command, with a server and a repository on this machine in the place of
-// those that are published: a release is taken if there is one and its bytes are right; else the commit that is asked for
-// is built, and the newest where that one is not there.
+// TestWorkflowGetsPages runs the step that gets the command, with a server and a repository on this machine in place of the public ones.
+// The step takes a release that exists and whose bytes match; otherwise it builds the requested commit, or the newest one if that commit
+// does not exist.
 func TestWorkflowGetsPages(t *testing.T) {
 	source := t.TempDir()
 	git := func(args ...string) string {
@@ -45,7 +45,7 @@ func TestWorkflowGetsPages(t *testing.T) {
 	nowhere := strings.Repeat("0", 39) + "1"
 	for _, c := range []struct {
 		name, version, commit string
-		want, said            string // want is "" where the step must fail
+		want, said            string // want is "" if the step must fail
 	}{
 		{"the newest", "", "", "second", ""},
 		{"a commit", "", first, "first", ""},
@@ -67,7 +67,7 @@ func TestWorkflowGetsPages(t *testing.T) {
 			if (err == nil) != (c.want != "") || !strings.Contains(string(out), c.said) {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			got, _ := os.ReadFile(filepath.Join(temp, ".pages-command", "pages")) // none where the step fails
+			got, _ := os.ReadFile(filepath.Join(temp, ".pages-command", "pages")) // absent if the step fails
 			if strings.TrimSpace(string(got)) != c.want {
 				t.Errorf("%q is there, want %q\n%s", got, c.want, out)
 			}

@@ -72,7 +72,7 @@ func nearPattern(a *assets, pattern string) string {
 			add(strings.TrimSuffix(strings.TrimSuffix(file, ".html"), "/index"))
 		}
 	}
-	inside, ok := strings.CutPrefix(base, "/"+a.dir) // the folder of the assets is no part of a path
+	inside, ok := strings.CutPrefix(base, "/"+a.dir) // paths do not include the folder of the assets
 	if inside = pattern[len(base)-len(inside):]; ok && strings.HasPrefix(inside, "/") && seen[inside] {
 		return "did you mean " + sourcetext.Literal(inside) + "?"
 	}

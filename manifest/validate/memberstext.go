@@ -41,8 +41,8 @@ type leaks struct {
 	dir    string
 	left   int64               // bytes that may still be read
 	pages  []string            // members' pages with fingerprints
-	page   map[fingerprint]int // index of the page; common for one that several have
-	enough []int               // the number of different ones of a page that is no coincidence
+	page   map[fingerprint]int // index of the page; common for a fingerprint of several pages
+	enough []int               // the number of different fingerprints of a page that rules out a coincidence
 	begins [1 << 16]bool       // whether a fingerprint begins with these two bytes
 }
 

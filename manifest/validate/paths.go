@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sourcetext"
 )
 
-// bundle is a document together with the files it is about.
+// bundle is a document with the files that it names.
 type bundle struct {
 	*manifest.Document
 	*purpose
@@ -45,7 +45,7 @@ func (b *bundle) checkPath(p jsontree.Pointer, wantDir bool) (string, bool) {
 	if wantDir {
 		want = "a directory"
 	}
-	names := fmt.Sprintf("%s names %s, ", p.Label(), sourcetext.Quote(declared)) // begins every message
+	names := fmt.Sprintf("%s names %s, ", p.Label(), sourcetext.Quote(declared)) // the start of every message
 	_, info, err := sitepath.Follow(b.fsys, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -166,7 +166,7 @@ func (b *bundle) hasDiskSpelling(name string) bool {
 }
 
 // lists reports whether a folder has an entry of exactly that name; a folder without read permission counts as having it.
-// It reads the folder itself: a watcher of the reads would take [fs.ReadDir] for a read of all its files.
+// It does not call [fs.ReadDir], which a watcher of reads would count as a read of all files.
 func (b *bundle) lists(dir, name string) bool {
 	f, err := b.fsys.Open(dir)
 	if err != nil {

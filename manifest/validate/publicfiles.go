@@ -18,7 +18,7 @@ import (
 const (
 	maxAssetEntries = 100_000
 	maxAssetFaults  = 10_000
-	maxKeyFiles     = 10_000 // whose first line is read
+	maxKeyFiles     = 10_000 // the limit of files whose first line is read
 )
 
 // assets has the results of a walk over the public files.

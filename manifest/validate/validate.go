@@ -131,7 +131,7 @@ func (b *bundle) check() []string {
 	if !b.upstream || b.exists("/entry") {
 		b.checkPath("/entry", false)
 	}
-	if !b.upstream { // else there are no files and no members pages to check
+	if !b.upstream { // otherwise there are no files and no members pages to check
 		b.checkPublic()
 	}
 	const migrations = jsontree.Pointer("/bindings/database/migrations")

@@ -12,8 +12,8 @@ import (
 	"unicode"
 )
 
-// outputFolder holds the Build Output of a project: what its build made for Cloudflare's command cf, in a folder for the version
-// of the format (developers.cloudflare.com/workers/build-output). Cloudflare's plugin for Vite writes v0, its 2.0 v1.
+// outputFolder holds the Build Output of a project: the output of its build for Cloudflare's command cf, in a folder for the version of the
+// format (developers.cloudflare.com/workers/build-output). Cloudflare's plugin for Vite writes v0, its 2.0 v1.
 const outputFolder = ".cloudflare/output"
 
 var (

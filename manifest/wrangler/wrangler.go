@@ -45,7 +45,7 @@ type Translation struct {
 	// Unbuilt means that the output of a build is missing: the Worker and a generated configuration, or the folder of a
 	// Pages project, which may have a Worker.
 	Unbuilt bool
-	// IsSource means that the configuration is code, of which only the build's output can be translated.
+	// IsSource means that the configuration is code. Only the output of the build can be translated then.
 	IsSource   bool
 	SinglePage *SinglePage // the single-page app in the configuration; nil for none
 	Notes      []Note      // sorted by effect, the gravest first, and then by key

@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
-// project is a file tree of the names, of which those with "=" have a text.
+// project is a file tree: names, with the contents after "=".
 func project(files ...string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for _, file := range files {
@@ -23,7 +23,7 @@ func project(files ...string) fstest.MapFS {
 	return fsys
 }
 
-// cases are configurations, the manifest that each comes to, and its notes as "effect key".
+// cases are configurations, each with its manifest and its notes as "effect key".
 var cases = map[string]struct {
 	files    []string
 	devVars  []string
@@ -373,7 +373,7 @@ func TestTranslateFails(t *testing.T) {
 	}
 }
 
-// TestBuildOutputVersions: a Build Output that is not whole, or of another version, is an error that says what to do.
+// TestBuildOutputVersions: an incomplete Build Output, or one of another version, gives an error with a fix.
 func TestBuildOutputVersions(t *testing.T) {
 	const v0, v1, v7 = ".cloudflare/output/v0/config.json", ".cloudflare/output/v1/config.json", ".cloudflare/output/v7/config.json"
 	for files, want := range map[string]string{
@@ -434,8 +434,7 @@ func TestSinglePage(t *testing.T) {
 	}
 }
 
-// FuzzTranslate: whatever a configuration holds, the manifest it comes to has a form that validate takes, but for
-// names and paths, which are the author's.
+// FuzzTranslate: the manifest of any configuration is valid, apart from the author's names and paths.
 func FuzzTranslate(f *testing.F) {
 	for _, c := range cases {
 		_, text, _ := strings.Cut(c.files[0], "=")

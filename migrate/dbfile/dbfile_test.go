@@ -64,8 +64,8 @@ func TestSyncsReachTheDrive(t *testing.T) {
 	}
 }
 
-// TestCopy: a copy has the rows under their rowids, including commits that only the log has, whatever the names of the files, and goes
-// back as a whole.
+// TestCopy: a copy has the rows under their rowids, including commits that only the log has, with any file names, and is restored as a
+// whole.
 func TestCopy(t *testing.T) {
 	for _, name := range names {
 		if runtime.GOOS == "windows" && strings.Contains(name, "?") {

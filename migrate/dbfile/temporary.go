@@ -32,7 +32,7 @@ type temporaryFile struct {
 }
 
 var (
-	// bounds holds the Temporary of each sqlite3_vfs of ours, open the temporaryFile of each file.
+	// bounds maps each of our sqlite3_vfs to its Temporary, and open each file to its temporaryFile.
 	bounds, open sync.Map
 	// methodsOf holds our sqlite3_io_methods for the system's. There are few.
 	methodsOf sync.Map

@@ -11,12 +11,11 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// sorting gives the number of so many rows of 100 kB, sorted, which lie in a temporary file
-// meanwhile.
+// sorting returns the number of so many rows of 100 kB after a sort in a temporary file.
 const sorting = `WITH RECURSIVE c(x, z) AS (SELECT 1, zeroblob(100000) UNION ALL SELECT x + 1, zeroblob(100000) FROM c LIMIT ?)
 	SELECT count(*) FROM (SELECT x FROM c ORDER BY z || x LIMIT -1 OFFSET 0)`
 
-// TestTemporary: sorts take no more of the disk than the bounds, alone and together, and give it back; databases and their logs have no
+// TestTemporary: sorts stay within the bounds on disk space, alone and together, and free it afterwards; databases and their logs have no
 // bound.
 func TestTemporary(t *testing.T) {
 	bound := &dbfile.Temporary{PerFile: 20_000_000, Together: 24_000_000}

@@ -128,8 +128,8 @@ func rootOf(pageSize, pages int64, groups []byte) []byte {
 
 // addition stores the pages of a database.
 type addition struct {
-	ctx  context.Context // of the one Add
-	conn *sql.Conn       // of the store
+	ctx  context.Context // of the running Add
+	conn *sql.Conn       // a connection of the store
 
 	pageSize, pages int64
 	groups          []byte // hashes

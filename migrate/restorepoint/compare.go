@@ -228,7 +228,7 @@ func columnsOf(ctx context.Context, conn *sql.Conn, schema, table string) (all [
 			return nil, err
 		}
 		c.generated = hidden > 1
-		if hidden != 1 { // of a virtual table, such as its rank
+		if hidden != 1 { // a hidden column of a virtual table, such as its rank
 			all = append(all, c)
 		}
 	}

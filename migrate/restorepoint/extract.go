@@ -66,7 +66,7 @@ func (s Store) Extract(ctx context.Context, id, file string) (p Point, err error
 	return p, dbfile.SyncFolder(os.Open, filepath.Dir(file))
 }
 
-// writePages writes the pages of groups, each of which has the hash that its group names.
+// writePages writes the pages of groups, and checks each against the hash in its group.
 func writePages(ctx context.Context, conn *sql.Conn, groups []byte, w io.Writer, damaged error) (written int64, err error) {
 	read, err := conn.PrepareContext(ctx, "SELECT c.bytes FROM pages p JOIN contents c ON c.id = p.id WHERE p.hash = ?")
 	if err != nil {

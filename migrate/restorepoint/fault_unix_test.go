@@ -18,7 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/restorepoint"
 )
 
-// faultRows are the rows of a database that TestFailingCalls puts back.
+// faultRows are the rows of a database that TestFailingCalls restores.
 const faultRows = "CREATE TABLE rows (n INTEGER PRIMARY KEY, x); INSERT INTO rows WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL " +
 	"SELECT n + 1 FROM c WHERE n < 60) SELECT n, randomblob(3000) FROM c"
 
@@ -50,9 +50,9 @@ func addAndPutBack(ctx context.Context, t *testing.T, dir string, said func(stri
 	return err
 }
 
-// TestFailingCalls: the n-th write, sync or opening of a file fails while a restore point is made and another one put back,
-// where strace is installed. The database is the whole old one or the whole restored one, earlier points keep
-// every byte, an acknowledged point exists, and the next one can be made.
+// TestFailingCalls: the n-th write, sync or opening of a file fails while a restore point is created and another one restored, with strace.
+// The database is the whole old one or the whole restored one, earlier points keep every byte, an acknowledged point exists, and the next
+// one can be made.
 func TestFailingCalls(t *testing.T) {
 	if dir := os.Getenv("PAGES_TEST_CALLS"); dir != "" {
 		// The process ends as the service does after a sync that failed: it closes nothing.

@@ -25,7 +25,7 @@ type site struct {
 	now   time.Time
 }
 
-// newSite makes a database, in WAL mode as sites have it.
+// newSite makes a database in WAL mode, like those of sites.
 func newSite(t *testing.T, statements string) *site {
 	t.Helper()
 	dir := t.TempDir()

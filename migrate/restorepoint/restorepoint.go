@@ -40,7 +40,7 @@ type Reason string
 // The occasions of points.
 const (
 	ReasonPublish  Reason = "publish"  // a revision was about to go live
-	ReasonRestore  Reason = "restore"  // another point was about to be put back
+	ReasonRestore  Reason = "restore"  // another point was about to be restored
 	ReasonInterval Reason = "interval" // the database was written since the previous point
 	ReasonCopy     Reason = "copy"     // an earlier version of this program was about to migrate; such points are last in a list
 )
@@ -48,7 +48,7 @@ const (
 // About describes the reason for a point.
 type About struct {
 	Reason   Reason
-	Before   string // the revision that was about to go live, or the id of the point that was about to be put back
+	Before   string // the revision that was about to go live, or the id of the point that was about to be restored
 	Revision string // the live revision; "" if unknown
 }
 
@@ -80,9 +80,9 @@ type Limits struct {
 
 // Store is the restore points of one database.
 type Store struct {
-	File  string // which Add makes when it is missing
+	File  string // Add creates a missing one
 	Now   func() time.Time
-	Least int64 // bytes that the store may have where the database is small; 0 means 256 MiB
+	Least int64 // limit of the store, in bytes, for a small database; 0 means 256 MiB
 }
 
 // DamagedError means that the bytes of a point, or of the store, have changed since they were written.
@@ -112,7 +112,7 @@ func (e *RefusedError) Error() string { return e.Message }
 func refuse(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
 
 const (
-	format = 1 // of the file, kept as user_version
+	format = 1 // the version of the file's format, stored as user_version
 	// storePage is the size of the store's own pages: one holds seven pages of 4096 bytes.
 	storePage = 32768
 	// groupPages is the number of pages in a group: points share groups, and groups share pages.

@@ -88,8 +88,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestIntervalWithoutChange: no point is made of a database that is as the newest point has it, unless a publish or a restore
-// comes.
+// TestIntervalWithoutChange: a database that equals the newest point gets no further point, except before a publish or a restore.
 func TestIntervalWithoutChange(t *testing.T) {
 	s := newSite(t, "CREATE TABLE a (x)")
 	add := func(reason restorepoint.Reason) string {
@@ -187,7 +186,7 @@ func TestWritersGoOn(t *testing.T) {
 	}
 }
 
-// TestDamage: whichever byte of the store is changed, a point is given as it was, or not at all.
+// TestDamage: after a change of any byte of the store, a point is either intact or refused.
 func TestDamage(t *testing.T) {
 	s := newSite(t, "CREATE TABLE a (x); INSERT INTO a VALUES (randomblob(30000))")
 	s.add(restorepoint.ReasonPublish, "r2")
@@ -261,8 +260,8 @@ func TestDamageIsTold(t *testing.T) {
 	}
 }
 
-// TestThinning: of two months with a point every five minutes and a publish every day, as many stay as the rule says, and
-// all that stay are whole; pages that none has any more are gone.
+// TestThinning: after two months with a point every five minutes and a publish every day, the rule's number of points remains, all of them
+// intact, and unused pages are removed.
 func TestThinning(t *testing.T) {
 	s := newSite(t, "CREATE TABLE a (n INTEGER PRIMARY KEY, x)")
 	start := s.now
@@ -408,8 +407,8 @@ func TestReplaceWaits(t *testing.T) {
 	s.exec("UPDATE a SET x = 'free'")
 }
 
-// TestAdopt: copies of the database that were made before there were restore points come after all points, each once, and go
-// first where the store has no room.
+// TestAdopt: copies of the database from before the introduction of restore points sort after all points, each once, and are the first to
+// be removed when the store is full.
 func TestAdopt(t *testing.T) {
 	s := newSite(t, "CREATE TABLE a (x); INSERT INTO a VALUES (randomblob(200000))")
 	copies := map[string]time.Time{}

@@ -15,13 +15,13 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// This file restores single tables. The schema stays as it is. Only rows that differ are written, and the site's triggers run
+// This file restores single tables. The schema stays unchanged. Only rows that differ are written, and the site's triggers run
 // for these writes as for any other, so that an index in a trigger stays current.
 
 // TableChange describes the tables that BeginTables restores.
 type TableChange struct {
 	ID, Point string   // for the mark
-	Tables    []string // as in the present database, in any case
+	Tables    []string // named as in the current database, in any case
 	Keep      string   // the table whose newer rows stay; "" for none
 	Now       string   // the file of the present database, for Compare; "" without a call of it
 	At        time.Time
@@ -72,7 +72,7 @@ func BeginTables(ctx context.Context, dsn, file string, c TableChange, locked fu
 type TablesReplacing struct {
 	*view
 
-	ctx context.Context // of the one change, without its end
+	ctx context.Context // the context of the change, without its cancellation
 }
 
 // Compare returns the effect of the change on all tables, also by the site's triggers. TableChange.Now names the compared database,
@@ -133,10 +133,10 @@ func fit(ctx context.Context, conn *sql.Conn, table string) (kind tableKind, col
 	other, then := findTable(theirs, table)
 	switch {
 	case !ok && !then:
-		return kind, nil, refuse("Neither the page's database nor the restore point has a table %q.", table)
+		return kind, nil, refuse("Neither the site's database nor the restore point has a table %q.", table)
 	case !ok:
 		return kind, nil, refuse(
-			"The page's database has no table %q any more, only the restore point does: restore everything, without tables.", table)
+			"The site's database has no table %q any more, only the restore point does: restore everything, without tables.", table)
 	case !then:
 		return kind, nil, refuse("The restore point has no table %q yet.", kind.name)
 	case kind.virtual || other.virtual:
@@ -239,7 +239,7 @@ func putTable(ctx context.Context, conn *sql.Conn, kind tableKind, columns []col
 	}
 	if err := p.differing(ctx); err != nil {
 		if _, undone := conn.ExecContext(ctx, "ROLLBACK TO put"); undone != nil {
-			return unfit(err, kind.name) // by a trigger that ended the transaction
+			return unfit(err, kind.name) // a trigger ended the transaction
 		}
 		if err := p.all(ctx); err != nil {
 			return err
@@ -341,7 +341,7 @@ func checkPut(ctx context.Context, conn *sql.Conn, kind tableKind, columns []col
 	return err
 }
 
-// rowNames returns the quoted names of columns that are written, and the rowid where no column holds it.
+// rowNames returns the quoted names of writable columns, and the rowid if no column has it.
 func rowNames(kind tableKind, columns []column) []string {
 	names := namesOf(columns, columns)
 	if rowid := rowidOf(columns); !kind.withoutRowid && rowid != "" && integerKey(columns) == "" {
@@ -350,7 +350,7 @@ func rowNames(kind tableKind, columns []column) []string {
 	return names
 }
 
-// violationKey is a table and a parent of it.
+// violationKey is a table and one of its parents.
 type violationKey struct{ table, parent string }
 
 func violations(ctx context.Context, conn *sql.Conn) (found map[violationKey]int64, err error) {

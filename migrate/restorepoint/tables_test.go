@@ -101,7 +101,7 @@ func said(d restorepoint.Difference) string {
 	return strings.Join(lost, ", ") + "; " + strings.Join(counts, ", ")
 }
 
-// TestKeepSince: rows of leads that came since stay, each once, whatever became of the table in between.
+// TestKeepSince: rows of newer leads stay, each once, after any change of the table in between.
 func TestKeepSince(t *testing.T) {
 	const leads = "CREATE TABLE leads (id INTEGER PRIMARY KEY, lead_id TEXT, name TEXT NOT NULL); INSERT INTO leads " +
 		"VALUES (1, 'l1', 'ada'), (2, 'l2', 'bob'); " +
@@ -173,10 +173,10 @@ func TestTables(t *testing.T) {
 			"other columns", orders, "ALTER TABLE people DROP COLUMN email", "people",
 			`The table "people" has the columns id, name now, and had email, id, name then: restore everything, without tables.`,
 		},
-		{"no such table", orders, "SELECT 1", "persons", `Neither the page's database nor the restore point has a table "persons".`},
+		{"no such table", orders, "SELECT 1", "persons", `Neither the site's database nor the restore point has a table "persons".`},
 		{
 			"not any more", orders, "DROP TABLE orders; DROP TABLE people", "people",
-			`The page's database has no table "people" any more, only the restore point does: restore everything, without tables.`,
+			`The site's database has no table "people" any more, only the restore point does: restore everything, without tables.`,
 		},
 		{"not yet", orders, "CREATE TABLE later (x)", "later", `The restore point has no table "later" yet.`},
 		{
@@ -185,7 +185,7 @@ func TestTables(t *testing.T) {
 		},
 		{
 			"the platform's", "CREATE TABLE _pages_migrations (name); CREATE TABLE people (name)", "SELECT 1", "_pages_migrations",
-			`Neither the page's database nor the restore point has a table "_pages_migrations".`,
+			`Neither the site's database nor the restore point has a table "_pages_migrations".`,
 		},
 		{
 			"a stricter table", people, "ALTER TABLE people RENAME TO p; CREATE TABLE people (id INTEGER PRIMARY KEY, " +
@@ -266,8 +266,8 @@ func (s *site) putTables(t *testing.T, tables []string, keep string) string {
 	return ""
 }
 
-// TestTablesCompare: the comparison before the commit has the effect of triggers on other tables, and not the rows that stay; one that
-// is cut off leaves the change as it is.
+// TestTablesCompare: the comparison before the commit includes the effect of triggers on other tables, without the rows that stay; an
+// interrupted comparison does not affect the change.
 func TestTablesCompare(t *testing.T) {
 	s := newSite(t, "CREATE TABLE leads (lead_id TEXT PRIMARY KEY, name); INSERT INTO leads VALUES ('l1', 'ada'); "+people)
 	s.add(restorepoint.ReasonPublish, "r2")
@@ -298,7 +298,7 @@ func TestTablesCompare(t *testing.T) {
 	}
 }
 
-// TestTablesKeepLeads: rows of leads that came since stay when their table is put back alone.
+// TestTablesKeepLeads: rows of newer leads stay when their table alone is restored.
 func TestTablesKeepLeads(t *testing.T) {
 	s := newSite(t, "CREATE TABLE leads (lead_id TEXT, name); INSERT INTO leads VALUES ('l1', 'ada')")
 	s.add(restorepoint.ReasonPublish, "r2")
@@ -311,7 +311,7 @@ func TestTablesKeepLeads(t *testing.T) {
 	}
 }
 
-// TestTablesByRows: rows that are the same stay as they are, so that triggers run for no other, and all come back byte by byte.
+// TestTablesByRows: equal rows are not written, so that triggers run only for the others, and all rows are restored byte by byte.
 func TestTablesByRows(t *testing.T) {
 	const log = "CREATE TABLE log(what); CREATE TRIGGER i AFTER INSERT ON people BEGIN INSERT INTO log VALUES ('i' || new.id); END; " +
 		"CREATE TRIGGER u AFTER UPDATE ON people BEGIN INSERT INTO log VALUES ('u' || new.id); END; " +

@@ -17,7 +17,7 @@ import (
 // Kept describes the outcome for the rows of one table that are newer than a point.
 type Kept struct {
 	Table string
-	Rows  int64 // that stay
+	Rows  int64 // rows that stay
 	Lost  int64 // rows without a place: an old row has their key, or the table no longer accepts them
 }
 

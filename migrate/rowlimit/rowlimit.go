@@ -57,7 +57,7 @@ type Statement struct {
 	pieces []piece
 }
 
-// piece is a token of the author's.
+// piece is a token from the author's text.
 type piece struct{ at, origin, length int }
 
 // Blame translates SQLite's message about a byte of Text (-1 when unknown) to the author's text.
@@ -130,7 +130,7 @@ type clauses struct {
 	renamed bool        // parameters need their numbers
 }
 
-// parse returns the parts of the first statement of a text, nil when it is of another form, and where it ends.
+// parse returns the parts of the first statement of a text, nil for a statement of another form, and the offset of its end.
 func parse(text string) (*clauses, int) {
 	var tokens []sqltext.Token
 	src := []byte(text)
@@ -210,7 +210,7 @@ func (p *clauses) begin(tokens []sqltext.Token) []sqltext.Token {
 	return rest
 }
 
-// divide finds the clauses of a statement, each of which begins with its word outside of parentheses.
+// divide finds the clauses of a statement: each begins with its keyword, outside of parentheses.
 func (p *clauses) divide(tokens []sqltext.Token) {
 	clause, rank := &p.set, 0
 	depth, begin := 0, 0
@@ -236,7 +236,7 @@ func (p *clauses) divide(tokens []sqltext.Token) {
 			continue
 		}
 		if place <= rank {
-			if rank >= 4 && p.late == nil { // else SQLite reports it
+			if rank >= 4 && p.late == nil { // otherwise SQLite reports it
 				p.late = &tokens[i]
 			}
 			continue
@@ -264,8 +264,7 @@ func nesting(t sqltext.Token) int {
 	return 0
 }
 
-// number gives the parameters the numbers that SQLite gives them. A statement needs them when the rewrite moves or repeats a
-// parameter.
+// number writes SQLite's own numbers to the parameters, which a statement needs when the rewrite moves or repeats a parameter.
 func (p *clauses) number(tokens []sqltext.Token) {
 	p.numbers = map[int]int{}
 	p.renamed = p.returning != nil || p.from != nil
@@ -410,7 +409,7 @@ type writer struct {
 
 func (w *writer) ours(text string) { w.text.WriteString(text) }
 
-// tokens writes tokens of the author's, with a space where there was one. Comments are left out: one could hide the next tokens.
+// tokens writes tokens from the author's text, and keeps the spaces between them. Comments are left out: one could hide the next tokens.
 func (w *writer) tokens(lists ...[]sqltext.Token) {
 	for _, list := range lists {
 		for i, t := range list {

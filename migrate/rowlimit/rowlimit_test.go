@@ -315,7 +315,7 @@ func TestAsSQLite(t *testing.T) {
 	}
 }
 
-// TestBlame: a byte of the statement that SQLite reads is one of the author's, or none.
+// TestBlame: a byte of the statement for SQLite maps to a byte of the author's text, or to none.
 func TestBlame(t *testing.T) {
 	const text = "WITH c AS (SELECT 1) DELETE FROM q /* all */ WHERE a = ? RETURNING ? ORDER BY b LIMIT ?; SELECT 2"
 	s, err := rowlimit.Rewrite(text, func(string) ([]rowlimit.Column, error) {
@@ -342,7 +342,7 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-// FuzzRewrite: no text ends the program, and each token of the author's is at its place.
+// FuzzRewrite: no text causes a panic, and each of the author's tokens keeps its place.
 func FuzzRewrite(f *testing.F) {
 	for _, c := range statements() {
 		f.Add(c.sql)

@@ -21,8 +21,8 @@ const (
 type Change struct {
 	Change        string // one of the constants
 	Type          string // one of the Kind constants
-	Table         string // of a column, constraint, index or trigger; else ""
-	Name          string // of a constraint its text
+	Table         string // the table of a column, constraint, index or trigger; otherwise ""
+	Name          string // for a constraint, its text
 	Text          string // the change as an imperative: "add the column people.email"
 	Before, After string // the definitions; "" for none
 }

@@ -62,7 +62,7 @@ func TestCompare(t *testing.T) {
 			"remove PRIMARY KEY (x) from a; add PRIMARY KEY (x) AUTOINCREMENT to a",
 		},
 		{
-			"a descending key, which is no rowid", "CREATE TABLE a(x INTEGER PRIMARY KEY)", "CREATE TABLE a(x INTEGER PRIMARY KEY DESC)",
+			"a descending key, which is not a rowid", "CREATE TABLE a(x INTEGER PRIMARY KEY)", "CREATE TABLE a(x INTEGER PRIMARY KEY DESC)",
 			"remove PRIMARY KEY (x) from a; add PRIMARY KEY (x desc) to a",
 		},
 		{
@@ -139,7 +139,7 @@ func TestWrite(t *testing.T) {
 			"ALTER TABLE people RENAME TO persons;\nALTER TABLE persons RENAME COLUMN name TO label;",
 		},
 		{
-			"a default that is no literal", people, people[:len(people)-2] + ", at TEXT DEFAULT CURRENT_TIMESTAMP)", nil,
+			"a default that is not a literal", people, people[:len(people)-2] + ", at TEXT DEFAULT CURRENT_TIMESTAMP)", nil,
 			"CREATE TABLE people_new(id INTEGER PRIMARY KEY, name TEXT, at TEXT DEFAULT CURRENT_TIMESTAMP);\n" +
 				"INSERT INTO people_new (id, name)\n  SELECT id, name\n  FROM people;\n" +
 				"DROP TABLE people;\nALTER TABLE people_new RENAME TO people;",

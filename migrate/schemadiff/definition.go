@@ -25,8 +25,8 @@ type columnDefinition struct {
 
 type keyDefinition struct {
 	columns  []string
-	deferred string // DEFERRABLE and what follows
-	text     string // REFERENCES and what follows
+	deferred string // DEFERRABLE and its clause
+	text     string // REFERENCES and its clause
 }
 
 type uniqueDefinition struct {
@@ -46,7 +46,7 @@ type definitionReader struct {
 	definition
 }
 
-// readDefinition reads the statement of a table as sqlite_schema has it.
+// readDefinition reads a table's statement from sqlite_schema.
 func readDefinition(sql string) (definition, error) {
 	r := &definitionReader{sql: sql, tokens: sqltext.Tokens(sql), at: 3}
 	if len(r.tokens) < 5 || r.tokens[3].Text != "(" {
@@ -210,7 +210,7 @@ func (r *definitionReader) check(label string, inside []sqltext.Token) {
 	r.checks = append(r.checks, c)
 }
 
-// reference reads REFERENCES and what follows.
+// reference reads REFERENCES and its clause.
 func (r *definitionReader) reference(columns []string) {
 	k := keyDefinition{columns: columns}
 	begin := r.at

@@ -36,7 +36,7 @@ type col struct {
 	check      string
 	generated  string
 	parent     *tbl
-	action     string // ON DELETE and what follows
+	action     string // ON DELETE and its action
 	fresh      bool   // it has no rows yet
 }
 
@@ -62,7 +62,7 @@ func newWorld(r *rand.Rand) *world {
 func (w *world) name(prefix string) string {
 	w.next++
 	if w.r.IntN(8) == 0 {
-		return fmt.Sprintf("%s %d's", prefix, w.next) // to be quoted
+		return fmt.Sprintf("%s %d's", prefix, w.next) // a name that needs quotes
 	}
 	return fmt.Sprintf("%s%d", prefix, w.next)
 }
@@ -239,7 +239,7 @@ func (w *world) rows() []string {
 			list = append(list, t.row(w.r, n))
 		}
 	}
-	// Now that all parents are there.
+	// All parents exist now.
 	for _, t := range w.tables {
 		for _, c := range t.cols {
 			if c.parent != nil {
@@ -316,7 +316,7 @@ func (w *world) clone() *world {
 
 // edit holds the author's hints beside the schema.
 type edit struct {
-	renames []string // as --rename has them
+	renames []string // in the form of --rename
 	values  map[string]string
 }
 

@@ -296,7 +296,7 @@ func tableName(t *table) int {
 	return 2
 }
 
-// childrenFirst calls visit for tables of a schema, each after those that refer to it, as far as there is no cycle.
+// childrenFirst calls visit for tables of a schema, each after the tables that refer to it, except in cycles.
 func childrenFirst(s *Schema, in func(name string) bool, visit func(t *table)) {
 	done := map[string]bool{}
 	var follow func(t *table)

@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/schemadiff"
 )
 
-// TestNamesInFlags: names in the flags of pages migrate diff are read as they are printed.
+// TestNamesInFlags: names in the flags of pages migrate diff are read as printed.
 func TestNamesInFlags(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

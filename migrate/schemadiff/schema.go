@@ -66,10 +66,10 @@ type table struct {
 
 // column is a column of a table.
 type column struct {
-	name, kind   string // kind is the type as it is written
+	name, kind   string // kind is the type as written
 	notNull      bool
 	hasDefault   bool
-	defaultValue string // as SQLite gives it: without the parentheses of an expression
+	defaultValue string // from SQLite, which omits the parentheses of an expression
 	generated    bool
 	hidden       bool   // of a virtual table
 	primary      int    // its place in the primary key, from 1; 0 for none
@@ -94,7 +94,7 @@ type rule struct{ form, text string }
 type foreignKey struct {
 	columns, to      []string // to is empty for the primary key of the parent
 	parent, onDelete string
-	text             string // REFERENCES and what follows, as it is written
+	text             string // the REFERENCES clause as written
 }
 
 func (s *Schema) table(name string) *table {

@@ -169,7 +169,7 @@ func partList(parts []indexPart) string {
 	return strings.Join(list, ", ")
 }
 
-// readKeys reads the foreign keys, of which SQLite lists the last one first.
+// readKeys reads the foreign keys. SQLite lists them in reverse order.
 func (t *table) readKeys(ctx context.Context, db DB, d definition) error {
 	type key struct {
 		foreignKey

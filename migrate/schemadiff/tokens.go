@@ -38,7 +38,7 @@ func isPlain(name string) bool {
 	return name != "" && !keywords[dbfile.FoldName(name)]
 }
 
-// quoted returns a name as SQL, with quotes where it needs them.
+// quoted returns a name as SQL, with quotes if it needs them.
 func quoted(name string) string {
 	if isPlain(name) {
 		return name

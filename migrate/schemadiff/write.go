@@ -67,7 +67,7 @@ func ParseValue(text string) (v Value, ok bool) {
 	return v, ok && isColumn && v.Table != "" && v.Column != "" && strings.TrimSpace(sql) != ""
 }
 
-// Value is an SQL expression that fills a column where it has no value.
+// Value is an SQL expression for the rows of a column without a value.
 type Value struct{ Table, Column, SQL string }
 
 // Script is the SQL that changes one schema into another, for one migration.
@@ -102,7 +102,7 @@ func (e *Error) Error() string { return e.Msg }
 type statement struct {
 	sql   string // without semicolon
 	why   string // a comment above it; "" for none
-	loses string // the table that may lose rows or values by it; "" for none
+	loses string // the table that may lose rows or values; "" for none
 }
 
 // writer writes one script.
@@ -118,7 +118,7 @@ type writer struct {
 	removed map[string]bool   // tables, by their folded names
 	virtual map[string]bool   // virtual tables to rebuild
 	rebuilt map[string]bool
-	temp    map[string]string // the name of a rebuilt table until the old one is gone
+	temp    map[string]string // the name of a rebuilt table until the old one is dropped
 
 	first, renames, creates, ends []statement
 	alters                        map[string][]statement
@@ -364,7 +364,7 @@ func (t *table) alterations(old *table) (list []statement) {
 func (w *writer) leadTo(ctx context.Context, list []statement, t *table) (bool, error) {
 	for _, s := range list {
 		if err := w.try(ctx, s.sql); err != nil {
-			return false, ctx.Err() // else SQLite refuses the statement
+			return false, ctx.Err() // otherwise SQLite refuses the statement
 		}
 	}
 	now, err := Read(ctx, w.conn)

@@ -62,7 +62,7 @@ func (p *contextReader) Read(b []byte) (int, error) {
 	return p.r.Read(b)
 }
 
-// link makes a hard link to a file that never changes, or a copy where the file system has no links.
+// link makes a hard link to a file that never changes, or a copy if the file system has no links.
 func (s *Store) link(ctx context.Context, from, to string) error {
 	if s.root.Link(from, to) == nil {
 		return nil

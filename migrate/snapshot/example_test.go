@@ -30,7 +30,7 @@ func saveAndLoad(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	note := filepath.Join(dir, "site.db") // of a database only the bytes count here
+	note := filepath.Join(dir, "site.db") // for this example, any bytes do as a database
 	if err := os.WriteFile(note, []byte("before"), 0o600); err != nil {
 		return err
 	}

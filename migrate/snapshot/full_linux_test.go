@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestSaveOnAFullDisk: a save that finds no room says so once, and leaves no snapshot behind.
+// TestSaveOnAFullDisk: a save on a full disk fails with one message, and leaves no snapshot.
 func TestSaveOnAFullDisk(t *testing.T) {
 	disk := testmachine.OwnDisk(t, "16m")
 	if disk == nil {

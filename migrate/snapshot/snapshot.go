@@ -119,7 +119,7 @@ func (i Info) Bytes() int64 {
 	return sum
 }
 
-// document is the snapshot's list of files as it is stored.
+// document is the snapshot's list of files as stored.
 type document struct {
 	Format    int       `json:"format"`
 	Name      string    `json:"name"`

@@ -69,7 +69,7 @@ func blob(text string) string {
 
 func upload(mark string) string { return "uploads" + strings.TrimPrefix(blob(mark), "storage") }
 
-// fill makes a state that tells which one it is in every part of it.
+// fill makes a state with its name in every part.
 func (s *site) fill(mark string) {
 	s.Helper()
 	for _, name := range []string{"site.db", "kv.db"} {
@@ -216,7 +216,7 @@ func TestReplaceRemoveReset(t *testing.T) {
 	}
 	s.same("empty", map[string]string{})
 	s.own("empty")
-	// Without a loss there is no question.
+	// No question is asked if nothing is lost.
 	no := errors.New("no")
 	disagree := func() error { return no }
 	if _, err := store.Load(t.Context(), "one", disagree); err != nil || s.row("site.db") != "two" {
@@ -399,7 +399,7 @@ func TestLitterInSnapshots(t *testing.T) {
 		if _, err := store.Load(t.Context(), "one", nil); err != nil {
 			t.Fatal(err)
 		}
-		s.put(loadFolder+"/.DS_Store", "x") // of a load that is over
+		s.put(loadFolder+"/.DS_Store", "x") // left by an earlier load
 		_ = os.Remove(filepath.Join(s.dir, ".DS_Store"))
 		if err := store.Settle(); err != nil || Unsettled(os.DirFS(s.dir)) {
 			t.Fatal(err)
@@ -585,5 +585,5 @@ func (s *site) write(ctx context.Context, stop <-chan struct{}) error {
 	}
 }
 
-// turn is how long one that writes all the time leaves the lock to others, who ask for it now and then.
+// turn is how long a constant writer leaves the lock to others, which try for it at intervals.
 const turn = 2 * time.Millisecond

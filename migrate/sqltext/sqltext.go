@@ -25,7 +25,7 @@ const (
 	Open // a comment, string or quoted name that never ends
 )
 
-// Span is where a token is in a text, in bytes.
+// Span is the place of a token in a text, in bytes.
 type Span struct {
 	Kind       Kind
 	Start, End int
@@ -105,7 +105,7 @@ func wordLength(rest []byte) int {
 // Token is one token of a statement, other than space and comments.
 type Token struct {
 	Span
-	Text string // as it is written, with its quotes
+	Text string // as written, with its quotes
 }
 
 // IsQuoted reports whether the token is a string or a quoted name.

@@ -92,7 +92,7 @@ func Holds(folder, path string) bool {
 	}
 }
 
-// Real returns a path without links. A part at its end that does not exist stays as it is.
+// Real returns a path without links. A part at its end that does not exist stays unchanged.
 func Real(path string) string {
 	rest := ""
 	for at := filepath.Clean(path); ; at = filepath.Dir(at) {

@@ -1,10 +1,10 @@
 // Package statefolder lists the files of a site's local state, and distinguishes a folder of such files from one with
 // a user's own files.
 //
-// In goes the path of a folder, or a path in one. Out come the class of a file, a folder's files that are not the state's, and links
-// in its path. Only folders are opened, and links below the named folder are not followed. Only Remove changes the folder: it removes
-// the files of the list and leaves everything else. Errors come from the system. All functions are safe for concurrent use; they may
-// miss concurrent changes of the folder.
+// In goes the path of a folder, or a path in one. Out come the class of a file, a folder's files that do not belong to the state, and links
+// in its path. Only folders are opened, and links below the named folder are not followed. Only Remove changes the folder: it removes the
+// files of the list and leaves everything else. Errors come from the system. All functions are safe for concurrent use; they may miss
+// concurrent changes of the folder.
 package statefolder
 
 import (
@@ -62,8 +62,8 @@ func match(nodes []node, name string, folder bool) *node {
 
 // Report describes a folder.
 type Report struct {
-	// Foreign are the first few slash-separated paths that are not the state's, sorted; More says that there may be
-	// others. Folders among them were not opened.
+	// Foreign are the first few slash-separated paths that do not belong to the state, sorted; More is true if there may be others. Folders
+	// among them were not opened.
 	Foreign []string
 	More    bool
 	Links   []string // names of the state that are links
@@ -154,8 +154,8 @@ func (r *Report) entry(dir, below string, e fs.DirEntry, nodes []node) error {
 // isLink reports whether a file is a link, or a junction of Windows, which is irregular to Go.
 func isLink(mode fs.FileMode) bool { return mode&(fs.ModeSymlink|fs.ModeIrregular) != 0 }
 
-// Remove removes the state's files at a path below root, which is a state folder, and the folders that are empty then. It
-// returns the paths of the files that it left, sorted. A path that does not exist is no error.
+// Remove removes the state's files at a path below root, which is a state folder, and folders that become empty. It returns the paths of
+// the files that it left, sorted. A missing path is not an error.
 func Remove(root *os.Root, name string) (left []string, err error) {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {

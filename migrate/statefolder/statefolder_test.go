@@ -215,7 +215,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestLinks: a link is found where it lies in the site, and not where the user has it.
+// TestLinks: a link inside the site is found, and one above it is not.
 func TestLinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a right there")

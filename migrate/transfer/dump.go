@@ -108,7 +108,7 @@ func (d *dump) schema(ctx context.Context) ([]object, error) {
 	slices.Sort(shadows)
 	for _, s := range shadows {
 		of := ""
-		for _, v := range virtual { // of a_b and a_b_c the longer name owns a_b_c_data
+		for _, v := range virtual { // if both a_b and a_b_c exist, a_b_c owns a_b_c_data
 			if len(v) > len(of) && len(s) > len(v) && s[len(v)] == '_' && strings.EqualFold(s[:len(v)], v) {
 				of = v
 			}

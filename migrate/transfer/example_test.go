@@ -43,7 +43,7 @@ func importMembers(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	console, err := d1.NewConsole(ctx, db, d1.ConsoleOptions{}) // a transfer.DB
+	console, err := d1.NewConsole(ctx, db, d1.ConsoleOptions{}) // implements transfer.DB
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func importMembers(ctx context.Context) (err error) {
 
 	const twice = "INSERT INTO members VALUES (1, 'Bo', NULL);\nINSERT INTO members VALUES (7, 'Jo', NULL);\n"
 	_, err = transfer.Script(ctx, console, "more.sql", strings.NewReader(twice), transfer.ScriptOptions{})
-	if fault, ok := errors.AsType[*transfer.Error](err); ok { // and nothing of it stands
+	if fault, ok := errors.AsType[*transfer.Error](err); ok { // and the script had no effect
 		fmt.Println(fault.Pos, fault.Code, fault.Msg)
 		return nil
 	}

@@ -190,7 +190,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// differ tells which lines of a text are not those that are wanted.
+// differ returns the lines of a text that differ from the expected ones.
 func differ(t *testing.T, what, got, want string) {
 	t.Helper()
 	there := strings.Split(got, "\n")
@@ -306,8 +306,8 @@ func TestScriptRefused(t *testing.T) {
 	}
 }
 
-// TestScriptMakesTableAnew: rows refer to a table that a script makes anew in the usual steps. SQLite still counts them as
-// orphans when all of them have their parent.
+// TestScriptMakesTableAnew: a script rebuilds a table with referring rows in the usual steps. SQLite still counts the rows as orphans when
+// all of them have their parent.
 func TestScriptMakesTableAnew(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "anew.db"), d1.ConsoleOptions{})
 	run := func(text string) error {
@@ -335,7 +335,7 @@ func firstOf(err error) string {
 	return err.Error()
 }
 
-// FuzzScript: whatever the text, nothing panics, and a refusal's position is inside it.
+// FuzzScript: no text causes a panic, and a refusal's position is inside the text.
 func FuzzScript(f *testing.F) {
 	for _, c := range scripts {
 		f.Add(c.text)
@@ -415,7 +415,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// FuzzCSV: whatever the file, nothing panics, and it is read as a whole or not at all.
+// FuzzCSV: no file causes a panic, and each is read as a whole or not at all.
 func FuzzCSV(f *testing.F) {
 	for _, c := range csvs {
 		f.Add(c.text)

@@ -160,8 +160,8 @@ func (f *faulty) check(when string) {
 	}
 }
 
-// survive writes until the disk fails, sees to it that each binding says so in its own
-// words and keeps its acknowledged writes, and that all of them work after the cure.
+// survive writes until the disk fails. It checks that each binding reports this in its own words and keeps its acknowledged writes, and
+// that all bindings work after the repair.
 func (f *faulty) survive(fail, cure func(), wants map[string][]string) {
 	f.t.Helper()
 	for round := range 3 {

@@ -255,8 +255,8 @@ func TestOrderOfAllPrograms(t *testing.T) {
 	}
 }
 
-// recordedPrograms are digests of workerd's responses; the programs are numbered from 0. Where the order of a program's calls
-// is open there, it is that of the program with each call awaited.
+// recordedPrograms are digests of workerd's responses; the programs are numbered from 0. If workerd leaves the order of a program's calls
+// open, the digest is that of the program with each call awaited.
 func recordedPrograms(t *testing.T) []string {
 	t.Helper()
 	return strings.Fields(string(testdata(t, "workerd.txt")))

@@ -74,10 +74,10 @@ export default { async fetch(request, env) {
 	}
 }
 
-// differing is a script that gives one thing in the built-in engine and another in workerd, where the client of a store is workerd's.
+// differing is a script with one result in the built-in engine and another in workerd, which has its own client of a store.
 type differing struct{ script, want, workerd string }
 
-// runStores runs scripts in each engine: those that give the same, then those that differ.
+// runStores runs scripts in each engine: first those with the same results, then those that differ.
 func runStores(t *testing.T, same []struct{ script, want string }, others ...differing) {
 	t.Helper()
 	var scripts []string

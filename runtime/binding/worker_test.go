@@ -31,8 +31,7 @@ type script struct {
 	name, code, want string
 }
 
-// worker runs the scripts in one Worker that has all bindings, and returns what
-// answers "/?name" and the lines the Worker logged.
+// worker runs the scripts in one Worker with all bindings, and returns a function that requests "/?name", and the logged lines.
 func worker(
 	t testing.TB, e *enginetest.Engine, scripts []script,
 ) (ask func(name string, body io.Reader) string, logged func() []string) {
@@ -171,7 +170,7 @@ func TestWorker(t *testing.T) {
 	})
 }
 
-// runScripts compares the results of scripts: in workerd with those of differences, where the client of a binding is workerd's.
+// runScripts compares the results of scripts; in workerd, with those of differences, since it has its own clients of bindings.
 func runScripts(t *testing.T, e *enginetest.Engine, scripts []script, differences map[string]string) {
 	t.Helper()
 	ask, _ := worker(t, e, scripts)

@@ -221,7 +221,7 @@ func (w *Writer) storeBlock(content []byte, end bool) {
 	w.out = append(w.out, content...)
 }
 
-// writeBlock writes the symbols in the cheapest form; known says whether the content is still in the window.
+// writeBlock writes the symbols in the cheapest form; known is true if the content is still in the window.
 func (w *Writer) writeBlock(content []byte, known bool, size int, end bool) {
 	mostLiteral := w.build(w.literals[:], literalKind)
 	mostDist := w.build(w.dists[:], distKind)

@@ -384,7 +384,7 @@ func (w *Writer) flushBlock(end bool) {
 	w.writeBlock(content, w.blockStart >= 0, w.start-w.blockStart, end)
 	w.blockStart = w.start
 	if len(w.out) > flushOver {
-		_ = w.send() // the error stays
+		_ = w.send() // the Writer keeps the error
 	}
 }
 

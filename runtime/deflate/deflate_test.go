@@ -20,7 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/deflate"
 )
 
-// random is the generator by which testdata/node.txt was made.
+// random is the generator that made testdata/node.txt.
 type random uint32
 
 func (r *random) below(n int) int {

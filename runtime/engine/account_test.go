@@ -11,8 +11,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestArgumentsAreCounted: Go's copy of arguments counts before it is made, however
-// often a text is in them, and is given back with the call.
+// TestArgumentsAreCounted: Go's copy of arguments counts before it is made, even if a text occurs several times, and is released with the
+// call.
 func TestArgumentsAreCounted(t *testing.T) {
 	called := false
 	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
@@ -50,8 +50,8 @@ func TestArgumentsAreCounted(t *testing.T) {
 	}
 }
 
-// TestBuffer: a buffer grows as it is written, holds to its limit and to that of its
-// isolate, and its memory is free once JavaScript has a copy, or no call waits for one.
+// TestBuffer: a buffer grows during writes, keeps its own limit and that of its isolate, and its memory is released once JavaScript has a
+// copy, or no call waits for one.
 func TestBuffer(t *testing.T) {
 	over := engine.TypeError("it is over")
 	fill := func(b *engine.Buffer, n int64) (any, error) {
@@ -181,8 +181,7 @@ func TestProcessIsBounded(t *testing.T) {
 	}
 }
 
-// TestWorkersShare: a Worker that takes all it can, in many isolates, leaves to another
-// what that asks for, at once.
+// TestWorkersShare: a Worker that takes all memory that it can get, in many isolates, leaves another Worker its share at once.
 func TestWorkersShare(t *testing.T) {
 	memory := engine.NewHostMemory(64 << 20)
 	gate := make(chan struct{})
@@ -235,7 +234,7 @@ func TestWorkersShare(t *testing.T) {
 	}
 }
 
-// TestTextsOfPairs: a character of two units is one also where a step of text ends in it.
+// TestTextsOfPairs: a character of two units stays one character, even if a step of text ends inside it.
 func TestTextsOfPairs(t *testing.T) {
 	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
 		"encode": func(c *engine.Call) (any, error) { return c.EncodedText(0) },

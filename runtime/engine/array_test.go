@@ -201,8 +201,7 @@ func TestManyArguments(t *testing.T) {
 	}
 }
 
-// TestArrayMovesAreShort: an element is moved in a fraction of the time that a step of
-// the interpreter takes, and an array stays as fast as it was.
+// TestArrayMovesAreShort: moving an element takes a fraction of the time of an interpreter's step, and the array stays as fast as before.
 func TestArrayMovesAreShort(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	cost := func(step string) time.Duration {

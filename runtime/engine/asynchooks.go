@@ -70,7 +70,7 @@ func followJob(vm *VM, stack []uint64) {
 	vm.call(fnFree, uint64(block))
 }
 
-// followFunc returns the function that runs instead of f; undefined when f is no function. The caller frees it.
+// followFunc returns the function that runs instead of f; undefined if f is not a function. The caller frees it.
 func (vm *VM) followFunc(f Value) Value {
 	if f.tag() != tagObject || vm.call32(fnIsFunction, uint64(vm.js), uint64(f)) == 0 {
 		return makeValue(tagUndefined, 0)

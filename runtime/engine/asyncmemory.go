@@ -24,7 +24,7 @@ func (s *Scope) reserve(n int64) error {
 		return nil
 	}
 	s.outside.Add(-n)
-	return quotaError("the operations that this request has under way hold more than %d MB; "+
+	return quotaError("the pending operations of this request hold more than %d MB;  "+
 		"await some before starting more", MaxOutside>>20)
 }
 
@@ -145,7 +145,7 @@ func (c *asyncReservation) release() {
 func (vm *VM) withReservation(work Async, c *Call) (Async, error) {
 	scope := vm.scope
 	if scope.pending.Load() >= MaxPending {
-		return nil, quotaError("this request has %d operations under way; await some before starting more", MaxPending)
+		return nil, quotaError("this request has %d pending operations; await some before you start more", MaxPending)
 	}
 	n := c.taken
 	if err := scope.reserve(n); err != nil {

@@ -34,7 +34,7 @@ func TestOutsideIsBounded(t *testing.T) {
 		},
 	}})
 	for _, c := range []struct{ code, want string }{
-		{`for (;;) host.wait(null)`, "10000 operations under way"},
+		{`for (;;) host.wait(null)`, "10000 pending operations"},
 		{`const some = new Uint8Array(1 << 20); for (;;) host.wait(some)`, "hold more than 128 MB"},
 	} {
 		s := scope(t, 20*time.Second)
@@ -138,7 +138,7 @@ func TestReadsAreHeld(t *testing.T) {
 		said = error.message.slice(0, 50) }); 0`); err != nil {
 		t.Fatal(err)
 	}
-	told(one, `"the operations that this request has under way hol"`)
+	told(one, `"the pending operations of this request hold more t"`)
 	one.End(nil)
 	for end := time.Now().Add(20 * time.Second); now.Load() > 0; {
 		if time.Now().After(end) {

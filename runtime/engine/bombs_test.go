@@ -216,7 +216,7 @@ func bombIsolate(t *testing.T, onReset func(error)) *engine.Isolate {
 // deepest has the machine stack grown, in steps that no budget ends: see Isolate.renew.
 const deepest = `(function f() { f() })()`
 
-// TestBombs: a turn is over at most [overshoot] of CPU time after its budget.
+// TestBombs: a turn ends at most [overshoot] of CPU time after its budget.
 func TestBombs(t *testing.T) {
 	testmachine.Long(t)
 	const (

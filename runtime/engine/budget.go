@@ -16,8 +16,8 @@ const (
 	// postMortemTicks is the number of interrupts allowed while the trace of a killed turn is taken: the broken VM may
 	// loop forever.
 	postMortemTicks = 100
-	// abandonedTimeout bounds the time of an abandoned turn in native code or below a host function, where it cannot be
-	// unwound. Then the isolate starts over.
+	// abandonedTimeout bounds the time of an abandoned turn in native code or below a host function, which cannot be unwound. After it, the
+	// isolate starts over.
 	abandonedTimeout = 100 * time.Millisecond
 )
 
@@ -60,8 +60,8 @@ func (vm *VM) newKilled(stack string) *KilledError {
 	return &KilledError{Scope: vm.scope, Budget: vm.scope.budget, Stack: stack, Watched: vm.clockReads > manyReads}
 }
 
-// beginUnwind is for a turn over its budget. At the first interrupt between two instructions it takes the trace and lets
-// QuickJS unwind until the grace is over; then it panics.
+// beginUnwind ends a turn over its budget. At the first interrupt between two instructions it takes the trace, and lets QuickJS unwind
+// until the grace is over; then it panics.
 func (vm *VM) beginUnwind() {
 	now := vm.running.cpuTime()
 	if vm.killed == nil {
@@ -167,7 +167,7 @@ func (vm *VM) bestEffort(fn func() (string, error)) (text string, ok bool) {
 	return text, true
 }
 
-// checkBudget is hostInterrupt for Go code in the midst of a turn: it panics if the turn is to end.
+// checkBudget is hostInterrupt for Go code during a turn: it panics if the turn must end.
 func (vm *VM) checkBudget() {
 	if vm.stopped.Load() {
 		vm.killing = true
@@ -188,7 +188,7 @@ func (vm *VM) killTurn() {
 	panic(vm.newKilled(stack))
 }
 
-// checkDrain is checkBudget between two jobs, where no trace exists.
+// checkDrain is checkBudget between two jobs, when no trace exists.
 func (vm *VM) checkDrain() {
 	if vm.stopped.Load() {
 		panic(broken{ErrClosed})

@@ -70,7 +70,7 @@ func NewBuffer(ctx context.Context, limit int64, over error) *Buffer {
 // Len is the number of bytes.
 func (b *Buffer) Len() int { return len(b.b) }
 
-// Bytes are valid until the buffer grows, is freed or is given to JavaScript.
+// Bytes are valid until the buffer grows, is freed or is passed to JavaScript.
 func (b *Buffer) Bytes() []byte { return b.b }
 
 // Write implements io.Writer. Its error is for JavaScript.
@@ -190,7 +190,7 @@ func (b *Buffer) count(n int64) error {
 	return b.memory.count(b.ctx, n)
 }
 
-// reserveMemory is newMemory that returns nil where the system has no addresses.
+// reserveMemory is newMemory, but returns nil if the system has no addresses left.
 func reserveMemory(first, limit uint64) (memory []byte, m allocation) {
 	m, err := newMemory(first, limit)
 	if err != nil {

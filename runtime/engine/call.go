@@ -130,7 +130,7 @@ func (c *Call) Float(i int) float64 {
 	return math.NaN()
 }
 
-// Int is argument i as an integer, towards zero, clamped to the range of int64; 0 when it is no number.
+// Int is argument i as an integer, rounded towards zero and clamped to the range of int64; 0 if it is not a number.
 func (c *Call) Int(i int) int64 {
 	v := c.Arg(i)
 	if v.tag() == tagInt {
@@ -197,7 +197,7 @@ func (c *Call) ProxyTarget(i int) (Value, error) {
 	return c.vm.checkValue(c.vm.call(fnProxyTarget, uint64(c.vm.js), uint64(c.Arg(i))))
 }
 
-// Strings is argument i as an array of strings; nil when it is no array.
+// Strings is argument i as an array of strings; nil if it is not an array.
 func (c *Call) Strings(i int) []string {
 	v := c.Arg(i)
 	if c.vm.call32(fnIsArray, uint64(v)) == 0 {

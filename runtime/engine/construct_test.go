@@ -7,8 +7,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestConstructedCallee: the arguments after a new are those of the innermost new that
-// has none yet, and what follows them is of what that one makes (ECMA-262, 13.3.5).
+// TestConstructedCallee: the arguments after a new belong to the innermost new without arguments, and the code after them applies to its
+// result (ECMA-262, 13.3.5).
 func TestConstructedCallee(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	const classes = `

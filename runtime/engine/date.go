@@ -14,8 +14,8 @@ import "math"
 //     a full stop follows;
 //   - a sign after a time or after GMT begins an offset: h, hh, hmm, hhmm or h:mm;
 //   - words are months, of which three letters count, AM and PM, and zones;
-//   - other numbers, three at most, are the date: month, day and year, or the year first where the first number is no day;
-//     with the month as a word, the first number that is no day is the year. Years below 100 are those from 1950 to 2049; a
+//   - other numbers, three at most, are the date: month, day and year, or the year first where the first number is not a day;
+//     with the month as a word, the first number that is not a day is the year. Years below 100 are those from 1950 to 2049; a
 //     missing year is 2001, and a missing day or month is 1.
 
 // date is the parts of a date that were read.
@@ -55,8 +55,7 @@ func parseDate(units []byte, wide bool, pause func()) float64 {
 	return math.NaN()
 }
 
-// standard reads the part of the text in the standard's format, and returns the token after it; not ok where no other format
-// may follow.
+// standard reads the part of the text in the standard's format, and returns the token after it; not ok if no other format may follow.
 func (r *dateReader) standard(d *date) (rest dateToken, ok bool) {
 	switch {
 	case r.peek.isSign():

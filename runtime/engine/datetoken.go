@@ -146,7 +146,7 @@ func (r *dateReader) read() dateToken {
 	return dateToken{kind: dateOther}
 }
 
-// step goes on by one character and returns the one that is next then.
+// step advances by one character and returns the next one.
 func (r *dateReader) step() int {
 	if r.at++; r.at%pace == 0 {
 		r.pause()

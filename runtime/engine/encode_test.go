@@ -8,9 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// TestEncode: text of QuickJS's two kinds becomes UTF-8 as Go's own library makes
-// it, wherever the characters of each length and the
-// halves of pairs lie.
+// TestEncode: text of both kinds of QuickJS becomes the same UTF-8 as with Go's own library, with characters of each length and halves of
+// pairs at any position.
 func TestEncode(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	kinds := []uint16{'a', 'z', 0x7f, 0x80, 0xff, 0x7ff, 0x800, 0xd7ff, 0xd800, 0xdbff, 0xdc00, 0xdfff, 0xe000, 0xffff}

@@ -477,8 +477,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// cheapest is the shortest of several times that code takes, which has to come to want:
-// other work of the machine may hit any one of them.
+// cheapest is the shortest of several times of code whose result must be want: other work of the machine can affect any of them.
 func cheapest(t *testing.T, i *engine.Isolate, code, want string) time.Duration {
 	t.Helper()
 	best := time.Duration(1<<63 - 1)

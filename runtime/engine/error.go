@@ -12,8 +12,7 @@ type Error struct {
 	// or a DOMException's name such as AbortError.
 	Name    string
 	Message string
-	// Stack is the trace of an exception that JavaScript threw, in positions of
-	// the code as it was evaluated. It is ignored on the way in.
+	// Stack is the trace of an exception that JavaScript threw, in positions of the evaluated code. Errors from Go do not use it.
 	Stack string
 	// Props are further own properties: code, cause …
 	Props []Field
@@ -53,7 +52,7 @@ func quotaError(format string, args ...any) *Error {
 	return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf(format, args...)}
 }
 
-// errorFor returns err for JavaScript: as it is if it is an *Error, else as an Error with its text.
+// errorFor returns err for JavaScript: as it is if it is an *Error, otherwise as an Error with its text.
 func errorFor(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -88,14 +87,14 @@ var (
 	ErrNoArtifact = errors.New("this binary was built without its JavaScript engine; run `make artifacts` and build again")
 )
 
-// errNested stands for an exception that was thrown while another one was read.
+// errNested replaces an exception that was thrown while another one was read.
 var errNested = &Error{Name: "Error", Message: "a value that cannot be shown"}
 
 // maxCauses bounds a chain of causes, which may be circular.
 const maxCauses = 5
 
-// exception takes the pending exception out of the VM. It does not read an exception that was thrown by reading
-// another, which could go on without end.
+// exception removes the pending exception from the VM. It does not read an exception that was thrown while another was read, which could
+// continue without end.
 func (vm *VM) exception() error {
 	v := Value(vm.call(fnGetException, uint64(vm.js)))
 	defer vm.Free(v)
@@ -166,7 +165,7 @@ func (vm *VM) textProperty(v Value, name string) string {
 	return text
 }
 
-// newError makes the error object of e: of the global class e.Name, a DOMException if the name is one of those, else an
+// newError makes the error object of e: of the global class e.Name, a DOMException if the name is one of those, otherwise an
 // Error with that name.
 func (vm *VM) newError(e *Error) (Value, error) {
 	class, args, fields := "Error", []any{e.Message}, e.Props

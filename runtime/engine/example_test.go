@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// A prelude is booted once; isolates start from its image. A turn over its
-// scope's budget is ended, and the isolate goes on from the image.
+// A prelude is booted once; isolates start from its image. A turn that exceeds its scope's budget ends, and the isolate starts over from
+// the image.
 func Example() {
 	ctx := context.Background()
 	e, err := engine.Open(ctx, engine.Options{})

@@ -18,12 +18,12 @@ const DefaultHostMemory = 256 << 20
 // shares is the divisor for the part that one Worker may hold, in all of its isolates (assumption).
 const shares = 2
 
-// HostMemory is a quota of bytes that a process holds outside of its isolates for Workers. All sites of a process share
+// HostMemory is a quota for the bytes that a process stores for Workers outside of their isolates. All sites of a process share
 // one. While much of it is reserved, Go collects garbage earlier, and released bytes return to the system soon. It is
 // safe for concurrent use.
 type HostMemory struct {
 	total int64
-	of    *HostMemory   // the quota of which this is a share, or nil
+	of    *HostMemory   // the quota that this is a share of, or nil
 	large chan struct{} // one item while a reservation of more than a quarter exists
 
 	mu      sync.Mutex

@@ -26,10 +26,10 @@ type Image struct {
 	scratch   uint32
 	entries   Value
 	entryFns  map[string]Value
-	regions   []Region // without their VM
+	regions   []Region // regions without the VM
 	spans     []span
 	companion any         // the state that the VM's Companion saved
-	file      *memoryFile // of runs, where the system can share pages; else nil
+	file      *memoryFile // has the runs, if the system can share pages; otherwise nil
 }
 
 // run is a part of memory; all else is zero.
@@ -186,7 +186,7 @@ func (vm *VM) evalPrelude(code []byte) error {
 		return err
 	}
 	if entries.tag() != tagObject {
-		return errors.New("its value is no object of entry points")
+		return errors.New("its value is not an object of entry points")
 	}
 	vm.entries = entries
 	global := Value(vm.call(fnGlobal, uint64(vm.js)))

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// imageFile is an Image as it is stored.
+// imageFile is an Image as stored.
 type imageFile struct {
 	Size     uint32
 	At       []uint32

@@ -47,7 +47,7 @@ const (
 
 const (
 	toJSON       = "toJSON"
-	predefined   = 1 << 10  // more than QuickJS has atoms of its own, of which toJSON is one
+	predefined   = 1 << 10  // more than the number of QuickJS's predefined atoms, which include toJSON
 	maxJSONDepth = 300_000  // V8 has no limit for plain data
 	circlePace   = 256      // depths between two searches for a cycle
 	maxJSON      = 16 << 20 // bytes; QuickJS, which counts its memory, handles more
@@ -95,7 +95,7 @@ type jsonWriter struct {
 type jsonFrame struct {
 	at     uint32
 	array  bool
-	some   bool        // a part of it is written
+	some   bool        // a part has been written
 	next   uint32      // the number of the next item or field
 	count  uint32      // of items
 	fields []jsonField // of an object
@@ -244,7 +244,7 @@ func (w *jsonWriter) next(v *Value) (ended bool) {
 	return true
 }
 
-// comma goes on after a value, and begins a line.
+// comma writes a comma after a value, and begins a line.
 func (w *jsonWriter) comma(f *jsonFrame) {
 	if f.some {
 		w.out = append(w.out, ',')

@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestJSONIsShort: plain data costs a fraction of QuickJS's time to get each property. There is nothing to compare with the race
-// detector, which slows down Go and not QuickJS. TestJSON of runtime/web compares the text with QuickJS's own.
+// TestJSONIsShort: plain data costs a fraction of QuickJS's time to get each property. A comparison under the race detector has no meaning,
+// since it slows down Go and not QuickJS. TestJSON of runtime/web compares the text with QuickJS's own.
 func TestJSONIsShort(t *testing.T) {
 	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{"json": func(c *engine.Call) (any, error) {
 		text, ok, err := c.JSON(0, "")

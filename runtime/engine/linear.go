@@ -7,7 +7,7 @@ import (
 
 // allocation is linear memory at a place that does not change.
 type allocation interface {
-	// Reallocate returns the first size bytes, new ones zero; nil when there is no room for them.
+	// Reallocate returns the first size bytes, with zeros for new ones; nil without room for them.
 	Reallocate(size uint64) []byte
 	Free()
 }

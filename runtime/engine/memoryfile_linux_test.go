@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// needsImagePages ends a test where no memory is laid over an image: the pages of some ARM machines have 16 or 64 kB.
+// needsImagePages skips a test on machines that cannot map memory over an image: the pages of some ARM machines have 16 or 64 kB.
 func needsImagePages(t *testing.T) {
 	t.Helper()
 	if size := os.Getpagesize(); size != imagePage {
@@ -70,7 +70,7 @@ func TestBacking(t *testing.T) {
 	}
 }
 
-// TestBackingWithoutPagemap: where the system does not list the written pages, all are restored.
+// TestBackingWithoutPagemap: if the system does not list the written pages, all are restored.
 func TestBackingWithoutPagemap(t *testing.T) {
 	needsImagePages(t)
 	b, err := newMemoryFile(16*imagePage, []run{{4 * imagePage, bytes.Repeat([]byte("a"), imagePage)}})

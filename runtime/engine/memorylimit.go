@@ -34,8 +34,7 @@ func (vm *VM) MeetLimit() {
 	vm.met = &Held{Heap: vm.HeapUsed(), Regions: regions, Charged: vm.charged - regions, Outside: vm.account.used.Load()}
 }
 
-// noteFull is called by the interrupt that follows an allocation of JavaScript's that was refused. It reports whether it was
-// that one.
+// noteFull is called by an interrupt. It reports whether it is the one after a refused allocation of JavaScript.
 func (vm *VM) noteFull() bool {
 	const unseen, seen = 1, 2
 	if vm.mod.get(globalFull) != unseen {

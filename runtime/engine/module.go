@@ -122,7 +122,7 @@ func (vm *VM) newCString(s string) uint32 {
 	return ptr
 }
 
-// hostModuleNormalize is env.host_module_normalize(base, name) -> name. Names of the host's own modules stay as they are;
+// hostModuleNormalize is env.host_module_normalize(base, name) -> name. Names of the host's own modules stay unchanged;
 // paths of modules begin with "./" and are relative to the base, the main module's to none.
 func hostModuleNormalize(vm *VM, stack []uint64) {
 	name := vm.cString(uint32(stack[1]))

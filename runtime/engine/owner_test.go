@@ -11,9 +11,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestOwners: code that awaits a promise goes on in the scope that awaits it.
-// Each step is a turn of the scope before its colon; say notes on whose behalf it
-// is called, and load is work of Go's that settles a promise for who called it.
+// TestOwners: code that awaits a promise continues in the scope that awaits it. Each step is a turn of the scope before its colon; say
+// notes the current scope, and load is work in Go that settles a promise for its caller.
 func TestOwners(t *testing.T) {
 	const pending = `o: globalThis.p = new Promise((y, n) => { globalThis.yes = y; globalThis.no = n })`
 	for _, c := range []struct {
@@ -71,8 +70,7 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// TestOwnersAreKilledAlone: code that goes on for a scope takes of its budget, and
-// the one that woke it is done.
+// TestOwnersAreKilledAlone: code that continues for a scope uses the budget of that scope, and the scope that settled its promise is done.
 func TestOwnersAreKilledAlone(t *testing.T) {
 	resets := make(chan error, 1)
 	i := start(t, engine.IsolateOptions{OnReset: func(_ *engine.Scope, cause error) { resets <- cause }})

@@ -135,8 +135,7 @@ func (vm *VM) offer(entry string, promise, reason Value) bool {
 	return result.tag() == tagBool && uint32(result) != 0
 }
 
-// Promise returns the state of the promise that argument i is: 0 while it is pending, 1 when it was fulfilled and 2 when it
-// was rejected, with its result.
+// Promise returns the state of argument i, a promise: 0 for pending, 1 for fulfilled and 2 for rejected, with its result.
 func (c *Call) Promise(i int) (state int, result Value) {
 	promise := c.Arg(i)
 	state = int(int32(c.vm.call32(fnPromiseState, uint64(c.vm.js), uint64(promise))))

@@ -7,9 +7,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// TestProxyDefine changes and defines properties of targets behind a trap that
-// passes on to them: a change that the target takes is no inconsistency of the trap, and an inconsistent one is refused (ECMA-262,
-// 10.5.6).
+// TestProxyDefine changes and defines properties of targets through a trap that passes the call on: a change that the target accepts is
+// consistent, and an inconsistent one is refused (ECMA-262, 10.5.6).
 func TestProxyDefine(t *testing.T) {
 	for name, c := range map[string]struct{ code, want string }{
 		"push":   {`const p = through([1, 2]); p.push(3); return p`, `[1,2,3]`},

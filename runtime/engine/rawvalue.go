@@ -12,7 +12,7 @@ import (
 
 // Companion is state of a VM that is not in its linear memory. It is used on the isolate's goroutine only.
 type Companion interface {
-	// Save returns the state for the companion of a VM that goes on from the image of this one. The VM is at rest. The state
+	// Save returns the state for the companion of a VM that starts from the image of this one. The VM is at rest. The state
 	// is never changed.
 	Save() (any, error)
 	// Close frees it. The VM must not be used afterwards.
@@ -126,8 +126,8 @@ func (vm *VM) ToBigInt64(v Value) (int64, error) {
 	return int64(vm.readU64(vm.scratch)), nil
 }
 
-// Interrupt is for long-running code of the embedder within a turn: it ends the turn, by a panic, when its budget is used
-// up or the isolate is closing. It is cheap; call it about once a millisecond.
+// Interrupt ends the turn with a panic when its budget is used up or the isolate is closing. Long-running Go code within a turn calls it.
+// It is cheap; call it about once a millisecond.
 func (vm *VM) Interrupt() {
 	if !vm.killing {
 		vm.checkBudget()

@@ -42,8 +42,8 @@ func TestUnicodeSets(t *testing.T) {
 	}
 }
 
-// TestManyGroups: expressions have up to 32,767 groups, as V8's, and each is found by its number and by its name. Each text is
-// what code gives in V8.
+// TestManyGroups: expressions have up to 32,767 groups, as V8's, and each is found by its number and by its name. Each text is the result
+// of the code in V8.
 func TestManyGroups(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	for name, c := range map[string]struct{ code, want string }{

@@ -10,7 +10,7 @@ const (
 	// reserve is the limit of linear memory. The heap and the regions together may hold DefaultMemoryLimit; a region that
 	// moves needs its old span and its new one at the same time.
 	reserve = 2*DefaultMemoryLimit + memoryHeadroom
-	// leastHeap is the limit of the heap beside the largest regions: a limit of 0 would be no limit to QuickJS.
+	// leastHeap is the limit of the heap next to the largest regions: QuickJS takes 0 for no limit.
 	leastHeap = 1 << 20
 )
 
@@ -43,7 +43,7 @@ func (vm *VM) NewRegion(size uint64) (*Region, bool) {
 // Regions are the regions that are not freed, in the order they were made, those of the VM's image first.
 func (vm *VM) Regions() []*Region { return vm.regions }
 
-// At is where in linear memory the bytes are.
+// At is the offset of the bytes in linear memory.
 func (r *Region) At() uint32 { return r.at }
 
 // Size is the number of bytes in use.
@@ -103,7 +103,7 @@ func (r *Region) Alias(shared bool) (Value, error) {
 
 // Offsets in a JSArrayBuffer, in bytes.
 const (
-	bufferMaximum = 4 // of a buffer that can be resized, else -1
+	bufferMaximum = 4 // the maximum of a resizable buffer, otherwise -1
 	bufferShared  = 10
 	bufferData    = 12
 )
@@ -156,7 +156,7 @@ func (vm *VM) takeSpan(size uint32) (span, bool) {
 	return span{}, false
 }
 
-// freeSpan frees s, of which used bytes may not be zero. Adjacent free spans become one.
+// freeSpan frees s; its first used bytes may be other than zero. Adjacent free spans become one.
 func (vm *VM) freeSpan(s span, used uint32) {
 	clear(vm.read(s.at, used))
 	rest := vm.spans[:0]

@@ -126,7 +126,7 @@ type companion struct{ saved, closed int }
 func (c *companion) Save() (any, error) { c.saved++; return c.saved, nil }
 func (c *companion) Close()             { c.closed++ }
 
-// TestCompanion: each VM has its own; an image hands on the saved state.
+// TestCompanion: each VM has its own; an image passes on the saved state.
 func TestCompanion(t *testing.T) {
 	var all []*companion
 	var given []any

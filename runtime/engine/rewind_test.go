@@ -22,8 +22,7 @@ func snapshotted(t testing.TB, code string, o engine.IsolateOptions) *engine.Iso
 	return i
 }
 
-// TestRewind: whatever a turn does to the heap, the next one after Rewind finds
-// it as it was.
+// TestRewind: after any change of the heap by a turn, Rewind restores it for the next one.
 func TestRewind(t *testing.T) {
 	i := snapshotted(t, `globalThis.list = [1, 2]; globalThis.n = 0; Object.defineProperty(globalThis, "state", {
 		get: () => [list.join(), n, typeof extra, Object.keys(Array.prototype).length, [].push.name].join("|") })`, engine.IsolateOptions{})

@@ -59,7 +59,7 @@ func (s *Scope) CPU() time.Duration {
 	return used
 }
 
-// Refill gives the scope its whole budget again from the next turn on, for work that counts as a request of its own.
+// Refill restores the scope's whole budget from the next turn on, for work that counts as a separate request.
 func (s *Scope) Refill() { s.cpu.Store(0) }
 
 // StopClock makes Date return the first of January 1970 in the scope's turns. Call it before the scope is used.

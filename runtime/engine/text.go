@@ -32,7 +32,7 @@ const (
 // Latin1 becomes a string of characters up to U+00FF, one for each byte.
 type Latin1 []byte
 
-// stringUnits returns the units of v without a copy; not ok when v is no string, or a rope.
+// stringUnits returns the units of v without a copy; not ok if v is not a string, or is a rope.
 func (vm *VM) stringUnits(v Value) (units []byte, wide, ok bool) {
 	if v.tag() != tagString {
 		return nil, false, false
@@ -63,7 +63,7 @@ func (vm *VM) wideUnits(v Value) (units []byte, free func(), err error) {
 func (vm *VM) Text(v Value) (string, error) { return vm.takeText(v, nil) }
 
 // errRefused is the error of a text without memory for it; Call.refusal has the reason.
-var errRefused = errors.New("there is no room for a text")
+var errRefused = errors.New("no room for a text")
 
 // takeText is Text that counts for the call, if there is one.
 func (vm *VM) takeText(v Value, c *Call) (string, error) {
@@ -367,7 +367,7 @@ func (vm *VM) isText(b []byte) bool {
 	return valid
 }
 
-// measure is how many units UTF-16 of b has, and whether one is above U+00FF.
+// measure returns the number of units of b in UTF-16, and whether one is above U+00FF.
 func (vm *VM) measure(b []byte) (units int, wide bool) {
 	vm.InSteps(len(b), func(from, to int) {
 		if isASCII(b[from:to]) {
@@ -460,14 +460,14 @@ func (vm *VM) newLatin1(b []byte) (Value, error) {
 	return vm.newText(appendLatin1(make([]byte, 0, 2*len(b)), b))
 }
 
-// Latin1View is the characters of argument i without a copy, when it is a string of characters up to U+00FF that lies in one piece:
-// valid until the Func returns or uses another method of Call.
+// Latin1View returns the characters of argument i without a copy, if it is a contiguous string of characters up to U+00FF. They are valid
+// until the Func returns or uses another method of Call.
 func (c *Call) Latin1View(i int) (units []byte, ok bool) {
 	units, wide, ok := c.vm.stringUnits(c.Arg(i))
 	return units, ok && !wide
 }
 
-// NewText makes a string of UTF-8, of which it keeps nothing; ill-formed sequences become U+FFFD.
+// NewText copies UTF-8 into a string; ill-formed sequences become U+FFFD.
 func (c *Call) NewText(b []byte) (Value, error) { return c.vm.newText(b) }
 
 // DecodedView makes a string of a part of View's result; ill-formed sequences become U+FFFD.

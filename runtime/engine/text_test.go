@@ -17,8 +17,7 @@ var texts = []string{
 	`(() => { let s = ""; for (let i = 0; i < 9999; i++) s += i; return s })()`,
 }
 
-// TestTextsThere checks every way of text to Go and of Go's to JavaScript against
-// the engine's own functions.
+// TestTextsThere checks every conversion of text between JavaScript and Go against the engine's own functions.
 func TestTextsThere(t *testing.T) {
 	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
 		"echo":   func(c *engine.Call) (any, error) { return c.String(0), nil },

@@ -72,8 +72,8 @@ type Field struct {
 // Object becomes a plain object with these own properties, in this order.
 type Object []Field
 
-// BorrowedBytes becomes a Uint8Array of a copy of Bytes. Release is called after the copy, and not at all where the promise
-// has no scope any more.
+// BorrowedBytes becomes a Uint8Array of a copy of Bytes. Release is called after the copy, and not at all if the promise no longer has a
+// scope.
 type BorrowedBytes struct {
 	Bytes   []byte
 	Release func()

@@ -52,10 +52,10 @@ type VM struct {
 	unwinding   bool          // QuickJS unwinds the turn for killed
 	cut         bool          // the turn was unwound since its scope is abandoned
 	latest      time.Duration // the turn's CPU time at which it must have ended
-	following   bool          // later jobs are given to the prelude first: asynchooks.go
+	following   bool          // later jobs go to the prelude first: asynchooks.go
 	keepsAlive  bool          // this job keeps something alive until its end: collected.go
 	keptFrom    int64         // size of the heap when something was kept for longer; 0 if nothing is
-	finalizes   bool          // callbacks of FinalizationRegistry are to run after this turn
+	finalizes   bool          // callbacks of FinalizationRegistry must run after this turn
 	overrun     int           // interrupts while killing
 	async       func(vm *VM, work Async, s settler)
 	onRejection func(*Scope, *Error) // for promises rejected without a handler
@@ -72,8 +72,8 @@ type frame struct {
 	call  Call
 }
 
-// call calls an exported function and returns its first result, if it has one. It panics as broken if the VM cannot go on:
-// it was killed or the module trapped.
+// call calls an exported function and returns its first result, if it has one. It panics as broken if the VM cannot continue: it was killed
+// or the module trapped.
 func (vm *VM) call(id fnID, args ...uint64) uint64 {
 	fr := vm.frame()
 	copy(fr.stack[:], args)

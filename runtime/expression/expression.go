@@ -95,7 +95,7 @@ func (s *excerpt) find(at int) int {
 	return -1
 }
 
-// kind returns that of token i, ErrorToken where there is none.
+// kind returns the kind of token i, ErrorToken if it does not exist.
 func (s *excerpt) kind(i int) js.TokenType {
 	if i < 0 || i >= len(s.tokens) {
 		return js.ErrorToken
@@ -194,7 +194,7 @@ func (s *excerpt) isCallee(i int) bool {
 	return s.is(i, js.CloseParenToken, js.CloseBracketToken, js.OptChainToken)
 }
 
-// mostAround is the most brackets around a position that are searched.
+// mostAround is the maximum number of brackets around a position that are searched.
 const mostAround = 16
 
 // calleesHere returns the callees of the chain of calls at the position, and its last token; -1 for a call without an end.
@@ -309,9 +309,9 @@ func (s *excerpt) text(start, end int) string {
 	return b.String()
 }
 
-// Pattern returns the first property of the pattern in braces whose first token is at a position, as in
-// const { a, b } = c.d, "" when that is no name, and the initializer of its declaration, "" without one: for a parameter, or
-// a part of another pattern. It is not ok when no such pattern begins there.
+// Pattern returns the first property of the pattern in braces whose first token is at a position, as in const { a, b } = c.d, "" if that is
+// not a name, and the initializer of its declaration; "" without one, as for a parameter or a part of another pattern. It is not ok when no
+// such pattern begins there.
 func Pattern(code []byte, line, column int) (property, source string, ok bool) {
 	s := newExcerpt(code, line, column)
 	if s == nil || !s.is(s.at-1, js.OpenBraceToken) {

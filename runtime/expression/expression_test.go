@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/expression"
 )
 
-// at is where the mark is in code, which it is taken out of.
+// at returns the position of the mark, and code without it.
 func at(t *testing.T, marked string) (code []byte, line, column int) {
 	t.Helper()
 	before, after, ok := strings.Cut(marked, "¦")
@@ -229,8 +229,7 @@ func FuzzCalled(f *testing.F) {
 	})
 }
 
-// loops are positions as QuickJS gives them, and the loop that they stand for, in whose place
-// a second mark is.
+// loops are positions from QuickJS, and the loop of each, whose place a second mark shows.
 var loops = []string{
 	"function f() {\n  ¦g();\n  §for (; ; ) ;\n  h();\n}",
 	"function f() {\n  let y = Math.¦sin(x);\n  let z = true;\n  §while (z) {\n    n += 1;\n  }\n}",

@@ -147,7 +147,7 @@ func indian(days int) calendarDate {
 	return calendarDate{year: year - 78, month: n/30 + 7, day: n%30 + 1}
 }
 
-// persian is the Solar Hijri calendar: leap years in cycles of 33, but for notLeap.
+// persian is the Solar Hijri calendar: leap years in cycles of 33, except for notLeap.
 func persian(days int) calendarDate {
 	n := days + 492268
 	year := floorDiv(33*n+3, 12053) + 1
@@ -175,7 +175,7 @@ func islamic(n int) calendarDate {
 	return calendarDate{year: year, month: month + 1, day: n - (59*month+1)/2 + 1}
 }
 
-// ummAlQura is the calendar of Saudi Arabia: its tables for the years 1300 to 1600, else the tabular calendar.
+// ummAlQura is the calendar of Saudi Arabia: its tables for the years 1300 to 1600, otherwise the tabular calendar.
 func ummAlQura(days int) calendarDate {
 	n := days - dayOf(1882, 11, 12)
 	if n < 0 {
@@ -232,7 +232,7 @@ func hebrew(days int) calendarDate {
 	for month := 1; ; month++ {
 		long := month%2 == 1 && month < 6 || month%2 == 0 && month >= 6
 		switch {
-		case month == 6 && !leap: // there is no Adar I
+		case month == 6 && !leap: // this year has no Adar I
 			continue
 		case month == 2:
 			long = length%10 == 5
@@ -373,7 +373,7 @@ func turn(angle float64) float64 {
 	return angle - 2*math.Pi*math.Floor(angle/(2*math.Pi))
 }
 
-// moonAge is how far the moon is from the sun along the ecliptic, in degrees: negative for a waning one.
+// moonAge is the distance of the moon from the sun along the ecliptic, in degrees: negative for a waning moon.
 func moonAge(millis float64) float64 {
 	day := millis/dayMillis + 2440587.5 - 2447891.5 // since the last day of 1989
 	anomaly, sun := sunPosition(day)

@@ -22,7 +22,7 @@ type collatorOptions struct {
 	IgnorePunctuation *bool  `json:"ignorePunctuation"`
 }
 
-// longText is the most bytes of text that are worked on in the isolate's own goroutine.
+// longText is the limit of text, in bytes, that is compared on the isolate's own goroutine.
 const longText = 64 << 10
 
 // collatorSpec has the resolved options of a Collator, in the order of resolvedOptions.
@@ -60,7 +60,7 @@ func resolveCollator(requested []string, o collatorOptions) (*collatorSpec, erro
 	truth := func(v string) bool { return v == "true" || v == "false" }
 	s.Numeric = r.keyword("kn", numericOption, "false", truth) == "true"
 	caseFirst := "false"
-	if r.tag.language == "da" { // CLDR's collation for Danish says so
+	if r.tag.language == "da" { // as in CLDR's collation for Danish
 		caseFirst = "upper"
 	}
 	s.CaseFirst = r.keyword("kf", o.CaseFirst, caseFirst, func(v string) bool { return v == "upper" || v == "lower" || v == "false" })
@@ -111,8 +111,8 @@ func newCollator(s collatorSpec) (*collator, error) {
 	return c, nil
 }
 
-// collationTag is x/text's tag for a language's order. For Norwegian it has only Nynorsk's, for Serbian in Latin letters and
-// Bosnian only Croatian's, which are the same.
+// collationTag is x/text's tag for a language's order. It only has Nynorsk's for Norwegian, and Croatian's for Bosnian and Serbian in Latin
+// letters, which are the same.
 func collationTag(t *tag) string {
 	switch {
 	case t.language == "nb", t.language == "no":

@@ -44,7 +44,7 @@ func patternsOf(data *cldr.Locale) *datePatterns {
 	for _, key := range data.Keys("available/") {
 		p.add(datePattern{parseSkeleton(key), data.Text("available/" + key), true})
 	}
-	// Of two that are as near, nearest takes the first: by its largest field's letter, and then a style's pattern.
+	// If two are equally near, nearest takes the first one: by its largest field's letter, and then a style's pattern.
 	slices.SortStableFunc(p.list, func(a, b datePattern) int { return strings.Compare(a.skeleton.String()[:1], b.skeleton.String()[:1]) })
 	kept, _ := generators.LoadOrStore(data, p)
 	p, _ = kept.(*datePatterns)
@@ -73,7 +73,7 @@ func (p *datePatterns) nearest(s skeleton, wanted fieldMask) (best datePattern, 
 	shortest := -1
 	for _, candidate := range p.list {
 		d, m, e := s.distance(candidate.skeleton, wanted)
-		// Of two that are as near, the one with the larger fields is the begin.
+		// If two are equally near, the one with the larger fields comes first.
 		if shortest < 0 || d < shortest || d == shortest && m > missing {
 			shortest, best, missing, extra = d, candidate, m, e
 		}
@@ -160,7 +160,7 @@ func (p *datePatterns) append(result, more string, added fieldMask) string {
 	return strings.Replace(text, "{2}", quoteLiteral(p.data.Text("field/"+name)), 1)
 }
 
-// adjust gives a pattern's fields the lengths of a skeleton. With point, the fraction of the second follows the second.
+// adjust sets the lengths of a pattern's fields to those of a skeleton. With point, the fraction of the second follows the second.
 func adjust(found datePattern, want skeleton, point string) string {
 	var out strings.Builder
 	for piece := range patternPieces(found.pattern) {

@@ -268,7 +268,7 @@ func nearestInterval(data *cldr.Locale, want skeleton) string {
 	return best
 }
 
-// adjustInterval changes the lengths of fields, each where it occurs.
+// adjustInterval changes the lengths of fields at each occurrence.
 func adjustInterval(pattern string, from, want skeleton) string {
 	var out strings.Builder
 	for p := range patternPieces(pattern) {

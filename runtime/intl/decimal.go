@@ -131,7 +131,7 @@ func (d decimal) roundTo(at, increment int, mode string) decimal {
 	if keep > 0 {
 		head, tail = d.digits[:keep], d.digits[keep:]
 	}
-	half := -1 // the tail against one half
+	half := -1 // comparison of the tail with one half
 	if keep >= 0 {
 		half = strings.Compare(tail, "5")
 	}

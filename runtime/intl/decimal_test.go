@@ -68,7 +68,7 @@ func TestParseDecimal(t *testing.T) {
 	for _, text := range []string{"x", "1 2", "0x", "-0x1", "1e", "1_000", "Inf", "infinity", ".", "0b2", "0x-1"} {
 		t.Run(text, func(t *testing.T) {
 			if d, _ := parseDecimal(text); !d.nan {
-				t.Errorf("%q is no number, got %s", text, d.text())
+				t.Errorf("%q is not a number, got %s", text, d.text())
 			}
 		})
 	}
@@ -110,8 +110,7 @@ func FuzzDecimal(f *testing.F) {
 	})
 }
 
-// Options and specifications come from JavaScript: whatever they hold, the answer
-// is a text or an error.
+// Options and specifications come from JavaScript: any of them gives a text or an error.
 func FuzzNumberOptions(f *testing.F) {
 	f.Add(
 		`{"style":"unit","unit":"kilometer-per-hour","unitDisplay":"long","notation":"compact","compactDisplay":"long",`+

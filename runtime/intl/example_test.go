@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/intl"
 )
 
-// JavaScript resolves the options once, keeps the specification, and hands it back with each call.
+// JavaScript resolves the options once, keeps the specification, and passes it with each call.
 func ExampleFuncs() {
 	ctx := context.Background()
 	e, err := engine.Open(ctx, engine.Options{})

@@ -282,7 +282,7 @@ type resolution struct {
 	data *cldr.Locale
 }
 
-// resolve takes the first requested locale with data, else the default.
+// resolve takes the first requested locale with data, otherwise the default.
 func resolve(requested []string) (*resolution, error) {
 	name, r := defaultLocale, &resolution{}
 	for _, text := range requested {
@@ -301,8 +301,8 @@ func resolve(requested []string) (*resolution, error) {
 	return r, err
 }
 
-// keyword resolves one -u- key (ECMA-402, ResolveLocale): the option if it is supported, else the requested tag's keyword if
-// that is, else the default. The resolved tag has the keyword if that decides.
+// keyword resolves one -u- key (ECMA-402, ResolveLocale): the option if it is supported, otherwise the requested tag's keyword if
+// that is, otherwise the default. The resolved tag has the keyword if that decides.
 func (r *resolution) keyword(key, option, fallback string, supported func(string) bool) string {
 	value, inTag := fallback, false
 	if r.from != nil {

@@ -144,7 +144,7 @@ func (f *numberFormat) writeUnit(plural string, number []part) []part {
 	return appendText(append(parts, number...), "unit", after)
 }
 
-// inPlural is the text of a plural category, else that of "other".
+// inPlural is the text of a plural category, otherwise that of "other".
 func (f *numberFormat) inPlural(prefix, plural string) string {
 	text, ok := f.data.Find(prefix + plural)
 	if !ok {

@@ -37,7 +37,7 @@ func newNumberFormat(s numberSpec) (*numberFormat, error) {
 	if len(f.numerals) != 10 {
 		return nil, errMissing("the numbering system " + s.NumberingSystem)
 	}
-	// The symbols are the locale's own, CLDR root's for Arabic digits (which are those of Arabic), else the Latin ones.
+	// The symbols are the locale's own, CLDR root's for Arabic digits (which are those of Arabic), otherwise the Latin ones.
 	f.symbols = "number/" + s.NumberingSystem + "/"
 	if _, ok := f.data.Find(f.symbols + "decimal"); !ok {
 		f.symbols = "number/latn/"

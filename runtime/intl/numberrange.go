@@ -82,7 +82,7 @@ func (f *numberFormat) joinRange(start, end []part) []rangePart {
 	return append(out, withSource(end[otherAfter:], "shared")...)
 }
 
-// digitsAt is where the number itself begins and ends.
+// digitsAt returns the start and the end of the number itself.
 func digitsAt(parts []part) (from, to int) {
 	from, to = slices.IndexFunc(parts, ofDigits), len(parts)
 	for to > 0 && !ofDigits(parts[to-1]) {

@@ -60,7 +60,7 @@ func segments(granularity, text, locale string) (any, error) {
 	}
 }
 
-// units is the length of a text in UTF-16: a byte that goes on with a character adds nothing, the first of four adds two.
+// units is the length of a text in UTF-16: a continuation byte adds nothing, and the first of four bytes adds two.
 func units(text string) (n uint32) {
 	const goesOn, next, ofFour = 0x80, 0xc0, 0xf0
 	for i := range len(text) {

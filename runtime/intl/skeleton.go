@@ -83,7 +83,7 @@ type field struct {
 	length int
 }
 
-// form is the number by which fields are compared; 0 is no field.
+// form is the number for comparisons of fields; 0 means no field.
 func (f field) form() int {
 	l := patternLetters[f.letter]
 	if !l.known || f.length == 0 {
@@ -106,7 +106,7 @@ func (f field) isNumeric() bool { return f.form() > 0 }
 // skeleton is the fields of a pattern, each at its place.
 type skeleton [fieldCount]field
 
-// parseSkeleton reads the letters of a skeleton or pattern, but for quoted text. A twelve-hour clock has a day period, a
+// parseSkeleton reads the letters of a skeleton or pattern, except for quoted text. A twelve-hour clock has a day period, a
 // twenty-four-hour clock none.
 func parseSkeleton(text string) skeleton {
 	var s skeleton
@@ -170,7 +170,7 @@ func (s skeleton) keepFields(mask fieldMask) skeleton {
 	return s
 }
 
-// distance is how far another skeleton is from the wanted fields of this one, and which of those it lacks or has in addition.
+// distance returns the distance of another skeleton from the wanted fields of this one, and the fields that it lacks or has in addition.
 func (s skeleton) distance(other skeleton, wanted fieldMask) (distance int, missing, extra fieldMask) {
 	for id := range s {
 		mine, theirs := 0, other[id].form()

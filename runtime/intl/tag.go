@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/intl/cldr"
 )
 
-// tag is a Unicode BCP 47 locale identifier (UTS 35, part 1, section 3), in lower case but for the script and region.
+// tag is a Unicode BCP 47 locale identifier (UTS 35, part 1, section 3), in lower case except for the script and region.
 type tag struct {
 	language, script, region string
 	variants                 []string
@@ -296,7 +296,7 @@ func (t *tag) replaceSubtags() {
 		t.script = to
 	}
 	if to, ok := cldr.Aliases().Find("territory/" + t.region); ok && t.region != "" {
-		// A region that was split becomes the likely one of its successors, else the first.
+		// A region that was split becomes the likely one of its successors, otherwise the first.
 		regions := strings.Fields(to)
 		whole := tag{language: t.language, script: t.script}
 		whole.maximize()

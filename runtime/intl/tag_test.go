@@ -46,7 +46,7 @@ func TestCanonicalTags(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			if tag, err := parseTag(text); err == nil {
-				t.Errorf("%q is no tag, got %s", text, tag)
+				t.Errorf("%q is not a tag, got %s", text, tag)
 			}
 		})
 	}

@@ -192,7 +192,7 @@ type namer struct {
 	dialect bool
 }
 
-// findStyled is a name in the style, else the long one.
+// findStyled is a name in the style, otherwise the long one.
 func (n namer) findStyled(key string) (string, bool) {
 	if n.style != "long" {
 		if name, ok := n.data.Find(key + "/short"); ok {

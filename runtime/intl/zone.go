@@ -140,7 +140,7 @@ func (e zoneEntry) metazone(t time.Time) string {
 	return ""
 }
 
-// primaryZones lists the zones that are no links, by CLDR's names, sorted.
+// primaryZones lists the zones that are not links, by CLDR's names, sorted.
 func primaryZones() []string {
 	out := []string{}
 	for _, name := range zoneNames() {
@@ -189,7 +189,7 @@ func (f *dateFormat) zoneText(t time.Time, form field) string {
 	return f.offsetText(t, long)
 }
 
-// zoneForm is a zone's own name, else its metazone's; "" for none.
+// zoneForm is a zone's own name, otherwise its metazone's; "" for none.
 func (f *dateFormat) zoneForm(e zoneEntry, t time.Time, width, kind string) string {
 	if name, ok := f.data.Find("zone/" + e.key + "/" + width + "/" + kind); ok {
 		return name
@@ -197,7 +197,7 @@ func (f *dateFormat) zoneForm(e zoneEntry, t time.Time, width, kind string) stri
 	return f.data.Text("metazone/" + e.metazone(t) + "/" + width + "/" + kind)
 }
 
-// genericZone is a zone's name for summer and winter: "Pacific Time", else by its place, "Germany Time".
+// genericZone is a zone's name for summer and winter: "Pacific Time", otherwise by its place, "Germany Time".
 func (f *dateFormat) genericZone(t time.Time, e zoneEntry, width string) string {
 	meta := e.metazone(t)
 	name := f.zoneForm(e, t, width, "generic")
@@ -206,7 +206,7 @@ func (f *dateFormat) genericZone(t time.Time, e zoneEntry, width string) string 
 		name = f.zoneForm(e, t, width, "standard")
 	}
 	if name != "" {
-		golden, ok := cldr.Zones().Find("=" + meta + "/" + f.region) // the zone that stands for the metazone there
+		golden, ok := cldr.Zones().Find("=" + meta + "/" + f.region) // the zone that represents the metazone in the region
 		if !ok {
 			golden, _ = cldr.Zones().Find("=" + meta + "/001")
 		}
@@ -231,7 +231,7 @@ func sameOffset(zone string, t time.Time) bool {
 	return here == there
 }
 
-// place is the country if the zone is its only one, else the city.
+// place is the country if the zone is its only one, otherwise the city.
 func (f *dateFormat) place(e zoneEntry) string {
 	if zones := zonesOf(e.region); len(zones) == 1 || slices.Contains(soleZones, e.primary) {
 		if name, ok := f.data.Find("name/t/" + e.region); ok {
@@ -244,7 +244,7 @@ func (f *dateFormat) place(e zoneEntry) string {
 	return strings.ReplaceAll(e.key[strings.LastIndexByte(e.key, '/')+1:], "_", " ")
 }
 
-// soleZones stand for their countries although there are others (CLDR's primaryZones).
+// soleZones represent their countries although these have other zones (CLDR's primaryZones).
 var soleZones = []string{ //nolint:gochecknoglobals // a table
 	"America/Santiago", "Asia/Shanghai", "Asia/Kuala_Lumpur", "Asia/Tashkent", "Europe/Berlin", "Europe/Madrid", "Europe/Lisbon",
 	"America/Guayaquil", "Pacific/Majuro", "Pacific/Auckland", "Europe/Kyiv",

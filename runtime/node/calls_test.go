@@ -13,7 +13,7 @@ import (
 )
 
 // callsWorker answers with the outcome of a call of each function that a module exports, with two texts and a function, by
-// "module.name": "absent" where its error says so, "refuses" for any other error, else the type of its value.
+// "module.name": "absent" where its error says so, "refuses" for any other error, otherwise the type of its value.
 func callsWorker() string {
 	var code strings.Builder
 	code.WriteString("const modules = {\n")
@@ -59,7 +59,7 @@ var worksHere = []string{
 // TestCalls: a function that is absent on the platform throws here, too. testdata/calls.list has the platform's outcomes, for a
 // Worker with the flag nodejs_compat at the date of the assumptions.
 func TestCalls(t *testing.T) {
-	if name := os.Getenv("PAGES_TEST_CALLS_WORKER"); name != "" { // to ask the platform anew
+	if name := os.Getenv("PAGES_TEST_CALLS_WORKER"); name != "" { // to test the platform again
 		if err := os.WriteFile(name, []byte(callsWorker()), 0o600); err != nil {
 			t.Fatal(err)
 		}

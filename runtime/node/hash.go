@@ -20,7 +20,7 @@ import (
 // JavaScript keeps the state that a hash writes of itself: an isolate that starts over from its image has it, and Go frees
 // nothing.
 
-// maxOutput is the most bytes of a hash of any length or of a derivation.
+// maxOutput is the maximum number of bytes of a hash of any length or of a derivation.
 const maxOutput = 64 << 20
 
 var hashes = map[string]func() hash.Hash{ //nolint:gochecknoglobals // a table
@@ -36,7 +36,7 @@ var hashes = map[string]func() hash.Hash{ //nolint:gochecknoglobals // a table
 	"blake2s256": func() hash.Hash { return must(blake2s.New256(nil)) },
 }
 
-// must is for hashes that only fail for a key.
+// must returns a hash whose constructor can only fail because of a key.
 func must(h hash.Hash, err error) hash.Hash {
 	if err != nil {
 		panic(err)

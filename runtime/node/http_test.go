@@ -126,8 +126,7 @@ export default httpServerHandler(createServer(`+c.listener+`));`, pagesruntime.W
 	}
 }
 
-// ask sends a request without a body, and reads the answer to its end or to where it
-// breaks off.
+// ask sends a request without a body, and reads the response until it ends or breaks off.
 func ask(t *testing.T, server *httptest.Server, method, path string) (resp *http.Response, body []byte, broken error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, nil)

@@ -226,7 +226,7 @@ func exportKey(der []byte, private bool, form string) ([]byte, error) {
 	return nil, incompatible
 }
 
-// maxModulus is the most bits of an RSA key that is generated: larger ones take minutes.
+// maxModulus is the maximum number of bits of an RSA key that is generated: larger ones take minutes.
 const maxModulus = 4096
 
 func newKey(kind, curve string, bits, exponent int64) (crypto.PrivateKey, error) {

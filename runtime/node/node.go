@@ -144,7 +144,7 @@ func Specifiers() []string {
 func openArchive() (*zip.Reader, error) {
 	packed, err := artifacts.ReadFile("artifact/modules.zip")
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // no archive is no error: the flag then provides nothing
+		return nil, nil //nolint:nilerr,nilnil // a missing archive is not an error: the flag then provides nothing
 	}
 	archive, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 
 var update = flag.Bool("update", false, "write the declaration of the operations anew")
 
-// TestOperationTypes holds the declaration that the JavaScript is checked with to the operations that there are.
+// TestOperationTypes compares the declaration for checks of the JavaScript with the existing operations.
 func TestOperationTypes(t *testing.T) {
 	const file = "../../cmd/tools/javascript/operation.d.ts"
 	var b strings.Builder
-	b.WriteString("// What the modules of Node.js may ask Go for, by name.\n")
+	b.WriteString("// The operations in Go that the modules of Node.js can call, by name.\n")
 	b.WriteString("// Written by `go test ./runtime/node -run OperationTypes -update`.\n\ntype NodeOperation =")
 	for _, name := range slices.Sorted(maps.Keys(operations(nil))) {
 		b.WriteString("\n  | \"" + name + "\"")

@@ -8,8 +8,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// TestTables compares every module, function by function, with what Node.js
-// gives: testdata/<module>.txt holds code and results.
+// TestTables compares every module, function by function, with Node.js: testdata/<module>.txt has code and results.
 func TestTables(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

@@ -137,7 +137,7 @@ func decodeBase64(text string) []byte {
 	return b[:n]
 }
 
-// decode returns b as text, but for UTF-8, which has the web's decoder.
+// decode returns b as text in encodings other than UTF-8, which the web's decoder reads.
 func decode(encoding string, b []byte) (string, error) {
 	switch encoding {
 	case "ascii":

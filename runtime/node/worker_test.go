@@ -114,7 +114,7 @@ export default { fetch() {
 			`the file, read it with env.ASSETS.fetch, or keep it in env.BUCKET"]`,
 		`http2.connect of Node.js is not available in a Worker: use fetch`,
 		`child_process.spawn of Node.js is not available in a Worker: a Worker cannot start processes`,
-		`net.connect of Node.js is not available in a Worker: a Worker has no sockets; use fetch, with a client that speaks HTTP, or ` +
+		`net.connect of Node.js is not available in a Worker: a Worker has no sockets; use fetch, a client over HTTP, or ` +
 			`the database binding env.DB`,
 		`"ERR_WORKER_UNSUPPORTED_OPERATION","process.exit(1) was called`,
 	} {

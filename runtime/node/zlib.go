@@ -46,7 +46,7 @@ func zlibOperations(coders Coders) map[string]operation {
 			}
 			return coders.OpenCompressor(c, z.cost(), z.writer)
 		},
-		// zlib_level(id, level, strategy): what follows is compressed so
+		// zlib_level(id, level, strategy) applies to the following input
 		"zlib_level": func(c *engine.Call) (any, error) {
 			level, strategy := int(c.Int(2)), int(c.Int(3))
 			return engine.Undefined, coders.Compressor(c, c.Int(1), func(w compressor) error {
@@ -134,7 +134,7 @@ func (z codec) expand(out *engine.Buffer) error {
 
 func isEarlyEnd(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
 
-// reader does not read past the end of the data, but for further members of gzip.
+// reader does not read past the end of the data, except for further members of gzip.
 func (z codec) reader(in *bufio.Reader) (r io.Reader, err error) {
 	if z.format == "unzip" {
 		z.format = "deflate"
@@ -289,7 +289,7 @@ func (z codec) cost() int64 {
 	return 1 << 20
 }
 
-// fitWindow returns the codec with a window that is no wider than it can use.
+// fitWindow returns the codec with the smallest sufficient window.
 func (z codec) fitWindow() codec {
 	const least, usual = 10, 22
 	if z.window == 0 {
@@ -304,7 +304,7 @@ func (z codec) fitWindow() codec {
 	return z
 }
 
-// history is the most memory of a decompressor, which grows with its output.
+// history is the maximum memory of a decompressor, which grows with its output.
 func (z codec) history() int64 {
 	switch z.format {
 	case "brotli":

@@ -15,8 +15,7 @@ type address struct {
 	index    uint32
 }
 
-// codeShift separates the number of an instance from the index of a function, table or global in the codes by which
-// JavaScript knows them.
+// codeShift separates the number of an instance from the index of a function, table or global in the codes that JavaScript has for them.
 const codeShift = 20
 
 func (a address) code() float64 { return code(a.instance, a.index) }

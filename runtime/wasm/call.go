@@ -295,7 +295,7 @@ func (s *store) index() error {
 	return nil
 }
 
-// failure returns the error for JavaScript of a failed call: an exception goes on as it is, a trap is a RuntimeError. Any
+// failure returns the error for JavaScript of a failed call: an exception stays the same, a trap becomes a RuntimeError. Any
 // other error ends the turn.
 func (s *store) failure(err error) error {
 	if e, ok := errors.AsType[*exception](err); ok {

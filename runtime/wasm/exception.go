@@ -14,10 +14,9 @@ import (
 
 // This file carries exceptions between instances, and between them and JavaScript.
 //
-// The exception under way is in two globals that all instances of a store share; see rewrite.HostRaised. It is boxed when it
-// holds more than 32 bits, or came from JavaScript, where it is the same object when it is caught or thrown on. A box is
-// freed when it is caught by a handler that cannot raise it again, or when the handler that can has ended; boxes in
-// references are freed when no call is under way that may hold them.
+// The current exception is in two globals that all instances of a store share; see rewrite.HostRaised. It is boxed if it has more than 32
+// bits, or came from JavaScript, in which it stays the same object when it is caught or thrown again. A box is freed when a handler that
+// cannot raise it again catches it, or when a handler that can has ended; boxes in references are freed when no running call can hold them.
 //
 // Code that is not lowered does not use the globals: for it an exception is an error, and unwinds its frames as a trap does.
 
@@ -55,18 +54,18 @@ type exception struct{ raised, value uint32 }
 
 func (e *exception) Error() string { return "an exception" }
 
-// resume makes e the exception under way.
+// resume makes e the current exception.
 func (s *store) resume(e exception) {
 	s.raised.Set(uint64(e.raised))
 	s.value.Set(uint64(e.value))
 }
 
-// currentException is the exception under way; raised is 0 for none.
+// currentException is the current exception; raised is 0 for none.
 func (s *store) currentException() (e exception) {
 	return exception{uint32(s.raised.Get()), uint32(s.value.Get())}
 }
 
-// takeException ends the exception under way, and returns it.
+// takeException ends the current exception, and returns it.
 func (s *store) takeException() *exception {
 	e := s.currentException()
 	s.raised.Set(0)
@@ -81,7 +80,7 @@ func (s *store) findBox(e exception) *box {
 	return s.boxes[e.value]
 }
 
-// raiseBox adds b and makes it the exception under way. False, and nothing is done, when the isolate would hold too much.
+// raiseBox adds b and makes it the current exception. It returns false without a change if the isolate would exceed its memory.
 func (s *store) raiseBox(b *box) bool {
 	if !s.reserveBoxes(b.cost()) {
 		return false
@@ -186,7 +185,7 @@ func (s *store) open(stack []uint64, held int) {
 	}
 }
 
-// raise makes an error the exception under way; false for an error that no instance may catch.
+// raise makes an error the current exception; false for an error that no instance may catch.
 func (s *store) raise(err error) bool {
 	if e, ok := errors.AsType[*exception](err); ok {
 		s.resume(*e)
@@ -227,7 +226,7 @@ func (s *store) raiseValue(v engine.Value) bool {
 		return false
 	}
 	b.tag, b.values = uint32(api.DecodeF64(number)), []uint64{}
-	if t, known := s.tags[b.tag]; known { // else no instance can ask for the values
+	if t, known := s.tags[b.tag]; known { // otherwise no instance can read the values
 		for i, typ := range rewrite.Payload(t.typ) {
 			x, err := s.item(list, uint32(i)+1, t.instance, typ)
 			if err != nil {
@@ -248,7 +247,7 @@ func (s *store) item(list engine.Value, i uint32, in *instance, t wasmbinary.Val
 	return s.toWasm(in, opaque(t), v)
 }
 
-// opaque is the type by which JavaScript carries values that it may not see.
+// opaque is the type of values that JavaScript passes on but may not see.
 func opaque(t wasmbinary.ValType) wasmbinary.ValType {
 	if t == wasmbinary.Exnref {
 		return wasmbinary.I64
@@ -256,7 +255,7 @@ func opaque(t wasmbinary.ValType) wasmbinary.ValType {
 	return t
 }
 
-// takeThrown ends the exception under way, and returns it as an error for JavaScript.
+// takeThrown ends the current exception, and returns it as an error for JavaScript.
 func (s *store) takeThrown() error {
 	e := s.takeException()
 	b := s.findBox(*e)
@@ -306,7 +305,7 @@ func (in *instance) linkTag(link int64, index uint32) error {
 
 func (p *program) tagType(i uint32) wasmbinary.FuncType { return p.Types[p.Tags[i]] }
 
-// sweepBoxes frees the boxes that no global and no table refers to. No call is under way.
+// sweepBoxes frees the boxes that no global and no table refers to. No call may be running.
 func (s *store) sweepBoxes() {
 	if len(s.boxes) == 0 || len(s.boxes) < s.boxesAt {
 		return

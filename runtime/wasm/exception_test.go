@@ -477,7 +477,7 @@ var tableCases = []exceptionCase{
 	},
 }
 
-// TestExceptions: an exception arrives unchanged, where it arrives in V8.
+// TestExceptions: an exception reaches the same handler as in V8, unchanged.
 func TestExceptions(t *testing.T) {
 	for encoding, cases := range map[string][]exceptionCase{"legacy": legacyCases, "try_table": tableCases} {
 		s := worker(

@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
-// maxValidate is the most bytes of a module for WebAssembly.validate, which takes up to 600 times as much memory.
+// maxValidate is the maximum number of bytes of a module for WebAssembly.validate, which takes up to 600 times as much memory.
 const maxValidate = 256 << 10
 
 // Names returns the names of the host functions, sorted.
@@ -365,7 +365,7 @@ func memoryAddress(_ *store, _ *engine.Call, in *instance) (any, error) {
 	return float64(in.region.At()), nil
 }
 
-// maxBuffer is the most bytes of a buffer of the engine.
+// maxBuffer is the maximum number of bytes of a buffer of the engine.
 const maxBuffer = math.MaxInt32 &^ (pageSize - 1)
 
 // wasm_point(instance, buffer) -> bytes of its memory now: the buffer may be resized to them, until wasm_settle

@@ -38,8 +38,8 @@ const everything = `import m from "./m.wasm";
 		return new Response("done");
 	} }`
 
-// FuzzModule: a module of any bytes is refused or runs within its bounds, whatever
-// its exports are given; the Worker answers, or is ended at a limit.
+// FuzzModule: a module of any bytes is refused or runs within its bounds, with any arguments of its exports; the Worker responds, or ends
+// at a limit.
 func FuzzModule(f *testing.F) {
 	for _, m := range [][]byte{
 		echo, work, growing, sharing, bombs, state, throwing, catching, caseModule(legacyCases, true),

@@ -34,7 +34,7 @@ type instance struct {
 	linked  []int64               // the links from JavaScript, by the number of the import
 	region  *engine.Region        // nil without a memory of its own
 	memory  *instance             // whose memory it uses; nil for none
-	imports []function            // imported functions of other instances; of JavaScript's, the instance is nil
+	imports []function            // imported functions of other instances; the instance is nil for JavaScript's
 	tables  []address
 	globals []address
 	tags    []uint32                  // their numbers
@@ -68,7 +68,7 @@ func join(a, b *instance) {
 }
 
 // newInstance makes an instance without running its code. The links are the sources of its imports: codes of functions,
-// tables and globals, numbers of tags, and of instances for memories, and -1 for functions of JavaScript's.
+// tables and globals, numbers of tags, and of instances for memories, and -1 for JavaScript's functions.
 func (s *store) newInstance(p *program, links []int64) (*instance, error) {
 	if len(s.instances) >= s.sweepAt || s.vm.Charged() >= s.sweepOver {
 		if err := s.sweep(); err != nil {
@@ -94,8 +94,7 @@ func isMemoryError(err error) bool {
 	return ok && e.Name == "RangeError"
 }
 
-// sweep frees the instances that JavaScript cannot reach, but for those made in the job that runs, as with the target of a
-// WeakRef.
+// sweep frees the instances that JavaScript cannot reach, except for those made in the current job, as with the target of a WeakRef.
 func (s *store) sweep() error {
 	ids, err := s.vm.Invoke("wasmLost")
 	if err != nil {

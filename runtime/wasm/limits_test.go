@@ -31,8 +31,7 @@ var bombs = module(
 
 const bombTop = `const make = () => new WebAssembly.Instance(m, { js: { f() {} } }).exports; let e = make(); let count = 0;`
 
-// TestKilled: code of an instance is ended at the budget as JavaScript is, the
-// process goes on, and so does the Worker.
+// TestKilled: code of an instance ends at the budget like JavaScript; the process and the Worker continue.
 func TestKilled(t *testing.T) {
 	for name, handler := range map[string]string{
 		"loop":         `e.spin()`,
@@ -174,8 +173,8 @@ var state = module(
 		code(0, 0, i32Const, 0, i32Const, 0, i32Const, 1, misc, 12, 1, 0, misc, 13, 1),
 	))
 
-// TestImage: an isolate that starts over finds the instances of the top level as
-// they were when the module was evaluated, whatever was done since.
+// TestImage: an isolate that starts over has the instances of the top level in their state after the evaluation of the module, without any
+// later change.
 func TestImage(t *testing.T) {
 	top := `let started = 0; const object = { its: "own" };
 		const instance = new WebAssembly.Instance(m, { js: { start() { started++ } } }), e = instance.exports;

@@ -261,8 +261,7 @@ func TestModule(t *testing.T) {
 	}
 }
 
-// TestCollected: instances that nothing holds give their memory back, and those
-// that something holds in whatever way do not.
+// TestCollected: instances without a reference release their memory, and instances with a reference of any kind do not.
 func TestCollected(t *testing.T) {
 	s := worker(t, growing, `const W = WebAssembly; const js = { look() {} };`, `
 		const made = () => new W.Instance(m, { js }).exports;
@@ -287,8 +286,8 @@ var unlocked = module(
 	),
 )
 
-// TestSharedMemory: a shared memory is a SharedArrayBuffer, which stays as long as it was when the memory grows and sees the
-// same bytes, wherever they are.
+// TestSharedMemory: a shared memory is a SharedArrayBuffer, which keeps its length when the memory grows, and shows the same bytes, even if
+// they move.
 func TestSharedMemory(t *testing.T) {
 	got := run(t, unlocked, `const own = new WebAssembly.Memory({ initial: 1, maximum: 8, shared: true }), first = own.buffer;
 		const out = [String(first), first === own.buffer, Object.isFrozen(first), first.growable];

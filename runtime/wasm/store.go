@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// stackSize is the most stack of the calls of a turn, by the estimate of the rewritten code: the platform's limit and a
+	// stackSize is the maximum stack of the calls of a turn, by the estimate of the rewritten code: the platform's limit and a
 	// margin for the estimate.
 	stackSize = 2 << 20
 	// callCost is the stack charged for a call from JavaScript, or out of an instance, which takes stacks of the host's.
@@ -37,7 +37,7 @@ type store struct {
 	value      api.MutableGlobal
 	frames     []*frame // by depth
 	depth      int
-	grown      []*instance // whose ArrayBuffer is to be detached before JavaScript runs
+	grown      []*instance // instances whose ArrayBuffer must be detached before JavaScript runs
 	allowed    int64       // bytes charged for the growth of a table
 	refs       map[uint64]function
 	tags       map[uint32]tag
@@ -200,7 +200,7 @@ func (s *store) resizeSwept(r *engine.Region, size uint64) bool {
 	return ok
 }
 
-// mostRefusals is the most refusals between two sweeps.
+// mostRefusals is the maximum number of refusals between two sweeps.
 const mostRefusals = 1024
 
 // Free implements experimental.LinearMemory: the region is freed with the instance.

@@ -206,8 +206,8 @@ func compileCached[T any](r *Runtime, compile func() (T, error)) (T, error) {
 	return result, err
 }
 
-// clearDamaged empties the compile cache in dir if err, of a compilation with it, tells of a damaged entry, and reports
-// whether it did: then the caller compiles again.
+// clearDamaged empties the compile cache in dir if err, from a compilation with it, is about a damaged entry. It reports whether it did:
+// then the caller compiles again.
 func clearDamaged(dir string, err error) bool {
 	// wazero has no type for the error, but all of its texts about the cache begin like this.
 	if dir == "" || err == nil || !strings.Contains(err.Error(), "compilationcache: ") {

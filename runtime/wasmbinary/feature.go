@@ -110,7 +110,7 @@ func (r *Reader) step() {
 	}
 }
 
-// BlockType reads the type of a block: below 0 none or that of a value, else an index.
+// BlockType reads the type of a block: below 0 none or that of a value, otherwise an index.
 func (r *Reader) BlockType() int64 {
 	if r.More() {
 		switch r.Bytes[r.At] {
@@ -158,7 +158,7 @@ func (r *Reader) UnknownMisc(sub uint32) {
 	r.Fail("the instruction 0xfc %#x is not supported", sub)
 }
 
-// MemoryIndex reads the index of a memory, of which there is one.
+// MemoryIndex reads the index of a memory; a module has only one.
 func (r *Reader) MemoryIndex() {
 	if r.U32() != 0 {
 		r.lack(MultipleMemory)
@@ -208,7 +208,7 @@ func (r *Reader) heapType() {
 	readRefType(r)
 }
 
-// typeForm notes the feature of a type that is no function type.
+// typeForm notes the feature of a type other than a function type.
 func (r *Reader) typeForm(form byte) {
 	switch form {
 	case 0x5f, 0x5e, 0x4e, 0x50, 0x4f, 0x4d, 0x4c: // struct, array, rec, sub, sub final, describes, descriptor
@@ -218,7 +218,7 @@ func (r *Reader) typeForm(form byte) {
 	case 0x65:
 		r.lack(SharedThings)
 	}
-	r.Fail("a type is no function type but %#x", form)
+	r.Fail("a type is %#x instead of a function type", form)
 }
 
 // unknown is the fault of an instruction that is not known.

@@ -33,8 +33,7 @@ const (
 // Header is the begin of every module.
 var Header = []byte("\x00asm\x01\x00\x00\x00")
 
-// Limits of a module, by the JavaScript interface of WebAssembly ("Implementation-defined Limits"), or less where it costs
-// memory.
+// Limits of a module, by the JavaScript interface of WebAssembly ("Implementation-defined Limits"), or lower if the memory costs too much.
 const (
 	maxTypes     = 1_000_000
 	maxFuncs     = 1_000_000
@@ -110,7 +109,7 @@ const (
 	declarative
 )
 
-// Parse reads a module but for the instructions of its functions.
+// Parse reads a module without the instructions of its functions.
 func Parse(module []byte) (*Module, error) {
 	if !bytes.HasPrefix(module, Header) {
 		if len(module) < 4 || !bytes.HasPrefix(module, Header[:4]) {
@@ -255,7 +254,7 @@ func ReadType(r *Reader) ValType {
 func readRefType(r *Reader) ValType {
 	t := ReadType(r)
 	if t != Funcref && t != Externref && t != Exnref {
-		r.Fail("%s is no reference type", t)
+		r.Fail("%s is not a reference type", t)
 	}
 	return t
 }

@@ -120,7 +120,7 @@ type GlobalType struct {
 	Ref     int
 }
 
-// NoRef stands for null, or for a reference that is not known before the module runs.
+// NoRef means null, or a reference that is unknown before the module runs.
 const NoRef = -1
 
 // Import is one import. Index is its number in the index space of its kind.
@@ -170,7 +170,7 @@ type Expression []ConstInstruction
 type ConstInstruction struct {
 	Op    byte
 	Index uint32 // of a global or function
-	Raw   []byte // the whole instruction, where it has no index
+	Raw   []byte // the whole instruction, if it has no index
 }
 
 // expr reads a constant expression.
@@ -222,7 +222,7 @@ func (e Expression) ref() int {
 	return NoRef
 }
 
-// Constant returns the value of e if it is an i32.const, else -1.
+// Constant returns the value of e if it is an i32.const, otherwise -1.
 func (e Expression) Constant() int64 {
 	if len(e) != 1 || e[0].Op != op.I32Const {
 		return -1

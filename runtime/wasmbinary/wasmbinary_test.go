@@ -14,7 +14,7 @@ func section(id byte, body ...byte) string { return string([]byte{id, byte(len(b
 
 var head = string(Header)
 
-// spin has an import, a global, exports and a function with a loop, as QuickJS has them.
+// spin has an import, a global, exports and a function with a loop, like QuickJS.
 var spin = head +
 	section(SectionType, 3, 0x60, 0, 1, 0x7f, 0x60, 0, 0, 0x60, 1, 0x7f, 1, 0x7f) +
 	section(SectionImport, append([]byte{1, 3, 'e', 'n', 'v', 14}, append([]byte("host_interrupt"), 0, 0)...)...) +
@@ -26,7 +26,7 @@ var spin = head +
 		25, 0, 0x03, 0x40, 0x42, 0xff, 0xff, 0x03, 0x1a, 0x20, 0, 0x41, 1, 0x6b, 0x22, 0, 0x0d, 0,
 		0x02, 0x40, 0x01, 0x0b, 0x0b, 0x41, 7, 0x0b)
 
-// declaring has a custom section, a table, a memory and segments, as modules of authors have them.
+// declaring has a custom section, a table, a memory and segments, like modules of authors.
 var declaring = head +
 	section(sectionCustom, 1, 'c', 9, 9) +
 	section(SectionType, 1, 0x60, 2, 0x7f, 0x7e, 1, 0x7c) +

@@ -77,7 +77,7 @@ func parsedURL(raw string) string {
 	return raw
 }
 
-// isPlain reports whether the standard's parser would leave the bytes of a path or a query as they are.
+// isPlain reports whether the standard's parser would leave the bytes of a path or a query unchanged.
 func isPlain(s string, quotes bool) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// Objects with internal slots are copied by their slots, whatever their prototype, or not at all (HTML, StructuredSerializeInternal,
+// Objects with internal slots are copied by their slots, with any prototype, or not at all (HTML, StructuredSerializeInternal,
 // steps 5 to 25).
 func TestCloneByKind(t *testing.T) {
 	const name = `const named = (f) => { try { const c = structuredClone(f());

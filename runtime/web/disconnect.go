@@ -60,8 +60,8 @@ func (x *Exchange) beginGrace() bool {
 	return x.graceEnd.CompareAndSwap(0, int64(time.Since(started)+disconnectGrace))
 }
 
-// Cut is for engine.IsolateOptions.OnCut: a turn of the scope was cut off. The turn that it returns
-// fires the signal of a client that has left, unless it has fired.
+// Cut implements engine.IsolateOptions.OnCut, which is called when a turn of the scope was cut off. The turn that it returns fires the
+// signal of a client that has left, unless it has fired.
 func (h *Host) Cut(s *engine.Scope) (last func(*engine.VM) error) {
 	x, ok := s.Value.(*Exchange)
 	if !ok || x.host != h || !x.beginGrace() {

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// A Worker answers one request; its console goes where the options say.
+// A Worker serves one request; its console lines go to the function in the options.
 func ExampleHost_Serve() {
 	b, err := webtest.Boot() // an engine and the image of the prelude
 	if err != nil {

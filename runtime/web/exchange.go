@@ -23,7 +23,7 @@ type Exchange struct {
 	// Waits is called, once or more, when the request has no work for the processor any more, or
 	// for now. Default: nothing is called.
 	Waits func()
-	// Elsewhere takes another isolate for a request whose own was retired before the request began:
+	// Elsewhere returns another isolate for a request whose own was retired before the request began:
 	// see engine.Isolate.Retire. Default: the request fails.
 	Elsewhere func() (*engine.Isolate, error)
 
@@ -52,7 +52,7 @@ type Exchange struct {
 	clientLeft atomic.Bool  // and the Worker has the event
 	waitUntil  atomic.Int32 // promises of waitUntil that are open
 	// graceEnd is when a request whose client has left may be ended, in nanoseconds since started;
-	// 0 while the client is there.
+	// 0 while the client is connected.
 	graceEnd    atomic.Int64
 	subRequests atomic.Int64
 	// idleSince is the newest id at the time when the scope became idle; 0 while it is not.
@@ -76,8 +76,7 @@ func NewExchange(w http.ResponseWriter, r *http.Request) *Exchange {
 	}
 }
 
-// Done is closed when the response is written and all promises of waitUntil have settled, or when
-// the exchange was given up.
+// Done is closed when the response is written and all promises of waitUntil have settled, or when the exchange was abandoned.
 func (x *Exchange) Done() <-chan struct{} { return x.done }
 
 // SubRequests is the number of outbound requests made so far.
@@ -89,7 +88,7 @@ func (x *Exchange) Request() *http.Request { return x.r }
 // IO returns the request's open handles; for the packages of host functions.
 func (x *Exchange) IO() *iocontext.Context { return &x.io }
 
-// Depth is how often the site fetched itself on the way to this request.
+// Depth is the number of times that the site fetched itself before this request.
 func (x *Exchange) Depth() int { return fetch.Depth(x.r.Context()) }
 
 func (x *Exchange) member() any {
@@ -109,8 +108,7 @@ func (x *Exchange) member() any {
 	return string(text)
 }
 
-// fail ends the exchange without a response, or breaks off the one being given. The first of
-// response and failure counts.
+// fail ends the exchange without a response, or breaks off the current one. The first of response and failure counts.
 func (x *Exchange) fail(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

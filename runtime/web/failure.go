@@ -13,11 +13,11 @@ import (
 const (
 	// KindException: the handler threw, or its promise was rejected.
 	KindException = "exception"
-	// KindNotResponse: the handler returned something that is no Response.
+	// KindNotResponse: the handler returned a value other than a Response.
 	KindNotResponse = "not-response"
 	// KindHung: the handler's promise can never settle, because no pending work could settle it.
 	KindHung = "hung"
-	// KindResponseSize: the response's body is over Options.ResponseBytes.
+	// KindResponseSize: the response's body exceeds Options.ResponseBytes.
 	KindResponseSize = "answer-size"
 )
 

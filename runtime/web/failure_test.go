@@ -24,7 +24,7 @@ func TestAbsent(t *testing.T) {
 	}
 	for _, name := range []string{"", "Response", "document", "myVariable"} {
 		if web.Absent(name) {
-			t.Errorf("%q is no absent global of the platform", name)
+			t.Errorf("%q is not an absent global of the platform", name)
 		}
 	}
 }

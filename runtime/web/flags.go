@@ -2,15 +2,15 @@ package web
 
 import "strings"
 
-// This file has the compatibility flags of the platform's date (manifest.PinDate), as workerd has them there without any flag
-// of its own (release 1.20261117.1). Cloudflare.compatibilityFlags shows these flags.
+// This file has the compatibility flags of the platform's date (manifest.PinDate), as in workerd without further flags (release
+// 1.20261117.1). Cloudflare.compatibilityFlags shows these flags.
 //
 // Production turns on the flags of nodeFlags by itself; here they need nodejs_compat in the manifest, which is the
 // stricter reading: a Worker that names the flag runs the same on both. Imports of modules of Node.js without it are
 // refused, with the line to add. The platform has no ctx.exports, so that enable_ctx_exports is off. Flags of products
 // that the platform lacks (queues, workflows, Durable Objects, Python, RPC) have no effect.
 
-// nodeFlags are on by that date, and here by nodejs_compat.
+// nodeFlags are on by default at that date; here nodejs_compat turns them on.
 const nodeFlags = `
 enable_nodejs_child_process_module enable_nodejs_cluster_module enable_nodejs_console_module enable_nodejs_dgram_module
 enable_nodejs_domain_module enable_nodejs_fs_module enable_nodejs_global_timers enable_nodejs_http2_module
@@ -22,7 +22,7 @@ enable_nodejs_worker_threads_module nodejs_compat nodejs_compat_populate_process
 remove_nodejs_compat_eol
 `
 
-// flagsOn are on by that date.
+// flagsOn are on by default at that date.
 const flagsOn = `
 allow_custom_ports allow_eval_during_startup assets_navigation_prefers_asset_serving bind_asynclocalstorage_snapshot_to_request
 blob_standard_mime_type brotli_content_encoding cache_api_compat_flags cache_api_request_cf_overrides_cache_rules

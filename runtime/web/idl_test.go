@@ -135,7 +135,7 @@ func TestMicrotaskFailure(t *testing.T) {
 				queueMicrotask(() => { throw new RangeError("late"); }); await scheduler.wait(1); return seen`,
 			`["Uncaught RangeError: late"]`,
 		},
-		{"a callback that is no function", `queueMicrotask({ call() {} })`, `TypeError: queueMicrotask: the callback is not a function`},
+		{"a callback that is not a function", `queueMicrotask({ call() {} })`, `TypeError: queueMicrotask: the callback is not a function`},
 		{
 			"the order of microtasks",
 			`const order = []; queueMicrotask(() => order.push(1)); Promise.resolve().then(() => order.push(2));
@@ -147,7 +147,7 @@ func TestMicrotaskFailure(t *testing.T) {
 
 func TestEventMembers(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
-		// a target that is none leaves the event as it was
+		// an invalid target leaves the event unchanged
 		{
 			"dispatch at another object",
 			`const e = new Event("x"); let name; try { EventTarget.prototype.dispatchEvent.call({}, e); } catch (error) { name = error.name;
@@ -248,7 +248,7 @@ func TestCloneOfViews(t *testing.T) {
 }
 
 // The last space of an opaque path before a query or fragment is encoded (URL
-// standard, 4.4), so that taking these away leaves the path as it is.
+// standard, 4.4), so that removing these does not change the path.
 func TestOpaquePaths(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{

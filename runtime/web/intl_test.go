@@ -187,8 +187,7 @@ func TestIntlHonest(t *testing.T) {
 	}
 }
 
-// A formatter made while the module is evaluated goes on in an isolate that
-// starts from the Worker's image.
+// A formatter made while the module is evaluated also works in an isolate that starts from the Worker's image.
 func TestIntlOutlivesImage(t *testing.T) {
 	w := webtest.Serve(t, `const number = new Intl.NumberFormat("de", { style: "currency", currency: "EUR" }), { format } = number;
 export default { fetch() { return new Response(format(1234.5) + number.formatToParts(1).length); } };`, web.Options{})

@@ -94,7 +94,7 @@ func TestForeignObjects(t *testing.T) {
 	}
 }
 
-// A long request keeps its objects, however many come and go meanwhile.
+// A long request keeps its objects, while any number of other requests begin and end.
 func TestOwnObjectsLast(t *testing.T) {
 	w := webtest.Serve(t, `const waiting = [];`+webtest.Handler(`
 		const path = new URL(request.url).pathname;

@@ -80,7 +80,7 @@ func TestRequestAttributes(t *testing.T) {
 	})
 }
 
-// A body's blob has the type as it is written, not as it came (Fetch standard, 5.3, blob and formData): values keep
+// A body's blob has the serialized type, not the original text (Fetch standard, 5.3, blob and formData): values keep
 // their case, which those that Blob and slice are given lose (File API, 3.1 and 3.3.1).
 func TestBlobType(t *testing.T) {
 	webtest.Try(t, web.Options{}, []webtest.Snippet{

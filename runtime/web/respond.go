@@ -131,7 +131,7 @@ func thrownError(c *engine.Call) *engine.Error {
 	return e
 }
 
-// AddCauses gives an error its further ones, each by four texts in turn: its role (errors or cause), name, message and stack.
+// AddCauses adds further errors to an error, each as four texts: its role (errors or cause), name, message and stack.
 func AddCauses(e *engine.Error, texts []string) {
 	const fields = 4
 	var parts []any

@@ -15,11 +15,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/timers"
 )
 
-// Serve gives x to the Worker in iso and writes its response; scope.Value must be x. It returns
-// when the response is written, while waitUntil may go on until x.Done. The engine's own errors
-// come back as they are: an *engine.KilledError over the CPU budget, engine.ErrReset,
-// engine.ErrClosed. With these, and with a *Failure, nothing was written. ErrClientGone and
-// *Aborted come after a part was.
+// Serve passes x to the Worker in iso and writes its response; scope.Value must be x. It returns when the response is written; waitUntil
+// may continue until x.Done. The engine's own errors are returned unchanged: an *engine.KilledError over the CPU budget, engine.ErrReset,
+// engine.ErrClosed. With these, and with a *Failure, nothing was written. ErrClientGone and *Aborted come after a part was.
 func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) error {
 	if x.Waits == nil {
 		x.Waits = func() {}
@@ -125,7 +123,7 @@ func (x *Exchange) closeDuplex() {
 	_ = x.r.Body.Close()
 }
 
-// Idle is for engine.IsolateOptions.OnIdle: the scope has no pending work. Then only another
+// Idle implements engine.IsolateOptions.OnIdle, which is called when the scope has no pending work. Then only another
 // request in the same isolate can still cause its response, and none can once all requests of that
 // time are idle too.
 func (h *Host) Idle(s *engine.Scope) {
@@ -135,7 +133,7 @@ func (h *Host) Idle(s *engine.Scope) {
 	}
 	x.idleSince.CompareAndSwap(0, h.last.Load())
 	var idle []*Exchange
-	oldest := int64(math.MaxInt64) // of those that go on; later ones come and go as long as there are clients
+	oldest := int64(math.MaxInt64) // the oldest of those that continue; later ones begin and end as long as there are clients
 	for _, x := range h.of(x.io.Isolate) {
 		switch {
 		case isClosed(x.done):
@@ -161,7 +159,7 @@ func (h *Host) Idle(s *engine.Scope) {
 	}
 }
 
-// Reset is for engine.IsolateOptions.OnReset: the isolate started over and lost all its work. The
+// Reset implements engine.IsolateOptions.OnReset, which is called when the isolate started over and lost all its work. The
 // exchange whose turn used up its budget or all memory fails with the cause, the others with
 // engine.ErrReset.
 func (h *Host) Reset(iso *engine.Isolate, scope *engine.Scope, cause error) {

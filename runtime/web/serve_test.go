@@ -212,8 +212,7 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// A client that has as many bytes as were announced may close; the Worker's
-// stream then goes on to its end.
+// A client that has all announced bytes may close; the Worker's stream then continues to its end.
 func TestClientWithAllBytes(t *testing.T) {
 	w := webtest.Serve(t, `
 		let told = 0, ended = 0;
@@ -384,7 +383,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// Requests under way in an isolate that restarts get the reason.
+// Current requests in an isolate that restarts get the reason.
 func TestOthersAtReset(t *testing.T) {
 	w := webtest.Serve(t, `export default { async fetch(request) {
 		console.log("in");

@@ -99,7 +99,7 @@ func TestFormDataAndBlob(t *testing.T) {
 				headers: { "content-type": "application/x-www-form-urlencoded" } }).formData(); return [...g]`,
 			`[["a","1"],["b","  "],["a","2"]]`,
 		},
-		{"a body that is no form", `await request.formData()`, `TypeError: The body is not a form: its content type is "application/json"`},
+		{"a body that is not a form", `await request.formData()`, `TypeError: The body is not a form: its content type is "application/json"`},
 		{
 			"multipart without an end",
 			`await new Response("--x\r\n", { headers: { "content-type": "multipart/form-data; boundary=x" } }).formData()`,
@@ -212,7 +212,7 @@ func TestLanguage(t *testing.T) {
 			`true`,
 		},
 		{"the stack of the engine's errors", `try { null.x } catch (e) { return e.stack.startsWith("TypeError: ") }`, `true`},
-		// A thrown value that is no Error has no stack, and is not inspected.
+		// A thrown value other than an Error has no stack, and is not inspected.
 		{
 			"a thrown object is not looked at",
 			`let looked = 0; const o = { get name() { looked++; return "n"; }, get message() { looked++; return "m"; } };

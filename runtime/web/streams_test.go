@@ -17,7 +17,7 @@ func TestPipe(t *testing.T) {
 		const rest = () => new Promise((r) => setTimeout(r, 0)); `
 	webtest.Try(t, web.Options{}, []webtest.Snippet{
 		{
-			"pipeTo of a value that is no stream",
+			"pipeTo of a value that is not a stream",
 			`const out = []; for (const to of [[], [undefined], [null], [{}]]) out.push(await new ReadableStream().pipeTo(...to).catch((
 				e) => e.name)); return [...out, ReadableStream.prototype.pipeTo.length, ReadableStream.prototype.pipeTo.name]`,
 			`["TypeError", "TypeError", "TypeError", "TypeError", 1, "pipeTo"]`,
@@ -121,7 +121,7 @@ func TestStreamFields(t *testing.T) {
 		{"a frozen stream", `const s = Object.freeze(new Response("x").body), r = s.getReader(); await r.read(); return s.locked`, `true`},
 		{"a sealed stream that is new", `return new Response(Object.seal(new ReadableStream())).body.locked`, `false`},
 		{
-			"a proxy is no stream, and its traps see nothing of one",
+			"a proxy is not a stream, and its traps see nothing of one",
 			`const seen = [], traps = new Proxy({}, { get: (_, name) => (target, key, ...rest) => { seen.push(name + " " + String(key));
 				return Reflect[name](target, key, ...rest) } });
 				const p = new Proxy(new ReadableStream(), traps), out = [];

@@ -56,11 +56,11 @@ const (
 	LimitOff     LimitMode = "off"
 )
 
-// DefaultResponseBytes is the most bytes of one response's body. The platform's own figure is not
+// DefaultResponseBytes is the maximum number of bytes of one response's body. The platform's own figure is not
 // shown.
 const DefaultResponseBytes = 512 << 20
 
-// Options says how a Host behaves. The zero value works.
+// Options are the options of a Host. The zero value works.
 type Options struct {
 	// Console gets the Worker's console output; the scope's Value is the *Exchange, or nil while the
 	// module is evaluated. Default: discarded.
@@ -68,9 +68,9 @@ type Options struct {
 	// SubRequests is the most outbound requests of one request, redirects counted. Default: that of
 	// the manifest.
 	SubRequests int
-	// ResponseBytes is the most bytes of the body of one response. Default: DefaultResponseBytes.
+	// ResponseBytes is the maximum number of bytes of the body of one response. Default: DefaultResponseBytes.
 	ResponseBytes int64
-	// LimitMode is for SubRequests and ResponseBytes. Default: LimitEnforce.
+	// LimitMode applies to SubRequests and ResponseBytes. Default: LimitEnforce.
 	LimitMode LimitMode
 	// StatusText gets the status text that the Worker gave a response, before the head is written: net/http writes none of
 	// its own. ctx is that of the request. Default: ignored.

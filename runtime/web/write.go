@@ -21,15 +21,14 @@ import (
 // before compression; a response without a body, as to HEAD, counts nothing.
 func (h *Host) write(x *Exchange, r *response) error {
 	if r.socket != nil {
-		x.served.Store(true) // the connection tells by itself when the client leaves
+		x.served.Store(true) // the connection itself reports when the client leaves
 		r.socket.Upgrade(x.w, x.r, r.header)
 		return nil
 	}
 	coding := x.putHeader(r)
 	hasBody := fetch.BodyAllowed(x.r.Method, r.status)
 	if hasBody {
-		// A response of a known, too large size is refused before any of it is written: the client
-		// gets the reason instead.
+		// A response whose known size is too large is refused before its first byte: the client gets the reason instead.
 		var err error
 		if r.isWhole() {
 			err = h.countBody(x, r.size())
@@ -247,7 +246,7 @@ func (h *Host) countBody(x *Exchange, n int) error {
 	return nil
 }
 
-// TooLarge is the Failure of a response over its limit. The message has the limit in the largest unit of which it is a multiple.
+// TooLarge is the Failure of a response over its limit. The message has the limit in the largest unit that divides it.
 func TooLarge(most int64) *Failure {
 	const kilo = 1 << 10
 	n, units := most, []string{"bytes", "KiB", "MiB", "GiB"}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// clock reads nothing here: requests have no meter, and no bound but that of the heap.
+// clock reads nothing on this system: requests have no meter, and only the heap bounds them.
 type clock struct{}
 
 func (c *clock) open(*os.Process) error { return nil }

@@ -22,9 +22,9 @@ var artifacts embed.FS
 
 const (
 	compatibilityDate = "2026-10-01" // of the platform
-	// heapMB bounds V8's heap as the platform's isolate is bounded.
+	// heapMB is the limit of V8's heap: that of the platform's isolate.
 	heapMB = 128
-	// cfHeader is the header of workerd's own in which request.cf comes.
+	// cfHeader is the header from which workerd takes request.cf.
 	cfHeader = "Pages-Cf"
 	// mainService is the name of the Worker's service.
 	mainService = "main"
@@ -55,8 +55,8 @@ try {
 export default worker;
 `
 
-// tasksScript is an extension of workerd's: these alone may import its internal modules. "cloudflare:workers" exports its waitUntil as it
-// finds it when it is evaluated, so that one is replaced before, by one that the prelude gives.
+// tasksScript is an extension of workerd, since only extensions may import its internal modules. "cloudflare:workers" takes its waitUntil
+// when it is evaluated, so this script replaces it before, with the prelude's.
 const tasksScript = `import internal from "cloudflare-internal:workers";
 const native = internal.waitUntil.bind(internal);
 let ours;
@@ -85,7 +85,7 @@ func (w *Worker) writeConfig(folder string) (name string, err error) {
 		err = os.WriteFile(filepath.Join(folder, file), content, 0o600)
 		fmt.Fprintf(&modules, "(name = %s, %s = embed %s),\n", wire.Text(name), kind, wire.Text(file))
 	}
-	own := w.folder + "/" // that no import of the author's names
+	own := w.folder + "/" // a name that no import of the author uses
 	author := quoteModule("../" + w.o.Name)
 	util := "const util = undefined;"
 	if w.o.NodeJS {
@@ -120,7 +120,7 @@ func quoteModule(path string) string { return strconv.Quote(path) }
 
 func (w *Worker) config(modules string) string {
 	services, bindings := w.wire.Workerd()
-	// Node.js is the default of the date; our script needs AsyncLocalStorage in any case.
+	// By this date Node.js is on by default; our script needs AsyncLocalStorage in any case.
 	flags := []string{`"no_nodejs_compat"`, `"no_nodejs_compat_v2"`, `"nodejs_als"`}
 	if w.o.NodeJS {
 		flags = nil

@@ -15,11 +15,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
-// This file is the client of HTTP/1.1 by which requests reach workerd: one request at a time on a connection, nothing is kept
-// back on the way.
+// This file is the HTTP/1.1 client for workerd: a connection has one request at a time, and nothing is buffered.
 
 const (
-	// maxHead is the most bytes of the head of a response.
+	// maxHead is the limit of a response's head, in bytes.
 	maxHead = 1 << 20
 	// idleTime is how long a connection may wait for its next request: workerd closes it after 5 s.
 	idleTime = 2 * time.Second
@@ -32,13 +31,13 @@ type conn struct {
 
 	p     *process
 	r     *bufio.Reader
-	head  []byte    // written last; kept for its room
+	head  []byte    // the last one; its memory is reused
 	left  int64     // bytes of a head that may still be read; negative for no bound
-	idle  time.Time // since when it is free, or was when it was taken; zero for a new one
-	after *ping     // was sent on a new connection before this one was dialled; nil for none
+	idle  time.Time // when it became free for the last time; zero for a new one
+	after *ping     // the ping that was sent on a new connection before this one was dialled; nil for none
 }
 
-// errHead says that a Worker sends a head without end.
+// errHead ends a response whose head exceeds maxHead.
 var errHead = errors.New("the head of the answer is larger than 1 MiB")
 
 // Read implements io.Reader, for r.
@@ -59,7 +58,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// conn returns a connection that is free, or a new one. It overtakes no ping.
+// conn returns a free connection or a new one, whichever does not overtake a ping.
 func (p *process) conn(ctx context.Context) (*conn, error) {
 	if after := p.meter.dialling(); after != nil {
 		c, err := p.dial(ctx)
@@ -106,7 +105,7 @@ func (p *process) dial(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// release takes back a connection, to be used again if nothing is left on it.
+// release returns a connection to the free ones if nothing is left to read on it.
 func (c *conn) release(reusable bool) {
 	p := c.p
 	p.mu.Lock()
@@ -120,7 +119,7 @@ func (c *conn) release(reusable bool) {
 	_ = c.Close()
 }
 
-// notSent are headers of a request that are not sent on, or written by writeHead.
+// notSent are headers of a request that are not passed on, or that writeHead writes.
 func notSent(name string) bool {
 	switch name {
 	case "content-length", "transfer-encoding", "expect", "host", "sec-websocket-extensions", "connection", "upgrade",
@@ -130,7 +129,7 @@ func notSent(name string) bool {
 	return false
 }
 
-// writeHead writes the head of a request for a URL. length is that of the body: 0 for none, negative where it is not known.
+// writeHead writes the head of a request for a URL. length is the length of the body: 0 for none, negative if unknown.
 func (c *conn) writeHead(r *http.Request, url, id, cf string, length int64) error {
 	b := append(c.head[:0], r.Method...)
 	b = append(b, ' ')

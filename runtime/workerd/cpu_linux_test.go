@@ -25,8 +25,8 @@ type asked struct {
 	took  time.Duration
 }
 
-// askAll sends requests to the paths at once, each after the turn of the one before it began, which is logged with its query. It returns
-// their outcomes.
+// askAll sends requests to the paths, each as soon as the turn of the previous one has begun, which the log shows with its query. It
+// returns their outcomes.
 func askAll(t *testing.T, w engine, c *console, paths ...string) []asked {
 	t.Helper()
 	all := make([]asked, len(paths))
@@ -51,7 +51,7 @@ func askAll(t *testing.T, w engine, c *console, paths ...string) []asked {
 	return all
 }
 
-// TestCPU: a request over its budget ends, the others get the reason, and the Worker goes on.
+// TestCPU: a request over its budget ends, the others get the reason, and the Worker continues.
 func TestCPU(t *testing.T) {
 	t.Parallel()
 	var c console
@@ -81,7 +81,7 @@ func TestCPU(t *testing.T) {
 	})
 	t.Run("others come while it runs", func(t *testing.T) {
 		o := askAll(t, w, &c, "/loop", "/url")
-		// On a busy machine the other may come before it is known that the loop runs.
+		// On a busy machine the other request may arrive before the loop is noticed.
 		const unknown, why = "one of 2 requests", "another request ran over limits.cpuMs"
 		loop, other := o[0].f, o[1].f
 		if loop == nil || loop.Kind != pagesruntime.KindCPU && !strings.HasPrefix(loop.Message, unknown) {
@@ -126,7 +126,8 @@ func TestCPU(t *testing.T) {
 	})
 }
 
-// holding keeps the log lines of a Worker, and does not return from the line "held" before it may: later output of the process is not read.
+// holding keeps the log lines of a Worker. It blocks at the line "held" until it is released, so that later output of the process is not
+// read.
 type holding struct {
 	console
 
@@ -140,7 +141,7 @@ func (h *holding) log(l pagesruntime.Line) {
 	}
 }
 
-// TestLateWaitUntil: a waitUntil of which the process tells after the answer is under way like any other.
+// TestLateWaitUntil: a waitUntil that the process reports after the response runs like any other.
 func TestLateWaitUntil(t *testing.T) {
 	t.Parallel()
 	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
@@ -168,7 +169,7 @@ func TestLateWaitUntil(t *testing.T) {
 	}
 }
 
-// TestStray: code that runs on for no request ends with its process, and the next request gets another one.
+// TestStray: code that continues without a request ends with its process, and the next request gets a new process.
 func TestStray(t *testing.T) {
 	t.Parallel()
 	h := holding{open: make(chan struct{})}
@@ -192,7 +193,7 @@ func TestStray(t *testing.T) {
 	}
 }
 
-// TestStraySocket: so does code that a quiet WebSocket left.
+// TestStraySocket: the same for code that a quiet WebSocket left running.
 func TestStraySocket(t *testing.T) {
 	t.Parallel()
 	var c console
@@ -213,7 +214,7 @@ func TestStraySocket(t *testing.T) {
 	}
 }
 
-// TestCPUModes: a limit that is not enforced ends nothing.
+// TestCPUModes: a limit that is not enforced ends no request.
 func TestCPUModes(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []pagesruntime.LimitMode{pagesruntime.Warn, pagesruntime.Off} {

@@ -52,7 +52,7 @@ func TestEnds(t *testing.T) {
 		{"memory outside of the heap", "/buffers", nil, pagesruntime.KindMemory, "the Worker used more than 128 MB of memory"},
 		{
 			"killed from outside", "/slow?ms=60000", func() { kill(t, w, syscall.SIGKILL) }, pagesruntime.KindReset,
-			"the Worker was restarted while this request was under way (workerd ended by itself: signal: killed)",
+			"the Worker was restarted during this request (workerd ended by itself: signal: killed)",
 		},
 		{
 			"stopped from outside", "/slow?ms=60000", func() { kill(t, w, syscall.SIGSTOP) }, pagesruntime.KindReset,
@@ -90,8 +90,8 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// TestKills: under load, with a process that is killed again and again, each request gets its response or a reason, and acknowledged
-// writes are there.
+// TestKills: under load, with a process that is killed again and again, each request gets its response or a reason, and acknowledged writes
+// are stored.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	kills := 5

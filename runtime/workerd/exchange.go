@@ -22,9 +22,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
-// This file gives one request to the Worker and writes its answer.
+// This file passes one request to the Worker and writes its response.
 
-// exchange is one request with its answer. It lives until its waitUntil is done.
+// exchange is one request with its response. It lives until its waitUntil promises settle.
 type exchange struct {
 	id string
 	w  *Worker
@@ -43,23 +43,23 @@ type exchange struct {
 	logs    quota
 	mu      sync.Mutex
 	waits   bool      // waitUntil was called
-	settled bool      // the waitUntil promises have settled, while the handler goes on
+	settled bool      // the waitUntil promises have settled, while the handler continues
 	gone    bool      // the client has left
-	done    bool      // nothing of the handler or waitUntil is open
-	closed  bool      // it ends: the process has reported no waitUntil
-	over    time.Time // it is, for us
+	done    bool      // neither the handler nor waitUntil has pending work
+	closed  bool      // it ends, since the process has reported no waitUntil
+	over    time.Time // when it ended in Go
 	ended   chan struct{}
-	forgot  chan struct{} // closed when it is over
-	again   chan struct{} // closed when it is under way again; nil for one that is not to be
+	forgot  chan struct{} // closed when the exchange is over
+	again   chan struct{} // closed when it runs again; nil if it cannot
 	tunnel  *tunnel       // of a WebSocket
 }
 
-// requests are those of a Worker that its process may name, by their ids.
+// requests are the requests of a Worker by the ids that its process reports.
 type requests struct {
 	mu   sync.Mutex
 	last uint64
 	live map[string]*exchange
-	past []*exchange // that are over, the oldest first: their log lines may still come
+	past []*exchange // finished requests, the oldest first: their log lines may still arrive
 }
 
 const maxPast = 256
@@ -78,7 +78,7 @@ func (q *requests) add(w *Worker, p *process, rw http.ResponseWriter, r *http.Re
 	return x
 }
 
-// reopen is for an exchange that was over, and is not.
+// reopen continues an exchange that was over.
 func (q *requests) reopen(x *exchange) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -86,7 +86,7 @@ func (q *requests) reopen(x *exchange) {
 	q.live[x.id] = x
 }
 
-// endAgain is for one that was reopened.
+// endAgain ends a reopened exchange.
 func (q *requests) endAgain(x *exchange) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -94,7 +94,7 @@ func (q *requests) endAgain(x *exchange) {
 	delete(q.live, x.id)
 }
 
-// end is for an exchange that is over.
+// end moves a finished exchange to past.
 func (q *requests) end(x *exchange) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -105,8 +105,8 @@ func (q *requests) end(x *exchange) {
 	}
 }
 
-// outbound is fetch.GatewayOptions.Of. A request that names none is one that a WebSocket or a module of workerd makes: it counts for
-// the only request that is under way.
+// outbound is fetch.GatewayOptions.Of. A request without an id comes from a WebSocket or a module of workerd: it counts for the only
+// current request.
 func (q *requests) outbound(id string) (ctx context.Context, count func() error, ok bool) {
 	if ctx, count, ok = q.outboundOf(id); ok {
 		return ctx, count, ok
@@ -115,7 +115,7 @@ func (q *requests) outbound(id string) (ctx context.Context, count func() error,
 	if x == nil {
 		return nil, nil, false
 	}
-	// Once a ping is answered all is read that was written before: a waitUntil that keeps the request.
+	// After the response to a ping, all earlier output has been read, such as a waitUntil that keeps the request.
 	ctx, cancel := context.WithTimeout(x.w.ctx, settleTime)
 	defer cancel()
 	if err := x.p.ping(ctx); err != nil {
@@ -135,7 +135,7 @@ func (q *requests) outboundOf(id string) (ctx context.Context, count func() erro
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if id == "" && len(q.live) > 1 {
-		return context.Background(), func() error { return nil }, true //nolint:forbidigo // of no request that is known
+		return context.Background(), func() error { return nil }, true //nolint:forbidigo // the request is unknown
 	}
 	x := q.live[id]
 	if id == "" {
@@ -185,7 +185,7 @@ func (q *requests) of(id string) *exchange {
 	return nil
 }
 
-// awaitWaits waits for promises of waitUntil that came after the end of their requests.
+// awaitWaits waits for waitUntil promises that were reported after the end of their requests.
 func (q *requests) awaitWaits(ctx context.Context) {
 	q.mu.Lock()
 	past := append([]*exchange(nil), q.past...)
@@ -262,8 +262,8 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (pagesruntime.Us
 	return usage, nil
 }
 
-// connect returns a process that answers, with a connection to it; the request is counted in. One that ends just now is passed over:
-// nothing was sent to it.
+// connect returns a running process and a connection to it, and counts the request in. It skips a process that is ending, which has
+// received nothing.
 func (w *Worker) connect(ctx context.Context) (*process, *conn, error) {
 	const tries = 3
 	for try := 1; ; try++ {
@@ -295,7 +295,7 @@ func (w *Worker) connect(ctx context.Context) (*process, *conn, error) {
 	}
 }
 
-// asError is an error as Serve returns it.
+// asError converts an error to the form that Serve returns.
 func asError(err error) *pagesruntime.Error {
 	if f, ok := errors.AsType[*pagesruntime.Error](err); ok {
 		return f
@@ -308,21 +308,21 @@ func (x *exchange) usage() pagesruntime.Usage {
 	return pagesruntime.Usage{CPU: cpu, Shared: shared, SubRequests: int(x.subRequests.Load()), Isolate: x.p.number}
 }
 
-// addTiming adds the meter to the head of the response, also to a page about a failure of the Worker.
+// addTiming adds the meter's figures to the head of the response, also to a page about a failure of the Worker.
 func (x *exchange) addTiming() {
 	if hide := x.w.o.HideMeter; hide == nil || !hide(x.r) {
 		x.rw.Header().Add("Server-Timing", x.w.o.Limits.ServerTiming(x.usage()))
 	}
 }
 
-// errBroke is around the error of a response whose head was written.
+// errBroke wraps the error of a response whose head was written.
 type brokeError struct{ err error }
 
 func (b *brokeError) Error() string { return b.err.Error() }
 
 func (b *brokeError) Unwrap() error { return b.err }
 
-// brokeOff takes the errors that came after the response had begun: no page can show them.
+// brokeOff logs errors after the start of the response, when no page can show them.
 func (x *exchange) brokeOff(err error) (broke *pagesruntime.Error, other error) {
 	if b, ok := errors.AsType[*brokeError](err); ok {
 		broke = asError(b.err)
@@ -332,7 +332,7 @@ func (x *exchange) brokeOff(err error) (broke *pagesruntime.Error, other error) 
 	return nil, err
 }
 
-// isDoneLocked is for when nothing is open any more.
+// isDoneLocked marks an exchange without pending work as done.
 func (x *exchange) isDoneLocked() {
 	if !x.done {
 		x.done = true
@@ -340,7 +340,7 @@ func (x *exchange) isDoneLocked() {
 	}
 }
 
-// answered is for the end of the response: waitUntil may go on. Of a client that has gone, workerd ends the handler with it.
+// answered records the end of the response; waitUntil may continue. If the client has left, workerd has ended the handler.
 func (x *exchange) answered(gone bool) {
 	x.mu.Lock()
 	if x.gone = gone; gone && x.settled {
@@ -364,7 +364,7 @@ func (x *exchange) answered(gone bool) {
 	}()
 }
 
-// awaitWaits waits until waitUntil is done, or ends.
+// awaitWaits waits until the waitUntil promises settle or their time is over.
 func (x *exchange) awaitWaits() {
 	paused := x.p.pause.total()
 	timer := time.NewTimer(pagesruntime.WaitUntilTime)
@@ -375,7 +375,7 @@ func (x *exchange) awaitWaits() {
 		case <-x.p.done:
 			x.lostWaits()
 		case <-timer.C:
-			if more := x.p.pause.total() - paused; more > 0 { // which does not count
+			if more := x.p.pause.total() - paused; more > 0 { // paused time does not count
 				paused += more
 				timer.Reset(more)
 				continue
@@ -387,7 +387,7 @@ func (x *exchange) awaitWaits() {
 	}
 }
 
-// waitsLate is for a waitUntil of which the process tells when the request is over for us: its answer came by another way, and sooner.
+// waitsLate records a waitUntil that the process reports after the end of the request: the response arrived earlier, on another connection.
 func (x *exchange) waitsLate() {
 	<-x.forgot
 	x.w.requests.reopen(x)
@@ -411,7 +411,7 @@ func (x *exchange) end() {
 	x.w.left()
 }
 
-// lostWaits logs why the process ended that waitUntil was under way in.
+// lostWaits logs why the process ended that still ran waitUntil.
 func (x *exchange) lostWaits() {
 	switch why := x.p.ended(); {
 	case why.cause == byClose:
@@ -437,14 +437,14 @@ func (b *body) isDone() bool {
 	}
 }
 
-// serve sends the request and writes the answer.
+// serve sends the request and writes the response.
 func (x *exchange) serve(c *conn) error {
 	r := x.r
 	length := r.ContentLength
 	if r.Body == nil || r.Body == http.NoBody {
 		length = 0
 	}
-	// A client that goes away ends the request in workerd, too, as far as waitUntil does not keep it.
+	// A client that leaves ends the request in workerd, too, unless waitUntil keeps it.
 	stop := context.AfterFunc(r.Context(), func() { _ = c.Close() })
 	defer stop()
 	if err := c.writeHead(r, x.w.urls.URL(r), x.id, visitor, length); err != nil {
@@ -492,9 +492,9 @@ func (x *exchange) stopUpload(c *conn, upload *body, whole bool) (uploaded bool)
 	if !uploaded {
 		rc := http.NewResponseController(x.rw)
 		if whole {
-			_ = rc.Flush() // before the rest of the body is waited for
+			_ = rc.Flush() // before it waits for the rest of the body
 		}
-		_ = c.Close()                           // ends the write that waits
+		_ = c.Close()                           // ends the blocked write
 		_ = rc.SetReadDeadline(time.Unix(1, 0)) // and the read
 		_ = x.r.Body.Close()
 	}
@@ -502,10 +502,10 @@ func (x *exchange) stopUpload(c *conn, upload *body, whole bool) (uploaded bool)
 	return uploaded && upload.err == nil
 }
 
-// answerHeader is that of our script, see js/prelude.js.
+// answerHeader is the header of our script in js/prelude.js.
 const answerHeader = "Pages-Answer"
 
-// write writes the answer.
+// write writes the response.
 func (x *exchange) write(resp *http.Response, upload *body) error {
 	said := resp.Header.Get(answerHeader)
 	delete(resp.Header, answerHeader)
@@ -546,7 +546,7 @@ func (x *exchange) write(resp *http.Response, upload *body) error {
 	return x.copyBody(resp)
 }
 
-// decode takes the encoding off that workerd has put on the body, where the client does not accept it.
+// decode removes the encoding that workerd has applied to the body if the client does not accept it.
 func (x *exchange) decode(resp *http.Response) {
 	const name = "Content-Encoding"
 	coding := strings.ToLower(resp.Header.Get(name))
@@ -567,7 +567,7 @@ func (x *exchange) mostBytes() int64 {
 	return web.DefaultResponseBytes
 }
 
-// answerHeaders are the headers of an answer as they go to the client.
+// answerHeaders are the headers of a response for the client.
 func answerHeaders(resp *http.Response) http.Header {
 	header := make(http.Header, len(resp.Header)+1)
 	for name, values := range resp.Header {
@@ -585,13 +585,13 @@ func answerHeaders(resp *http.Response) http.Header {
 	return header
 }
 
-// copyBody writes the body as it comes.
+// copyBody writes the body as it arrives.
 func (x *exchange) copyBody(resp *http.Response) error {
 	most := x.mostBytes()
 	control := http.NewResponseController(x.rw)
 	streamed := resp.ContentLength < 0
 	if streamed {
-		_ = control.Flush() // the head may be long before the body
+		_ = control.Flush() // the body may follow much later than the head
 	}
 	buffer, _ := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
@@ -664,7 +664,7 @@ func (x *exchange) countSubRequest() error {
 	return err
 }
 
-// warnOver logs limits that were exceeded while they are not enforced.
+// warnOver logs exceeded limits that are not enforced.
 func (x *exchange) warnOver(u pagesruntime.Usage) {
 	if text := x.w.o.Limits.Exceeded(u); text != "" {
 		x.warn(text)

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// This file finds the system of a program, by its first bytes.
+// This file finds out for which system a program is, from its first bytes.
 
 var (
 	elfMachines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
@@ -35,7 +35,7 @@ func readHead(path string) []byte {
 
 func isScript(path string) bool { return bytes.HasPrefix(readHead(path), []byte("#!")) }
 
-// checkExecutable refuses a file that is no program of this system.
+// checkExecutable refuses a file that is not a program of this system.
 func checkExecutable(path string) error {
 	system, err := systemOf(path)
 	switch {
@@ -44,7 +44,7 @@ func checkExecutable(path string) error {
 	case system == "a script":
 		return &faultError{"it is a script, and not the program itself", "", nil}
 	case system == "":
-		return &faultError{"it is no program", "", nil}
+		return &faultError{"it is not a program", "", nil}
 	case runs(system):
 		return nil
 	}
@@ -57,7 +57,7 @@ func runs(system string) bool {
 		system == "windows/amd64" && runtime.GOOS == "windows" || system == "darwin/amd64" && runtime.GOOS == "darwin"
 }
 
-// systemOf is the system that a file is a program for, as GOOS/GOARCH, or "a script"; "" for another file.
+// systemOf returns the system of a program, as GOOS/GOARCH, or "a script"; "" for any other file.
 func systemOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -128,7 +128,7 @@ func machoSystem(f *os.File, start []byte) string {
 	return "macOS on another processor"
 }
 
-// loaderOf is the program that Linux has load another.
+// loaderOf returns the loader that a program of Linux asks for.
 func loaderOf(path string) string {
 	file, err := elf.Open(path)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // SetStall sets how long a process may neither answer nor use CPU time.
 func (w *Worker) SetStall(d time.Duration) { w.stall = d }
 
-// SetStrayTime sets the time of a judgement of code that runs for no request.
+// SetStrayTime sets the time of a judgement of code that runs without a request.
 func (w *Worker) SetStrayTime(d time.Duration) {
 	m := &w.awake().p.meter
 	m.mu.Lock()
@@ -27,7 +27,7 @@ func (w *Worker) Process() int {
 	return w.current.cmd.Process.Pid
 }
 
-// Unwatched returns the options of a pool that looks at its processes by Look alone.
+// Unwatched returns the options of a pool that checks its processes only when Look is called.
 func (o PoolOptions) Unwatched() PoolOptions {
 	o.step = time.Hour
 	return o
@@ -39,11 +39,11 @@ func (p *Pool) SetWait(d time.Duration) { p.o.Wait = d }
 // Memory returns the bytes that the process of a Worker has to itself.
 func (w *Worker) Memory() int64 { return w.awake().p.clock.memory() }
 
-// Look has a pool look at its processes.
+// Look makes a pool check its processes.
 func (p *Pool) Look() { p.look() }
 
-// Secrets returns the texts that only this Worker and its process may have: its tokens, and the addresses of its sockets, of which one
-// folder each is its own.
+// Secrets returns the texts that only this Worker and its process may have: its tokens, and the addresses of its sockets, each with its own
+// folder.
 func (w *Worker) Secrets() (secrets []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,14 +59,14 @@ func (w *Worker) Config(folder string) (string, error) {
 	return string(text), err
 }
 
-// Users returns how many requests are under way or wait.
+// Users returns the number of requests that run or wait.
 func (w *Worker) Users() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.users
 }
 
-// Idle reports whether nothing is under way, and no waitUntil.
+// Idle reports whether no request and no waitUntil runs.
 func (w *Worker) Idle() bool {
 	w.mu.Lock()
 	p, users := w.current, w.users

@@ -15,14 +15,14 @@ import (
 
 // This file finds the reason why a request got no response.
 
-// envelope is js/prelude.js's report of a failed handler.
+// envelope is the report of a failed handler by js/prelude.js.
 type envelope struct {
 	Kind        string `json:"kind"`
 	PassThrough bool   `json:"passThrough"`
 	thrownError
 }
 
-// maxEnvelope is the most bytes of an envelope that are read.
+// maxEnvelope is the limit of an envelope, in bytes.
 const maxEnvelope = 4 << 20
 
 // thrown is the error of a handler that failed.
@@ -46,7 +46,7 @@ func (x *exchange) thrown(resp *http.Response) error {
 	return f
 }
 
-// passThrough answers as if there were no Worker, after ctx.passThroughOnException(). It reports whether it answered.
+// passThrough responds as if there were no Worker, after ctx.passThroughOnException(). It reports whether it responded.
 func (x *exchange) passThrough(f *pagesruntime.Error) bool {
 	for _, assets := range x.w.o.Bindings.Assets { // there is at most one
 		x.logError(pagesruntime.PassedThrough, f)
@@ -57,7 +57,7 @@ func (x *exchange) passThrough(f *pagesruntime.Error) bool {
 	return false
 }
 
-// refusedByWorkerd is the error of an answer that is workerd's own: it has said why on its standard error.
+// refusedByWorkerd is the error of a response that workerd itself made; the reason is on its standard error.
 func (x *exchange) refusedByWorkerd() error {
 	said := x.p.output.awaitException()
 	if said.hung() {
@@ -70,7 +70,7 @@ func (x *exchange) refusedByWorkerd() error {
 	return x.w.sources.Thrown(pagesruntime.KindException, &engine.Error{Name: said.name, Message: said.message})
 }
 
-// endWait is how long the end of a process may take to be known after its connections broke off.
+// endWait is the time in which a process must end after its connections broke off.
 const endWait = time.Second
 
 // failure is the error of a request whose connection to workerd failed.
@@ -84,7 +84,7 @@ func (x *exchange) failure(err error) error {
 	if why := x.p.ended(); why != nil {
 		return x.endingError(why)
 	}
-	// Either the process is about to end, or the answer broke off in it.
+	// Either the process is about to end, or the Worker broke off the response.
 	if said := x.p.output.awaitException(); said.message != "" && x.p.ended() == nil {
 		return x.w.sources.Thrown(pagesruntime.KindException, &engine.Error{Name: said.name, Message: said.message})
 	}
@@ -98,7 +98,7 @@ func (x *exchange) failure(err error) error {
 	return &pagesruntime.Error{Kind: pagesruntime.KindInternal, Message: "the connection to workerd broke off: " + err.Error()}
 }
 
-// endingError is the error of a request that was under way when its process ended.
+// endingError is the error of a request that ran when its process ended.
 func (x *exchange) endingError(why *ending) *pagesruntime.Error {
 	s := x.w.sources
 	if why.blamed == x || why.blamed == nil && why.among == 1 {
@@ -127,12 +127,12 @@ func (x *exchange) endingError(why *ending) *pagesruntime.Error {
 	case byClose:
 		f.Message = errClosed.Message
 	default:
-		f.Message = "the Worker was restarted while this request was under way (" + why.state + ")"
+		f.Message = "the Worker was restarted during this request (" + why.state + ")"
 	}
 	return f
 }
 
-// thrown is an error of our script as the engine's, with our names of frames.
+// thrown converts an error of our script to the engine's form, with the names of frames in our form.
 func (p *process) thrown(t thrownError) *engine.Error {
 	e := &engine.Error{Name: t.Name, Message: t.Message, Stack: p.frames(t.Stack)}
 	const fields, stack = 4, 3 // of each cause: see web.AddCauses

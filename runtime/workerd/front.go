@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// This file opens the socket that workerd listens on and only we speak to.
+// This file opens the socket on which workerd listens, and which only pages uses.
 
 // front is the socket of one process.
 type front struct {
@@ -23,7 +23,7 @@ func (f *front) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // listenUnix opens a Unix socket in a folder, and returns its address on workerd's command line, with the files that the program
-// gets: connections wait there until it takes them.
+// gets: connections wait there until the program accepts them.
 func (f *front) listenUnix(folder string) (args []string, files []*os.File, err error) {
 	path := filepath.Join(folder, frontName)
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
-// loadCPU is little, for modules that never finish loading.
+// loadCPU is short, for modules that never finish loading.
 const loadCPU = time.Second
 
 // program is the workerd of the tests.
@@ -127,7 +127,7 @@ func ask(t testing.TB, w *workerd.Worker, target string) (*httptest.ResponseReco
 	return rec, usage, err
 }
 
-// serve serves a Worker over HTTP; failures are answers with their texts.
+// serve serves a Worker over HTTP; a failure becomes a response with its text.
 func serve(t testing.TB, w *workerd.Worker) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

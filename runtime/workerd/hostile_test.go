@@ -67,7 +67,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestQuota: the log of a request ends.
+// TestQuota: the log of a request has a limit.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	var c console
@@ -92,7 +92,7 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// TestOutbound: requests to the world pass our guard, and count for the request that makes them.
+// TestOutbound: outbound requests pass our guard, and count for the request that makes them.
 func TestOutbound(t *testing.T) {
 	t.Parallel()
 	var c console
@@ -123,7 +123,7 @@ func TestOutbound(t *testing.T) {
 const wasmAdd = "\x00asm\x01\x00\x00\x00\x01\x07\x01\x60\x02\x7f\x7f\x01\x7f\x03\x02\x01\x00" +
 	"\x07\x07\x01\x03add\x00\x00\x0a\x09\x01\x07\x00\x20\x00\x20\x01\x6a\x0b"
 
-// TestModules: modules beside the entry, secrets, and no Node.js.
+// TestModules: modules other than the entry, secrets, and no Node.js.
 func TestModules(t *testing.T) {
 	t.Parallel()
 	var c console

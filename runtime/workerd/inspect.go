@@ -17,15 +17,15 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// This file gives the inspector of V8 in a process to a debugger, and stops the clocks while the debugger holds the Worker's code.
+// This file connects a debugger to the inspector of V8 in a process, and stops the clocks while the debugger pauses the Worker's code.
 //
-// workerd takes connections of its inspector on TCP alone and asks them for nothing. The name of the isolate in the path cannot be
+// The inspector of workerd listens only on TCP, and asks for no token. The name of the isolate in the path cannot be
 // guessed, and on Linux neither can the address, which is one of the 2²⁴ of 127.0.0.0/8.
 
 // Inspection lets a debugger into the processes of a Worker.
 type Inspection struct {
 	Debugger Debugger
-	// Wait is how long a request that comes while the Worker is paused waits for it. Default: 30 s.
+	// Wait is how long a request waits while the Worker is paused. Default: 30 s.
 	Wait time.Duration
 }
 
@@ -39,25 +39,25 @@ type Debugger interface {
 type Inspected struct {
 	URL     string          // of the inspector's WebSocket
 	Scripts []Script        // of the author
-	Own     string          // begins the names of the scripts that are ours
+	Own     string          // the prefix of the names of our scripts
 	Done    <-chan struct{} // closed when the process has ended
 	token   string
 	pause   *pause
 }
 
-// Script is a module of the author's.
+// Script is one of the author's modules.
 type Script struct {
 	Name string // as V8 names it
 	Text string
 	Map  []byte // source map with sources relative to the site's folder; nil for none
-	File string // of a module without a map: the author's file that it is, relative to the site's folder; "" for none
+	File string // for a module without a map: the author's file, relative to the site's folder; "" for none
 }
 
-// Paused stops the clocks of the process: its code stands at a place in the author's file, such as "src/worker.ts:12".
+// Paused stops the clocks of the process: its code is paused at a place in the author's file, such as "src/worker.ts:12".
 func (i *Inspected) Paused(place string) { i.pause.begin(place) }
 
-// Report reads what V8 takes for a line of the console: ours is true for a report of our script. Such a report may stand for a line that
-// the author's code logs, with a level such as "warn"; text is that line, and level is "" for any other report.
+// Report parses a console line of V8: ours is true for a report of our script. If the report carries a line that the author's code logs,
+// text is that line and level its level, such as "warn"; level is "" for any other report.
 func (i *Inspected) Report(line string) (level, text string, ours bool) {
 	report, ours := strings.CutPrefix(line, i.token)
 	if !ours {
@@ -86,8 +86,8 @@ func (p Program) NewInspected(ctx context.Context, o pagesruntime.WorkerOptions,
 
 const (
 	defaultPauseWait = 30 * time.Second
-	// stepTime is how long a pause lasts after the code went on: a step ends one and begins the next, and a request that waits must
-	// not slip between them.
+	// stepTime prolongs a pause after the code continues: a step ends one pause and begins the next, and a waiting request must not start
+	// between them.
 	stepTime = 50 * time.Millisecond
 )
 
@@ -99,16 +99,16 @@ func (w *Worker) service() string {
 	return mainService + "-" + w.isolate
 }
 
-// inspector is that of one process.
+// inspector is the inspector of one process.
 type inspector struct {
 	host string
 	port chan int // gets the port, or is closed without one
 }
 
-// errNoInspector says that a process did not tell where its inspector listens.
-var errNoInspector = errors.New("workerd did not tell where its inspector listens")
+// errNoInspector means that a process did not report the port of its inspector.
+var errNoInspector = errors.New("workerd did not report the port of its inspector")
 
-// follow reads workerd's control messages, of which one tells the port.
+// follow reads workerd's control messages; one of them has the port.
 func (i *inspector) follow(control io.ReadCloser) {
 	defer control.Close()
 	told := false
@@ -125,7 +125,7 @@ func (i *inspector) follow(control io.ReadCloser) {
 	close(i.port)
 }
 
-// attach gives the inspector of a process to the debugger.
+// attach connects the debugger to the inspector of a process.
 func (p *process) attach(ctx context.Context) error {
 	w := p.w
 	if w.inspection == nil {
@@ -147,7 +147,7 @@ func (p *process) attach(ctx context.Context) error {
 	return nil
 }
 
-// scripts are the modules of the author's.
+// scripts are the author's modules.
 func (w *Worker) scripts() []Script {
 	all := []Script{{Name: w.o.Name, Text: string(w.o.Code), Map: w.o.Map}}
 	for name, script := range w.o.Scripts {
@@ -161,7 +161,7 @@ func (w *Worker) scripts() []Script {
 	return all
 }
 
-// pause is whether a debugger holds the code of a process.
+// pause is the state of the code of a process: paused by a debugger or running.
 type pause struct {
 	meter *meter
 
@@ -169,7 +169,7 @@ type pause struct {
 	place  string
 	over   chan struct{} // closed at the end of the pause; nil while code may run
 	since  time.Time
-	before time.Duration // of the pauses that are over
+	before time.Duration // the time of earlier pauses
 	last   *time.Timer   // ends the pause
 }
 
@@ -208,14 +208,14 @@ func (p *pause) endSoon() {
 	p.last = mine
 }
 
-// now returns where the code stands, and a channel that is closed when it goes on; nil while it may run.
+// now returns the place at which the code is paused, and a channel that is closed when it continues; nil while it runs.
 func (p *pause) now() (place string, over <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.place, p.over
 }
 
-// total is how long the code has been paused so far.
+// total is the time for which the code has been paused so far.
 func (p *pause) total() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -225,7 +225,7 @@ func (p *pause) total() time.Duration {
 	return p.before + time.Since(p.since)
 }
 
-// awaitRun waits while the process is paused. An error is why it waits no longer.
+// awaitRun waits while the process is paused. The error is the reason why it stopped waiting.
 func (p *process) awaitRun(ctx context.Context) error {
 	place, over := p.pause.now()
 	if over == nil {
@@ -237,7 +237,7 @@ func (p *process) awaitRun(ctx context.Context) error {
 		select {
 		case <-over:
 		case <-p.done:
-			return nil // which a connection finds out
+			return nil // a connection notices it
 		case <-ctx.Done():
 			return web.ErrClientGone
 		case <-timer.C:

@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// listen returns the arguments by which workerd opens its inspector, and the file on which it tells the port; taken is how many files
-// it gets besides.
+// listen returns the arguments with which workerd opens its inspector, and the file to which it writes the port; taken is the number of
+// other files that it gets.
 func (i *inspector) listen(taken int) (args []string, files []*os.File, err error) {
 	i.host = privateAddress()
 	i.port = make(chan int, 1)
@@ -25,7 +25,7 @@ func (i *inspector) listen(taken int) (args []string, files []*os.File, err erro
 	return []string{"--inspector-addr", i.host + ":0", "--control-fd", strconv.Itoa(first + taken)}, []*os.File{theirs}, nil
 }
 
-// privateAddress is an address of loopback that cannot be guessed, where the system has more than one.
+// privateAddress returns a loopback address that cannot be guessed, if the system has more than one.
 func privateAddress() string {
 	address := [4]byte{127, 0, 0, 1}
 	if runtime.GOOS == "linux" {

@@ -27,11 +27,11 @@ const (
 // leftoverName matches the names of our folders and of those of the wire, as os.MkdirTemp makes them.
 var leftoverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^pages-(workerd|wire)-[0-9]+$") })
 
-// Sweep removes from a folder of temporary files those that killed processes of this program left for workerd. Files that it cannot
-// remove, such as another user's, stay.
+// Sweep removes the temporary files for workerd that killed processes of this program left in a folder. Files that it cannot remove, such
+// as another user's, stay.
 func Sweep(ctx context.Context, temporary string, now time.Time) {
 	if runtime.GOOS == "windows" {
-		return // a folder there has no socket that tells whether it is used
+		return // there, no socket shows whether a folder is in use
 	}
 	entries, err := os.ReadDir(temporary)
 	if err != nil {

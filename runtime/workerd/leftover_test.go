@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestSweep: folders of killed processes are removed, and no other.
+// TestSweep: Sweep removes only folders of killed processes.
 func TestSweep(t *testing.T) {
 	temporary, err := os.MkdirTemp("", "sweep") //nolint:usetesting // a short path, for sockets
 	if err != nil {

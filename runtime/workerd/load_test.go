@@ -68,7 +68,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// told is an error in one line.
+// told writes an error in one line.
 func told(f *pagesruntime.Error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %v", f.Kind, f.Headline(), f.Frames)

@@ -2,7 +2,7 @@ package workerd
 
 import "golang.org/x/sys/unix"
 
-// machineMemory returns the bytes of memory of the machine; 0 where they are not known.
+// machineMemory returns the memory of the machine in bytes; 0 if unknown.
 func machineMemory() int64 {
 	n, err := unix.SysctlUint64("hw.memsize")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineMemory returns the bytes of memory that this process and its children may use: those of the machine, or of the control group
-// where that has fewer. 0 where they are not known.
+// machineMemory returns the bytes of memory that this process and its children may use: the lower of the machine's and the control group's.
+// 0 if unknown.
 func machineMemory() int64 {
 	most := int64(math.MaxInt64)
 	var info unix.Sysinfo_t
@@ -27,13 +27,13 @@ func machineMemory() int64 {
 	return most
 }
 
-// groupMemory returns the smallest limit of the control groups that a process is in, of either version: their folder, and what
-// /proc/self/cgroup says. In a container the folder of the group is the root, and the path may be one of the host's.
+// groupMemory returns the smallest limit of the control groups of a process, of either version. It takes their folder and the text of
+// /proc/self/cgroup. In a container the folder of the group is the root, and the path may be one of the host.
 func groupMemory(root, groups string) int64 {
 	most := int64(math.MaxInt64)
 	take := func(file string) {
 		text, _ := os.ReadFile(file)
-		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 { // "max" is none
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 { // "max" means none
 			most = min(most, n)
 		}
 	}

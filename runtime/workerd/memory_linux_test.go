@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestGroupMemory: the smallest limit of all groups that a process is in holds.
+// TestGroupMemory: the smallest limit of all groups of a process applies.
 func TestGroupMemory(t *testing.T) {
 	for _, c := range []struct {
 		name, groups string

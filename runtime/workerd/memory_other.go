@@ -2,7 +2,7 @@
 
 package workerd
 
-// unknownMemory is taken where the memory of the machine is not read.
+// unknownMemory is assumed on systems on which the memory of the machine cannot be read.
 const unknownMemory = 4 << 30
 
 func machineMemory() int64 { return unknownMemory }

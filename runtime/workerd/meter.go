@@ -9,31 +9,31 @@ import (
 
 // This file measures and bounds the CPU time of requests by the clock of their process.
 //
-// While one request is under way, the process's CPU time is that request's. Several get equal shares, and the figure is marked as shared.
-// While the process is busy a ping is on its way: it is answered between turns, after all turns that were to run before. As long as it is
-// not, the time is of the requests that were there when it was sent; if that was one, it is known to be at fault. A later request must not
-// overtake it. If none was there, code runs that no request waits for: it has a budget, too.
+// The CPU time of the process counts for its current request. Several requests get equal shares, and the figure is marked as shared. While
+// the process is busy, the meter sends a ping: the process answers it between turns, after all earlier turns. Until then the time counts
+// for the requests that were current when the ping was sent; if there was only one, it is at fault. A later request must not overtake the
+// ping. Without a request, code runs that no request waits for: it has a budget, too.
 
 // share is the CPU time of one request.
 type share struct {
 	alone, shared time.Duration
 	over          bool // the request has ended
-	quiet         bool // a WebSocket on which nothing has come for a while, and after that nothing was to be done
-	roused        bool // a quiet one while the process works, and nothing says for whom
+	quiet         bool // a WebSocket without a message for a while, and without work after it
+	roused        bool // a quiet one while the process works for an unknown request
 }
 
-// ping is one that is on its way.
+// ping is a ping without a response yet.
 type ping struct {
-	used  time.Duration // of the process when it was sent, or when it was last seen to go on
-	among []*exchange   // that were under way
-	sent  bool          // what comes now, comes later in workerd, too
+	used  time.Duration // of the process when the ping was sent, or at the last sign of progress
+	among []*exchange   // the requests that were current
+	sent  bool          // a request from now on arrives after the ping in workerd, too
 	dials bool          // on a new connection, which workerd has yet to accept
 }
 
 // meter is the CPU time of one process.
 type meter struct {
 	p     *process
-	woken chan struct{} // a request is under way
+	woken chan struct{} // closed when a request begins
 	signs atomic.Int64  // of life: reads that brought something
 	base  int64         // memory of the process at its start
 
@@ -43,9 +43,9 @@ type meter struct {
 	last    time.Duration
 	running []*exchange
 	ping    *ping
-	stray   time.Duration // used for no request since judged
+	stray   time.Duration // used without a request since judged
 	judged  time.Time
-	strayed int // judgements, one after the other, that saw much of it
+	strayed int // consecutive judgements that saw much of it
 }
 
 const (
@@ -54,28 +54,28 @@ const (
 	longest  = 50 * time.Millisecond
 	// busy is the CPU time after which a ping is sent.
 	busy = 2 * time.Millisecond
-	// quietPing is how often a process is asked that uses no CPU time while requests are under way.
+	// quietPing is the interval between pings to a process that uses no CPU time during requests.
 	quietPing = time.Second
-	// turnTime is the CPU time after which a turn counts as one without end, where it could be several turns within their budgets.
+	// turnTime is the CPU time after which a turn counts as endless, although it could be several turns within their budgets.
 	turnTime = time.Second
-	// quietSocket is how long after a message a WebSocket takes part.
+	// quietSocket is the time after a message during which a WebSocket shares the CPU time.
 	quietSocket = 200 * time.Millisecond
-	// quietLook is how often the process is looked at while there are only quiet WebSockets, or code runs for no request.
+	// quietLook is the interval between checks while there are only quiet WebSockets, or code runs without a request.
 	quietLook = 200 * time.Millisecond
-	// idleLook is how often it is looked at while there is no request.
+	// idleLook is the interval between checks without a request.
 	idleLook = time.Second
-	// strayTime is the time of a judgement of code that runs for no request, and strayLooks how many of them, one after the other, may
-	// find that it uses more than the strayShare part of a processor. On a busy machine a loop without end gets no more.
+	// strayTime is the time of a judgement of code that runs without a request. The process ends after strayLooks consecutive judgements
+	// that find it using more than the strayShare part of a processor, which is all that an endless loop gets on a busy machine.
 	strayTime  = time.Second
 	strayLooks = 3
 	strayShare = 5
-	// roomMB is the memory of a process above its start: that of V8's heap is bounded by V8 itself, that of buffers is not.
+	// roomMB is the memory of a process above its start. V8 bounds its own heap, but not the memory of buffers.
 	roomMB = 512
 )
 
 func (m *meter) init(p *process) { m.p, m.woken = p, make(chan struct{}, 1) }
 
-// start begins to watch; the Worker is loaded.
+// start begins to watch a process whose Worker has loaded.
 func (m *meter) start() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +86,7 @@ func (m *meter) start() {
 	m.p.w.work.Go(m.watch)
 }
 
-// stop is for the end of the process, which nothing of ours has caused: it returns the requests that were under way.
+// stop ends the meter of a process that ended by itself, and returns its current requests.
 func (m *meter) stop() []*exchange {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,10 +101,10 @@ func (m *meter) hold(held bool) {
 	m.held = held
 }
 
-// alive is for a sign of life.
+// alive records a sign of life.
 func (m *meter) alive() { m.signs.Add(1) }
 
-// begin is for a request that comes after a ping, where it is known that workerd accepts its connection after the ping's; nil elsewhere.
+// begin adds a request. after is the ping whose connection workerd accepts before that of the request, if that is certain; otherwise nil.
 func (m *meter) begin(x *exchange, after *ping) {
 	m.mu.Lock()
 	m.advanceLocked()
@@ -119,7 +119,7 @@ func (m *meter) begin(x *exchange, after *ping) {
 	}
 }
 
-// dialling returns the ping on its way that a request on a free connection would overtake; nil for none.
+// dialling returns the pending ping that a request on a free connection would overtake; nil for none.
 func (m *meter) dialling() *ping {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,7 +129,7 @@ func (m *meter) dialling() *ping {
 	return nil
 }
 
-// beginAgain is begin for an exchange that was over: code that ran for no request, ran for it.
+// beginAgain is begin for an exchange that was over: the code that seemed to run without a request runs for it.
 func (m *meter) beginAgain(x *exchange) {
 	m.mu.Lock()
 	if m.ping.stray() {
@@ -161,7 +161,7 @@ func (m *meter) of(x *exchange) (used time.Duration, shared bool) {
 	return x.share.alone + x.share.shared, x.share.shared > 0
 }
 
-// message is for a message on a WebSocket: its request takes part again, with a budget of its own.
+// message records a message on a WebSocket: its request shares the time again, with a new budget.
 func (m *meter) message(x *exchange) {
 	m.mu.Lock()
 	m.advanceLocked()
@@ -174,7 +174,7 @@ func (m *meter) message(x *exchange) {
 	}
 }
 
-// quiet is for a WebSocket on which nothing has come for a while: the isolate has answered after that.
+// quiet marks a WebSocket without a message for a while; the isolate has answered a ping since then.
 func (m *meter) quiet(x *exchange) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -182,7 +182,7 @@ func (m *meter) quiet(x *exchange) {
 	x.share.quiet = true
 }
 
-// rouseLocked has all quiet WebSockets take part until the next ping is answered: one of them works.
+// rouseLocked lets all quiet WebSockets share the time until the response to the next ping, because one of them works.
 func (m *meter) rouseLocked() {
 	for _, x := range m.running {
 		x.share.quiet, x.share.roused = false, true
@@ -211,7 +211,7 @@ func (m *meter) amongLocked() []*exchange {
 	return among
 }
 
-// stray reports whether the time until the answer is of no request.
+// stray reports whether the time until the ping's response counts for no request.
 func (p *ping) stray() bool { return p != nil && len(p.among) == 0 }
 
 // advanceLocked divides the CPU time used since the last call.
@@ -227,7 +227,7 @@ func (m *meter) advanceLocked() {
 	}
 	among := m.amongLocked()
 	if len(among) > 0 && among[0].share.roused {
-		m.stray += used // nothing says for whom
+		m.stray += used // for an unknown request
 	}
 	switch len(among) {
 	case 0:
@@ -241,10 +241,10 @@ func (m *meter) advanceLocked() {
 	}
 }
 
-// tooLarge reports whether a process may not have so many bytes of memory.
+// tooLarge reports whether so many bytes of memory exceed the limit of a process.
 func (m *meter) tooLarge(memory int64) bool { return memory-m.base > roomMB<<20 }
 
-// straysLocked reports whether the process has worked for no request for a while.
+// straysLocked reports whether the process has worked without a request for a while.
 func (m *meter) straysLocked(now time.Time) bool {
 	passed := now.Sub(m.judged)
 	if passed < m.p.w.strayTime {
@@ -259,13 +259,13 @@ func (m *meter) straysLocked(now time.Time) bool {
 	return m.strayed >= strayLooks && m.p.w.o.Limits.Budget() > 0
 }
 
-// watch ends the process when a request is over its budget, until it ends.
+// watch runs until the process ends, and ends it when a request is over its budget.
 func (m *meter) watch() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var (
 		before look
-		woken  <-chan struct{} // while there is no request
+		woken  <-chan struct{} // set without a request
 	)
 	for {
 		select {
@@ -293,10 +293,10 @@ func (m *meter) watch() {
 type look struct {
 	used  time.Duration
 	signs int64
-	since time.Time // nothing was seen since
+	since time.Time // the time of the last sign of life
 }
 
-// lookQuietLocked returns when to look again while the process works for no request, idleLook for when there is one.
+// lookQuietLocked returns the time of the next check while the process works without a request, or idleLook.
 func (m *meter) lookQuietLocked(before *look, now time.Time) time.Duration {
 	used, passed := m.last-before.used, now.Sub(before.since)
 	before.since, before.used = now, m.last
@@ -317,7 +317,7 @@ func (m *meter) lookQuietLocked(before *look, now time.Time) time.Duration {
 	return quietLook
 }
 
-// overLocked returns why requests that have given no sign for a time are to be ended with their process; nil for no reason. The caller
+// overLocked returns the reason to end the process of requests without a sign of life; nil for none. The caller
 // holds m.mu.
 func (m *meter) overLocked(silent time.Duration, among []*exchange) *ending {
 	switch {
@@ -329,7 +329,7 @@ func (m *meter) overLocked(silent time.Duration, among []*exchange) *ending {
 	return nil
 }
 
-// look returns when to look again, idleLook for when there is a request; or why the process is to be ended.
+// look returns the time of the next check, idleLook without a request; or the reason to end the process.
 func (m *meter) look(before *look) (next time.Duration, why *ending) {
 	now := time.Now() //nolint:forbidigo // durations are made of it
 	m.mu.Lock()
@@ -394,7 +394,7 @@ func (m *meter) look(before *look) (next time.Duration, why *ending) {
 	return next, nil
 }
 
-// only returns the single request; nil of several.
+// only returns the single request; nil if there are several.
 func only(among []*exchange) *exchange {
 	if len(among) == 1 {
 		return among[0]
@@ -424,7 +424,7 @@ func (m *meter) sendLocked() {
 	})
 }
 
-// answered is for the end of a ping.
+// answered records the response to a ping.
 func (m *meter) answered(p *ping) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

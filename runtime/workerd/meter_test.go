@@ -2,7 +2,7 @@ package workerd
 
 import "testing"
 
-// TestPingAmong: a request that may come before a ping in workerd shares its time, one that comes after it does not.
+// TestPingAmong: a request that may reach workerd before a ping shares its time; a later one does not.
 func TestPingAmong(t *testing.T) {
 	t.Parallel()
 	p := &process{w: &Worker{}}

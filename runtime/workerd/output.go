@@ -19,13 +19,13 @@ import (
 // This file reads the output of a process: events of our script after the token, the Worker's own output, and workerd's messages.
 
 const (
-	// maxLine is the most bytes of one line that are kept.
+	// maxLine is the limit of one line, in bytes.
 	maxLine = 1 << 20
-	// maxTail is the most bytes of workerd's own last words.
+	// maxTail is the limit of the end of workerd's own output, in bytes.
 	maxTail = 8 << 10
 )
 
-// lines is an io.Writer that gives whole lines to a function, without their ends. It cuts lines that are too long.
+// lines is an io.Writer that passes whole lines to a function, without their line ends. It cuts lines that are too long.
 type lines struct {
 	line func([]byte)
 	rest []byte
@@ -67,11 +67,11 @@ type output struct {
 	mu     sync.Mutex
 	last   []byte        // of standard error
 	full   bool          // the heap
-	thrown *engine.Error // why the module could not be evaluated, as our script tells it
-	read   *engine.Error // and as workerd does
-	// said are exceptions that no request has taken yet.
+	thrown *engine.Error // why the module could not be evaluated, from our script
+	read   *engine.Error // the same from workerd
+	// said are exceptions that are not yet matched to a request.
 	said []exception
-	more chan struct{} // closed and replaced when there is one more
+	more chan struct{} // closed and replaced for each new one
 }
 
 // event is a line of our script.
@@ -84,7 +84,7 @@ type event struct {
 	thrownError
 }
 
-// thrownError is an error as our script tells it.
+// thrownError is an error in the form of our script.
 type thrownError struct {
 	Name    string   `json:"name"`
 	Message string   `json:"message"`
@@ -92,7 +92,7 @@ type thrownError struct {
 	Causes  []string `json:"causes"`
 }
 
-// stdout takes a line of standard output.
+// stdout handles a line of standard output.
 func (o *output) stdout(line []byte) {
 	o.p.meter.alive()
 	w := o.p.w
@@ -109,10 +109,10 @@ func (o *output) stdout(line []byte) {
 	o.take(&e)
 }
 
-// levels are those of a line.
+// levels are the levels of a line.
 var levels = []string{"debug", "log", "info", "trace", "warn", "error"}
 
-// take takes an event. An author who finds the token may send them, too: they say no more than console could.
+// take handles an event. An author who finds the token could send events, too: they have no more effect than console.
 func (o *output) take(e *event) {
 	w := o.p.w
 	x := w.requests.of(e.ID)
@@ -162,7 +162,7 @@ func (o *output) take(e *event) {
 
 // Lines of workerd's own.
 var (
-	// uncaught begins why a module could not be evaluated.
+	// uncaught begins the reason why a module could not be evaluated.
 	uncaught = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^service main(?:-\w+)?: Uncaught (?:([\w$.]*(?:Error|Exception)): )?(.*)$`)
 	})
@@ -174,7 +174,7 @@ var (
 	})
 )
 
-// stderr takes a line of standard error.
+// stderr handles a line of standard error.
 func (o *output) stderr(line []byte) {
 	w := o.p.w
 	text := string(line)
@@ -204,7 +204,7 @@ func (o *output) stderr(line []byte) {
 	}
 }
 
-// maxSaid is the most exceptions that are kept for the requests that they are of.
+// maxSaid is the limit of exceptions that wait for their requests.
 const maxSaid = 100
 
 // say keeps an exception. The caller holds o.mu.
@@ -219,10 +219,10 @@ func (o *output) say(e exception) {
 	}
 }
 
-// saidWait is how long workerd may take to say why it refused a request, which it does before.
+// saidWait is the time in which workerd's reason for a refusal must arrive. workerd writes it before the refusal.
 const saidWait = 200 * time.Millisecond
 
-// awaitException returns an exception that no request has taken, the oldest first; an empty one when there is none.
+// awaitException returns the oldest exception that is not matched to a request; an empty one without any.
 func (o *output) awaitException() exception {
 	timer := time.NewTimer(saidWait)
 	defer timer.Stop()
@@ -267,7 +267,7 @@ func (o *output) loadFailure() *engine.Error {
 	return o.thrown
 }
 
-// placeOf makes a frame of a place from workerd. It counts the columns of a module that cannot be parsed from 0.
+// placeOf makes a frame from a place in workerd's form. In a module that cannot be parsed, workerd counts columns from 0.
 func placeOf(e *engine.Error, m []string) string {
 	at := m[1]
 	if i := strings.LastIndexByte(at, ':'); e.Name == "SyntaxError" {
@@ -321,7 +321,7 @@ func (q *quota) admit(size int) (ok, last bool) {
 	return q.used.Admit(size)
 }
 
-// warn logs a line of the runtime's own for a request.
+// warn logs a line of the runtime for a request.
 func (x *exchange) warn(text string) { x.w.console(x, pagesruntime.Line{Level: "warn", Text: text}) }
 
 // logError logs an Error that no response can show.
@@ -329,7 +329,7 @@ func (x *exchange) logError(what string, f *pagesruntime.Error) {
 	x.w.console(x, pagesruntime.Line{Level: "error", Text: what + f.Headline(), Frames: f.Frames})
 }
 
-// ownPlace is the place in one of our own modules, to the end of its frame.
+// ownPlace matches a place in one of our modules, to the end of its frame.
 var ownPlace = regexp.MustCompile(`^[^\s:]*:\d+:\d+\)?`)
 
 // frames rewrites the traces in a text as the built-in engine writes them.
@@ -354,10 +354,10 @@ func (p *process) frames(text string) string {
 	return b.String()
 }
 
-// frame rewrites one frame of V8's; ok is false for one that is in no code.
+// frame rewrites one frame of V8; ok is false for a frame outside of any code.
 func (p *process) frame(frame string, ok *bool) string {
 	if i := strings.Index(frame, p.w.folder+"/"); i >= 0 {
-		return "native" + frame[i+len(ownPlace.FindString(frame[i:])):] // a console prints more after a trace
+		return "native" + frame[i+len(ownPlace.FindString(frame[i:])):] // a console may print more after a trace
 	}
 	frame = strings.TrimPrefix(frame, "async ")
 	if strings.HasPrefix(frame, "Promise.") && strings.Contains(frame, "(index ") {

@@ -14,7 +14,7 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// ownersCode makes requests by constructors, and leaves work by the waitUntil of the module.
+// ownersCode makes requests with constructors, and leaves work with the waitUntil of the module.
 const ownersCode = `
 import { waitUntil } from "cloudflare:workers";
 const held = new Set();
@@ -77,8 +77,8 @@ func owners(c *console) pagesruntime.WorkerOptions {
 	return o
 }
 
-// TestConstructorsCount: the requests of new WebSocket and new EventSource count for the request that makes them, while others are
-// under way too; the server and the author see the URL that was given.
+// TestConstructorsCount: the requests of new WebSocket and new EventSource count for the request that makes them, also while others run;
+// the server and the author see the original URL.
 func TestConstructorsCount(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -153,8 +153,8 @@ func escaped(text string) string {
 	return strings.NewReplacer("%", "%25", "&", "%26", "#", "%23", "?", "%3F", "+", "%2B").Replace(text)
 }
 
-// TestModuleWaitUntil: a promise given to the waitUntil of cloudflare:workers keeps its request under way on both engines, its rejection
-// is logged, and its CPU time counts.
+// TestModuleWaitUntil: a promise passed to the waitUntil of cloudflare:workers keeps its request alive on both engines, its rejection is
+// logged, and its CPU time counts.
 func TestModuleWaitUntil(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"workerd", "built-in"} {

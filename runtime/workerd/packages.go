@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// This file finds the program among the packages of npm. The package workerd has a script in the program's place until its own
-// installation script has run, and a package for each platform has the program itself: that one is looked for.
+// This file finds the program among the packages of npm. The package workerd has a script in place of the program until its own
+// installation script has run. This file looks for the program in the package of the platform.
 
 // platformPackages are the packages that hold the program, by GOOS and GOARCH.
 var platformPackages = map[string]string{
@@ -19,19 +19,19 @@ var platformPackages = map[string]string{
 	"linux/amd64":   "@cloudflare/workerd-linux-64",
 	"linux/arm64":   "@cloudflare/workerd-linux-arm64",
 	"windows/amd64": "@cloudflare/workerd-windows-64",
-	"windows/arm64": "@cloudflare/workerd-windows-64", // by emulation
+	"windows/arm64": "@cloudflare/workerd-windows-64", // runs by emulation
 }
 
 // platform is the system of this process.
 func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }
 
-// users are the packages that bring workerd along. Where each package sees its own alone, as with pnpm, it is found through them.
+// users are packages that depend on workerd. If each package sees only its own dependencies, as with pnpm, workerd is found through them.
 var users = []string{"wrangler", "miniflare", "@cloudflare/vite-plugin", "@cloudflare/vitest-pool-workers"}
 
 // deepest is the longest path of packages to workerd: a plug-in, and its dependency.
 const deepest = 2
 
-// fromPackages returns the program of the packages that code in a folder sees; "" for none. from has no links.
+// fromPackages returns the program among the packages that code in the folder from can import; "" for none. from has no links.
 func fromPackages(from string) (string, *FindError) {
 	folder := findPackage(from, deepest)
 	if folder == "" {
@@ -69,7 +69,7 @@ func ofPackage(folder string) (string, *FindError) {
 			return path, nil
 		}
 	}
-	// Where a registry has no package of the platform, workerd's installation script puts its program here.
+	// If a registry lacks the package of the platform, workerd's installation script puts the program here.
 	downloaded := "downloaded-" + strings.Replace(name, "/", "-", 1) + "-" + program
 	if runtime.GOOS == "windows" {
 		downloaded += ".exe"
@@ -91,8 +91,8 @@ func programName() string {
 	return "workerd"
 }
 
-// resolve returns the folder of a package as code in the folder from sees it, without links; "" for none. As Node.js does it, the
-// node_modules of the folder and of those above it count, and no node_modules within a node_modules.
+// resolve returns the folder of a package that code in the folder from can import, without links; "" for none. As in Node.js, the
+// node_modules of the folder and of those above it count, but no node_modules within a node_modules.
 func resolve(from, name string) string {
 	for at := from; ; at = filepath.Dir(at) {
 		if filepath.Base(at) != "node_modules" {
@@ -107,7 +107,7 @@ func resolve(from, name string) string {
 	}
 }
 
-// plugAndPlay returns the file by which Yarn finds the packages of a folder in archives; "" for none.
+// plugAndPlay returns the file with which Yarn finds the packages of a folder in archives; "" for none.
 func plugAndPlay(from string) string {
 	for at := from; ; at = filepath.Dir(at) {
 		for _, name := range []string{".pnp.cjs", ".pnp.js"} {
@@ -131,12 +131,12 @@ func fromPath(list string) string {
 		if isFile(path) && !isScript(path) {
 			return path
 		}
-		// The program that npm and its like put into PATH is a script, until workerd's own installation script has run.
+		// Package managers put a script into PATH until workerd's own installation script has run.
 		if packaged := behindScript(folder); packaged != "" {
 			return packaged
 		}
 		if isFile(path) && isExecutable(path) {
-			return path // which is refused with the reason
+			return path // Find refuses it with the reason
 		}
 	}
 	return ""
@@ -151,7 +151,7 @@ func behindScript(folder string) string {
 	candidates := []string{
 		filepath.Dir(filepath.Dir(realPath(filepath.Join(folder, "workerd")))), // a link into the package's bin
 		filepath.Join(folder, "..", "workerd"),                                 // of node_modules/.bin
-		filepath.Join(folder, "node_modules", "workerd"),                       // beside the commands, as npm has it on Windows
+		filepath.Join(folder, "node_modules", "workerd"),                       // next to the commands, as with npm on Windows
 	}
 	for _, at := range candidates {
 		if filepath.Base(at) != "workerd" || !isFile(filepath.Join(at, "package.json")) {

@@ -13,34 +13,34 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// This file bounds the processes of many Workers: how many run at a time, and how much memory they have together.
+// This file bounds the processes of many Workers: their number and their total memory.
 
 // PoolOptions are the bounds of a Pool. The zero value has those of the machine.
 type PoolOptions struct {
-	// Processes is how many run at a time. Default: as many as Memory is enough for, with usualBytes each.
+	// Processes is the limit of running processes. Default: as many as fit into Memory, with usualBytes each.
 	Processes int
-	// Memory is the bytes of all processes together. Default: half of the machine's, or of the control group's.
+	// Memory is the limit of all processes together, in bytes. Default: half of the machine's, or of the control group's.
 	Memory int64
-	// Idle is how long a process may have nothing to do before it is ended. Default: 5 minutes.
+	// Idle is the time after which an idle process ends. Default: 5 minutes.
 	Idle time.Duration
-	// Wait is how long a request may wait for a process where all are busy. Default: 5 seconds.
+	// Wait is how long a request may wait for a process while all are busy. Default: 5 seconds.
 	Wait time.Duration
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
-	// Logger gets the reasons for which processes are ended. Default: none.
+	// Logger gets the reason when the pool ends a process. Default: none.
 	Logger *slog.Logger
 
-	step time.Duration // between looks
+	step time.Duration // between checks
 }
 
 const (
-	// usualBytes is the memory of a process by which their number is bounded: one has 11 MiB to itself at its start, and 30 to 60 after
-	// pages that render much. Their shared memory, the program, does not count.
+	// usualBytes is the memory of a process from which their number is computed: its own memory has 11 MiB at the start, and 30 to 60 after
+	// pages that render much. The shared memory of the program does not count.
 	usualBytes = 64 << 20
-	// leastBytes and leastProcesses are for small machines: one process full of its heap, and two revisions of a site.
+	// leastBytes and leastProcesses are the minimum on small machines: one process with a full heap, and two revisions of a site.
 	leastBytes     = 320 << 20
 	leastProcesses = 2
-	// maxProcesses is the most of them on any machine.
+	// maxProcesses is the limit on any machine.
 	maxProcesses = 64
 
 	defaultIdle = 5 * time.Minute
@@ -49,7 +49,7 @@ const (
 	poolStep = time.Second
 )
 
-// WithDefaults returns the bounds with those of the machine where none is given.
+// WithDefaults returns the bounds with the machine's defaults for zero values.
 func (o PoolOptions) WithDefaults() PoolOptions {
 	if o.Memory <= 0 {
 		o.Memory = max(machineMemory()/2, leastBytes)
@@ -67,19 +67,19 @@ func (o PoolOptions) WithDefaults() PoolOptions {
 	return o
 }
 
-// Pool runs Workers, each in a process of its own, of which a bounded number is there at a time. A process with nothing to do ends
-// after a while, or when another Worker needs its place; the next request starts it again. The variables of a Worker are gone then, as in
-// production. It is safe for concurrent use. Close it after its Workers.
+// Pool runs Workers, each in its own process, and bounds the number of processes. An idle process ends after a while, or when another
+// Worker needs its place; the next request starts it again, without the variables of the Worker, as in production. It is safe for
+// concurrent use. Close it after its Workers.
 type Pool struct {
 	program Program
 	o       PoolOptions
 	ended   context.CancelFunc
 	over    chan struct{} // closed when run has ended
-	nudge   chan struct{} // an item when there may be something to end
+	nudge   chan struct{} // has an item when a process may have to end
 
 	mu      sync.Mutex
 	workers map[*Worker]struct{}
-	taken   int // processes that run, start or end
+	taken   int // the number of processes that run, start or end
 	waiting []*permit
 }
 
@@ -104,13 +104,13 @@ func (p *Pool) Close() {
 	<-p.over
 }
 
-// NewWorker is Program.NewWorker within the bounds. An error of KindBusy says that there was no place for the process. One that is
-// asleep starts with its first request, which gets the error if that fails.
+// NewWorker is Program.NewWorker within the bounds. An error of KindBusy means that there was no place for the process. A Worker that is
+// asleep starts with its first request, which gets the error if the start fails.
 func (p *Pool) NewWorker(ctx context.Context, o pagesruntime.WorkerOptions, asleep bool) (*Worker, error) {
 	return p.program.newWorker(ctx, o, p, asleep, nil)
 }
 
-// Processes returns how many there are.
+// Processes returns the number of processes.
 func (p *Pool) Processes() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +135,7 @@ func (p *Pool) all() []*Worker {
 	return slices.Collect(maps.Keys(p.workers))
 }
 
-// enter waits for the place of a process. It is left when that has ended.
+// enter waits for the place of a process. The caller calls leave when the process has ended.
 func (p *Pool) enter(ctx context.Context) error {
 	p.mu.Lock()
 	if p.taken < p.o.Processes && len(p.waiting) == 0 {
@@ -161,14 +161,14 @@ func (p *Pool) enter(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.Index(p.waiting, mine)
-	if i < 0 { // granted meanwhile
+	if i < 0 { // granted in the meantime
 		return nil
 	}
 	p.waiting = slices.Delete(p.waiting, i, i+1)
 	return err
 }
 
-// busy is the error of a request for which there was no place.
+// busy is the error of a request without a process.
 func (p *Pool) busy() error {
 	return &pagesruntime.Error{
 		Kind:    pagesruntime.KindBusy,
@@ -177,7 +177,7 @@ func (p *Pool) busy() error {
 	}
 }
 
-// leave gives the place of a process that has ended to the next that waits.
+// leave passes the place of an ended process to the next waiter.
 func (p *Pool) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -189,7 +189,7 @@ func (p *Pool) leave() {
 	p.waiting = p.waiting[1:]
 }
 
-// wake has run look for processes to end.
+// wake makes run look for processes to end.
 func (p *Pool) wake() {
 	select {
 	case p.nudge <- struct{}{}:
@@ -197,7 +197,7 @@ func (p *Pool) wake() {
 	}
 }
 
-// idled is for a Worker that has nothing to do.
+// idled wakes the pool when a Worker becomes idle and others wait.
 func (p *Pool) idled() {
 	p.mu.Lock()
 	wanted := len(p.waiting) > 0
@@ -207,7 +207,7 @@ func (p *Pool) idled() {
 	}
 }
 
-// run ends processes until ctx ends. It is the only one that does, so that no two are ended for one.
+// run ends processes until ctx ends. Only run does so: otherwise two could end for one waiter.
 func (p *Pool) run(ctx context.Context) {
 	defer close(p.over)
 	ticker := time.NewTicker(p.o.step)
@@ -230,11 +230,11 @@ type awake struct {
 	w      *Worker
 	p      *process
 	idle   bool
-	since  time.Time // it is idle
+	since  time.Time // when it became idle
 	memory int64
 }
 
-// awake returns the Workers with a process that answers.
+// awake returns the Workers with a running process.
 func (p *Pool) awake() (list []*awake) {
 	for _, w := range p.all() {
 		if a := w.awake(); a != nil {
@@ -244,14 +244,14 @@ func (p *Pool) awake() (list []*awake) {
 	return list
 }
 
-// longestIdle returns those that are idle, the longest idle first.
+// longestIdle returns the idle ones, the longest idle first.
 func longestIdle(list []*awake) []*awake {
 	list = slices.DeleteFunc(slices.Clone(list), func(a *awake) bool { return !a.idle })
 	slices.SortFunc(list, func(a, b *awake) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.p.number, b.p.number)) })
 	return list
 }
 
-// makeRoom ends idle processes, the longest idle first, until none is waited for.
+// makeRoom ends idle processes, the longest idle first, until no request waits for a place.
 func (p *Pool) makeRoom() {
 	p.mu.Lock()
 	wanted := len(p.waiting)
@@ -269,7 +269,7 @@ func (p *Pool) makeRoom() {
 	}
 }
 
-// look ends processes that are idle for too long, or too large.
+// look ends processes that have been idle for too long or are too large.
 func (p *Pool) look() {
 	list := p.awake()
 	for _, a := range list {
@@ -287,7 +287,7 @@ func (p *Pool) look() {
 	p.boundMemory(list)
 }
 
-// boundMemory ends the largest processes while all together are too large: those that are idle, and only then one that works.
+// boundMemory ends the largest processes while the total is too large: first idle ones, and only then one that works.
 func (p *Pool) boundMemory(list []*awake) {
 	slices.SortFunc(list, func(a, b *awake) int { return cmp.Compare(b.memory, a.memory) })
 	together := func() (sum int64) {
@@ -309,17 +309,17 @@ func (p *Pool) boundMemory(list []*awake) {
 	}
 }
 
-// sleep ends the process if it is idle still.
+// sleep ends the process if it is still idle.
 func (a *awake) sleep(why string) {
 	if a.w.sleep(a.p, why, false) {
 		a.ended()
 	}
 }
 
-// ended is for a process that has ended.
+// ended removes an ended process.
 func (a *awake) ended() { a.idle, a.memory = false, 0 }
 
-// entered is for a request that needs the process until left is called.
+// entered counts a request that needs the process until left is called.
 func (w *Worker) entered() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -339,7 +339,7 @@ func (w *Worker) left() {
 	}
 }
 
-// awake is the Worker for its pool; nil where no process of it answers.
+// awake returns the Worker for its pool; nil without a running process.
 func (w *Worker) awake() *awake {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -349,8 +349,8 @@ func (w *Worker) awake() *awake {
 	return &awake{w: w, p: w.current, idle: w.users == 0, since: w.since}
 }
 
-// sleep ends p if nothing is under way in it. It reports whether it did, and p has ended then. Requests that come meanwhile wait; if
-// another Worker waits for the place, it is before them.
+// sleep ends p if it is idle, waits for its end, and reports whether it did so. Requests in the meantime wait; another Worker that waits
+// for the place comes before them.
 func (w *Worker) sleep(p *process, why string, wanted bool) bool {
 	w.mu.Lock()
 	if w.current != p || w.users > 0 || w.drowsy {
@@ -377,10 +377,10 @@ func (w *Worker) sleep(p *process, why string, wanted bool) bool {
 	return true
 }
 
-// settleTime is how long an idle process may take to answer. One that does not runs code for no request.
+// settleTime is how long an idle process may take to answer a ping. Without an answer, it runs code without a request.
 const settleTime = 250 * time.Millisecond
 
-// settled reports whether an idle process has nothing to do, once all that it wrote is read: it may tell of a waitUntil that goes on.
+// settled reports whether an idle process has no work. It first reads all output, which may report a waitUntil.
 func (w *Worker) settled(p *process) bool {
 	ctx, cancel := context.WithTimeout(w.ctx, settleTime)
 	defer cancel()

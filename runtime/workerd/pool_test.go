@@ -25,7 +25,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
-// pooled is a pool with a clock of its own.
+// pooled is a pool with its own clock.
 type pooled struct {
 	*workerd.Pool
 
@@ -69,7 +69,7 @@ func get(t *testing.T, w *workerd.Worker, target string) string {
 	return rec.Body.String()
 }
 
-// under begins a request that lasts; end waits for its error.
+// under begins a long request; end waits for its error.
 func under(t *testing.T, w *workerd.Worker, target string) (end func() error) {
 	t.Helper()
 	ended := make(chan error, 1)
@@ -82,8 +82,7 @@ func under(t *testing.T, w *workerd.Worker, target string) (end func() error) {
 	return func() error { return <-ended }
 }
 
-// TestPoolIdle: a process ends after it had nothing to do for a while, and the next request starts another one. A running request keeps
-// it.
+// TestPoolIdle: a process ends after a time without work, and the next request starts another one. A running request keeps it.
 func TestPoolIdle(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, workerd.PoolOptions{Idle: time.Minute})
@@ -144,7 +143,7 @@ func TestPoolIdle(t *testing.T) {
 	}
 }
 
-// TestPoolBound: the longest idle process gives its place to another Worker; where all are busy a request waits, and then gets 503.
+// TestPoolBound: the longest idle process gives its place to another Worker; while all are busy, a request waits, and then gets 503.
 func TestPoolBound(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, workerd.PoolOptions{Processes: 2, Wait: time.Minute})
@@ -180,14 +179,14 @@ func TestPoolBound(t *testing.T) {
 		t.Error(err)
 	}
 	p.SetWait(time.Minute)
-	// One that becomes idle while another waits gives way.
+	// A Worker that becomes idle while another waits gives its place to it.
 	endA, endC = under(t, a, "/slow?ms=100"), under(t, c, "/slow?ms=700")
 	get(t, b, "/url")
 	awake(b, c)
 	if err := errors.Join(endA(), endC()); err != nil {
 		t.Error(err)
 	}
-	// The place of a Worker that is closed is free.
+	// The place of a closed Worker is free.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	c.Close(ctx)
@@ -195,7 +194,7 @@ func TestPoolBound(t *testing.T) {
 	awake(a, b)
 }
 
-// TestPoolMemory: of processes that hold too much memory together the largest idle one ends, and only then one that works.
+// TestPoolMemory: if all processes together have too much memory, the largest idle one ends, and only then one that works.
 func TestPoolMemory(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -227,7 +226,7 @@ func TestPoolMemory(t *testing.T) {
 	}
 }
 
-// TestPoolKilled: a process that is killed disturbs no neighbour, and gives its place back.
+// TestPoolKilled: a killed process disturbs no other, and its place becomes free.
 func TestPoolKilled(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, workerd.PoolOptions{Processes: 2})
@@ -249,7 +248,7 @@ func TestPoolKilled(t *testing.T) {
 	}
 }
 
-// TestPoolApart: a process has nothing of another Worker's: no socket, folder, wire, token or secret.
+// TestPoolApart: a process shares nothing with another Worker: no socket, folder, wire, token or secret.
 func TestPoolApart(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, workerd.PoolOptions{})
@@ -276,7 +275,7 @@ func TestPoolApart(t *testing.T) {
 	for i, w := range all {
 		other := all[1-i].Secrets()
 		for j, secret := range w.Secrets() {
-			// Paths are in folders of their own.
+			// Each path is in a separate folder.
 			if secret == other[j] || strings.Contains(secret, "/") && filepath.Dir(secret) == filepath.Dir(other[j]) {
 				t.Errorf("%q is the other's, too", secret)
 			}

@@ -24,17 +24,17 @@ type process struct {
 	number  int // from 1
 	started time.Time
 	cmd     *exec.Cmd
-	guard   io.Closer // keeps it alive where the system ties it to us by a pipe; nil elsewhere
+	guard   io.Closer // keeps it alive on systems that tie it to this process with a pipe; nil elsewhere
 	front   front
 	clock   clock
 	output  output
 	meter   meter
 	pause   pause
-	// inspector is V8's; not set up without a debugger.
+	// inspector is V8's; unused without a debugger.
 	inspector inspector
-	leave     func()        // gives its place back
-	done      chan struct{} // closed when it has ended and all that it wrote is read
-	// answered says that it has answered a request.
+	leave     func()        // frees its place
+	done      chan struct{} // closed when it has ended and all its output is read
+	// answered is true after its first response.
 	answered atomic.Bool
 
 	mu    sync.Mutex
@@ -44,27 +44,27 @@ type process struct {
 	pings int
 }
 
-// cause is why a process ended.
+// cause is the cause of the end of a process.
 type cause int
 
 const (
 	byItself   cause = iota
 	byClose          // the Worker was closed
-	byCPU            // a request was over its CPU time
+	byCPU            // a request exceeded its CPU time
 	byMemory         // the heap was full, or the process too large
-	byStall          // it did not answer, and used no CPU time
+	byStall          // it neither responded nor used CPU time
 	byLoad           // it did not finish loading
-	bySleep          // it had nothing to do
-	byShortage       // all processes together had too much memory, and it was the largest
-	byStray          // its code ran on for no request
+	bySleep          // it was idle
+	byShortage       // all processes together had too much memory, and this one was the largest
+	byStray          // its code continued without a request
 )
 
-// ending says why a process ended.
+// ending is the reason why a process ended.
 type ending struct {
 	cause  cause
-	blamed *exchange // the request at fault; nil where that is not known
-	among  int       // the requests of which one is at fault
-	state  string    // of the process, where it ended by itself
+	blamed *exchange // the request at fault; nil if unknown
+	among  int       // the number of requests, one of which is at fault
+	state  string    // the exit state, if the process ended by itself
 }
 
 func (e *ending) String() string {
@@ -76,11 +76,11 @@ func (e *ending) String() string {
 	case byMemory:
 		return "out of memory"
 	case byStall:
-		return "it did not answer any more"
+		return "it stopped responding"
 	case byLoad:
 		return "it did not finish loading"
 	case bySleep:
-		return "it had nothing to do"
+		return "it was idle"
 	case byShortage:
 		return "all processes of workerd together used too much memory"
 	case byStray:
@@ -91,13 +91,13 @@ func (e *ending) String() string {
 }
 
 const (
-	// exitWait is how long output may be read after the end of the process: a program that it left behind may hold it open.
+	// exitWait bounds the reading of output after the end of the process: a child process may keep it open.
 	exitWait = 2 * time.Second
-	// maxIdle is the most connections that are kept for further requests.
+	// maxIdle is the limit of idle connections.
 	maxIdle = 64
 )
 
-// start starts a process and returns when the Worker answers in it. An error is a *pagesruntime.Error where the module is at fault.
+// start starts a process and returns when its Worker responds. The error is a *pagesruntime.Error if the module is at fault.
 func (w *Worker) start(ctx context.Context) (*process, error) {
 	if w.pool == nil {
 		return w.startProcess(ctx, func() {})
@@ -113,7 +113,7 @@ func (w *Worker) start(ctx context.Context) (*process, error) {
 	return p, err
 }
 
-// startProcess is start within the bounds of the pool; leave is called when the process has ended. After an error none is left.
+// startProcess is start within the bounds of the pool; leave is called when the process has ended. After an error no process is left.
 func (w *Worker) startProcess(ctx context.Context, leave func()) (*process, error) {
 	w.mu.Lock()
 	w.numbers++
@@ -179,7 +179,7 @@ func (p *process) run(folder string) error {
 	return nil
 }
 
-// environment is that of workerd: nothing of ours, since a Worker does not see it.
+// environment is the environment of workerd. It has no variables of this process, since a Worker must not see them.
 func environment() []string {
 	env := []string{"TZ=UTC"}
 	for _, name := range []string{"SystemRoot", "TEMP", "LD_LIBRARY_PATH"} {
@@ -190,7 +190,7 @@ func environment() []string {
 	return env
 }
 
-// watch starts the program and waits for its end, on one thread: with that the system ends the program, if we end first.
+// watch starts the program and waits for its end, on one thread: when that thread ends, the system ends the program.
 func (p *process) watch(begun chan<- error) {
 	runtime.LockOSThread() // and the thread ends with the goroutine
 	p.started = time.Now() //nolint:forbidigo // a duration is made of it
@@ -221,11 +221,11 @@ func (p *process) watch(begun chan<- error) {
 	p.mu.Unlock()
 	p.clock.close()
 	p.front.close()
-	p.leave() // before another process is started for the Worker, which would wait for it
+	p.leave() // before a new process for the Worker would wait for the place
 	close(p.done)
 }
 
-// endedItself says why the process ended if we did not end it; err is that of Wait.
+// endedItself returns the reason of an end that pages did not cause; err is the error of Wait.
 func (p *process) endedItself(err error) *ending {
 	among := p.meter.stop()
 	why := &ending{cause: byItself, blamed: only(among), among: len(among), state: "workerd ended by itself"}
@@ -238,7 +238,7 @@ func (p *process) endedItself(err error) *ending {
 	return why
 }
 
-// follow opens the clock of the program that has started.
+// follow opens the clock of the started program.
 func (p *process) follow() error {
 	err := p.clock.open(p.cmd.Process)
 	if err == nil {
@@ -252,7 +252,7 @@ func (p *process) follow() error {
 	return nil
 }
 
-// end ends the process, for the first reason that is given.
+// end ends the process. The reason of the first call counts.
 func (p *process) end(why *ending) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -263,7 +263,7 @@ func (p *process) end(why *ending) {
 	_ = p.cmd.Process.Kill()
 }
 
-// ended is why the process ended or is about to; nil while it runs.
+// ended is the reason why the process ended or is about to; nil while it runs.
 func (p *process) ended() *ending {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -271,13 +271,13 @@ func (p *process) ended() *ending {
 }
 
 const (
-	// loadTick is how often the CPU time of a process that loads is read.
+	// loadTick is the interval at which the CPU time of a loading process is read.
 	loadTick = 20 * time.Millisecond
-	// listenTick is how often it is tried whether workerd listens, where it opens its socket itself.
+	// listenTick is the interval of connection attempts if workerd opens its socket itself.
 	listenTick = 5 * time.Millisecond
 )
 
-// load waits until the Worker answers.
+// load waits until the Worker responds.
 func (p *process) load(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -292,7 +292,7 @@ func (p *process) load(ctx context.Context) error {
 				p.meter.start()
 				return nil
 			}
-			// Why there is no answer is known at its end, if it ends.
+			// If the process ends, its end gives the reason.
 			select {
 			case <-p.done:
 			case <-time.After(exitWait):
@@ -334,7 +334,7 @@ func (p *process) firstPing(ctx context.Context) error {
 	}
 }
 
-// loadError is why the process ended before the Worker answered.
+// loadError is the reason why the process ended before the Worker's first response.
 func (p *process) loadError() error {
 	s := p.w.sources
 	switch why := p.ended(); why.cause {
@@ -350,15 +350,16 @@ func (p *process) loadError() error {
 	}
 }
 
-// ping returns nil when the Worker's isolate has answered a request of ours: it runs no turn then, and its earlier output is read.
+// ping returns nil when the Worker's isolate has answered a request of this package: the isolate then runs no turn, and its earlier output
+// has been read.
 func (p *process) ping(ctx context.Context) error {
 	return p.observePing(ctx, pingObserver{sent: func(bool) {}, turn: func() {}})
 }
 
-// pingObserver has functions for the steps of a ping.
+// pingObserver has a function for each step of a ping.
 type pingObserver struct {
 	sent func(dialled bool) // the request is written, on a new connection or not
-	turn func()             // the isolate runs the ping's turn; its response may come after turns of others
+	turn func()             // the isolate runs the ping's turn; the response may arrive after other turns
 }
 
 // observePing is ping with an observer.

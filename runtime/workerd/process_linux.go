@@ -14,13 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tie has the system end the program when the thread that starts it ends, and spares it the signals of the terminal, so that running
-// requests may end.
+// tie makes the system end the program when the thread that starts it ends, and keeps the terminal's signals from it, so that running
+// requests can finish.
 func tie(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
-// guard has the system end the program when we end, where tie could not.
+// guard makes the system end the program when this process ends, on systems without tie.
 func guard(*os.Process) (io.Closer, error) { return nil, nil }
 
 func (f *front) listen(folder string) (args []string, files []*os.File, err error) {
@@ -33,7 +33,7 @@ type clock struct {
 	statm *os.File
 }
 
-// open finds the clock of a process: its number is made of the process's (clock_getcpuclockid(3)).
+// open finds the clock of a process: its number is computed from that of the process (clock_getcpuclockid(3)).
 func (c *clock) open(p *os.Process) (err error) {
 	const perProcess = 2                 // CPUCLOCK_SCHED
 	c.id = int32(^p.Pid)<<3 | perProcess //nolint:gosec // numbers of processes have 22 bits
@@ -53,7 +53,7 @@ func (c *clock) read() (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
-// memory returns the bytes of memory that the process has to itself; 0 where they are not known.
+// memory returns the process's private memory in bytes; 0 if unknown.
 func (c *clock) memory() int64 {
 	if c.statm == nil {
 		return 0

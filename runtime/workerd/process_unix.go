@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// tie spares the program the signals of the terminal, so that running requests may end.
+// tie keeps the terminal's signals from the program, so that running requests can finish.
 func tie(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func (f *front) listen(folder string) (args []string, files []*os.File, err error) {
 	return f.listenUnix(folder)
 }
 
-// guardScript ends the program when the pipe of its standard input closes, as the system closes it when we end.
+// guardScript ends the program when the pipe of its standard input closes: the system closes it when this process ends.
 const guardScript = `read -r _; kill -9 "$1"`
 
 // pipeGuard is a small program that ends another one.
@@ -26,7 +26,7 @@ type pipeGuard struct {
 	pipe io.Closer
 }
 
-// guard starts a program that ends p when we end: this system does not do so by itself.
+// guard starts a program that ends p when this process ends, which this system does not do by itself.
 func guard(p *os.Process) (io.Closer, error) {
 	g := &pipeGuard{cmd: exec.Command("/bin/sh", "-c", guardScript, "guard", strconv.Itoa(p.Pid))} //nolint:noctx // Close ends it
 	g.cmd.Env = []string{}
@@ -41,7 +41,7 @@ func guard(p *os.Process) (io.Closer, error) {
 
 // Close ends the guard: its program has ended.
 func (g *pipeGuard) Close() error {
-	err := g.cmd.Process.Kill() // before the pipe closes: the number may be another program's by now
+	err := g.cmd.Process.Kill() // before the pipe closes, since another program may have the process number by now
 	_ = g.cmd.Wait()
 	_ = g.pipe.Close()
 	return err

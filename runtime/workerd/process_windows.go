@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tie spares the program Ctrl+C, so that running requests may end.
+// tie keeps Ctrl+C from the program, so that running requests can finish.
 func tie(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// job is an object of the system that ends its processes when its last handle is closed, as all are when we end.
+// job is a system object that ends its processes when its last handle closes, which happens at the end of this process.
 type job windows.Handle
 
 // Close implements io.Closer.
@@ -50,8 +50,8 @@ func guard(p *os.Process) (io.Closer, error) {
 	return job(object), nil
 }
 
-// listen chooses a port of loopback. Our script refuses connections without the name of a request of ours, and the first
-// ping proves that it is workerd that listens.
+// listen chooses a port of loopback. Our script refuses connections without the id of one of our requests, and the first ping proves that
+// workerd listens.
 func (f *front) listen(string) (args []string, files []*os.File, err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it waits for nothing
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *clock) read() (time.Duration, error) {
 	return ticks(kernel) + ticks(user), nil
 }
 
-// memory is not read here.
+// memory is not read on Windows.
 func (c *clock) memory() int64 { return 0 }
 
 func (c *clock) close() { _ = windows.CloseHandle(c.handle) }

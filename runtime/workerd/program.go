@@ -27,22 +27,22 @@ const Variable = "PAGES_WORKERD"
 type Program struct {
 	Path    string
 	Version string // "2026-11-17"
-	// Source says where it was found: PAGES_WORKERD, node_modules or PATH.
+	// Source is the place where it was found: PAGES_WORKERD, node_modules or PATH.
 	Source string
 }
 
-// Places are where Find looks, one after the other. Empty ones are left out.
+// Places are the places that Find searches, in order. It skips empty ones.
 type Places struct {
-	Given string // the path in PAGES_WORKERD: nothing else counts then
-	Site  string // the folder of a site, from which packages are looked up as Node.js does
+	Given string // the path in PAGES_WORKERD: Find ignores the others then
+	Site  string // the folder of a site, from which packages are resolved as in Node.js
 	Path  string // the folders of PATH
-	// Install is the command that installs a package beside the site. Default: "npm i -D workerd".
+	// Install is the command that installs the package for the site. Default: "npm i -D workerd".
 	Install string
 }
 
 // FindError is the reason why no workerd can run, with the way to get one.
 type FindError struct {
-	// Absent is true where nothing was found, and false for something that cannot be used.
+	// Absent is true if nothing was found, and false for an unusable program.
 	Absent       bool
 	Message, Fix string
 	Err          error
@@ -52,8 +52,8 @@ func (e *FindError) Error() string { return e.Message }
 
 func (e *FindError) Unwrap() error { return e.Err }
 
-// Find finds the program and asks it for its version. It fetches nothing. An error is a *FindError, or that of ctx. An unusable program
-// is an error: Find does not go on to a later place.
+// Find finds the program and asks it for its version. It fetches nothing. The error is a *FindError, or that of ctx. An unusable program is
+// an error: Find does not search further.
 func Find(ctx context.Context, at Places) (Program, error) {
 	p, err := at.look()
 	if err != nil {
@@ -114,7 +114,7 @@ func (at Places) look() (Program, error) {
 	return Program{}, absent
 }
 
-// faultError is a fault of a file that is to be the program.
+// faultError is a fault of a candidate for the program.
 type faultError struct {
 	reason, fix string
 	err         error
@@ -124,7 +124,7 @@ func (e *faultError) Error() string { return e.reason }
 
 func (e *faultError) Unwrap() error { return e.err }
 
-// unusable is the error of a program that was found and cannot be used.
+// unusable is the error of a found program that cannot be used.
 func (at Places) unusable(p Program, err error) error {
 	found, reason := &FindError{Err: err}, reasonOf(err)
 	fault, ofFile := errors.AsType[*faultError](err)
@@ -136,7 +136,7 @@ func (at Places) unusable(p Program, err error) error {
 	case p.Source != Variable:
 		found.Fix = cmp.Or(found.Fix, at.install())
 	case !ofFile && errors.Is(err, fs.ErrNotExist):
-		found.Message = fmt.Sprintf("%s is %s, and there is no such file", Variable, p.Path)
+		found.Message = fmt.Sprintf("%s is %s, which does not exist", Variable, p.Path)
 		found.Fix = "correct the path, or unset the variable and install workerd beside the site: " + at.install()
 	default:
 		found.Fix = cmp.Or(found.Fix, "name the program itself in "+Variable+", or unset it and install workerd: "+at.install())
@@ -144,7 +144,7 @@ func (at Places) unusable(p Program, err error) error {
 	return found
 }
 
-// reasonOf is an error without the path, which the sentence around it names.
+// reasonOf returns an error's text without the path, which the surrounding sentence names.
 func reasonOf(err error) string {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err.Error()
@@ -161,7 +161,7 @@ func (p Program) check() error {
 	case info.IsDir():
 		return &faultError{"it is a folder", "", nil}
 	case !info.Mode().IsRegular():
-		return &faultError{"it is no regular file", "", nil}
+		return &faultError{"it is not a regular file", "", nil}
 	case runtime.GOOS != "windows" && info.Mode()&0o111 == 0:
 		return &faultError{"it has no permission to execute", "chmod +x " + p.Path, nil}
 	}
@@ -169,9 +169,9 @@ func (p Program) check() error {
 }
 
 const (
-	// versionTime is how long the program may take to tell its version; the first start on a machine reads it from the disk.
+	// versionTime is how long the program may take to print its version; the first start on a machine reads it from the disk.
 	versionTime = 20 * time.Second
-	// versionText is the most bytes of it that are read.
+	// versionText is the limit of that output, in bytes.
 	versionText = 4 << 10
 )
 
@@ -193,7 +193,7 @@ func (p Program) ask(ctx context.Context) (string, error) {
 	switch {
 	case bounded.Err() != nil:
 		return "", &faultError{fmt.Sprintf("it did not tell its version within %v", versionTime), "", err}
-	case errors.Is(err, fs.ErrNotExist): // the file is there: the system means its loader
+	case errors.Is(err, fs.ErrNotExist): // the file exists: its loader is missing
 		return "", &faultError{
 			"this system has not the loader that it needs, " + loaderOf(p.Path) + ": it is made for glibc",
 			"use a system with glibc 2.35 or later, such as Debian 12, or the built-in engine", err,
@@ -221,7 +221,7 @@ func firstLine(text []byte) string {
 	return strings.ToValidUTF8(line[:min(len(line), most)], "")
 }
 
-// realPath returns a path without links, or the path itself where links cannot be read.
+// realPath returns a path without links, or the path itself if links cannot be read.
 func realPath(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target

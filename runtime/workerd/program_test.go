@@ -30,7 +30,7 @@ func realProgram(t testing.TB) string {
 	return path
 }
 
-// tree makes files in a folder: "name: text" is a file, "name -> target" a link, and "name = real" the real program.
+// tree writes files to a folder: "name: text" is a file, "name -> target" a link, and "name = real" the real program.
 func tree(t *testing.T, lines ...string) (dir string) {
 	t.Helper()
 	dir = realPath(t.TempDir())
@@ -65,7 +65,7 @@ func tree(t *testing.T, lines ...string) (dir string) {
 	return dir
 }
 
-// TestFind: where the program is found, in which order.
+// TestFind: the places of the program, and their order.
 func TestFind(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		testmachine.Lacks(t, "links and programs of Linux", nil)
@@ -84,9 +84,9 @@ func TestFind(t *testing.T) {
 		name         string
 		files        []string
 		site         string
-		path         string // of PATH, after the folder of the files
+		path         string // the folders of PATH, relative to that of the files
 		given        string
-		source, want string // below the folder of the files
+		source, want string // relative to the folder of the files
 	}{
 		{"npm", npm, "", "", "", "node_modules", "node_modules/" + name + "/bin/workerd"},
 		{
@@ -162,7 +162,7 @@ func elfOf(machine elf.Machine) string {
 	return b.String()
 }
 
-// elfLoadedBy is a program of this processor that a loader is to load.
+// elfLoadedBy is a program for this processor with a loader.
 func elfLoadedBy(loader string) string {
 	const header, segment = 64, 56
 	machine := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
@@ -188,7 +188,7 @@ func TestFindRefused(t *testing.T) {
 		files   []string
 		mode    fs.FileMode // of the file in Given
 		at      Places      // paths in the folder of the files
-		present bool        // something is there, which cannot be used
+		present bool        // a file exists that cannot be used
 		message string
 		fix     string // a part of it
 	}{
@@ -210,7 +210,7 @@ func TestFindRefused(t *testing.T) {
 		},
 		{
 			name: "no such file", at: Places{Given: "none"}, present: true, fix: "correct the path",
-			message: "PAGES_WORKERD is DIR/none, and there is no such file",
+			message: "PAGES_WORKERD is DIR/none, which does not exist",
 		},
 		{
 			name: "a folder", files: []string{"a/b: "}, at: Places{Given: "a"}, present: true, fix: npm,
@@ -226,9 +226,9 @@ func TestFindRefused(t *testing.T) {
 		},
 		{
 			name: "a text", files: []string{"a: not a program at all"}, at: Places{Given: "a"}, present: true,
-			message: "it is no program", fix: npm,
+			message: "it is not a program", fix: npm,
 		},
-		{name: "an empty file", files: []string{"a: "}, at: Places{Given: "a"}, present: true, message: "it is no program", fix: npm},
+		{name: "an empty file", files: []string{"a: "}, at: Places{Given: "a"}, present: true, message: "it is not a program", fix: npm},
 		{
 			name: "another processor", files: []string{"a: " + elfOf(other)}, at: Places{Given: "a"}, present: true,
 			message: "it is a program for linux/", fix: npm,
@@ -280,7 +280,7 @@ func TestFindRefused(t *testing.T) {
 	}
 }
 
-// program compiles nothing: it is this test, which is a program of this system and prints the text of the variable.
+// program is this test binary, which is a program of this system and prints the text of the variable.
 func TestFindAsks(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -297,7 +297,7 @@ func TestFindAsks(t *testing.T) {
 		{"FAIL", "asked for its version, it failed: version GLIBC_9.99 not found"},
 	} {
 		t.Run(c.says, func(t *testing.T) {
-			// Its orders come by the one variable that is passed on and that nothing here reads.
+			// It gets its text through the only inherited variable that nothing else reads.
 			t.Setenv("LD_LIBRARY_PATH", says+c.says)
 			p, err := Find(t.Context(), Places{Given: self})
 			if c.want == "" {
@@ -327,7 +327,7 @@ func TestFindAsks(t *testing.T) {
 	})
 }
 
-// says begins the value of the variable by which this program stands for workerd.
+// says is the prefix of the variable's value that makes this program act as workerd.
 const says = "says:"
 
 func TestMain(m *testing.M) {

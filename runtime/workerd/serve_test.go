@@ -45,7 +45,7 @@ func builtIn(t *testing.T, o pagesruntime.WorkerOptions) engine {
 	return enginetest.BuiltIn(t).MustStart(t, o)
 }
 
-// exchange is a request, and the answer or failure of an engine as a text.
+// exchange is a request, and the response or failure of an engine as a text.
 func exchange(t *testing.T, w engine, method, target, body string) string {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "http://site.localhost:8080"+target, strings.NewReader(body))
@@ -145,10 +145,10 @@ func TestBothEngines(t *testing.T) {
 
 var column = regexp.MustCompile(`(\.js:\d+):\d+`)
 
-// noColumns takes the columns of places away, which the engines count in their own ways.
+// noColumns removes the columns of places, which each engine counts differently.
 func noColumns(text string) string { return column.ReplaceAllString(text, "$1") }
 
-// TestHTTP: details that only a connection shows.
+// TestHTTP: details that can only be seen on a connection.
 func TestHTTP(t *testing.T) {
 	t.Parallel()
 	var c console
@@ -180,7 +180,7 @@ func TestHTTP(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	})
-	t.Run("a broken answer is no whole one", func(t *testing.T) {
+	t.Run("a broken answer is not a whole one", func(t *testing.T) {
 		resp, err := http.Get(s.URL + "/break")
 		if err != nil {
 			t.Fatal(err)

@@ -86,7 +86,7 @@ func TestSockets(t *testing.T) {
 	})
 }
 
-// TestClose: requests under way and their waitUntil go on until they end, or the time is over.
+// TestClose: current requests and their waitUntil continue until they end, or the time is over.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	var c console

@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
-// This file passes the frames of a WebSocket on, between a client and workerd.
+// This file passes the frames of a WebSocket between a client and workerd.
 
 // tunnel is a WebSocket that is open.
 type tunnel struct {
@@ -39,13 +39,13 @@ const (
 )
 
 const (
-	// closeWait is how long a client may take to answer a close.
+	// closeWait is how long a client may take to answer a close frame.
 	closeWait = 2 * time.Second
 	// writeWait is how long a client may leave sent bytes unread.
 	writeWait = 2 * time.Minute
 )
 
-// upgrade answers with a WebSocket.
+// upgrade responds with a WebSocket.
 func (x *exchange) upgrade(c *conn, resp *http.Response) error {
 	header := x.rw.Header()
 	maps.Copy(header, answerHeaders(resp))
@@ -151,7 +151,7 @@ func (t *tunnel) toClient() {
 
 const opClose = 8
 
-// passFrame passes one frame on. It reports whether further ones may come.
+// passFrame passes one frame on. It reports whether more may follow.
 func (t *tunnel) passFrame(head []byte, size uint64, buffer []byte) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,7 +172,7 @@ func (t *tunnel) passFrame(head []byte, size uint64, buffer []byte) bool {
 		}
 		size -= uint64(n) //nolint:gosec // not negative
 		if err != nil {
-			t.closed = true // in the midst of a frame nothing can be said any more
+			t.closed = true // no close frame can follow an incomplete frame
 			return false
 		}
 	}
@@ -188,7 +188,7 @@ func (t *tunnel) write(b []byte) bool {
 	return err == nil
 }
 
-// close sends a close to the client after the frame that is on its way, and ends the connection when the client has answered.
+// close sends a close frame to the client after the current frame, and ends the connection when the client has answered it.
 func (t *tunnel) close(code uint16, reason string) {
 	t.mu.Lock()
 	if t.closed {

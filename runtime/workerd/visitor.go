@@ -1,6 +1,6 @@
 package workerd
 
-// visitor is request.cf, as the built-in engine gives it, without the id of the request.
+// visitor is request.cf as in the built-in engine, without the id of the request.
 const visitor = `{"asOrganization":"Example Network","asn":64496,"colo":"SFO","continent":"NA","country":"US",` +
 	`"region":"California","regionCode":"CA","city":"San Francisco","postalCode":"94107","latitude":"37.77490",` +
 	`"longitude":"-122.41940","timezone":"America/Los_Angeles","httpProtocol":"HTTP/1.1","tlsVersion":"TLSv1.3",` +

@@ -2,35 +2,35 @@
 //
 // [Find] finds the program. [Program.NewWorker] starts a process with the Worker in it; [Worker.Serve] answers one request. In: the
 // options of a Worker of the built-in engine, [pagesruntime.WorkerOptions]. Out: HTTP responses, log lines, or a [pagesruntime.Error] in
-// terms of the author's own files, with the kinds, texts and statuses of that engine where the same happened. Everything is safe for
+// terms of the author's own files, with the kinds, texts and statuses of that engine for the same failures. Everything is safe for
 // concurrent use.
 //
 // # The process
 //
-// workerd gets a folder of mode 0700 with its configuration and the modules, which is removed once the Worker answers: secrets are in
-// it. It listens on one socket that only this package speaks to. Bindings, outbound requests and caches are services of the wire
+// workerd gets a folder of mode 0700 with its configuration and the modules, which is removed once the Worker responds, because it contains
+// secrets. It listens on one socket that only this package uses. Bindings, outbound requests and caches are services of the wire
 // (runtime/binding/wire), so that the stores outlive it. A script of ours (js/) is evaluated before the author's module and wraps its
-// default export. It reports the request of running code, log lines, exceptions and pending waitUntil promises, by lines of JSON after a
-// token on standard output and by a response with a token. No process outlives us: on Linux the system ends it with the thread that
-// started it, on Windows with a job object, elsewhere a small shell script waits on a pipe.
+// default export. It reports the request of running code, log lines, exceptions and pending waitUntil promises, in lines of JSON after a
+// token on standard output and in a response with a token. No process outlives this one: on Linux the system ends it with the thread that
+// started it, on Windows with a job object; elsewhere a small shell script waits on a pipe.
 //
 // # The end of a process
 //
-// A process that ends, for whatever reason, is started again at once, and later each time if it ends before it has answered. Of the
-// requests that were under way, the one at fault gets KindCPU or KindMemory where it is known; the others get KindReset with the reason.
+// A process that ends, for any reason, is started again at once, with growing pauses if it ends before its first response. The request at
+// fault gets KindCPU or KindMemory if it is known; the other current requests get KindReset with the reason.
 //
 // # Many Workers
 //
-// A [Pool] bounds the processes of many Workers, in number and in memory. One that has nothing to do ends after a while, or when
-// another Worker needs its place, the longest idle first; its next request starts it again. Each process has one Worker, with a folder,
-// sockets, tokens and a wire of its own. It is no hardened sandbox all the same: workerd's own documentation says that it must run in
-// one, such as a virtual machine, where code could be hostile. Code that breaks out of V8 has the rights of this process's user.
+// A [Pool] bounds the processes of many Workers, in number and in memory. An idle process ends after a while, or when another Worker needs
+// its place, the longest idle first; its next request starts it again. Each process has one Worker, with its own folder, sockets, tokens
+// and wire. This is not a hardened sandbox: according to workerd's own documentation, hostile code needs one around it, such as a virtual
+// machine. Code that breaks out of V8 has the rights of this process's user.
 //
 // # CPU time
 //
-// V8 has no clock for one request: meter.go says how the time of the process is divided among requests, and when one of several is
-// known to be at fault. [pagesruntime.Usage.Shared] says of a figure that it is a share. On Linux the clock is read in nanoseconds, on
-// macOS from the task (not tried on a machine), on Windows in ticks of up to 16 ms (not tried either).
+// V8 has no clock for one request: meter.go divides the time of the process among requests, and finds the one at fault if that is possible.
+// [pagesruntime.Usage.Shared] marks a figure as a share. On Linux the clock is read in nanoseconds, on macOS from the task (untested), on
+// Windows in ticks of up to 16 ms (untested).
 //
 // The package does not listen for visitors, watch files or know of routes, and fetches no program.
 package workerd
@@ -59,11 +59,11 @@ const (
 	stallTime = 10 * time.Second
 )
 
-// Worker is one Worker in a process of its own. Close it. It is safe for concurrent use.
+// Worker is one Worker in its own process. Close it. It is safe for concurrent use.
 type Worker struct {
 	program Program
 	pool    *Pool // nil for a Worker by itself
-	// inspection lets a debugger in; nil for none. isolate is a part of the name of the isolate then, which cannot be guessed.
+	// inspection lets a debugger in; nil for none. isolate is then the part of the isolate's name that cannot be guessed.
 	inspection *Inspection
 	isolate    string
 	o          pagesruntime.WorkerOptions
@@ -72,33 +72,33 @@ type Worker struct {
 	gateway    *fetch.Gateway
 	urls       web.Origins
 	prelude    []byte
-	// stall is how long a process may neither answer nor use CPU time while requests are under way.
+	// stall is how long a process may neither respond nor use CPU time during requests.
 	stall time.Duration
-	// strayTime is that of a judgement of code that runs for no request.
+	// strayTime is the time of a judgement of code that runs without a request.
 	strayTime time.Duration
 	// unclaimed is the quota of log lines without a request.
 	unclaimed quota
 	now       func() time.Time
-	// token begins the lines of the process that are our script's, front the ids of requests that we send, and folder is that of
-	// our script: an author sees it in stacks.
+	// token begins the output lines of our script, front the ids of the requests that this package sends, and folder is the folder of our
+	// script, which an author sees in stacks.
 	token, front, folder string
 
 	ctx    context.Context //nolint:containedctx // ends work that Close does not wait for
 	cancel context.CancelFunc
 	closed sync.Once
 	work   sync.WaitGroup // goroutines of the Worker
-	under  sync.WaitGroup // requests under way
+	under  sync.WaitGroup // current requests
 
 	mu       sync.Mutex
-	current  *process      // that answers; nil while none does
+	current  *process      // the running process; nil for none
 	changed  chan struct{} // closed and replaced when current or starting changes
 	starting bool
-	drowsy   bool    // it is looked whether current may be ended
+	drowsy   bool    // a check whether current may end is running
 	attempt  attempt // the last start
 	closing  bool
 	retired  bool
-	users    int       // requests under way, with those that wait for a process
-	since    time.Time // there are none
+	users    int       // current requests, with those that wait for a process
+	since    time.Time // when users became 0
 	restarts restarts
 	numbers  int // of processes so far
 	requests requests
@@ -110,13 +110,14 @@ type attempt struct {
 	err    error
 }
 
-// NewWorker starts a process with the Worker and returns when it answers. A *pagesruntime.Error of KindLoad says that the module threw,
+// NewWorker starts a process with the Worker and returns when it responds. A *pagesruntime.Error of KindLoad means that the module threw,
 // has no handler, or never finished loading.
 func (p Program) NewWorker(ctx context.Context, o pagesruntime.WorkerOptions) (*Worker, error) {
 	return p.newWorker(ctx, o, nil, false, nil)
 }
 
-// newWorker makes a Worker of a pool; nil for none. One that is asleep has no process yet. inspection is nil without a debugger.
+// newWorker makes a Worker of a pool, or of none with nil. A Worker that is asleep has no process yet. inspection is nil without a
+// debugger.
 func (p Program) newWorker(
 	ctx context.Context, o pagesruntime.WorkerOptions, pool *Pool, asleep bool, inspection *Inspection,
 ) (*Worker, error) {
@@ -197,8 +198,8 @@ func (w *Worker) called(c wire.Call) {
 	}
 }
 
-// Retire prepares for a Worker that takes over: WebSockets end with the code 1012, so that their clients reconnect to that one;
-// requests under way go on until Close.
+// Retire prepares for the successor of this Worker: WebSockets end with the code 1012, so that their clients reconnect to the successor;
+// current requests continue until Close.
 func (w *Worker) Retire() {
 	w.mu.Lock()
 	w.retired = true
@@ -208,7 +209,7 @@ func (w *Worker) Retire() {
 	}
 }
 
-// Close waits for the requests under way and their waitUntil until ctx ends, then ends the process. Every call returns when that
+// Close waits for the current requests and their waitUntil until ctx ends, then ends the process. Every call returns when that
 // is done.
 func (w *Worker) Close(ctx context.Context) {
 	w.closed.Do(func() {
@@ -243,7 +244,7 @@ func (w *Worker) Close(ctx context.Context) {
 	})
 }
 
-// awaitWaits waits until the Worker's output is read: it may report a waitUntil that goes on.
+// awaitWaits waits until the Worker's output is read, which may report a waitUntil.
 func (w *Worker) awaitWaits(ctx context.Context) {
 	w.mu.Lock()
 	p := w.current
@@ -263,7 +264,7 @@ func (w *Worker) announceLocked() {
 // errClosed is the error of a request to a Worker that is closed.
 var errClosed = pagesruntime.ResetError(engine.ErrClosed)
 
-// acquire returns a process that answers, and counts the request in.
+// acquire returns a running process, and counts the request in.
 func (w *Worker) acquire(ctx context.Context) (*process, error) {
 	first := -1
 	var waits time.Time // since then; zero while the request does not wait
@@ -361,34 +362,34 @@ func (w *Worker) keep(p *process) {
 	if why.cause == bySleep {
 		return
 	}
-	level := slog.LevelDebug // the request at fault gets the reason
+	level := slog.LevelDebug // the request at fault has the reason
 	switch why.cause {
 	case byItself:
 		w.restarts.ended(p.answered.Load())
 		level = slog.LevelWarn
 	case byStray:
-		level = slog.LevelWarn // no request gets it
+		level = slog.LevelWarn // no request has the reason
 	default:
 	}
 	w.o.Logger.Log(w.ctx, level, "workerd ended and is started again", "why", why.String(), "wait", w.restarts.delay())
-	if !w.starting && !w.closing && w.pool == nil { // else with the next request
+	if !w.starting && !w.closing && w.pool == nil { // otherwise the next request starts it
 		w.starting = true
 		w.work.Go(w.startAgain)
 	}
 	w.announceLocked()
 }
 
-// The waits before workerd is started again: none, unless it ended before it answered a request, again and again.
+// The pauses before workerd is started again: none, unless it ended before its first response several times.
 const (
 	minDelay = 50 * time.Millisecond
 	maxDelay = 5 * time.Second
 )
 
-// restarts counts the processes that were of no use.
+// restarts counts the processes that ended before a response.
 type restarts struct {
 	mu   sync.Mutex
 	last time.Duration
-	at   time.Time // of the last of them
+	at   time.Time // the time of the last one
 }
 
 // delay returns how long to wait from now on.
@@ -398,7 +399,7 @@ func (r *restarts) delay() time.Duration {
 	return max(r.last-time.Since(r.at), 0)
 }
 
-// ended tells of a process that ended by itself, and whether it has answered a request.
+// ended records a process that ended by itself, and whether it had responded.
 func (r *restarts) ended(answered bool) {
 	if !answered {
 		r.failed()

@@ -62,7 +62,7 @@ type bridge struct {
 
 	writing sync.Mutex
 	out     io.Writer
-	failed  error // of out
+	failed  error // the error of out
 }
 
 // Run forwards messages until in ends, and returns when all responses are written. When ctx ends it
@@ -137,8 +137,8 @@ func (b *bridge) forward(ctx context.Context, line []byte, messages []json.RawMe
 	}
 }
 
-// exchange posts a line, writes the responses, and takes their requests out of open. For the others
-// it returns the reason, and the service's text if it is JSON.
+// exchange posts a line, writes the responses, and takes their requests out of open. For the open ones it returns the reason, and the
+// service's text if it is JSON.
 func (b *bridge) exchange(ctx context.Context, line []byte, messages []toolapi.Message, open map[any]bool) (reason string, data []byte) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -129,8 +129,7 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// TestFailures: every request is answered, whatever goes wrong, and no answer holds
-// the key.
+// TestFailures: every request gets a response after any failure, and no response has the key.
 func TestFailures(t *testing.T) {
 	endpoint, demo := serve(t)
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
@@ -171,7 +170,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestUnanswered: a request that a service leaves without a response gets one, and a response of the service passes, whatever it holds.
+// TestUnanswered: a request without a response from the service gets one, and any response of the service passes.
 func TestUnanswered(t *testing.T) {
 	const key, ping, none = "pgk_secret", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "did not answer the request"
 	deep := `{"jsonrpc":"2.0","id":1,"result":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`

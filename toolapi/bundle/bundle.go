@@ -49,7 +49,7 @@ func (f *FaultError) Error() string { return f.Code + ": " + f.Message }
 // Bundle is a manifest and its files, checked.
 type Bundle struct {
 	Manifest *manifest.Manifest // with defaults applied
-	Text     []byte             // the manifest as it was given, in the canonical form of RFC 8785
+	Text     []byte             // the original manifest in the canonical form of RFC 8785
 	Files    []sitefile.File    // sorted bytewise by path
 	Digest   string             // 64 lower-case hexadecimal digits over Text and Files
 }

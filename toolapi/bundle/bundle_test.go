@@ -41,7 +41,7 @@ func code(t testing.TB, err error) string {
 	}
 	var fault *bundle.FaultError
 	if !errors.As(err, &fault) || fault.Message == "" {
-		t.Fatalf("%v is no fault with a message", err)
+		t.Fatalf("%v is not a fault with a message", err)
 	}
 	return fault.Code
 }
@@ -167,7 +167,7 @@ func TestWalkedPaths(t *testing.T) {
 		}
 		holds := true
 		for _, p := range c.paths {
-			_, err := os.Lstat(filepath.Join(dir, "public", p)) // a system to which two names are one
+			_, err := os.Lstat(filepath.Join(dir, "public", p)) // a system on which the two names are the same
 			holds = holds && filepath.IsLocal(p) && path.Clean(p) == p && err != nil && lay("public/"+p, "x")
 		}
 		if !holds {

@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
 
-// The same rules hold before a page is sent and where it arrives.
+// The client and the service apply the same rules to a page.
 func ExampleNew() {
 	manifest := []byte(`{"assets": "public"}`)
 	sums := []string{strings.Repeat("0", 64), strings.Repeat("1", 64)} // SHA-256 of the bytes

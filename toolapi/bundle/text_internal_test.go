@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TestAppendText writes each character as RFC 8785 has it.
+// TestAppendText writes each character as in RFC 8785.
 func TestAppendText(t *testing.T) {
 	for r := range rune(0x300) {
 		for _, s := range []string{string(r), "a" + string(r), "text/plain; charset=" + string(r) + "z"} {

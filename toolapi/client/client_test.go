@@ -114,7 +114,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestIdempotency sends a key where the tool takes one, and nowhere else.
+// TestIdempotency: the client sends a key only to tools that accept one.
 func TestIdempotency(t *testing.T) {
 	w := newTestService(t)
 	member, told := dial(t, w.url, w.demo.Keys["member"], w.clock)
@@ -297,7 +297,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestAbsurdWaits gives up at once when it is to wait for longer than a time.Duration holds.
+// TestAbsurdWaits: the client gives up at once if the service asks for a wait that overflows time.Duration.
 func TestAbsurdWaits(t *testing.T) {
 	for _, wait := range []string{"9223372037", "18446744074", "9223372036854775807"} {
 		for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {

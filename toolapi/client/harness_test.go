@@ -44,7 +44,7 @@ func (c *clock) total() (sum time.Duration) {
 	return sum
 }
 
-// testService is the real service behind real HTTP, with the demo in it.
+// testService is the real service on real HTTP, with the demo's data.
 type testService struct {
 	*clock
 	url  string

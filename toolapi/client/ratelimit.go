@@ -20,7 +20,7 @@ type window struct {
 	// known means that left is known.
 	known   bool
 	left    int
-	limit   string    // of a minute, as the service gave it
+	limit   string    // calls per minute, from the service
 	until   time.Time // the earliest time with quota left
 	probing bool
 	warned  time.Time // the until of the last warning
@@ -59,7 +59,7 @@ func (w *window) acquire(ctx context.Context, requestID string) error {
 	}
 }
 
-// usedUp says that the calls of a minute are used up.
+// usedUp is the message about an exhausted quota of calls per minute.
 func (w *window) usedUp() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -88,7 +88,7 @@ func (c *Client) send(ctx context.Context, r request) (httpResponse, error) {
 		a, err := c.sendOnce(ctx, r, id)
 		wait, again := c.retryDelay(r, a.header, err, &pause)
 		if err != nil && ctx.Err() != nil {
-			return a, context.Cause(ctx) // rather than the request's own error for it
+			return a, context.Cause(ctx) // instead of the request's own error
 		}
 		if !again || ctx.Err() != nil {
 			return a, err
@@ -151,7 +151,7 @@ func isTemporary(status int) bool {
 	return false
 }
 
-// errStalled ends an attempt without bytes for too long.
+// errStalled ends an attempt that has moved no bytes for too long.
 var errStalled = errors.New("no data was sent or received for too long")
 
 // sendOnce sends r once. Its error is nil for 2xx only.

@@ -82,7 +82,7 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestNamesOfThisMachine: names below localhost mean this machine, whatever a resolver says.
+// TestNamesOfThisMachine: names below localhost mean this machine, even if a resolver disagrees.
 func TestNamesOfThisMachine(t *testing.T) {
 	s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"ok": true}`) })
 	before := net.DefaultResolver

@@ -1,8 +1,8 @@
 // Package conformance tests a publishing service over HTTP: uploads, imports, preview links and the rules for paths. Each
 // case has its id from the protocol's list of tests.
 //
-// In go an address and keys (Target); out come the failures of a *testing.T. The package uses nothing but HTTP, so that it
-// can test any service. It leaves uploads and revisions on the sites of the target.
+// In go an address and keys (Target); out come the failures of a *testing.T. The package uses only HTTP, so that it can test any service.
+// It leaves uploads and revisions on the sites of the target.
 package conformance
 
 import (
@@ -161,7 +161,7 @@ func (r *run) checkEnvelope(name string, a response) {
 		}
 	}
 	if len(a.fields) != 2 || a.fields["ok"] != false || a.code() == "" || a.message() == "" {
-		r.Errorf("%s: %d %s is no envelope of section 7.3", name, a.status, a.body)
+		r.Errorf("%s: %d %s is not an envelope of section 7.3", name, a.status, a.body)
 	}
 	if a.header.Get("Deprecation") != "" {
 		r.Errorf("%s: %d is deprecated", name, a.status)

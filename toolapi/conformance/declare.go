@@ -170,7 +170,7 @@ var declareCases = map[string]func(*run){
 		one := site{"a": unique("a")}
 		r.asOther().upload(one)
 		if got := r.status(r.open(one)).required(); len(got) != 1 {
-			r.Error("what another workspace has is not required")
+			r.Error("a blob that only another workspace has is not required")
 		}
 	},
 	// One open upload too many replaces the oldest idle one.

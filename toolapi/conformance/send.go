@@ -181,7 +181,7 @@ var sendCases = map[string]func(*run){
 			one := bytes.Repeat(unique("one"), 1000)
 			id := r.open(site{"a": one})
 			bad := bytes.Clone(one)
-			bad[rand.IntN(len(bad))] ^= 1 //nolint:gosec // which byte is no secret
+			bad[rand.IntN(len(bad))] ^= 1 //nolint:gosec // which byte is not a secret
 			var done sync.WaitGroup
 			done.Go(func() { r.want(r.putAs(id, one, bad), http.StatusUnprocessableEntity, "digest_mismatch") })
 			done.Go(func() { r.putBesideOthers(id, one) })
@@ -263,7 +263,7 @@ var sendCases = map[string]func(*run){
 			r.Errorf("required %v, want %v", got, left)
 		}
 	},
-	// An upload is cancelled while one of its blobs is on the way.
+	// The client cancels an upload while it sends one of its blobs.
 	"U-053": func(r *run) {
 		s := site{"a": bytes.Repeat(unique("a"), 1000)}
 		one := s["a"]

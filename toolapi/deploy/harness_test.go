@@ -27,8 +27,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// testService is the real service behind real HTTP on one address, which can be stopped and
-// started again.
+// testService is the real service on real HTTP at one address. Tests can stop and start it.
 type testService struct {
 	*testing.T
 
@@ -116,12 +115,12 @@ func (g *concurrencyLimit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	if !g.open {
-		panic(http.ErrAbortHandler) // its connection is closed already
+		panic(http.ErrAbortHandler) // its connection is already closed
 	}
 	g.Handler.ServeHTTP(w, r)
 }
 
-// close waits for the requests that are under way, and cuts off those that come.
+// close waits for current requests, and cuts off new ones.
 func (g *concurrencyLimit) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -156,7 +155,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.on(what, n, r, next)
 }
 
-// kind is the last word of a path that is no id.
+// kind is the last part of a path other than an id.
 func kind(path string) string {
 	words := strings.Split(path, "/")
 	switch last := words[len(words)-1]; {

@@ -25,7 +25,7 @@ type fault struct {
 	back int64
 	// reset ends it with RST.
 	reset bool
-	// chunk is how many bytes pass at a time, with pause before each; 0 for any number.
+	// chunk is the number of bytes that pass at a time, with pause before each; 0 for any number.
 	chunk int
 	pause time.Duration
 	// hold lets nothing through, and stays open.

@@ -16,8 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// A machine whose clock is an hour ahead, or behind, says when a proposal expires as
-// everybody else does: who confirms it reads another clock.
+// A machine whose clock is an hour fast or slow shows the same expiry time of a proposal as all others: the person who confirms it reads
+// another clock.
 func TestProposalExpiresByTheServicesClock(t *testing.T) {
 	c, err := client.New(client.Options{BaseURL: "http://127.0.0.1:8790", Key: "k"})
 	if err != nil {

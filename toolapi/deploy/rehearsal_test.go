@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// TestRehearse: the service gets the text of new migrations and the names of those it has, and a plan says why nothing was
+// TestRehearse: the service gets the text of new migrations and the names of applied ones, and a plan has the reason if nothing was
 // rehearsed.
 func TestRehearse(t *testing.T) {
 	const site = `{"bindings":{"database":{"migrations":"m","tables":["a"]},"submissions":"leads"}}`
@@ -32,7 +32,7 @@ func TestRehearse(t *testing.T) {
 		files  []string // as path=text; the live revision has m/1.sql=one
 		status int
 		answer string
-		sent   string // of the arguments, without the site; "" when nothing is asked
+		sent   string // the arguments, without the site; "" without a call
 		plan   string
 		code   string // of a refusal
 	}{

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestStoredIsMonotonic gives back the time as the clock gave it: without its monotonic reading, a wall clock that
-// is set back would have an upload tried for hours, and one that is set forward end it at once.
+// TestStoredIsMonotonic: the stored time keeps its monotonic reading. Without it, a wall clock set back would prolong the retries of an
+// upload by hours, and one set forward would end them at once.
 func TestStoredIsMonotonic(t *testing.T) {
 	now := time.Now()
 	s := &sender{d: &Deployer{Now: func() time.Time { return now }}}

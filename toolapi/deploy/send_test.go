@@ -57,7 +57,7 @@ func TestSend(t *testing.T) {
 	w.checkRevision(next.Revision, b2)
 }
 
-// TestResume stops after some files, and goes on with the others.
+// TestResume stops after some files, and continues with the others.
 func TestResume(t *testing.T) {
 	w := newTestService(t)
 	for _, k := range []int{1, 7, 19, 30} {
@@ -324,7 +324,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestGoneForGood gives up, says how far it was, and goes on later.
+// TestGoneForGood: the client gives up with its progress, and a later call continues.
 func TestGoneForGood(t *testing.T) {
 	w := newTestService(t)
 	_, b := folder(t, 10, 300)

@@ -30,9 +30,8 @@ func newProxy(w *testService) *toxiproxy.Proxy {
 	return p
 }
 
-// TestToxiproxy runs deploys under the toxics of toxiproxy: whatever the
-// network does meanwhile, the deploy ends with the right bytes and one publish. The long
-// form has the figures of the rules.
+// TestToxiproxy runs deploys under the toxics of toxiproxy: under any fault of the network, the deploy ends with the right bytes and one
+// publish. The long form has the figures of the rules.
 func TestToxiproxy(t *testing.T) {
 	patient := os.Getenv("PAGES_SOAK") != ""
 	figure := func(short, long int) int {
@@ -44,7 +43,7 @@ func TestToxiproxy(t *testing.T) {
 	for name, c := range map[string]struct {
 		// toxic is the kind of fault; "" makes the service unreachable.
 		toxic string
-		// lasts is for how long; 0 for all the time.
+		// lasts is the duration; 0 means without end.
 		lasts time.Duration
 	}{
 		"cut after 0 B":    {`{"type": "limit_data", "stream": "upstream", "attributes": {"bytes": 0}}`, 200 * time.Millisecond},
@@ -75,8 +74,8 @@ func TestToxiproxy(t *testing.T) {
 			var sent sync.Map // paths of blobs
 			ended, published, repeated := make(chan struct{}), make(chan struct{}), make(chan struct{})
 			markRepeated := sync.OnceFunc(func() { close(repeated) })
-			// The trouble begins with the second file. On a busy machine all requests may wait elsewhere while it lasts: it goes on
-			// until it has made the client send a file again.
+			// The trouble begins with the second file. On a busy machine all requests may wait elsewhere during it, so it continues until
+			// the client has sent a file again.
 			tr := &transport{RoundTripper: &http.Transport{MaxIdleConnsPerHost: 8}}
 			tr.on = func(what string, n int, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
 				if what != "PUT blobs" {

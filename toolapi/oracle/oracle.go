@@ -289,12 +289,12 @@ func (o *Oracle) check(r *http.Request, request *sample, status int, header http
 		return
 	}
 	if len(bytes.TrimSpace(request.Bytes())) == 0 {
-		asked.Body, asked.ContentLength = http.NoBody, 0 // blanks are no body
+		asked.Body, asked.ContentLength = http.NoBody, 0 // spaces do not count as a body
 	} else if asked.Header.Get("Content-Type") == "" {
 		asked.Header.Set("Content-Type", "application/json") // the default
 	}
 	if ok, problems := o.validator.ValidateHttpRequest(asked); !ok {
-		o.report(r, status, response, fmt.Sprintf("it was done, and %.300s is no such request: %s", request.Bytes(), reasons(problems)))
+		o.report(r, status, response, fmt.Sprintf("the service accepted %.300s, which is not a valid request: %s", request.Bytes(), reasons(problems)))
 	}
 }
 

@@ -2,7 +2,7 @@ package service
 
 import "time"
 
-// This file holds the choices of the service where the platform document leaves a point open. All of them may change without a change of
+// This file lists the choices of the service on points that the platform document leaves open. All of them may change without a change of
 // the contract.
 //
 // Order of refusals. Method, credential (401), access (403), rate (429), then the request itself. So a client without a
@@ -148,7 +148,7 @@ const (
 
 	planSize    = 7 // shorts of a week before any shape is tried
 	lookAlpha   = 0.05
-	lookResults = 8 // fewer are no evidence
+	lookResults = 8 // fewer prove nothing
 	maxLooks    = 2
 
 	pollInterval    = time.Second

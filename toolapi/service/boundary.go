@@ -182,7 +182,7 @@ func serviceFailure(err error) *toolapi.Error {
 	return internal()
 }
 
-// fullDisk reports whether an error says that the service's disk is full.
+// fullDisk reports whether an error means a full disk.
 func fullDisk(err error) bool {
 	const full = 13 // SQLITE_FULL
 	database, ok := errors.AsType[*sqlite.Error](err)

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// TestPanicsAreContained: whatever a tool does, the service answers, and undoes the tool's changes.
+// TestPanicsAreContained: after a panic of a tool, the service responds, and undoes the tool's changes.
 func TestPanicsAreContained(t *testing.T) {
 	s, demo := seeded(t)
 	contract := toolapi.NewContract()

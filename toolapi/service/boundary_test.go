@@ -70,7 +70,7 @@ func TestForbidden(t *testing.T) {
 	w.ok("member", brand, "")
 }
 
-// TestNotFound: a path that is no tool's gets the same bytes, whatever it is.
+// TestNotFound: every path without a tool gets the same bytes.
 func TestNotFound(t *testing.T) {
 	w := newFixture(t)
 	var first []byte
@@ -271,7 +271,7 @@ func TestMetrics(t *testing.T) {
 			}
 			known[name] = true
 		} else if !strings.HasPrefix(line, "# HELP ") && !sample.MatchString(line) {
-			t.Errorf("%q is no sample", line)
+			t.Errorf("%q is not a sample", line)
 		}
 	}
 	for _, part := range []string{

@@ -196,7 +196,7 @@ func (h handler) auditRefusal(ctx context.Context, c *call, refusal error) (a re
 			return err
 		}
 		if c.in.id == 0 { // the arguments were checked before the workspace
-			c.in, _, _ = c.who.resolve(c.body.String("workspace")) // on failure the row names none
+			c.in, _, _ = c.who.resolve(c.body.String("workspace")) // after a failure the row has no workspace
 		}
 		a, err = c.refuse(refusal)
 		return err

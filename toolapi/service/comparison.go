@@ -41,7 +41,7 @@ func (c fileCount) inWords(word string) string {
 	return fmt.Sprintf("%d %s (%s)", c.n, word, formatSize(c.bytes))
 }
 
-// nameList has the first maxNames names, as they are shown.
+// nameList has the first maxNames names, as shown.
 type nameList struct {
 	Names []string
 	More  int

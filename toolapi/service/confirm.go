@@ -219,7 +219,7 @@ func uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// oneLine makes a summary safe to show: one line of visible characters, none of which turns the direction of text.
+// oneLine makes a summary safe to show: one line of visible characters, without control of the text direction.
 func oneLine(s string) string {
 	var out strings.Builder
 	n := 0

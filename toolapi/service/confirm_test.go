@@ -411,8 +411,7 @@ func TestSameProposal(t *testing.T) {
 		js("site_id", w.demo.IDs["site_id"], "confirmation_id", first))
 }
 
-// TestWhyNotOpen: a proposal that cannot be approved any more says why, in the console and to a confirming call, and its
-// button cannot be pressed.
+// TestWhyNotOpen: the console and a confirming call give the reason why a proposal can no longer be approved, and its button is disabled.
 func TestWhyNotOpen(t *testing.T) {
 	site := func(w *fixture) string { return w.demo.IDs["site_id"] }
 	live := func(w *fixture, key, tool string, args ...any) {

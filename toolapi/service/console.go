@@ -48,7 +48,7 @@ func formatSize(bytes int64) string {
 	return fmt.Sprintf("%.1f MB", float64(bytes)/kilo/kilo)
 }
 
-// consolePath matches the paths of the console as they are sent, with nothing to decode in them.
+// consolePath matches the paths of the console as sent, with nothing to decode in them.
 var consolePath = regexp.MustCompile(`^/console(?:/[a-zA-Z0-9][a-zA-Z0-9._-]*)+$`)
 
 func isConsole(path string) bool { return path == "/" || consolePath.MatchString(path) }

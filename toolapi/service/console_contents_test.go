@@ -124,7 +124,7 @@ func TestConsoleShowsContents(t *testing.T) {
 	ana.shows("a rollback", []string{
 		"Becomes members only /club/*", "2 removed (12 B)",
 		"Not in it The site's database has these migrations, which the revision does not know: 0002_b.sql", "Worker changed",
-	}, "before it goes live", "added", "public.", "/staff") // where nothing answers then
+	}, "before it goes live", "added", "public.", "/staff") // without a response afterwards
 	w.publish(site, first, "force", true)
 	w.ok("service", "page.publish", js("site_id", site, "revision", second))
 	ana.shows("forth again", []string{"/club/*", "Worker changed"}, "0002_b.sql")
@@ -140,7 +140,7 @@ func TestConsoleShowsContents(t *testing.T) {
 		"before it goes live", "manifest",
 	)
 
-	// Without the live bundle there is no comparison.
+	// A comparison needs the live bundle.
 	w.sql("UPDATE revisions SET bundle_id = NULL WHERE name = ?", first)
 	w.ok("service", "page.publish", js("site_id", site, "revision", same, "force", true))
 	ana.shows(

@@ -153,7 +153,7 @@ func (v *consoleRequest) makeKey(form url.Values) error {
 	return v.keysPage(http.StatusCreated, secret, "")
 }
 
-// refreshCaller makes a call of the person as of a transaction that writes, for its audit row.
+// refreshCaller reads the person's call again inside a write transaction, for its audit row.
 func (v *consoleRequest) refreshCaller(t tx, what string) (*call, error) {
 	c := &call{tx: t, service: v.service, hash: v.keyHash, tool: &toolapi.Tool{Name: what}, request: v.x.request, now: v.now}
 	return c, c.enter(t)

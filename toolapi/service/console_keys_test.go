@@ -107,7 +107,7 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 	if a := w.request(http.MethodPost, toolapi.ToolsPath+brand, key, `{"workspace":"acme"}`); a.code() != toolapi.CodeWorkspaceUnreachable {
 		t.Errorf("it is not pinned: %s", a.body)
 	}
-	// Of the holder's other keys it shows and revokes only those with the same pin.
+	// It shows and revokes only those of the holder's other keys that have the same pin.
 	w.sql("INSERT INTO keys (hash, prefix, name, holder_id, pin, created_at) SELECT x'01', 'pgk_others', 'of acme', " +
 		"holder_id, (SELECT id FROM workspaces WHERE slug = 'acme'), 0 FROM keys WHERE name = 'demo pinned'")
 	if shown := pinned.see("/console/keys", "demo pinned", "as wide"); strings.Contains(shown.text, "demo both") ||

@@ -67,7 +67,7 @@ func leadAnswers(fields json.RawMessage, lead string) (all []answerView, err err
 	return all, err
 }
 
-// leadFilters are those of a query that say which leads a page shows: of a site, of a form, and spam in their place.
+// leadFilters are the filters of a query: a site, a form, and spam instead of leads.
 func leadFilters(q url.Values) url.Values {
 	filters := url.Values{}
 	for _, name := range []string{"site_id", "form", "spam"} {

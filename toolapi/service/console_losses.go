@@ -23,7 +23,7 @@ type lossView struct {
 	Tables  []string // that may still lose rows
 	Counts  []toolapi.RehearsedTable
 	Took    string // by the migrations, on a copy; "" when none ran
-	Locked  string // how long they held its write lock; "" where that is not known
+	Locked  string // how long they held its write lock; "" if it is not known
 	Warns   []string
 }
 
@@ -102,10 +102,10 @@ func shownSQL(text string) string {
 	return text
 }
 
-// listedAbove stands for losses that are too many for a few words.
+// listedAbove replaces the sum of losses if it is too long.
 const listedAbove = "the losses above"
 
-// Sum is the loss in words, above the list; "" where the list alone says it.
+// Sum is the loss in words, above the list; "" if the list is enough.
 func (v *lossView) Sum() string {
 	if v.Words == listedAbove {
 		return ""

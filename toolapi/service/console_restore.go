@@ -78,7 +78,7 @@ func (v *consoleRequest) pointPage(id, point string) error {
 	}
 	i := slices.IndexFunc(list.Points, func(p toolapi.RestorePoint) bool { return p.ID == point })
 	if i < 0 {
-		return refuseAt(toolapi.CodeRestorePointUnknown, "The page does not have this restore point, or no longer has it.", "point", "")
+		return refuseAt(toolapi.CodeRestorePointUnknown, "The site does not have this restore point, or no longer has it.", "point", "")
 	}
 	return v.render(http.StatusOK, "point", "Restore point "+point, struct {
 		Site, Name, Hostname string

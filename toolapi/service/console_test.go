@@ -145,7 +145,7 @@ func TestConsoleSessions(t *testing.T) {
 		t.Error("the cookie is kept")
 	}
 	ana.see("/", "Acme Studio")
-	ana.cookies = append(ana.cookies, &http.Cookie{Name: cookie.Name, Value: "x"}) // two of one name
+	ana.cookies = append(ana.cookies, &http.Cookie{Name: cookie.Name, Value: "x"}) // two cookies with one name
 	if got := ana.send("GET", "/console/w/acme/week", ""); got.status != 401 {
 		t.Errorf("two cookies: %d", got.status)
 	}
@@ -180,7 +180,7 @@ func TestConsoleSessions(t *testing.T) {
 	}
 }
 
-// TestConsoleManySites: every site can be found, however many there are.
+// TestConsoleManySites: any number of sites can be found.
 func TestConsoleManySites(t *testing.T) {
 	w := newFixture(t)
 	w.sql("INSERT INTO sites (id, workspace_id, name) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " +
@@ -393,7 +393,7 @@ func TestConsoleLapse(t *testing.T) {
 		t.Errorf("%d %s", got.status, got.text)
 	}
 	ana.see("/console/w/acme/audit", "Rejected: ", "lapsed")
-	w.step(-time.Minute) // set back, the clock does not give it its time again
+	w.step(-time.Minute) // a clock that is set back does not prolong its time
 	w.refused(toolapi.CodeConfirmationExpired, "member", c.tool, c.body("confirmation_id", id))
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file makes cursors: the position where a page of a list ended, authenticated together with the key, the workspace
-// and the filters. So a client can neither forge a cursor nor reuse it elsewhere.
+// This file makes cursors: the position at which a page of a list ended, authenticated together with the key, the workspace and the
+// filters. So a client can neither forge a cursor nor reuse it elsewhere.
 
 type listPosition struct {
 	Updated int64  `json:"u"`

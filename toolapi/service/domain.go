@@ -129,7 +129,7 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (none plan[toolapi.Poin
 		return none, err
 	}
 	if provided {
-		return none, refuseAt(toolapi.CodeDomainOfPage, "The service created this address for its page; it cannot be moved.", "domain_id",
+		return none, refuseAt(toolapi.CodeDomainOfPage, "The service created this address for its site; it cannot be moved.", "domain_id",
 			"move a domain of your own")
 	}
 	s, err := c.site(args.SiteID)
@@ -137,7 +137,7 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (none plan[toolapi.Poin
 		return none, err
 	}
 	if s.id == points {
-		return none, refuseAt(toolapi.CodeDomainThere, "The domain already points at this page.", "site_id", "pass another page")
+		return none, refuseAt(toolapi.CodeDomainThere, "The domain already points at this site.", "site_id", "pass another page")
 	}
 	return plan[toolapi.PointAtSite]{
 		subject: "where " + hostname + " points",

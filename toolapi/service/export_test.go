@@ -21,8 +21,7 @@ func (s *Service) Pace(wait time.Duration) (reset func()) {
 	return func() { s.pace.Store(before) }
 }
 
-// LimitPages makes the database as full as it is, or as large as it likes again for 0:
-// SQLite then fails as on a full disk.
+// LimitPages limits the database to its current size, or removes the limit with 0. At the limit SQLite fails as on a full disk.
 func (s *Service) LimitPages(ctx context.Context, pages int64) error {
 	return s.db.write(ctx, func(t tx) error {
 		if pages == 0 {

@@ -13,8 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// TestGeneratedBodies: of the endpoints that are no tools, every property of
-// their bodies, those inside of others too, with values of all classes.
+// TestGeneratedBodies sends values of all classes in every property, also nested ones, of the bodies of endpoints other than tools.
 func TestGeneratedBodies(t *testing.T) {
 	w := newFixture(t)
 	text, err := document()
@@ -62,7 +61,7 @@ func TestGeneratedBodies(t *testing.T) {
 			case a.status >= http.StatusInternalServerError,
 				malformed != (code == toolapi.CodeMalformedBody),
 				invalid && code != toolapi.CodeInvalidArguments,
-				// Which has a grammar of its own.
+				// This property has its own grammar.
 				!invalid && code == toolapi.CodeInvalidArguments && !strings.Contains(string(a.body), "content type"):
 				t.Errorf("%s %.200s: %d %s", name, body, a.status, a.body)
 			}
@@ -78,7 +77,7 @@ func TestGeneratedBodies(t *testing.T) {
 	t.Logf("%d cases", cases)
 }
 
-// variant is a body; twice says that it names a property twice.
+// variant is a body; twice is true if it repeats a property.
 type variant struct {
 	body  string
 	twice bool

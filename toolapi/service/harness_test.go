@@ -54,7 +54,7 @@ func (c *clock) pass(d time.Duration) {
 }
 func (c *clock) step(d time.Duration) { c.mu.Lock(); c.wall = c.wall.Add(d); c.mu.Unlock() }
 
-// fixture is a service on a real file behind real HTTP, with the demo's data.
+// fixture is a service on a real file and real HTTP, with the demo's data.
 type fixture struct {
 	testing.TB
 	*clock
@@ -311,8 +311,8 @@ func js(pairs ...any) string {
 	return string(text)
 }
 
-// responseSchemas validates every response of a tool against the document that the service serves, where the oracle does
-// not: the rate headers, and which of the schemas it has.
+// responseSchemas validates parts of tool responses that the oracle does not: the rate headers, and which schema of the service's document
+// the response has.
 type responseSchemas struct {
 	schemas map[string]*jsonschema.Resolved
 }

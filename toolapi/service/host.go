@@ -50,16 +50,16 @@ type Host interface {
 // VisitError is an error response without a page.
 type VisitError struct {
 	Status int
-	// Code is for programs; Title and Text, without a full stop, are for people.
+	// Code identifies the refusal for programs. Title and Text, without a full stop, describe it to people.
 	Code, Title, Text string
 }
 
-// NotShown is for a page that currently fails.
+// NotShown is the refusal of a page that currently fails.
 func NotShown() VisitError {
 	return VisitError{http.StatusServiceUnavailable, "unavailable", "This page is not available at the moment", "try again in a while"}
 }
 
-// TooManyVisitors is for a page with too many concurrent requests.
+// TooManyVisitors is the refusal of a page with too many concurrent requests.
 func TooManyVisitors() VisitError {
 	return VisitError{
 		http.StatusServiceUnavailable, "too_many_visitors", "This page has too many visitors at the moment",
@@ -73,7 +73,7 @@ var ErrNoLead = errors.New("the site has no such lead")
 // ErrPreviewEnded means that the link of a preview was revoked or has expired.
 var ErrPreviewEnded = errors.New("the preview has ended")
 
-// NoPreview is for a request without a valid preview link.
+// NoPreview is the refusal of a request without a valid preview link.
 func NoPreview() VisitError {
 	return VisitError{http.StatusNotFound, "no_preview", "There is no preview here", "the link is unknown, or has expired"}
 }
@@ -178,7 +178,7 @@ type Person struct{ ID, Email, Name string }
 type ReleaseError struct {
 	// Code is "schema_ahead", "migration_failed", "seed_failed", "worker_failed" or "revision_damaged".
 	Code string
-	// Message is for a person.
+	// Message is the text for a person.
 	Message string
 }
 
@@ -239,7 +239,7 @@ func (s *Service) serveHosted(x *exchange) bool {
 	return true
 }
 
-// servesHost reports whether a site answers at a host, whatever its port.
+// servesHost reports whether a site answers at a host, with any port.
 func (s *Service) servesHost(site, host string) (yes bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), busyTimeout) //nolint:forbidigo // Release.Answers has none
 	defer cancel()

@@ -120,7 +120,7 @@ func TestRefusalsThatAreNotKept(t *testing.T) {
 	if a := w.ok("both", undo, js("board_id", board, "workspace", "acme"), "Idempotency-Key", "k"); a.fields["replayed"] != false {
 		t.Errorf("%s", a.body)
 	}
-	for _, name := range []string{" ", "two\nlines"} { // which only the tool itself can tell
+	for _, name := range []string{" ", "two\nlines"} { // only the tool itself can notice it
 		w.refused(toolapi.CodeInvalidArguments, "member", "page.create", js("name", name), "Idempotency-Key", "c")
 	}
 	if a := w.ok("member", "page.create", js("name", "One line"), "Idempotency-Key", "c"); a.fields["replayed"] != false {
@@ -232,7 +232,7 @@ func TestDraftHistory(t *testing.T) {
 		t.Errorf("%s", a.body)
 	}
 	expect(step("redo_draft", nil), 13, true, true)
-	expect(step("discard_draft", 13), 14, true, false) // the redo is gone, the draft can be restored
+	expect(step("discard_draft", 13), 14, true, false) // the redo is no longer possible, but the draft can be restored
 	expect(step("undo_draft", nil), 15, true, true)
 	if running := w.value("SELECT running FROM boards"); running != `{"steps":[]}` {
 		t.Errorf("the running version is %s", running)

@@ -30,7 +30,7 @@ func captured(site string, from, to int64) (all []service.Captured) {
 	return all
 }
 
-// take lets leads that were said to be there arrive.
+// take lets announced leads arrive.
 func (w *fixture) takeLeads(sites ...string) {
 	w.Helper()
 	for _, site := range sites {
@@ -41,8 +41,7 @@ func (w *fixture) takeLeads(sites ...string) {
 	}
 }
 
-// TestLeadsArrive takes leads of pages decode their workspaces, once and in order, however
-// often they are said to be there, and through failures.
+// TestLeadsArrive brings leads of pages into their workspaces, once and in order, after any number of announcements, and despite failures.
 func TestLeadsArrive(t *testing.T) {
 	w, host := newHostedFixture(t)
 	ours, theirs := w.demo.IDs["site_id"], w.value("SELECT id FROM sites WHERE name = 'Globex'")

@@ -222,7 +222,7 @@ func (s *Service) callSDK(r *http.Request, m toolapi.Message) mcpReply {
 	}
 	r = r.Clone(r.Context())
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.Raw)), int64(len(m.Raw))
-	r.Header.Del("Last-Event-Id") // there are no streams
+	r.Header.Del("Last-Event-Id") // the service has no streams to resume
 	w := &recorder{header: http.Header{}}
 	s.mcp().ServeHTTP(w, r)
 	if strings.HasPrefix(w.header.Get("Content-Type"), "application/json") {
@@ -428,7 +428,7 @@ func (s *Service) callMCP(ctx context.Context, name string, arguments json.RawMe
 	}, nil
 }
 
-// mcpError makes the JSON-RPC error of a call that is already under way.
+// mcpError makes the JSON-RPC error of a call that has already begun.
 func mcpError(refused *toolapi.Error) error {
 	data, err := json.Marshal(refused)
 	if err != nil {

@@ -24,7 +24,7 @@ var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25",
 
 const newestVersion = "2026-07-28"
 
-// rpc is a JSON-RPC request; params are those of js, and of the newest revision.
+// rpc is a JSON-RPC request of the newest revision, with the params in js.
 func rpc(version string, id any, method string, pairs ...any) string {
 	params := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -58,7 +58,7 @@ func (w *fixture) mcp(key, version, body string, header ...string) response {
 	}
 	a := w.request(http.MethodPost, toolapi.MCPPath, w.demo.Keys[key], body, all...)
 	if len(a.body) > 0 && !json.Valid(a.body) {
-		w.Errorf("%d is no JSON: %s", a.status, a.body)
+		w.Errorf("%d is not JSON: %s", a.status, a.body)
 	}
 	return a
 }
@@ -444,8 +444,7 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-// TestMCPClient: the SDK's client calls every tool, and gets what
-// REST answers.
+// TestMCPClient: the SDK's client calls every tool, and gets the same result as over REST.
 func TestMCPClient(t *testing.T) {
 	rest, w := newFixture(t), newFixture(t)
 	session := w.session("member")
@@ -513,8 +512,7 @@ func TestMCPClient(t *testing.T) {
 	}
 }
 
-// examples are arguments of a tool: none, some that pass where that needs any, and some
-// that do not.
+// examples are arguments of a tool: none, valid ones if the tool requires any, and invalid ones.
 func (w *fixture) examples(tool *toolapi.Tool) []string {
 	good := map[string]string{
 		"content.status":                `{"status":"draft","limit":1}`,

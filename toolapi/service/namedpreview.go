@@ -137,7 +137,7 @@ type previewDeploy struct {
 	revisionID string // of the link to the revision
 }
 
-// plan finds the revision and an existing preview, and decides whether its data stay.
+// plan finds the revision and an existing preview, and decides whether to keep its data.
 func (d *previewDeploy) plan(t tx) error {
 	c, now := d.call, d.call.now
 	unknown := toolapi.NewPagesError(toolapi.CodeRevisionNotFound, "The site has no such revision to preview.")

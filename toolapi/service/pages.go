@@ -165,7 +165,7 @@ func (s *Service) pagesRefusal(x *exchange, err error) *toolapi.PagesError {
 		return toolapi.NewPagesError(fault.Code, fault.Message)
 	}
 	if x.r.Context().Err() != nil {
-		x.code = "canceled" // the caller is gone
+		x.code = "canceled" // the caller has left
 	} else {
 		s.log.Error("failed", "request", x.request, "tool", x.tool, "error", err.Error())
 	}

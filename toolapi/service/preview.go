@@ -20,8 +20,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is preview links. The link holds a token of 256 bits, of which only the hash is stored; opening it sets a
-// cookie for the preview's own host.
+// This file implements preview links. A link has a token of 256 bits, and the service stores only its hash; opening the link sets a cookie
+// for the preview's own host.
 
 const (
 	// previewCookie is the prefix of a cookie's name, before the preview's label: code of one preview can set cookies for
@@ -127,7 +127,7 @@ func (p *pagesCall) storePreview(
 func (p *pagesCall) previewToken(fingerprint []byte) (token, label string, err error) {
 	var bits [sha256.Size]byte
 	if p.headerID == "" {
-		_, _ = rand.Read(bits[:]) // never fails
+		_, _ = rand.Read(bits[:]) // rand.Read never fails
 	} else {
 		master, err := p.service.masterKey()
 		if err != nil {

@@ -93,8 +93,8 @@ func TestPreviewsAreBounded(t *testing.T) {
 	}
 }
 
-// TestPreviewsLeaveEachOtherOpen: code of a preview may set cookies for the hosts of all, and
-// knows those of its own link. No other preview takes one for its own.
+// TestPreviewsLeaveEachOtherOpen: code of a preview can set cookies for the hosts of all previews, and knows those of its own link. No
+// other preview accepts them.
 func TestPreviewsLeaveEachOtherOpen(t *testing.T) {
 	w, host := newHostedFixture(t)
 	w.revisionOf("one")

@@ -33,11 +33,11 @@ type fakeHost struct {
 	leads   map[string][]service.Captured // by site
 	ended   []string                      // previews
 	points  []toolapi.RestorePoint        // of every site
-	// previews were prepared, and kept were named to be kept.
+	// previews are the prepared previews, and kept those that the service asked to keep.
 	previews, kept []string
 	load           func(func(context.Context) (service.Release, error)) // of a preview
 	wait           func(revision string)                                // before a revision is ready, unless it is nil
-	serve          func(w http.ResponseWriter)                          // answers visitors, unless it is nil
+	serve          func(w http.ResponseWriter)                          // responds to visitors, unless it is nil
 	does           func(service.Release) (toolapi.Migrated, error)      // by the migrations, unless it is nil
 }
 
@@ -271,7 +271,7 @@ func (w *fixture) revisionOf(text string) string {
 	return a.text("revision")
 }
 
-// blobFile is where a text is kept for acme.
+// blobFile is the file of a stored text of acme.
 func (w *fixture) blobFile(text string) string {
 	sum := digestOf(text)
 	return filepath.Join(filepath.Dir(w.path), "blobs", "1", sum[:2], sum[2:])
@@ -307,8 +307,7 @@ func TestPublishShowsAfterTheCommit(t *testing.T) {
 	}
 }
 
-// TestSecretBesidePublish sets a secret, which starts the page anew, while another
-// revision is on its way: the page stays at that one.
+// TestSecretBesidePublish sets a secret, which restarts the page, during the publish of another revision: the page keeps that one.
 func TestSecretBesidePublish(t *testing.T) {
 	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]
@@ -333,7 +332,7 @@ func TestSecretBesidePublish(t *testing.T) {
 	}
 }
 
-// TestScheduleShows publishes a schedule once, and calls off an impossible one.
+// TestScheduleShows publishes a schedule once, and cancels an impossible one.
 func TestScheduleShows(t *testing.T) {
 	w, host := newHostedFixture(t)
 	site := w.demo.IDs["site_id"]

@@ -93,7 +93,7 @@ func TestRateHeaders(t *testing.T) {
 	}
 }
 
-// TestRateOfPages: an import over the rate says how long to wait in the header alone (section 7.3).
+// TestRateOfPages: an import over the rate gets the time to wait only in the header (section 7.3).
 func TestRateOfPages(t *testing.T) {
 	w := newFixture(t)
 	key := w.key(1)

@@ -71,7 +71,7 @@ func (h handler) rehearse(ctx context.Context, c *call) error {
 // releaseFix is the fix for a release that was refused with a code; "" when the message includes it.
 func releaseFix(code string) string {
 	if code == toolapi.CodeMigrationFailed {
-		return "correct the migration, and upload the page again"
+		return "correct the migration, and upload the site again"
 	}
 	return ""
 }
@@ -203,7 +203,7 @@ func (a approval) judge(now toolapi.Migrated) error {
 		return lossRefusal(lost, "The migrations would remove data without approval: "+placedLosses(lost)+"; nothing was done.")
 	}
 	if r := a.Migrated.Rehearsal; r == nil || r.State == toolapi.RehearsalSkipped {
-		return nil // its tables were allowed without a number
+		return nil // its tables were allowed with any number of rows
 	}
 	if r := now.Rehearsal; r.State == toolapi.RehearsalSkipped { // the approved numbers cannot be enforced
 		return refuse(toolapi.CodeMigrationFailed, "The migrations can no longer be rehearsed: "+r.Reason+"; nothing was done.")

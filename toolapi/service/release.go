@@ -219,7 +219,7 @@ func (c *call) checkSchema(site, revision string) error {
 		return err
 	}
 	return refuseAt(toolapi.CodeSchemaAhead,
-		"The page's database has migrations that this revision does not know: "+strings.Join(ahead, ", ")+".",
+		"The site's database has migrations that this revision does not know: "+strings.Join(ahead, ", ")+".",
 		"revision", "restore the code with its data: page.restore_data with before_revision: "+strconv.Quote(next)+
 			"; or publish a revision that has them, or send force: true if its code works with them")
 }
@@ -257,7 +257,7 @@ func readStored(files *blob.Space, f sitefile.File) (text []byte, err error) {
 	return io.ReadAll(io.LimitReader(opened, f.Size))
 }
 
-// errNothingLive is for a page that was unpublished in the meantime.
+// errNothingLive means that the page was unpublished in the meantime.
 var errNothingLive = errors.New("nothing is live")
 
 // release returns the live release of a site.
@@ -345,7 +345,7 @@ func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
 		if other || errors.Is(err, fs.ErrNotExist) {
 			return nil, &ReleaseError{
 				Code:    toolapi.CodeRevisionDamaged,
-				Message: "The stored bytes of " + strconv.Quote(f.Path) + " are damaged: upload the page again.",
+				Message: "The stored bytes of " + strconv.Quote(f.Path) + " are damaged: upload the site again.",
 			}
 		}
 		if err != nil { // such as too many open files: the bytes may be intact

@@ -31,7 +31,7 @@ type RestorePoints struct {
 
 // Restoration describes the data that a release restores.
 type Restoration struct {
-	// ID names this restore in the files of the host.
+	// ID is the name of this restore in the host's files.
 	ID string `json:"-"`
 	// Point is the id of the restore point.
 	Point string `json:"point"`
@@ -121,7 +121,7 @@ func (c *call) restoreData(args toolapi.RestoreDataArgs) (none plan[toolapi.Rest
 		return none, err
 	}
 	if !s.live.Valid {
-		return none, refuseAt(toolapi.CodeRestorePointUnknown, "The page was never published, so it has no data.", "site_id", "")
+		return none, refuseAt(toolapi.CodeRestorePointUnknown, "The site was never published, so it has no data.", "site_id", "")
 	}
 	if err := c.findCopied(s); err != nil {
 		return none, err
@@ -180,14 +180,14 @@ func restoreSummary(s siteRow, r toolapi.RestoreData, zone string) string {
 	}
 	from := fmt.Sprintf("restore point %s of %s", r.Point.ID, zonedTime(r.Point.At, zone))
 	if r.Into == toolapi.IntoPreview {
-		return fmt.Sprintf("Create a preview of page %s at %s that shows revision %s with %s of %s; the page itself does not change.",
+		return fmt.Sprintf("Create a preview of site %s at %s that shows revision %s with %s of %s; the site itself does not change.",
 			quoteName(s.name), s.hostname, r.Revision, what, from)
 	}
 	then := "."
 	if r.Revision != r.Previous {
 		then = fmt.Sprintf(", and revision %s replaces %s as the live one.", r.Revision, r.Previous)
 	}
-	return fmt.Sprintf("Restore %s of page %s at %s to %s%s", what, quoteName(s.name), s.hostname, from, then)
+	return fmt.Sprintf("Restore %s of site %s at %s to %s%s", what, quoteName(s.name), s.hostname, from, then)
 }
 
 // shortNames lists the first names of tables.
@@ -233,10 +233,10 @@ func (c *call) findPoint(args toolapi.RestoreDataArgs) (p toolapi.RestorePoint, 
 	switch {
 	case args.Point != "":
 		fits = func(o toolapi.RestorePoint) bool { return o.ID == string(args.Point) }
-		message = fmt.Sprintf("The page has no restore point %q.", args.Point)
+		message = fmt.Sprintf("The site has no restore point %q.", args.Point)
 	case args.BeforeRevision != "":
 		name := string(args.BeforeRevision)
-		path, message = "before_revision", fmt.Sprintf("The page has no restore point from before revision %q went live.", name)
+		path, message = "before_revision", fmt.Sprintf("The site has no restore point from before revision %q went live.", name)
 		fits = func(o toolapi.RestorePoint) bool {
 			return o.Reason == "publish" && o.Before != nil && (*o.Before == name || strings.HasPrefix(*o.Before, name+"-"))
 		}
@@ -247,7 +247,7 @@ func (c *call) findPoint(args toolapi.RestoreDataArgs) (p toolapi.RestorePoint, 
 				Path: "at", Message: "must be an ISO 8601 timestamp with a UTC offset, such as 2026-11-23T10:00:00+01:00",
 			})
 		}
-		path, message = "at", "The page has no restore point from that time or before."
+		path, message = "at", "The site has no restore point from that time or before."
 		fits = func(o toolapi.RestorePoint) bool {
 			made, err := time.Parse(time.RFC3339Nano, o.At)
 			return err == nil && !made.After(at)
@@ -348,7 +348,7 @@ func (a approval) judgeRestore(now toolapi.Migrated) error {
 // applyRestore records the decision, so that the data are restored even if this process ends.
 func (c *call) applyRestore(s siteRow, change releaseChange) error {
 	if c.restored == nil {
-		return refusePropose(toolapi.CodeConfirmationStale, "The data or the page have changed since the proposal; nothing was done.")
+		return refusePropose(toolapi.CodeConfirmationStale, "The data or the site have changed since the proposal; nothing was done.")
 	}
 	var err error
 	if change.revision != s.live.String {

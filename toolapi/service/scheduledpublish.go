@@ -67,7 +67,7 @@ func (c *call) unschedule(args toolapi.UnscheduleArgs) (result toolapi.Unschedul
 		return result, err
 	}
 	if !s.due.Valid {
-		return result, refuseAt(toolapi.CodeNotScheduled, "No publish of this page is scheduled.", "site_id",
+		return result, refuseAt(toolapi.CodeNotScheduled, "No publish of this site is scheduled.", "site_id",
 			"page.list shows the scheduled publishes")
 	}
 	result = toolapi.Unschedule{SiteID: s.id, At: formatTime(s.due.Int64), Revision: s.scheduled.String}

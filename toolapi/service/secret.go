@@ -181,7 +181,7 @@ func (c *call) removeSecret(args toolapi.RemoveSecretArgs) (result toolapi.Secre
 	result = toolapi.SecretChange{SiteID: s.id, Name: string(args.Name)}
 	result.Replaced, err = c.deleteSecret(s.id, result.Name)
 	if err == nil && !result.Replaced {
-		err = refuseAt(toolapi.CodeSecretUnknown, "The page has no such secret.", "name", "page.list_secrets lists the secrets")
+		err = refuseAt(toolapi.CodeSecretUnknown, "The site has no such secret.", "name", "page.list_secrets lists the secrets")
 	}
 	c.restartSite(s)
 	return result, err

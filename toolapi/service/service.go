@@ -27,9 +27,9 @@ import (
 
 // Options of a service. The zero value is the platform's configuration.
 type Options struct {
-	// Now gives the time of day. Default time.Now.
+	// Now is the clock. Default time.Now.
 	Now func() time.Time
-	// Elapsed gives a time that never goes back, for the rate windows. Default the time since Open.
+	// Elapsed is a monotonic clock for the rate windows. Default the time since Open.
 	Elapsed func() time.Duration
 	// PerMinute is the cap of a key without its own, in calls a minute. Default 60.
 	PerMinute int

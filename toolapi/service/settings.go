@@ -80,7 +80,7 @@ func (c *call) changeSettings(args toolapi.ChangeSettingsArgs) (none plan[toolap
 		}
 	}
 	if len(words) == 0 {
-		return none, refuseAt(toolapi.CodeSettingsUnchanged, "The page already has these settings.", "site_id",
+		return none, refuseAt(toolapi.CodeSettingsUnchanged, "The site already has these settings.", "site_id",
 			"give spam_filter, proof_of_work or lead_mail another value; page.settings shows them")
 	}
 	emails, err := json.Marshal(after.LeadMail)
@@ -125,7 +125,7 @@ func (c *call) members(emails []string) ([]string, error) {
 	return all, nil
 }
 
-// memberEmail returns the email of a person of a workspace as it is stored.
+// memberEmail returns the email of a person of a workspace as stored.
 func (t tx) memberEmail(workspace int64, given string) (email string, found bool, err error) {
 	found, err = t.queryOne(`SELECT h.email FROM holders h JOIN memberships m ON m.holder_id = h.id
 		WHERE m.workspace_id = ? AND h.email = ? COLLATE NOCASE AND NOT h.service`, []any{workspace, given}, &email)
@@ -175,7 +175,7 @@ func (c *call) markLead(args toolapi.MarkLeadArgs) (result toolapi.MarkLead, err
 		return result, err
 	}
 	if (lead.Spam != nil) != args.Spam {
-		return result, refuseAt(toolapi.CodeLeadUnknown, "The page no longer has this lead.", "lead_id",
+		return result, refuseAt(toolapi.CodeLeadUnknown, "The site no longer has this lead.", "lead_id",
 			"page.leads lists the leads")
 	}
 	return toolapi.MarkLead{Lead: lead.Lead}, nil

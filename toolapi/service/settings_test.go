@@ -57,7 +57,7 @@ func TestSpamOfPages(t *testing.T) {
 	w.refused(toolapi.CodeLeadUnknown, "member", "page.mark_lead", js("lead_id", "lead_none", "spam", true))
 }
 
-// mails records what a service hands over.
+// mails records the mails of a service.
 type mails struct {
 	mu   sync.Mutex
 	sent []service.LeadMail
@@ -213,7 +213,7 @@ func TestConsoleSettings(t *testing.T) {
 	ana.see(path, "Spam filter", `<option selected>on<option>off</select>`, `<option>on<option selected>off</select>`, `></textarea>`)
 	const evil = "</textarea><script>alert(1)</script>"
 	for _, c := range []struct{ filter, proof, emails, problem string }{
-		{"on", "off", "", "The page already has these settings."},
+		{"on", "off", "", "The site already has these settings."},
 		{"off", "on", evil, "lead_mail"},
 		{"off", "on", "stranger@evil.test", "No member of this workspace has this email: stranger@evil.test."},
 		{evil, "on", "", "spam_filter"},

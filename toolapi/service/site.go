@@ -32,7 +32,7 @@ func (s *siteRow) columns() []any {
 // site finds a site of the workspace.
 func (c *call) site(id toolapi.UUID) (siteRow, error) {
 	var s siteRow
-	unknown := refuseAt(toolapi.CodeSiteUnknown, "There is no such page in this workspace.", "site_id", "page.list lists the pages")
+	unknown := refuseAt(toolapi.CodeSiteUnknown, "There is no such site in this workspace.", "site_id", "page.list lists the pages")
 	err := c.queryOr(unknown, siteQuery+"s.id = ? AND s.workspace_id = ?", []any{strings.ToLower(string(id)), c.in.id}, s.columns()...)
 	return s, err
 }
@@ -46,9 +46,9 @@ func (c *call) revision(s siteRow, name string) (string, error) {
 	case err != nil || ok:
 		return found, err
 	case name == "":
-		return "", refuseAt(toolapi.CodeNoRevision, "The page has no revision to publish.", "site_id", "upload the page first")
+		return "", refuseAt(toolapi.CodeNoRevision, "The site has no revision to publish.", "site_id", "upload the site first")
 	}
-	return "", refuseAt(toolapi.CodeRevisionUnknown, "The page has no such revision.", "revision", "page.revisions lists the revisions")
+	return "", refuseAt(toolapi.CodeRevisionUnknown, "The site has no such revision.", "revision", "page.revisions lists the revisions")
 }
 
 // state changes with every change of the site, which makes its proposals stale.
@@ -186,9 +186,9 @@ func (c *call) rollback(args toolapi.RollbackArgs) (none plan[toolapi.Publish], 
 		return c.goLive(s, s.live.String, "Roll back", args.Force, nil) // which refuses a live revision
 	}
 	var earlier string
-	message := "The page had no such revision live before."
+	message := "The site had no such revision live before."
 	if args.Revision == "" {
-		message = "The page had no other revision live before."
+		message = "The site had no other revision live before."
 	}
 	unknown := refuseAt(toolapi.CodeRevisionUnknown, message, "revision",
 		"page.revisions lists the revisions; page.publish publishes any of them")
@@ -205,7 +205,7 @@ func (c *call) goLive(
 	s siteRow, revision, verb string, force bool, allowed toolapi.TableNames,
 ) (none plan[toolapi.Publish], err error) {
 	if s.live.String == revision {
-		return none, refuseAt(toolapi.CodeRevisionLive, "The page already serves this revision.", "revision",
+		return none, refuseAt(toolapi.CodeRevisionLive, "The site already serves this revision.", "revision",
 			"pass another revision")
 	}
 	if !force {

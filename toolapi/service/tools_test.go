@@ -118,7 +118,7 @@ func TestPagesUnderChange(t *testing.T) {
 	}
 }
 
-// TestCursors: all that are no good get one answer.
+// TestCursors: all invalid cursors get the same response.
 func TestCursors(t *testing.T) {
 	w := newFixture(t)
 	cursor := decode[toolapi.ContentStatus](t, w.ok("both", "content.status", `{"workspace":"acme","limit":2}`)).NextCursor
@@ -203,7 +203,7 @@ func TestSchedule(t *testing.T) {
 	}
 	w.ok("member", "schedule.read", `{"week":"0001-01-01"}`)
 	w.ok("member", "schedule.read", `{"week":"9999-12-26"}`)
-	// Where a day has no midnight, since the clocks go forward then.
+	// A day without midnight, when the clocks go forward.
 	for _, c := range []struct{ zone, day, first, last string }{
 		{"America/Santiago", "2026-09-06", "2026-09-06T04:00:00Z", "2026-09-07T02:59:59Z"},
 		{"America/Havana", "2026-03-08", "2026-03-08T05:00:00Z", "2026-03-09T03:59:59Z"},
@@ -435,12 +435,12 @@ func TestPublishAndRollback(t *testing.T) {
 	fresh := []any{"site_id", w.demo.IDs["unpublished_site_id"]}
 	if a := w.refused(
 		toolapi.CodeRevisionUnknown, "member", "page.rollback", js(fresh...),
-	); a.text("message") != "The page had no other revision live before." {
+	); a.text("message") != "The site had no other revision live before." {
 		t.Errorf("%s", a.body)
 	}
 	if a := w.refused(
 		toolapi.CodeRevisionUnknown, "member", "page.rollback", js(append(fresh, "revision", "r9")...),
-	); a.text("message") != "The page had no such revision live before." {
+	); a.text("message") != "The site had no such revision live before." {
 		t.Errorf("%s", a.body)
 	}
 	if first := two("page.publish", fresh...); first.Previous != nil || !first.ServingNow {

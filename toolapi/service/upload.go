@@ -127,7 +127,7 @@ func prepareBundle(text []byte, files []sitefile.File, space *blob.Space) (*prep
 	made := &preparedBundle{}
 	blobs := blobsOfFiles(files)
 	var looking sync.WaitGroup
-	if len(files) <= toolapi.MaxFiles { // else the bundle is refused
+	if len(files) <= toolapi.MaxFiles { // otherwise the bundle is refused
 		looking.Go(func() { made.missing = space.Missing(blobs) })
 	}
 	b, err := bundle.New(text, files)
@@ -178,7 +178,7 @@ func (p *pagesCall) storeUpload(
 	}
 	result := p.describe(u, b.missing)
 	return p.storeResponse(fingerprint, status, result, entry{
-		outcome: "done", summary: fmt.Sprintf("Declared %d files for page %s.", len(b.Files), site.name),
+		outcome: "done", summary: fmt.Sprintf("Declared %d files for site %s.", len(b.Files), site.name),
 	})
 }
 
@@ -379,7 +379,7 @@ func (p *pagesCall) listUploads() error {
 	return p.sendResult(http.StatusOK, result)
 }
 
-// cancelUpload is DELETE /pages/uploads/{id}, of an upload of the holder's own, or in a workspace where the holder may publish.
+// cancelUpload is DELETE /pages/uploads/{id}, for an upload of the holder, or of a workspace in which the holder may publish.
 func (p *pagesCall) cancelUpload() error {
 	err := p.service.db.write(p.x.r.Context(), func(t tx) error {
 		p.tx = t

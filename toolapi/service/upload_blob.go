@@ -258,7 +258,7 @@ type uploadUses struct {
 
 type uploadUse struct {
 	last, written int64
-	sending       int   // requests under way
+	sending       int   // current requests
 	sent          int64 // the end of the last one
 }
 

@@ -95,7 +95,7 @@ func TestUploadWithASecret(t *testing.T) {
 	if after := w.value("SELECT count(*) FROM revisions"); after != before {
 		t.Errorf("%s revisions, then %s", before, after)
 	}
-	// The service reports neither a secret that is easy to guess nor the secret of another site.
+	// The service does not report secrets that are easy to guess, or secrets of other sites.
 	if a, _ := finalized(map[string]string{"public/a.txt": short}); a.status != http.StatusOK {
 		t.Errorf("a short secret: %d %s", a.status, a.body)
 	}

@@ -27,9 +27,9 @@ func TestWire(t *testing.T) {
 		"an answer": {
 			false, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nX-Service-Api: beta\r\n\r\n{}", false,
 		},
-		"more than a refusal":          {false, refusal + "\r\n", false},
-		"what continues an answer":     {false, "a line\r\n" + refusal, false},
-		"an answer that is no refusal": {false, strings.Replace(refusal, "400", "200", 1), false},
+		"more than a refusal":             {false, refusal + "\r\n", false},
+		"what continues an answer":        {false, "a line\r\n" + refusal, false},
+		"an answer that is not a refusal": {false, strings.Replace(refusal, "400", "200", 1), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -23,7 +23,7 @@ export function thanks() {
   return page(200, "Thank you", body, { "cross-origin-resource-policy": "cross-origin" });
 }
 
-/** The script that times a page for the platform's spam filter: pages may name it, and here nothing reads the time. */
+/** The script that measures the time on a page for the platform's spam filter. Pages may load it, but this project has no filter. */
 export function stampScript() {
   const headers = { "content-type": "text/javascript; charset=utf-8", "cache-control": "no-store" };
   return new Response("// This site has no spam filter.\n", { headers });
@@ -101,7 +101,7 @@ async function read(request) {
   return collected;
 }
 
-/** The body, as long as it is no longer than may be. */
+/** The body, up to the limit of its length. */
 async function readAll(request, most) {
   const parts = [];
   let length = 0;
@@ -191,7 +191,7 @@ const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const newID = (prefix) =>
   prefix + [...crypto.getRandomValues(new Uint8Array(26))].map((byte) => ALPHABET[byte & 31]).join("");
 
-/** Stores a lead and its events. A repeated post with its token gives the earlier lead. */
+/** Stores a lead and its events. A repeated post with the same token returns the earlier lead. */
 async function keep({ form, fields, token }, env) {
   const text = JSON.stringify(fields);
   const created = Date.now();
@@ -272,7 +272,7 @@ async function submit(lead, text, env) {
 
 const KEPT = 256 * KIB;
 
-/** Whether a browser sends a form and shows the answer. */
+/** Whether a browser sends the form and shows the response. */
 export function sendsForm(request) {
   const type = (request.headers.get("content-type") ?? "").toLowerCase();
   if (
@@ -293,8 +293,8 @@ export async function keepForm(request, url) {
   const action = says && !fromAnotherSite(request) && localTarget(url.pathname + url.search);
   const again = action && (await sendAgain(request, action));
   const why = again
-    ? "This page keeps what you typed. Sign in in a new tab, come back here, and send it again."
-    : "Nothing of it is kept: sign in, and send it once more.";
+    ? "This page keeps what you typed. Open the sign-in page in a new tab, come back here, and send it again."
+    : "This page cannot keep it: sign in, and fill in the form again.";
   return page(
     401,
     "Sign in to send this",
@@ -305,7 +305,7 @@ export async function keepForm(request, url) {
   );
 }
 
-/** The form with its answers; undefined for one that is too long, or no form. Files are to be chosen again. */
+/** The form with its answers; undefined for a body that is too long or not a form. The visitor has to choose files again. */
 async function sendAgain(request, action) {
   const type = request.headers.get("content-type") ?? "";
   if (type.startsWith("text/plain")) return undefined;
@@ -334,7 +334,7 @@ async function sendAgain(request, action) {
   return `<form ${attributes}>${inputs.join("")}<button>Send again</button></form>`;
 }
 
-/** The headers by which a script of another origin may read the answer; undefined where it may not, and none for other senders. */
+/** The headers that let a script of another origin read the response; undefined if it may not, and none for other senders. */
 export function originHeaders(request, path) {
   const base = { "cross-origin-resource-policy": "cross-origin" };
   if (!fromAnotherSite(request)) return base;

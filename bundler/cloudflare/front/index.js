@@ -111,7 +111,7 @@ async function serve(visit) {
       request,
       405,
       "method_not_allowed",
-      'this page can only be read: list the path in "routes" of the manifest to let the Worker answer it',
+      'this page only accepts GET and HEAD: list the path in "routes" of the manifest to let the Worker answer it',
       { allow: "GET, HEAD" },
     );
   return file;
@@ -120,7 +120,9 @@ async function serve(visit) {
 /** The page of a rule "/* /index.html 200", which serves all other paths. */
 async function fallBack(visit, page) {
   if (!isReading(visit.request))
-    return refuse(visit.request, 405, "method_not_allowed", "this page can only be read", { allow: "GET, HEAD" });
+    return refuse(visit.request, 405, "method_not_allowed", "this page only accepts GET and HEAD", {
+      allow: "GET, HEAD",
+    });
   if (isGuarded(page) && !visit.member) {
     const refusal = await passGate(visit);
     if (refusal) return refusal;
@@ -139,7 +141,7 @@ async function findFile({ request, url, path, file, env, member }, method) {
     const headers = { location: target.pathname + url.search, "cache-control": fileCaching("", member) };
     return new Response(null, { status: 307, headers });
   }
-  if ((answer.headers.get("cache-control") ?? PUBLIC) !== PUBLIC) return answer; // a rule of "_headers" says it
+  if ((answer.headers.get("cache-control") ?? PUBLIC) !== PUBLIC) return answer; // a rule of "_headers" sets it
   const dated = new Response(answer.body, answer);
   dated.headers.set("cache-control", fileCaching(answer.headers.get("content-type") ?? "", member));
   return dated;

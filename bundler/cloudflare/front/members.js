@@ -118,7 +118,7 @@ async function fromSession(value, env) {
     const session = sound && JSON.parse(new TextDecoder().decode(base64url.decode(body)));
     return session && session.until > Date.now() / 1000 ? session : undefined;
   } catch {
-    return undefined; // it is none of ours
+    return undefined; // the token is not ours
   }
 }
 
@@ -157,7 +157,7 @@ async function fromAccess(token, env) {
     if (!sound || typeof claims.email !== "string") return undefined;
     return { id: `usr_${claims.sub}`, email: claims.email, name: claims.email.split("@")[0], member: true };
   } catch {
-    return undefined; // it is no token
+    return undefined; // it is not a token
   }
 }
 

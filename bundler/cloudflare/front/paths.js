@@ -1,4 +1,4 @@
-// Which routes cover a path: the rules of the platform, on which the members gate stands.
+// The routes that cover a path, by the rules of the platform, on which the members gate depends.
 import { canonical } from "./readings.js";
 
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Variation_Selector}\p{Default_Ignorable_Code_Point}]/gu;
@@ -111,7 +111,7 @@ export function localTarget(target) {
   return target;
 }
 
-/** The page to show after a form: a path of this site or its own address, with letters as they are written. */
+/** The page to show after a form: a path of this site or its own address, with unescaped letters. */
 export function nextPage(target, request) {
   if (typeof target !== "string") return undefined;
   let next = target.trim();

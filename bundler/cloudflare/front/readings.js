@@ -1,5 +1,5 @@
-// All readings of one request path, by the rules of the platform, on which the members gate depends. A Worker gets the path
-// as it was sent, and may decode, merge and resolve it in any way.
+// All readings of one request path, by the rules of the platform, on which the members gate depends. A Worker gets the path as sent, and
+// may decode, merge and resolve it in any way.
 //
 // Readings are strings with one byte in each character: a decoded path need not be UTF-8.
 
@@ -8,7 +8,7 @@ const MAX_BYTES = 256 * 1024;
 
 const bytesOf = (text) => Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
 
-/** The text of bytes; each byte that is no UTF-8 becomes U+FFFD. */
+/** The text of bytes; each byte that is not UTF-8 becomes U+FFFD. */
 export function textOf(bytes) {
   if (!/[\x80-\xff]/.test(bytes)) return bytes;
   const buffer = Uint8Array.from(bytes, (char) => char.charCodeAt(0));
@@ -75,7 +75,7 @@ const steps = [
   (path) => resolveDots(path, isLooselyDots),
 ];
 
-/** The path as it was sent and all its other readings, undefined for too many. */
+/** The path as sent and all its other readings, undefined for too many. */
 export function readings(sent) {
   const all = new Set([sent]);
   let size = sent.length;

@@ -1,5 +1,5 @@
 // The post of a form as a row of the site's own table, by the rules of devserver/formrow: an input left empty keeps the column's
-// default, or is NULL where the column is no text, refers to another table, is unique or refuses it; times have the form of the
+// default, or is NULL if the column is not text, refers to another table, is unique or refuses an empty text; times have the form of the
 // column's own default; no visitor chooses a key, or a column that the form does not ask for.
 
 /**
@@ -137,7 +137,7 @@ const TRUTHS = new Map([
   ["false", 0],
 ]);
 
-/** An answer as a value for a column; undefined where the column's default is to stay. */
+/** An answer as a value for a column; undefined to keep the column's default. */
 function answer(column, value, isText, stored) {
   const empty = value === null || value === "" || (typeof value === "string" && !isText && value.trim() === "");
   if (empty) {

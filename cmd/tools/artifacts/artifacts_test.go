@@ -13,8 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// repository writes a small repository whose only npm package is none, so that
-// no test needs a network, and returns its folder.
+// repository writes a small repository without npm packages, so that no test needs a network, and returns its folder.
 func repository(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -55,8 +54,7 @@ func artifactsRun(t *testing.T, args ...string) (int, string) {
 	return code, stderr.String()
 }
 
-// TestFresh changes one thing at a time after a first run and says whether the
-// second run must make the prelude again.
+// TestFresh changes one thing at a time after a first run, and checks whether the second run builds the prelude again.
 func TestFresh(t *testing.T) {
 	testmachine.Long(t)
 	remove := func(path string) func(*testing.T, string) {

@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags := flag.NewFlagSet("artifacts", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	root := flags.String("C", ".", "the repository's `folder`")
-	force := flags.Bool("f", false, "make artifacts that are up to date, too")
+	force := flags.Bool("f", false, "build all artifacts, even those that are up to date")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}

@@ -34,7 +34,7 @@ func buildTranslation(ctx context.Context, root string) ([]byte, []string, error
 	}
 	code, err := translate(stdout.String(), sha256.Sum256(wasm))
 	if err != nil {
-		return nil, nil, fmt.Errorf("what wasm2go writes: %w", err)
+		return nil, nil, fmt.Errorf("the output of wasm2go: %w", err)
 	}
 	return code, []string{quickjsPatched}, nil
 }
@@ -168,7 +168,7 @@ func (t *translation) table(made string) {
 	t.code += b.String()
 }
 
-// parameters matches the parameters of a function with their types, of which there may be one for several.
+// parameters matches the parameters of a function with their types; several may share a type.
 var parameters = regexp.MustCompile(`(\w+(?:, \w+)*) (\w+)`)
 
 // withInstance is a function of the module that takes an instance and does not need it.

@@ -104,7 +104,7 @@ func (b *bench) noteMissing(peer, format string, args ...any) {
 	b.say("%s is not measured: %s", peer, b.absent[peer])
 }
 
-// find returns the path of a peer's program; "" without one, which its rows then report.
+// find returns the path of a peer's program; "" if it is missing. Its rows then report that.
 func (b *bench) find(peer, given, name string) string {
 	path, err := exec.LookPath(cmp.Or(given, name))
 	if err != nil {
@@ -207,7 +207,7 @@ const (
 )
 
 // promise is a bound on our figure, as a multiple of a peer's median of the measure `against`: at least for rates, at most
-// for time or memory. 0 is no promise: the figure is only shown.
+// for time or memory. 0 means no promise: the report only shows the figure.
 type promise struct {
 	measure measure
 	peer    string

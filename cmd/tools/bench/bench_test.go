@@ -138,7 +138,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestTime: rounds are left out when there is no time for them, the first one of a part never.
+// TestTime: the run skips rounds when its time is over, but not the first round of a part.
 func TestTime(t *testing.T) {
 	clock := time.Unix(0, 0)
 	b := &bench{stderr: &bytes.Buffer{}, now: func() time.Time { return clock }, options: options{rounds: 5}}
@@ -175,7 +175,7 @@ func TestRefusals(t *testing.T) {
 		{"--none", 2, "-none"},
 		{"--rounds 0", 2, "usage"},
 		{"--duration 1ms", 2, "usage"},
-		{"word", 2, `"word" is no part`},
+		{"word", 2, `"word" is not a part`},
 		{"--modules /none dev", 1, "there is no hono in /none"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
@@ -335,7 +335,7 @@ func TestBindingRoutes(t *testing.T) {
 	}
 }
 
-// TestAsItComes: the engine of the package runs each function, and says when one throws.
+// TestAsItComes: the unmodified engine runs each function, and reports one that throws.
 func TestAsItComes(t *testing.T) {
 	t.Chdir(filepath.Join("..", "..", ".."))
 	u, err := openStockEngine(t.Context())

@@ -49,7 +49,7 @@ const (
 	listGrowth = 16
 )
 
-// bindingRates are measured under load; the Worker has a route for each.
+// bindingRates are the rates measured under load; the Worker has a route for each.
 var bindingRates = []loadedPath{
 	{selectRate, "/api/select"},
 	{insertRate, "/api/insert"},

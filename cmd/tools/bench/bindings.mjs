@@ -63,7 +63,7 @@ app.get("/api/storage/fill", async (c) => {
   return c.text("filled");
 });
 
-// A page of a list: how many there are, how many bytes they have, and where to go on.
+// A page of a list: the number of entries, their bytes, and the cursor for the next page.
 app.get("/api/kv/list", async (c) => {
   const { keys, cursor = "" } = await c.env.KV.list({ prefix: "listed/", cursor: c.req.query("cursor") || undefined });
   return c.json({ count: keys.length, size: 0, cursor });

@@ -95,7 +95,7 @@ var theirs = map[string]string{
 	smallData:     "content.status with a cursor, to its end",
 }
 
-// commands returns the commands behind the two figures of a row.
+// commands returns the commands that measure the two figures of a row.
 func commands(m measure, peer string) (our, their string) {
 	our = ours[m]
 	if i := slices.IndexFunc(bindingRates, func(r loadedPath) bool { return r.measure == m }); i >= 0 {

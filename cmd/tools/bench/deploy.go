@@ -108,7 +108,7 @@ func (d *deploying) serve(ctx context.Context, data string) {
 	d.url, d.key, d.second = ready.URL, ready.Keys["member"], ready.Keys["stored"]
 }
 
-// ran is a finished command of ours.
+// ran is a finished command of pages.
 type ran struct {
 	took time.Duration
 	peak int64 // the most memory it had, in bytes

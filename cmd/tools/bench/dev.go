@@ -125,7 +125,7 @@ var devPromises = []promise{
 	{idleLoad, wranglerDev, idleLoad, "% of a processor", false, 0},
 }
 
-// browser is a headless Chromium with one page open, which shows a save by the server's own live reload. On each load, the
+// browser is a headless Chromium with one page open, which shows a saved change through the server's own live reload. On each load, the
 // page requests an image from this server, named by the page's version.
 type browser struct {
 	*process
@@ -195,7 +195,7 @@ func (w *browser) next(ctx context.Context) int {
 	case got := <-w.shown:
 		return got
 	case <-w.ended:
-		check(fmt.Errorf("the browser ended; it said:\n%s", w.output()))
+		check(fmt.Errorf("the browser ended with this output:\n%s", w.output()))
 	case <-time.After(patience):
 		check(fmt.Errorf("the page tells nothing for %v", patience))
 	case <-ctx.Done():
@@ -251,7 +251,7 @@ func (b *bench) idle(ctx context.Context, s *side) {
 	rest(ctx, b.rest)
 	used := treeProcessorTime(pid) - before
 	if before > 0 {
-		// The clock of threads counts nanoseconds, so the floor of a hundredth of a percent stands for zero.
+		// The clock of threads counts nanoseconds, so a hundredth of a percent is the least value, and means zero.
 		percent := 100 * used / milliseconds(b.now().Sub(begin))
 		b.results.add(s.name, idleLoad, max(percent, 0.01))
 	}

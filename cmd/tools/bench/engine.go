@@ -120,7 +120,7 @@ func (b *bench) builtInSide(ours *side, dir, modules string) *side {
 	return s
 }
 
-// workerdProgram is wrangler's workerd, else that of our tests.
+// workerdProgram is wrangler's workerd, or that of our tests.
 func (b *bench) workerdProgram(sides []*side) (string, error) {
 	folders := []string{filepath.Join(filepath.Dir(filepath.Dir(b.packages)), "workerd", "node_modules")}
 	for _, s := range sides {

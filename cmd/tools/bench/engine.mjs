@@ -1,4 +1,4 @@
-// The Worker by which engines are compared: pages that take much JavaScript, and routes that take little.
+// The Worker for comparisons of engines: pages that need much JavaScript, and routes that need little.
 import { Hono } from "hono";
 import { marked } from "marked";
 import { h } from "preact";

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// The dev server of a framework behind ours, against itself alone.
+// The dev server of a framework with ours in front, compared with itself alone.
 const viteAlone = "vite"
 
 const (
@@ -81,7 +81,7 @@ func saveShown(dir string, version int) {
 	writeFiles(dir, map[string]string{"src/shown.js": fmt.Sprintf("export const version = %d;\n", version)})
 }
 
-// measureFrontend takes all rounds of a framework's dev server, alone and behind ours.
+// measureFrontend takes all rounds of a framework's dev server, alone and with ours in front.
 func (b *bench) measureFrontend(ctx context.Context, dir string) {
 	packages := must(filepath.Abs(b.vite))
 	program := filepath.Join(packages, ".bin", "vite")
@@ -98,7 +98,7 @@ func (b *bench) measureFrontend(ctx context.Context, dir string) {
 		s.version = 1
 		writeFrontend(s.site, packages)
 	}
-	var behind string // the port of vite behind ours
+	var behind string // the port of vite with ours in front
 	ours.command = func(port string) []string {
 		behind = freePort(ctx)
 		return []string{pages, "dev", ours.site, "--port", port, "--strict-port", "--", program, "--port", behind}

@@ -131,7 +131,7 @@ func (o ownLoad) rate(ctx context.Context, address string, d time.Duration) (flo
 	return float64(total.Load()) / o.now().Sub(begin).Seconds(), err
 }
 
-// atOnce runs what n times at the same time.
+// atOnce runs what in n goroutines at the same time.
 func atOnce(n int, what func(i int) error) error {
 	var wg sync.WaitGroup
 	errs := make([]error, n)
@@ -164,7 +164,7 @@ func (o ownLoad) connection(ctx context.Context, u *url.URL, deadline time.Time)
 	return count, nil
 }
 
-// requester sends requests over one connection, with little work of its own.
+// requester sends requests over one connection, at little cost.
 type requester struct {
 	net.Conn
 

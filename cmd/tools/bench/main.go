@@ -1,9 +1,8 @@
-// Command bench measures `pages` against its peers on one machine, in one go: `pages dev` against `wrangler dev` and
-// caddy, `pages validate` against jq and ajv, `pages migrate` against sqlite3 and wrangler, the runtime against workerd,
-// Node.js and the engine of the npm package, `--engine workerd` and bindings against wrangler's, also on projects of
-// frameworks, `pages deploy` against copying and sha256sum, a framework's dev server behind ours against itself, and
-// `pages platform` against bounds. The rows, their promises and the commands behind them are in the tables of each part,
-// and in BENCHMARKS.md.
+// Command bench measures `pages` against its peers on one machine, in one go: `pages dev` against `wrangler dev` and caddy, `pages
+// validate` against jq and ajv, `pages migrate` against sqlite3 and wrangler, the runtime against workerd, Node.js and the engine of the
+// npm package, `--engine workerd` and bindings against wrangler's, also on projects of frameworks, `pages deploy` against copying and
+// sha256sum, a framework's dev server with ours in front against itself, and `pages platform` against bounds. The tables of each part list
+// the rows, their promises and their commands, as does BENCHMARKS.md.
 //
 // All sides take turns, round by round, and medians are compared, so that a noisy minute hits all. --for bounds the total
 // time: each part has one round, and more as time allows. Standard output is the table, or JSON; --out writes it to a
@@ -82,12 +81,12 @@ func (b *bench) parse(args []string) error {
 	f.StringVar(&b.chromium, "chromium", "", "Chromium, a `program` (default: chromium in PATH)")
 	f.DurationVar(
 		&b.budget, "for", 14*time.Minute,
-		"how `long` all of it may take: rounds are left out to keep to that; 0 takes all of them",
+		"how `long` the run may take: it skips rounds to stay within that time; 0 runs all of them",
 	)
 	f.StringVar(&b.out, "out", "", "also write the table to this Markdown `file`, with the machine and the versions")
 	f.IntVar(&b.rounds, "rounds", 5, "how many `times` each side takes its turn, at most")
 	f.IntVar(&b.saves, "saves", 3, "how many `times` a file is saved in each turn")
-	f.DurationVar(&b.duration, "duration", 2*time.Second, "how long each load lasts")
+	f.DurationVar(&b.duration, "duration", 2*time.Second, "duration of each load")
 	f.DurationVar(&b.rest, "rest", 15*time.Second, "how long each dev server is left alone")
 	f.BoolVar(&b.json, "json", false, "write JSON")
 	if err := f.Parse(args); err != nil {
@@ -102,14 +101,14 @@ func (b *bench) parse(args []string) error {
 	}
 	for _, part := range f.Args() {
 		if !slices.Contains(names, part) {
-			return fmt.Errorf("usage: bench [flags] [%s]: %q is no part", strings.Join(names, "] ["), part)
+			return fmt.Errorf("usage: bench [flags] [%s]: %q is not a part", strings.Join(names, "] ["), part)
 		}
 	}
 	b.parts = f.Args()
 	return nil
 }
 
-// measure takes all rounds and writes the report. kept is whether no promise was broken.
+// measure takes all rounds and writes the report. kept is false if a promise was broken.
 func (b *bench) measure(ctx context.Context) (kept bool, err error) {
 	dir, err := os.MkdirTemp("", "pages-bench-")
 	if err != nil {
@@ -174,7 +173,7 @@ func (b *bench) why(r row, err error) string {
 	return "this machine gives no figure"
 }
 
-// write writes the report to where it was asked for.
+// write writes the report to its outputs.
 func (b *bench) write(ctx context.Context, rows []row, began time.Time) error {
 	facts := b.facts(ctx)
 	var err error

@@ -48,7 +48,7 @@ const (
 // migration holds the sites and the programs that `pages migrate` is measured with.
 type migration struct {
 	*bench
-	many, some string // sites of ours
+	many, some string // the sites for pages
 	keyed      string // a site whose tables refer to each other
 	pages      string
 	sqlite3    string   // "" when there is none
@@ -81,7 +81,7 @@ func smallTable(i int) string {
 			"INSERT INTO t%[1]d (name) VALUES ('one'), ('two');\n", i)
 }
 
-// keyedTable is smallTable with a foreign key to the table of the file before; the first one's is to itself.
+// keyedTable is smallTable with a foreign key to the table of the previous file; the first table refers to itself.
 func keyedTable(i int) string {
 	return fmt.Sprintf(
 		"CREATE TABLE t%[1]d (id INTEGER PRIMARY KEY, name TEXT NOT NULL, before INTEGER REFERENCES t%[2]d (id));\n"+

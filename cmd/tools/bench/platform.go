@@ -28,7 +28,7 @@ const (
 const (
 	manyPieces  = 1_000_000
 	someCalls   = 1_000_000
-	pieceBytes  = 800 // of a title: a million of them are over 1 GB with their indexes
+	pieceBytes  = 800 // of a title: a million rows have over 1 GB with their indexes
 	depths      = 10  // parts of a walk that are compared
 	emptyData   = "an empty one"
 	smallData   = "1,000 pieces"
@@ -86,7 +86,7 @@ func syncFile(path string, flag int) error {
 
 // starts measures starts on an empty folder and on a full one.
 func (d *deploying) starts(ctx context.Context, empty, full string) {
-	d.serve(ctx, empty) // made, so that both only open
+	d.serve(ctx, empty) // created before, so that both only open
 	d.service.stop()
 	for _, start := range []struct {
 		data, side string

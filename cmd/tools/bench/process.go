@@ -19,11 +19,11 @@ import (
 // process is a program that was started here, with all its children.
 type process struct {
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when the program is gone
+	ended chan struct{} // closed when the program has ended
 	tail  *tail
 }
 
-// startProcess runs args in dir, in a process group of its own where there are such.
+// startProcess runs args in dir, in a new process group if the system has them.
 func startProcess(args []string, dir string, environ []string) (*process, error) {
 	p := &process{ended: make(chan struct{}), tail: &tail{}}
 	p.cmd = exec.Command(args[0], args[1:]...) //nolint:noctx // stop ends it, with its children
@@ -42,7 +42,7 @@ func startProcess(args []string, dir string, environ []string) (*process, error)
 
 // stop interrupts the program, as Ctrl-C does, and kills the rest of it after ten seconds.
 func (p *process) stop() {
-	_ = processgroup.Interrupt(p.cmd) // it may be gone
+	_ = processgroup.Interrupt(p.cmd) // it may have ended
 	select {
 	case <-p.ended:
 	case <-time.After(10 * time.Second):
@@ -167,7 +167,7 @@ func (s *sampler) end() int64 {
 	return s.peak
 }
 
-// The functions below ask the kernel through /proc. Without it every figure is 0, for unknown.
+// The functions below ask the kernel through /proc. On systems without it every figure is 0, which means unknown.
 
 // treeMemory is the memory of the process and its descendants, in bytes: the sum of their proportional set sizes, so that a
 // page that several share counts once. A process that ends meanwhile counts nothing.
@@ -200,9 +200,9 @@ func descendants(pid int) []int {
 
 // taskFields are the words of a file that the kernel keeps for each thread of a process.
 func taskFields(pid int, name string) (fields []string) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/%s", pid, name)) // the pattern is a good one
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/%s", pid, name)) // the pattern is valid
 	for _, file := range files {
-		text, _ := os.ReadFile(file) // nothing of a thread that ended
+		text, _ := os.ReadFile(file) // empty for a thread that has ended
 		fields = append(fields, strings.Fields(string(text))...)
 	}
 	return fields
@@ -210,7 +210,7 @@ func taskFields(pid int, name string) (fields []string) {
 
 // processorTime is the processor time of a process's living threads, in milliseconds.
 func processorTime(pid int) (total float64) {
-	// Of the three fields of a thread the first is the time that it ran, in nanoseconds.
+	// The first of a thread's three fields is the time that it ran, in nanoseconds.
 	for thread := range slices.Chunk(taskFields(pid, "schedstat"), 3) {
 		ns, _ := strconv.ParseFloat(thread[0], 64)
 		total += ns / 1e6

@@ -120,7 +120,7 @@ func factor(times float64) string {
 	return fmt.Sprintf("%.0f", times)
 }
 
-// quantity writes a value, or that there is none.
+// quantity writes a value, or a dash for a missing one.
 func quantity(v float64, unit string) string {
 	if v == 0 {
 		return "-"
@@ -225,7 +225,7 @@ func (b *bench) facts(ctx context.Context) []fact {
 	)
 }
 
-// absentTool stands for the version of a missing tool.
+// absentTool is shown as the version of a missing tool.
 const absentTool = "absent"
 
 // firstLine is the first line that a program prints.

@@ -4,8 +4,7 @@ import { pures } from "./pure.mjs";
 
 const [samples, warm] = process.argv.slice(2).map(Number);
 
-// The lower of the clock and of what the process used of the processors: work of
-// others on the machine counts for neither side.
+// The lower of the elapsed time and the processor time of this process, so that other work on the machine counts for no side.
 async function once(all, name) {
   const before = process.cpuUsage(),
     began = performance.now();

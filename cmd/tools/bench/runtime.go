@@ -77,7 +77,7 @@ var (
 	}
 )
 
-// asFast requires our engine to match the engine that it is made of, within the error of a clock.
+// asFast requires our engine to be as fast as the unmodified one, within the error of a clock.
 const asFast = 0.9
 
 // nativeRatio bounds the time of functions that are native in Node.js, as a multiple of Node.js.
@@ -281,7 +281,7 @@ func holdIsolates(ctx context.Context, srv *server, n int) {
 	}))
 }
 
-// asItComes measures the functions of pure.mjs in the unmodified engine.
+// asItComes measures the functions of pure.mjs in the unmodified engine of the npm package.
 func (r *runtimePart) asItComes(ctx context.Context) {
 	u, err := openStockEngine(ctx)
 	if errors.Is(err, os.ErrNotExist) {

@@ -197,7 +197,7 @@ func (b *bench) wranglerCommand(ctx context.Context) ([]string, error) {
 // The measured paths. Neither tool redirects them.
 const (
 	jsonPath  = "/api/hello"
-	chainPath = "/api/chain" // the same behind a middleware that sets a header on the way out
+	chainPath = "/api/chain" // the same with a middleware that sets a header of the response
 	pagePath  = "/api/page"
 	smallPath = "/small.txt" // 10 kB
 	largePath = "/large.bin" // 1 MB

@@ -13,7 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// stockModule is where npm puts the engine, from the repository.
+// stockModule is the path of the npm package's engine in the repository.
 var stockModule = filepath.Join("runtime", "engine", "node_modules", "quickjs-wasi", "quickjs.wasm")
 
 // stockEngine is the unmodified JavaScript engine in wazero: without the counter, the hooks and the shortcuts of

@@ -77,7 +77,7 @@ func (b *bench) measureTranslation(ctx context.Context, dir string) {
 		check(fmt.Errorf("there is no react-dom in %s: run \"make site\" first, or give --packages", packages))
 	}
 	var sides []*side
-	light := map[*side]*side{} // whose Worker takes no time to bundle
+	light := map[*side]*side{} // sides whose Worker bundles in no time
 	for n, program := range programs {
 		newOne := func(folder string) *side {
 			s := newSide(program.side, filepath.Join(dir, strconv.Itoa(n), folder), packages)

@@ -1,4 +1,4 @@
-// What the JavaScript of the runtime finds in the global scope beside the language and the web platform.
+// Globals of the runtime's JavaScript, in addition to the language and the web platform.
 
 interface ErrorConstructor {
   captureStackTrace(error: object, above?: Function): void;
@@ -12,7 +12,7 @@ declare var IdentityTransformStream: any;
 declare var process: any;
 declare var __host: Host;
 
-// Functions that construct with new and without, which a JavaScript file cannot say of its exports.
+// Functions that construct with and without new. A JavaScript file cannot declare this for its exports.
 declare module "node:buffer";
 declare module "node:events";
 declare module "node:stream";
@@ -25,7 +25,7 @@ interface SharedArrayBuffer {
   readonly detached?: undefined;
 }
 
-// What a site and its Worker put beside the front on Cloudflare.
+// Files that a site and its Worker add next to the front on Cloudflare.
 declare module "cloudflare:workers";
 declare module "*/config.js";
 declare module "*/site.js";

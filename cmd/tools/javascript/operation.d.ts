@@ -1,4 +1,4 @@
-// What the modules of Node.js may ask Go for, by name.
+// The operations in Go that the modules of Node.js can call, by name.
 // Written by `go test ./runtime/node -run OperationTypes -update`.
 
 type NodeOperation =

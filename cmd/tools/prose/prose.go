@@ -1,6 +1,6 @@
 // Package prose finds phrases that STYLE.md rules out: clauses in place of nouns, and passives that hide who acts; and words written
 // twice. In: the text of a file and its name. Out: a [Finding] for each, with the line and the advice. It reads comments and sentences
-// in string literals of Go, comments of JavaScript, and every line of other files. Pure functions, safe for concurrent use.
+// in string literals of Go, JavaScript and TypeScript, and every line of other files. Pure functions, safe for concurrent use.
 package prose
 
 import (
@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
 )
 
 // Finding is a phrase in a file.
@@ -28,15 +31,15 @@ type phrase struct {
 }
 
 var phrases = []phrase{
-	{regexp.MustCompile(`(?i)\b(is|are|was|were|be) what\b`), `name the thing: "Report is the output of …"`},
-	{regexp.MustCompile(`(?i)(^|[\s(])nobody\b($|[^@\w])`), `name the subject, or say "no request", "unread", "without a reader"`},
-	{regexp.MustCompile(`(?i)\bwhoever\b`), `name the person or the part: "the client that …"`},
-	{regexp.MustCompile(`(?i)\b(is|are|was|were|be|been) told\b|\btold of\b`), `say who reports it: "the log names …", "gets a message"`},
-	{regexp.MustCompile(`(?i)\bhears? of\b`), `say "gets", "learns of", "fails with"`},
-	{regexp.MustCompile(`(?i)\bshall\b`), `use the imperative, or "must"`},
-	{regexp.MustCompile(`(?i)\bwhat (is|was|are|were)\b`), `name the thing: "the missing files", "the live revision"`},
-	{regexp.MustCompile(`(?i)(^|[\s("])(go-ahead|lapses?d?)\b`), `say "approval", "expires"`},
-	{regexp.MustCompile(`(?i)\bfor ever\b($|[^(])`), `say "permanently", "without end"`},
+	{pattern: regexp.MustCompile(`(?i)\b(is|are|was|were|be) what\b`), advice: `name the thing: "Report is the output of …"`},
+	{pattern: regexp.MustCompile(`(?i)(^|[\s(])nobody\b($|[^@\w])`), advice: `name the subject, or say "no request", "unread", "without a reader"`},
+	{pattern: regexp.MustCompile(`(?i)\bwhoever\b`), advice: `name the person or the part: "the client that …"`},
+	{pattern: regexp.MustCompile(`(?i)\b(is|are|was|were|be|been) told\b|\btold of\b`), advice: `say who reports it: "the log names …", "gets a message"`},
+	{pattern: regexp.MustCompile(`(?i)\bhears? of\b`), advice: `say "gets", "learns of", "fails with"`},
+	{pattern: regexp.MustCompile(`(?i)\bshall\b`), advice: `use the imperative, or "must"`},
+	{pattern: regexp.MustCompile(`(?i)\bwhat (is|was|are|were)\b`), advice: `name the thing: "the missing files", "the live revision"`},
+	{pattern: regexp.MustCompile(`(?i)(^|[\s("])(go-ahead|lapses?d?)\b`), advice: `say "approval", "expires"`},
+	{pattern: regexp.MustCompile(`(?i)\bfor ever\b($|[^(])`), advice: `say "permanently", "without end"`},
 }
 
 // doubled are words that never follow themselves in a sentence.
@@ -47,28 +50,49 @@ func Check(name string, text []byte) []Finding {
 	switch path.Ext(name) {
 	case ".go":
 		return checkGo(text)
-	case ".js":
-		return checkLines(text, isComment)
+	case ".js", ".mjs", ".cjs", ".ts":
+		return checkScript(text)
 	default:
-		return checkLines(text, func([]byte) bool { return true })
+		return matchLines(1, string(text))
 	}
 }
 
-func checkLines(text []byte, reads func(line []byte) bool) (found []Finding) {
-	number := 0
-	for line := range bytes.Lines(text) {
-		number++
-		if reads(line) {
-			found = append(found, match(number, string(line))...)
+// checkScript reads the comments, strings and templates of JavaScript or TypeScript.
+func checkScript(text []byte) (found []Finding) {
+	lexer := js.NewLexer(parse.NewInputBytes(bytes.Clone(text)))
+	number, last := 1, js.ErrorToken
+	for {
+		kind, token := lexer.Next()
+		if (kind == js.DivToken || kind == js.DivEqToken) && beginsExpression(last) {
+			kind, token = lexer.RegExp()
+		}
+		switch kind {
+		case js.ErrorToken:
+			return found
+		case js.CommentToken, js.CommentLineTerminatorToken, js.StringToken,
+			js.TemplateToken, js.TemplateStartToken, js.TemplateMiddleToken, js.TemplateEndToken:
+			if strings.Contains(string(token), " ") {
+				found = append(found, matchLines(number, string(token))...)
+			}
+		}
+		number += bytes.Count(token, []byte("\n"))
+		switch kind {
+		case js.WhitespaceToken, js.LineTerminatorToken, js.CommentToken, js.CommentLineTerminatorToken:
+		default:
+			last = kind
 		}
 	}
-	return found
 }
 
-// isComment reports whether a line of JavaScript has a comment. A string with // counts as one: it can hold an address.
-func isComment(line []byte) bool {
-	line = bytes.TrimSpace(line)
-	return bytes.HasPrefix(line, []byte("*")) || bytes.HasPrefix(line, []byte("/*")) || bytes.Contains(line, []byte("//"))
+// beginsExpression reports whether a slash after a token begins a regular expression.
+func beginsExpression(last js.TokenType) bool {
+	switch last {
+	case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.StringToken, js.TemplateToken, js.TemplateEndToken,
+		js.RegExpToken, js.PrivateIdentifierToken, js.ThisToken, js.SuperToken, js.NullToken, js.TrueToken, js.FalseToken,
+		js.IncrToken, js.DecrToken:
+		return false
+	}
+	return !js.IsNumeric(last) && !js.IsIdentifier(last)
 }
 
 func checkGo(text []byte) (found []Finding) {
@@ -91,11 +115,17 @@ func checkGo(text []byte) (found []Finding) {
 		} else if kind != token.COMMENT {
 			continue
 		}
-		number := file.Line(at)
-		for i, line := range strings.Split(sentence, "\n") {
-			found = append(found, match(number+i, line)...)
-		}
+		found = append(found, matchLines(file.Line(at), sentence)...)
 	}
+}
+
+// matchLines returns the phrases in lines of text, the first of which has a number.
+func matchLines(number int, text string) (found []Finding) {
+	for line := range strings.SplitSeq(text, "\n") {
+		found = append(found, match(number, line)...)
+		number++
+	}
+	return found
 }
 
 func match(number int, line string) (found []Finding) {

@@ -19,7 +19,9 @@ func TestCheck(t *testing.T) {
 		{"a.go", "package a\n\n/*\nIt is told.\n*/\n", "4: It is told."},
 		{"a.go", "package a\n\nvar toldOf = isTold\n", ""},
 		{"a.js", "const nobody = 1;\n/** For whoever reads. */\n", "2: /** For whoever reads. */"},
-		{"a.js", "  f(); // they shall not pass\n", "1: f(); // they shall not pass"},
+		{"a.js", "  f(); // they shall not pass\n", "1: // they shall not pass"},
+		{"a.js", "const a = b / 2; f('it is told');\n", "1: 'it is told'"},
+		{"a.js", "f(/[/'\"]/, `a\n${\"it is told\" + `b`}\nis what it is`);\n", "2: \"it is told\"\n3: is what it is`"},
 		{"a.md", "Ask nobody@example.test, or hear of it.\n", "1: Ask nobody@example.test, or hear of it."},
 		{"a.txt", "Say where it is, and what to do.\n", ""},
 		{"a.md", "It shows what is live, and what changed.\n", "1: It shows what is live, and what changed."},
@@ -54,7 +56,7 @@ var exceptions = map[string][]string{
 
 const maxExceptions = 20
 
-var extensions = []string{".go", ".js", ".md", ".txt", ".txtar", ".html", ".css"}
+var extensions = []string{".go", ".js", ".mjs", ".cjs", ".ts", ".md", ".txt", ".txtar", ".html", ".css"}
 
 // TestTree: no text of the project has one of the phrases.
 func TestTree(t *testing.T) {

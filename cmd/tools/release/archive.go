@@ -14,12 +14,12 @@ import (
 
 // entry is one file of an archive.
 type entry struct {
-	name string // with slashes
+	name string // a path with slashes
 	text []byte
 	mode fs.FileMode
 }
 
-// sortEntries gives the files in the order of their names.
+// sortEntries returns the files in the order of their names.
 func sortEntries(files []entry) []entry {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b entry) int { return strings.Compare(a.name, b.name) })

@@ -3,9 +3,8 @@
 //
 //	release --version 1.2.3 --commit 0123abcd --time 1760000000 --out bin/release
 //
-// The same source and flags give the same bytes, wherever and whenever it runs: times are --time, owners are root, names
-// are sorted, and the binaries are built without paths. It needs the artifacts of cmd/tools/artifacts, and no network but for
-// Go modules that are not there yet.
+// The same source and flags give the same bytes on any machine at any time: times are --time, owners are root, names are sorted, and the
+// binaries are built without paths. It needs the artifacts of cmd/tools/artifacts, and the network only for missing Go modules.
 package main
 
 import (
@@ -164,7 +163,7 @@ func (r *release) extras(ctx context.Context) ([]entry, error) {
 	return list, nil
 }
 
-// packages writes what a platform's users take.
+// packages writes the packages for the users of a platform.
 func (r *release) packages(p platform, program []byte, extras []entry) error {
 	folder := fmt.Sprintf("pages-%s-%s-%s", r.version, p.os, p.arch)
 	files := []entry{{folder + "/" + p.binary(), program, 0o755}}
@@ -195,7 +194,7 @@ func (r *release) packages(p platform, program []byte, extras []entry) error {
 //go:embed Containerfile
 var containerfile string
 
-// recipe writes how a container image is made of the archive. The owner of the site runs the program, so that every user may
+// recipe writes the container recipe for an image of the archive. The owner of the site runs the program, so that every user may
 // write to /tmp, where the cache and the copies of `pages test` are.
 func (r *release) recipe() error {
 	return r.write("Containerfile", []byte(strings.ReplaceAll(containerfile, "{{version}}", r.version)))

@@ -44,7 +44,7 @@ func packed(t *testing.T, program []byte, list ...platform) *release {
 	return r
 }
 
-// TestPackages: there is one of each kind, sums fit, and a second time gives the same bytes.
+// TestPackages: a release has one package of each kind with the right checksum, and a second build gives the same bytes.
 func TestPackages(t *testing.T) {
 	a, b := packed(t, []byte("program"), platforms()...), packed(t, []byte("program"), platforms()...)
 	want := []string{
@@ -105,7 +105,7 @@ func TestDebian(t *testing.T) {
 	}
 	rest, ok := bytes.CutPrefix(text, []byte("!<arch>\n"))
 	if !ok {
-		t.Fatal("it is no ar archive")
+		t.Fatal("it is not an ar archive")
 	}
 	var names []string
 	parts := map[string][]byte{}
@@ -190,8 +190,8 @@ func TestMaterials(t *testing.T) {
 	}
 }
 
-// TestRecipe follows the container recipe, with cp for COPY and a folder for the base image: the image has the
-// program where it is run, certificates, and folders that any user may write to.
+// TestRecipe follows the container recipe, with cp for COPY and a folder for the base image: the image has the program at the path of its
+// entry point, certificates, and folders that any user may write to.
 func TestRecipe(t *testing.T) {
 	r := packed(t, []byte("program"), platform{"linux", "amd64"}, platform{"linux", "arm64"})
 	text, err := os.ReadFile(filepath.Join(r.out, "Containerfile"))

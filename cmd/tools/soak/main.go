@@ -4,7 +4,7 @@
 //	fuzz   every fuzzer of the module, each for its part of a sixth of the time
 //	tests  every test that does more under PAGES_SOAK: servers and commands that are
 //	       killed at random moments, disks that fail or lose power (as root, with
-//	       loop devices), hours of load in small
+//	       loop devices), hours of load in short form
 //	race   the tests of every package under the race detector, once, and over and over
 //	       until the time is up
 //
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	wanted := f.Args()
 	for _, part := range wanted {
 		if !slices.Contains(parts, part) {
-			fmt.Fprintf(stderr, "soak: %q is no part; the parts are %s\n", part, strings.Join(parts, ", "))
+			fmt.Fprintf(stderr, "soak: %q is not a part; the parts are %s\n", part, strings.Join(parts, ", "))
 			return exitUsage
 		}
 	}
@@ -103,7 +103,7 @@ type soak struct {
 
 const (
 	fuzzShare = 6               // the divisor of the time for fuzzers, which need as much again to start
-	leastFuzz = 5 * time.Second // a fuzzer's part, at least
+	leastFuzz = 5 * time.Second // the least time of a fuzzer
 	// gateFuzzer looks for ways past the members gate. It gets as much time as all other fuzzers together: ten minutes of an hour.
 	gateFuzzer = "FuzzGate"
 	// minimizing bounds the time for minimizing an input that reached new code. Go's default of a minute leaves most fuzzers

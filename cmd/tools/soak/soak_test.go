@@ -122,7 +122,7 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// TestTimeUp tells the end of a fuzzer's time from a finding.
+// TestTimeUp distinguishes the end of a fuzzer's time from a finding.
 func TestTimeUp(t *testing.T) {
 	lines := func(said ...string) (out []byte) {
 		for _, text := range said {
@@ -159,7 +159,7 @@ func TestTimeUp(t *testing.T) {
 	}
 }
 
-// TestRead keeps the packages of one run apart, and names failures far above the end.
+// TestRead separates the packages of one run, and finds failures far above the end of the output.
 func TestRead(t *testing.T) {
 	const out = `{"Action":"output","Package":"a","Output":"a begins\n"}
 {"Action":"output","Package":"b","Output":"b begins\n"}

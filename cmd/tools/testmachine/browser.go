@@ -15,7 +15,7 @@ import (
 // starts bounds the attempts to start a browser: Chromium sometimes ends before it listens.
 const starts = 3
 
-// Browser starts a Chromium that ends with the test, and gives the context of its first tab. It fails t if Chromium is
+// Browser starts a Chromium that ends with the test, and returns the context of its first tab. It fails t if Chromium is
 // missing or does not start.
 func Browser(t testing.TB) context.Context {
 	t.Helper()

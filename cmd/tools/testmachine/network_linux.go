@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OwnNetwork reports whether this is a process whose network is loopback alone, with a further IPv4 address. It runs the test
-// again in such a process; in the parent it returns false after the test has its result.
+// OwnNetwork reports whether this process has a network of loopback alone, with a second IPv4 address. It runs the test again in such a
+// process; in the parent it returns false after the test has its result.
 func OwnNetwork(t *testing.T, address netip.Addr) bool {
 	t.Helper()
 	attributes := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
@@ -31,7 +31,7 @@ func OwnNetwork(t *testing.T, address netip.Addr) bool {
 	return true
 }
 
-// asRoot gives the process a user namespace of its own, in which it is root.
+// asRoot starts the process in a new user namespace, in which it is root.
 func asRoot(attributes *syscall.SysProcAttr) {
 	attributes.Cloneflags |= syscall.CLONE_NEWUSER
 	attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}

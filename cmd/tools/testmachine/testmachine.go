@@ -40,7 +40,7 @@ func Unraced(t testing.TB) {
 // awaitTime bounds Await, with room for a busy machine.
 const awaitTime = 30 * time.Second
 
-// Await waits until a condition holds, and ends the test after half a minute. what describes the condition: "process 7 ends".
+// Await waits until a condition holds, and ends the test after half a minute. The text what describes it: "process 7 ends".
 func Await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	timeout := time.After(awaitTime)
@@ -55,7 +55,7 @@ func Await(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Lacks ends a test that cannot run here. what names the missing thing, err has the reason, or nil.
+// Lacks ends a test that cannot run here. The text what names the missing thing, and err is the reason, or nil.
 func Lacks(t testing.TB, what string, err error) {
 	t.Helper()
 	if err != nil {

@@ -45,7 +45,7 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// TestUnraced: only the race detector together with -short leaves a test out.
+// TestUnraced: only the race detector together with -short skips a test.
 func TestUnraced(t *testing.T) {
 	skipped := false
 	t.Run("", func(t *testing.T) {

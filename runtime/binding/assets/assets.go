@@ -106,7 +106,7 @@ func Handler(files http.Handler) http.Handler {
 	})
 }
 
-// markingWriter marks the head of a file, which is no redirect or refusal.
+// markingWriter marks the head of a file, as opposed to a redirect or a refusal.
 type markingWriter struct {
 	http.ResponseWriter
 
@@ -144,7 +144,7 @@ func (w *markingWriter) Flush() {
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the ResponseWriter for http.ResponseController.
 func (w *markingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // newRequest makes a server's request from these parts. The handler decides about a target with an invalid escape.
@@ -220,7 +220,7 @@ type responseWriter struct {
 	ready  chan struct{}
 
 	status    int
-	sent      http.Header // as it was when the status was written
+	sent      http.Header // a copy from the moment of the status
 	buffer    bytes.Buffer
 	streaming bool // the buffer is settled and the rest goes through the pipe
 	complete  bool // the buffer holds the whole body

@@ -155,7 +155,7 @@ func (g *authorizer) verdict(action sqlite.AuthorizerActionCode, arg1, arg2, sch
 		if !workerModules[strings.ToLower(arg2)] {
 			return `the virtual table module "` + arg2 + `" is not available`
 		}
-	case sqlite.AuthAlterTable: // gives the old name of the table, not the new one
+	case sqlite.AuthAlterTable: // has the old name of the table, not the new one
 		arg1, arg2 = arg2, g.reservedNewName()
 	default: // creates, changes or drops the object of the arguments
 	}

@@ -41,7 +41,7 @@ type sqlHandle struct {
 	deadline  *int64 // of runBriefly
 }
 
-// cacheKey separates our own statements from the Worker's: a COMMIT of ours must not become the Worker's.
+// cacheKey separates our own statements from the Worker's: the Worker must not reuse our COMMIT.
 type cacheKey struct {
 	text    string
 	trusted bool
@@ -171,7 +171,7 @@ type sqlStatement struct {
 	cached *cachedStatement // nil when it is not cached
 }
 
-// prepare compiles the first statement of text. A text without any gives a statement whose stmt is 0.
+// prepare compiles the first statement of text. For a text without a statement, stmt is 0.
 func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 	if h.stale {
 		h.forget()

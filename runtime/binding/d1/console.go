@@ -16,8 +16,8 @@ import (
 type ConsoleOptions struct {
 	// ReadOnly refuses every statement that writes.
 	ReadOnly bool
-	// Unbounded, for reading dumps back, lifts the limits on lengths and counts, and lets the platform's own tables and
-	// the tables behind a virtual table be written. SQL still stays inside this database.
+	// Unbounded, for reading dumps back, lifts the limits on lengths and counts, and permits writes to the platform's own tables and to the
+	// internal tables of virtual tables. SQL still stays inside this database.
 	Unbounded bool
 	// KeysLater does not enforce foreign keys: a dump fills tables before those that they refer to exist. The caller
 	// checks them before Commit.
@@ -69,7 +69,7 @@ func (e *SQLError) Damaged() bool {
 
 const errOnlyReading = sqlRefusalError("this statement writes, and the command is read-only")
 
-// NewConsole takes a connection of db for itself until Close.
+// NewConsole reserves a connection of db until Close.
 func NewConsole(ctx context.Context, db *sql.DB, o ConsoleOptions) (*Console, error) {
 	c := &Console{o: o}
 	c.guard.platform, c.guard.author = o.Unbounded, true
@@ -92,13 +92,13 @@ func NewConsole(ctx context.Context, db *sql.DB, o ConsoleOptions) (*Console, er
 	return c, nil
 }
 
-// Close ends the transaction that is open, if there is one, and gives the connection back.
+// Close ends an open transaction, and releases the connection.
 func (c *Console) Close() error {
 	c.handle.close()
 	return nil
 }
 
-// Begin starts a transaction: for reading only with ReadOnly, else one that may write at once. Foreign keys are
+// Begin starts a transaction: for reading only with ReadOnly, otherwise one that may write at once. Foreign keys are
 // checked at its end.
 func (c *Console) Begin(ctx context.Context) error {
 	begin := []string{"BEGIN IMMEDIATE", "PRAGMA defer_foreign_keys=ON"}
@@ -160,7 +160,7 @@ type Named struct {
 }
 
 // Run runs one statement; text after its semicolon is an error. Values, those of args and of rows, are nil, int64,
-// float64, string for TEXT, which may be no UTF-8, and []byte for a BLOB; args may also be [Named].
+// float64, string for TEXT, which may be invalid UTF-8, and []byte for a BLOB; args may also be [Named].
 //
 // begin, if not nil, gets the columns of a statement that gives rows, and row each of the rows; an error of either ends the
 // statement. The slice and the bytes of BLOBs are valid until row returns. changes counts the rows written.
@@ -180,7 +180,7 @@ func (c *Console) Run(
 		}
 		defer s.close()
 		if !blankSQL(s.rest) {
-			return sqlRefusalError("there is more SQL behind the first statement")
+			return sqlRefusalError("there is more SQL after the first statement")
 		}
 		if c.o.ReadOnly && !s.readOnly() {
 			return errOnlyReading
@@ -228,7 +228,7 @@ func (s sqlStatement) rows(ctx context.Context, begin func([]string) error, row 
 	}
 }
 
-// value is column i as it is stored.
+// value is column i as stored.
 func (s sqlStatement) value(i int) any {
 	tls, stmt, at := s.h.tls, s.stmt, int32(i)
 	switch sqlite3.Xsqlite3_column_type(tls, stmt, at) {

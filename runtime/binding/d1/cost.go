@@ -111,7 +111,7 @@ func (h *sqlHandle) number(text string) (n int64, err error) {
 	return sqlite3.Xsqlite3_column_int64(h.tls, s.stmt, 0), nil
 }
 
-// rowsRead estimates how many rows the statement read. rows is how many it gave, counted the result of a bare count(*).
+// rowsRead estimates how many rows the statement read. rows is the number of its rows, counted the result of a bare count(*).
 func (s sqlStatement) rowsRead(rows, counted int64) int64 {
 	steps := int64(0)
 	for _, counter := range []int32{

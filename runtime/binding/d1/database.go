@@ -87,7 +87,7 @@ func New(db *sql.DB, o Options) *Database {
 	return d
 }
 
-// Close waits for the queries under way and gives the connections back. Later queries fail.
+// Close waits for running queries and releases the connections. Later queries fail.
 func (d *Database) Close() error {
 	d.readers.close()
 	<-d.turn
@@ -106,7 +106,7 @@ func (d *Database) closeHandle() {
 
 // query runs q and returns its rows in a shape, as JSON. shapeAll is an array of the parts of a D1Result: an array of the
 // rows' objects, duration in milliseconds, changes, last_row_id, changed_db, size_after in bytes, rows_read, rows_written.
-// Several statements are one transaction, and the last one gives the rows. Errors are *engine.Error with D1's texts.
+// Several statements are one transaction, and the last one returns the rows. Errors are *engine.Error with D1's texts.
 func (d *Database) query(ctx context.Context, q Query, shape resultShape, column string) (*jsonText, error) {
 	return d.queryInTurn(ctx, q, shape, column, func() {})
 }
@@ -246,8 +246,7 @@ func (d *Database) open(ctx context.Context) error {
 	return err
 }
 
-// resetConnection ends a transaction that a failed statement left open, and puts back
-// the settings that a PRAGMA changed.
+// resetConnection ends a transaction that a failed statement left open, and resets the settings that a PRAGMA changed.
 func (d *Database) resetConnection() error {
 	h := d.handle
 	return h.conn.Raw(func(any) error {
@@ -352,7 +351,7 @@ func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (spent
 	return spent, err
 }
 
-// runStatements runs s and the statements after it; the last statement gets the parameters and gives the rows.
+// runStatements runs s and the statements after it; the last statement gets the parameters and returns the rows.
 func (d *Database) runStatements(ctx context.Context, s sqlStatement, params []any, w *rowWriter) (spent rowCounts, err error) {
 	for s.rest != "" {
 		if sqlite3.Xsqlite3_bind_parameter_count(d.handle.tls, s.stmt) > 0 {

@@ -43,7 +43,7 @@ func newDatabase(t testing.TB, o Options) *Database {
 	return d
 }
 
-// askSQL gives the JSON of q in a shape, or the error's text.
+// askSQL returns the JSON of q in a shape, or the error's text.
 func askSQL(t testing.TB, d *Database, shape resultShape, text string, params ...any) string {
 	t.Helper()
 	out, err := d.query(t.Context(), Query{text, params}, shape, "")
@@ -379,7 +379,7 @@ func TestDatabaseSandbox(t *testing.T) {
 	}
 }
 
-// A statement that fails leaves nothing, whatever its conflict clause says.
+// A failed statement leaves no trace, with any conflict clause.
 func TestDatabaseFails(t *testing.T) {
 	d := newDatabase(t, Options{})
 	setupSQL(

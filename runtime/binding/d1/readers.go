@@ -64,7 +64,7 @@ func (r *readers) release(one *Database) {
 	r.free <- struct{}{}
 }
 
-// close waits for the reads under way.
+// close waits for running reads.
 func (r *readers) close() {
 	for range maxReaders {
 		<-r.free
@@ -80,9 +80,9 @@ func (r *readers) close() {
 	}
 }
 
-var errWriter = errors.New("this is no read")
+var errWriter = errors.New("this is not a read")
 
-// read runs q on a connection that only reads; errWriter if q is no read. begun is as in queryInTurn.
+// read runs q on a connection that only reads; errWriter if q is not a read. begun is as in queryInTurn.
 func (d *Database) read(ctx context.Context, q Query, w *rowWriter, begun func()) error {
 	if !beginsLikeQuery(q.SQL) {
 		return errWriter

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRowLimit: UPDATE and DELETE with ORDER BY and LIMIT, as D1 has them, with errors at bytes of the author's text.
+// TestRowLimit: UPDATE and DELETE with ORDER BY and LIMIT, as in D1, with errors at bytes of the author's text.
 func TestRowLimit(t *testing.T) {
 	for _, c := range []struct {
 		name, sql string

@@ -37,7 +37,7 @@ type Turn struct {
 	once   sync.Once
 }
 
-// Read takes the next place for a call that changes nothing.
+// Read takes the next place in the queue for a call that changes nothing.
 func (q *Queue) Read() *Turn {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -67,7 +67,7 @@ func (q *Queue) endRead(group *readGroup) {
 	}
 }
 
-// Write takes the next place for a call that may change something.
+// Write takes the next place in the queue for a call that may change something.
 func (q *Queue) Write() *Turn {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -116,7 +116,7 @@ func (q *Queue) lastWrite() <-chan struct{} {
 	return q.write
 }
 
-// Writes reports whether a write is under way.
+// Writes reports whether a write is running.
 func (q *Queue) Writes() bool { return q.writes.Load() > 0 }
 
 // isNext reports whether all earlier calls have ended.

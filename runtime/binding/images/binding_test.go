@@ -64,7 +64,7 @@ func jpegOf(t testing.TB, m image.Image, orientation uint16) []byte {
 	return append(head, b.Bytes()[2:]...)
 }
 
-// avifOf is the boxes of an AVIF that tell of those sizes, without any pixels.
+// avifOf returns the boxes of an AVIF with those sizes, without pixels.
 func avifOf(sizes ...image.Point) []byte {
 	box := func(kind string, content []byte) []byte {
 		return append(append(binary.BigEndian.AppendUint32(nil, uint32(8+len(content))), kind...), content...)
@@ -156,7 +156,7 @@ func TestImagesFit(t *testing.T) {
 		{`{"trim":{"border":{"color":"blue","keep":7}}}`, "57x50"},
 		{`{"trim":{"border":{"color":"#0000f0","tolerance":14}}}`, "100x50"},
 		{`{"trim":{"border":{"color":"#0000f0","tolerance":15}}}`, "50x50"},
-		{`{"trim":{"left":60,"border":true}}`, "40x50"}, // all of it is border
+		{`{"trim":{"left":60,"border":true}}`, "40x50"}, // the whole image is border
 		{`{"width":1,"height":1}`, "1x1"},
 	}
 	for _, c := range cases {
@@ -205,8 +205,8 @@ func TestImagesPixels(t *testing.T) {
 	}
 }
 
-// TestImagesEverywhere: every processor gives the same pixels: a site's own
-// tests may compare a picture by its hash. Some of these values lie halfway between two.
+// TestImagesEverywhere: the pixels are the same on every processor, since a site's own tests may compare an image by its hash. Some of
+// these values lie halfway between two.
 func TestImagesEverywhere(t *testing.T) {
 	m := image.NewNRGBA(image.Rect(0, 0, 256, 256))
 	for y := range 256 {
@@ -433,7 +433,7 @@ func TestImagesRefusals(t *testing.T) {
 		{step(`{"width":100000,"fit":"contain"}`), asPNG, `9413: The image would have 5000000000 pixels`},
 		{step(`{"border":{"color":"red","width":900000}}`), asPNG, `9413: The image would have`},
 		{step(`{"background":"nocolor"}`), asPNG, `9401: background "nocolor" is not a color`},
-		{step(`{"gravity":"up"}`), asPNG, `9401: gravity "up" is no side and no point`},
+		{step(`{"gravity":"up"}`), asPNG, `9401: gravity "up" is neither a side nor a point`},
 		{step(`{"trim":{"left":50}}`), asPNG, `9401: trim leaves nothing of the image`},
 		{step(`{"trim":{"border":{"color":"nope"}}}`), asPNG, `9401: trim border color "nope" is not a color`},
 		{step(`{"trim":"all"}`), asPNG, `9401: the options of transform are not valid`},
@@ -477,7 +477,7 @@ func TestImagesAnimation(t *testing.T) {
 		return b.Bytes()
 	}
 	no := false
-	moving := "only the first frame of the animation is used; set anim: false to say that this is meant"
+	moving := "only the first frame of the animation is used; set anim: false to avoid this warning"
 	cases := []struct {
 		data   []byte
 		output Output
@@ -564,7 +564,7 @@ func FuzzImages(f *testing.F) {
 			t.Errorf("%v", err)
 		}
 		if err == nil && sniff(result.Data) != formatWebP {
-			t.Error("the outcome is no image")
+			t.Error("the outcome is not an image")
 		}
 	})
 }

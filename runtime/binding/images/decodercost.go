@@ -16,7 +16,7 @@ import (
 var (
 	errNoPixels     = errors.New("it has no pixels")
 	errOtherSize    = errors.New("its pixels have another size than its header says")
-	errChunkTooLong = errors.New("a part of it is longer than the file")
+	errChunkTooLong = errors.New("one of its parts is longer than the file")
 )
 
 const decoderBytes = 256 << 10

@@ -56,14 +56,14 @@ func (w *work) draw(p picture, d *DrawStep, depth int) (picture, *Error) {
 			below := row[x*4 : x*4+4]
 			fd, fl := share(int(pixel[3]), int(below[3]))
 			for c := range pixel {
-				below[c] = uint8(min(255, (int(pixel[c])*fd+int(below[c])*fl+127)/255)) // held to a byte
+				below[c] = uint8(min(255, (int(pixel[c])*fd+int(below[c])*fl+127)/255)) // at most 255
 			}
 		}
 		return nil
 	})}, nil
 }
 
-// edge is where a drawn image begins: by its distance from the near or the far edge, or in the middle.
+// edge returns the offset of a drawn image: from its distance to the near or the far edge, or centred.
 func edge(near, far *float64, size, canvas int) int {
 	switch {
 	case near != nil:

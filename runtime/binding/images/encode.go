@@ -218,7 +218,7 @@ type output struct {
 	pieces   [][]byte
 	size     int64
 	most     int
-	reserved int64 // bytes, twice: for the pieces, and for all in one
+	reserved int64 // bytes, counted twice: for the chunks, and for the joined output
 	memory   *engine.HostMemory
 	releases []func() // of memory that Write reserved
 }
@@ -235,7 +235,7 @@ func (p *output) Write(b []byte) (int, error) {
 		if !ok {
 			return 0, refuse(
 				codeArea,
-				"The image made is over %d MB, and there is no memory for more of it; ask for a smaller one, for less quality, or later",
+				"The output image is over %d MB, and there is no memory for more of it; request a smaller image or a lower quality, or try again later",
 				p.reserved>>20,
 			)
 		}
@@ -262,7 +262,7 @@ func tooLong(most int) *Error {
 // the lossy data before it is packed, whose number depends on the picture. TestImagesWebPHeld measures the figures.
 const (
 	webpSmall   = 4 << 20 // bytes of a small image
-	webpPixel   = 6       // bytes of a pixel of which nothing is written
+	webpPixel   = 6       // bytes of a pixel before the output begins
 	webpWritten = 36      // bytes for each byte of a written sample
 	webpAlpha   = 30      // bytes of the alpha of a pixel, measured with noise
 

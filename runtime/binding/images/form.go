@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// MaxInputs is the most images of one call, the canvas and those drawn over it.
+// MaxInputs is the maximum number of images of one call, the canvas and those drawn over it.
 const MaxInputs = 64
 
 // ErrText refuses an image of text.
@@ -85,5 +85,5 @@ func (f *planForm) take(step formStep, name string) (int, error) {
 	return n, nil
 }
 
-// MaxBytes is the most bytes of an encoded image.
+// MaxBytes is the maximum number of bytes of an encoded image.
 func (i *Binding) MaxBytes() int { return i.o.MaxBytes }

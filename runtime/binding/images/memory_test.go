@@ -69,8 +69,8 @@ func pngHead(w, h int, depth, kind, interlaced byte) []byte {
 	return append(append(whole[:8:8], whole[33:]...), "\x00\x00\x00\x00IDAT\x35\xaf\x06\x1e"...)
 }
 
-// jpegHead is a JPEG of that size without scans. sof is 0xc0, or 0xc2 for a progressive
-// one; factors are those of the components.
+// jpegHead is a JPEG of a size, without scans. sof is 0xc0, or 0xc2 for a progressive one; factors are the sampling factors of the
+// components.
 func jpegHead(w, h int, sof byte, factors ...byte) []byte {
 	out := []byte{
 		0xff, 0xd8, 0xff, 0xe0, 0, 16, 'J', 'F', 'I', 'F', 0, 1, 2, 0, 0, 1, 0, 1, 0, 0, 0xff, sof, 0,
@@ -122,8 +122,8 @@ func webpOfChunks(chunks ...[]byte) []byte {
 	return chunk("RIFF", append([]byte("WEBP"), bytes.Join(chunks, nil)...))
 }
 
-// TestImagesBombs: an image that needs more memory than there is, is refused by its header, in no time and no memory; other hostile
-// images fail as malformed.
+// TestImagesBombs: an image that needs too much memory is refused from its header, at no cost of time and memory; other hostile images fail
+// as malformed.
 func TestImagesBombs(t *testing.T) {
 	small := pngOf(t, halves(64, 32))
 	lossy := []byte{0x30, 1, 0, 0x9d, 1, 0x2a, 64, 0, 32, 0}
@@ -159,7 +159,7 @@ func TestImagesBombs(t *testing.T) {
 		},
 		{
 			"webp, a chunk of 2 GB", webpOf(1<<31-1, "VP8 ", 1<<31-100, lossy),
-			"9412: The image cannot be read: a part of it is longer than the file",
+			"9412: The image cannot be read: one of its parts is longer than the file",
 		},
 		{"webp, a chunk longer than the file", webpOf(22, "VP8 ", 1<<31-100, lossy), "9412"},
 		{"webp, a canvas of 16 million by 16 million", webpOf(22, "VP8X", 10, extended), "9412"},
@@ -272,8 +272,8 @@ func TestImagesCostOfGroups(t *testing.T) {
 	}
 }
 
-// TestImagesScaleAsBefore holds a transform to the library's scaler, which made it before.
-// It reads JPEG with 16 bits a colour: a byte may be one off, and two where it is enlarged.
+// TestImagesScaleAsBefore compares a transform with the library's scaler, which made it before. That reads JPEG with 16 bits a colour: a
+// byte may differ by one, and by two in an enlarged image.
 func TestImagesScaleAsBefore(t *testing.T) {
 	m := image.NewNRGBA(image.Rect(0, 0, 301, 203))
 	for i := range m.Pix {
@@ -337,8 +337,7 @@ func TestImagesStreamed(t *testing.T) {
 	}
 }
 
-// TestImagesTurns: small images of a neighbour's do not wait for all large ones, an ended call leaves the queue, and all memory is given
-// back.
+// TestImagesTurns: small images of another site do not wait for all large ones, an ended call leaves the queue, and all memory is released.
 func TestImagesTurns(t *testing.T) {
 	memory := engine.NewHostMemory(0)
 	queue := NewQueue(memory)

@@ -27,8 +27,7 @@ func (p picture) crop(r image.Rectangle) picture {
 	return picture{raster.Crop(p.rows, p.turn.Before(r, p.size())), p.turn}
 }
 
-// placeOn is p with its corner at a point of a canvas of one colour. With over, the colour is seen through pixels that are not
-// opaque.
+// placeOn is p with its corner at a point of a canvas of one colour. With over, the colour shows through pixels that are not opaque.
 func (p picture) placeOn(canvas, at image.Point, ground color.NRGBA, over bool) picture {
 	lies := p.turn.Before(image.Rectangle{Max: p.size()}.Add(at), canvas)
 	return picture{raster.Placed(p.rows, p.turn.Size(canvas), lies.Min, ground, over), p.turn}

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// enterMany has n images of a site take part in a queue, each for a second. It returns how
-// many have a place, and how many had one.
+// enterMany puts n images of a site into a queue, each for a second. It returns how many have a place, and how many had one.
 func enterMany(t *testing.T, q *Queue, site lanes, n int, bytes int64) (inside, done *atomic.Int32) {
 	t.Helper()
 	inside, done = new(atomic.Int32), new(atomic.Int32)

@@ -134,7 +134,7 @@ func (w *work) run(plan Plan, depth int) (picture, *Error) {
 		return picture{}, err
 	}
 	if more && !w.still {
-		w.warnings = append(w.warnings, "only the first frame of the animation is used; set anim: false to say that this is meant")
+		w.warnings = append(w.warnings, "only the first frame of the animation is used; set anim: false to avoid this warning")
 	}
 	for _, step := range plan.Steps {
 		if step.Draw == nil {
@@ -206,7 +206,7 @@ func (w *work) transform(p picture, step Step) (picture, *Error) {
 func (w *work) resize(p picture, t transform) (picture, *Error) {
 	at, warning, ok := parseFocus(t.Gravity)
 	if !ok {
-		return picture{}, refuse(codeOptions, "gravity %s is no side and no point", t.Gravity)
+		return picture{}, refuse(codeOptions, "gravity %s is neither a side nor a point", t.Gravity)
 	}
 	if warning != "" {
 		w.warnings = append(w.warnings, warning)

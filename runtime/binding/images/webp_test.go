@@ -97,8 +97,7 @@ func TestImagesWebPHeld(t *testing.T) {
 	}
 }
 
-// TestImagesWebPLarge: a photo of which noise of its size would take too much is written,
-// and noise is refused.
+// TestImagesWebPLarge: a large photo is written, and noise of the same size, which needs too much memory, is refused.
 func TestImagesWebPLarge(t *testing.T) {
 	testmachine.Long(t)
 	if testmachine.Raced() {
@@ -123,7 +122,7 @@ func TestImagesWebPLarge(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 		if err == nil && sniff(result.Data) != formatWebP {
-			t.Errorf("%s: the outcome is no image", c.name)
+			t.Errorf("%s: the outcome is not an image", c.name)
 		}
 		if back, ok := memory.TryReserve(memory.Total()); !ok {
 			t.Errorf("%s: memory is not given back", c.name)

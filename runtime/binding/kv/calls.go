@@ -96,7 +96,7 @@ type BulkOptions struct {
 	Keys     []string
 	Type     string // "text" or "json"; "" is "text"
 	CacheTTL *int64
-	Metadata bool // give {"value", "metadata"} of each key that there is
+	Metadata bool // return {"value", "metadata"} of each existing key
 }
 
 // Bulk returns a JSON object of the values of several keys, null for one that is not there.

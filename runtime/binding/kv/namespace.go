@@ -298,7 +298,7 @@ func valueTooLong(size int) error {
 	return &Error{"PUT", 413, fmt.Sprintf("Value length of %d exceeds limit of %d.", size, maxValue)}
 }
 
-// Delete removes key; a key that is not there is no error.
+// Delete removes key; a missing key is not an error.
 func (kv *Namespace) Delete(ctx context.Context, key string) error {
 	if err := checkKey("DELETE", key); err != nil {
 		return err

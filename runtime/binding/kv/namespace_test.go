@@ -230,7 +230,7 @@ func TestKVConcurrent(t *testing.T) {
 	}
 }
 
-// pieces is how many pieces of values there are, and of how many values.
+// pieces returns the number of pieces of values, and of the values.
 func pieces(t testing.TB, kv *Namespace) (n, values int) {
 	t.Helper()
 	if err := kv.db.QueryRow("SELECT count(*), count(DISTINCT value) FROM kv_pieces").Scan(&n, &values); err != nil {
@@ -351,7 +351,7 @@ func TestKVBefore(t *testing.T) {
 	}
 }
 
-// streamedAtOnce values of the greatest size hold less than half of their bytes.
+// streamedAtOnce is a number of concurrent values of the greatest size, which must use less than half of their bytes.
 const (
 	streamedAtOnce = 8
 	streamedBound  = streamedAtOnce * maxValue / 2
@@ -430,8 +430,7 @@ func TestKVMemory(t *testing.T) {
 	}
 }
 
-// residentMemory is the process's resident memory in bytes, memory that Go has freed
-// not counted; 0 where the system does not tell.
+// residentMemory is the process's resident memory in bytes, without memory that Go has freed; 0 if the system does not report it.
 func residentMemory(t testing.TB) int64 {
 	debug.FreeOSMemory()
 	text, err := os.ReadFile("/proc/self/statm")

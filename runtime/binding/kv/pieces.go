@@ -196,7 +196,7 @@ func scanPieces(rows *sql.Rows) (all []int64, err error) {
 	return all, rows.Err()
 }
 
-// pinOf is the name by which pieces are pinned.
+// pinOf is the name under which pieces are pinned.
 func pinOf(pieces int64) string { return strconv.FormatInt(pieces, 10) }
 
 // dropLoose removes pieces after their last reader, or leaves them to the next New.
@@ -218,7 +218,7 @@ func (kv *Namespace) dropLoose() error {
 	})
 }
 
-// valueReader reads a value piece by piece, as it was when it was opened: its pieces stay until Close. It holds no connection
+// valueReader reads the pieces of a value from the moment of its opening: they stay until Close. It holds no connection
 // between two reads.
 type valueReader struct {
 	kv *Namespace

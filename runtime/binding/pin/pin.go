@@ -5,11 +5,11 @@ package pin
 
 import "sync"
 
-// Set counts the readers of bytes by name, and keeps the names of bytes that are to be removed after their last reader.
+// Set counts the readers of bytes by name, and keeps the names of bytes to remove after their last reader.
 type Set struct {
 	mu    sync.Mutex
 	held  map[string]int
-	loose map[string]bool // to be removed after the last reader
+	loose map[string]bool // bytes to remove after the last reader
 }
 
 // NewSet returns an empty set.

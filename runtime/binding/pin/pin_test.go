@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestKeep: bytes stay for their readers, and are named once the last of them is gone.
+// TestKeep: bytes stay for their readers, and can be removed after the last one.
 func TestKeep(t *testing.T) {
 	s := NewSet()
 	if s.Keep("free") {

@@ -24,7 +24,7 @@ const (
 	abandonedUpload = 7 * 24 * time.Hour // age at which a multipart upload is removed, as in R2
 )
 
-// incomingName matches rand.Text, the name of a file that is no blob yet.
+// incomingName matches rand.Text, the name of a file that is not a blob yet.
 var incomingName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z2-7]{26}$`) })
 
 // isBlob reports whether a file in the folder of blobs is a blob. Other files there must stay.
@@ -72,7 +72,7 @@ func (b blobs) bytes() (n int64, err error) {
 			return 0, err
 		}
 		for _, file := range files {
-			if info, err := file.Info(); err == nil { // else it was removed
+			if info, err := file.Info(); err == nil { // otherwise it was removed
 				n += info.Size()
 			}
 		}
@@ -167,7 +167,7 @@ func (s *Bucket) sweep(ctx context.Context) error {
 const (
 	maxReading = 16 // reads at the same moment; others wait
 	maxKept    = 16 // stay open between two reads of a body; the files of further bodies are opened again for each read
-	maxPuts    = 16 // puts whose bytes are there; others wait
+	maxPuts    = 16 // puts whose bytes have arrived; others wait
 	// maxStreams are puts whose bytes come as a stream. Further ones are refused instead of waiting, because waiting puts could block each
 	// other.
 	maxStreams = 64

@@ -58,11 +58,11 @@ type Bucket struct {
 	// live is read-locked between reading a row and pinning its blobs, and between storing a blob and writing its row; it
 	// is write-locked during the removal of unreferenced blobs.
 	live sync.RWMutex
-	// turn is held by the one writer, since SQLite's own wait for a lock polls. Lock live first.
+	// turn is the lock of the single writer, since SQLite itself waits for a lock by polling. Lock live first.
 	turn sync.Mutex
 	pins *pin.Set
 
-	order hostcall.Keys // of the calls of all isolates
+	order hostcall.Keys // the order of the calls of all isolates
 	files files
 }
 
@@ -76,7 +76,7 @@ type Object struct {
 	// Checksums are lower-case hex by algorithm: md5, sha1, sha256, sha384, sha512.
 	Checksums map[string]string `json:"checksums"`
 	HTTP      *HTTPMetadata     `json:"httpMetadata,omitempty"`
-	// Custom is a JSON object of strings, in the order it was given.
+	// Custom is a JSON object of strings, in its original order.
 	Custom json.RawMessage `json:"customMetadata,omitempty"`
 	Class  string          `json:"storageClass"`
 	Range  *Span           `json:"range,omitempty"`
@@ -182,7 +182,7 @@ type GetOptions struct {
 	Range  *Range      `json:"range"`
 }
 
-// Get returns the object at key and a reader of the bytes asked for, which the caller closes. Both are nil when there is no
+// Get returns the object at key and a reader of the requested bytes, which the caller closes. Both are nil when there is no
 // such object; only the reader is nil when a condition does not hold.
 func (s *Bucket) Get(ctx context.Context, key string, o GetOptions) (*Object, *ObjectReader, error) {
 	if err := checkKey(key); err != nil {
@@ -214,7 +214,7 @@ func (s *Bucket) Get(ctx context.Context, key string, o GetOptions) (*Object, *O
 	return object, s.open(ctx, segments, span), nil
 }
 
-// Delete removes the objects at keys; those that do not exist are no error.
+// Delete removes the objects at keys; missing ones are not an error.
 func (s *Bucket) Delete(ctx context.Context, keys ...string) error {
 	if len(keys) > maxDeleted {
 		return (&Error{

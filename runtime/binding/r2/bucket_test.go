@@ -53,7 +53,7 @@ func put(t testing.TB, s *Bucket, key, body string, o PutOptions) *Object {
 	return object
 }
 
-// read gets the body at key: "" and false when there is no object.
+// read returns the body at key; "" and false without an object.
 func read(t testing.TB, s *Bucket, key string, o GetOptions) (string, bool) {
 	t.Helper()
 	object, body, err := s.Get(t.Context(), key, o)
@@ -240,7 +240,7 @@ func TestStorageConditions(t *testing.T) {
 		{"none", nil, true},
 		{"match", &Conditions{Match: new(o.ETag)}, true},
 		{"other", &Conditions{Match: new("x")}, false},
-		{"empty is no tag", &Conditions{Match: new("")}, false},
+		{"empty is not a tag", &Conditions{Match: new("")}, false},
 		{"any", &Conditions{Match: new("*")}, true},
 		{"none match", &Conditions{NoneMatch: new(o.ETag)}, false},
 		{"none match other", &Conditions{NoneMatch: new("x")}, true},

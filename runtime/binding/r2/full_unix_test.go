@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestStorageFull puts where no file may grow over a megabyte, in a process of
-// its own: the limit is the process's.
+// TestStorageFull puts objects while no file may grow beyond a megabyte. It runs in a new process, since the limit applies to a whole
+// process.
 func TestStorageFull(t *testing.T) {
 	if os.Getenv("STORAGE_FULL") != "" {
 		putTooMuch(t)

@@ -76,8 +76,7 @@ func (s *Bucket) List(ctx context.Context, o ListOptions) (*Listing, error) {
 	}
 }
 
-// add adds at most room of the objects, or the first delimited prefix met, and returns where to go on; nil means that all
-// were added.
+// add adds at most room of the objects, or the first delimited prefix, and returns the start of the rest; nil means that all were added.
 func (l *Listing) add(objects []*Object, o ListOptions, room int) []byte {
 	for i, object := range objects {
 		if i == room {

@@ -244,7 +244,7 @@ func storedParts(ctx context.Context, tx *sql.Tx, id string) (_ map[int64]stored
 // errUploadEnded means that a multipart upload was aborted or completed; for the Worker it does not exist.
 var errUploadEnded = fmt.Errorf("the upload has ended: %w", refuse(codeNoSuchUpload))
 
-// openUpload returns the object that the open upload id of key will become, as far as it is known.
+// openUpload returns the object of the open upload id of key, with the members known so far.
 func openUpload(ctx context.Context, tx *sql.Tx, key, id string) (*Object, error) {
 	var state, http, custom string
 	o := Object{Key: key}

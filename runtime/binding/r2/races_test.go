@@ -75,7 +75,7 @@ func TestStorageReplacedWhileRead(t *testing.T) {
 	readers.Wait()
 }
 
-// TestStorageKilled kills a process that puts, again and again: its acknowledged objects are there and whole, and no object is partial.
+// TestStorageKilled kills a process during puts, again and again: its acknowledged objects are complete, and no object is partial.
 func TestStorageKilled(t *testing.T) {
 	if target := os.Getenv("STORAGE_VICTIM"); target != "" {
 		writeUntilKilled(t, target)

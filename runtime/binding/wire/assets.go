@@ -31,7 +31,7 @@ func (h *Handler) serveSite(ctx context.Context, c *call) error {
 	case h.site <- struct{}{}:
 		defer func() { <-h.site }()
 	default:
-		return refuse(http.StatusLoopDetected, "Subrequest depth limit exceeded: %d requests of the site to itself are under way", maxSite)
+		return refuse(http.StatusLoopDetected, "Subrequest depth limit exceeded: %d requests of the site to itself are in progress", maxSite)
 	}
 	if h.o.Subrequest != nil {
 		if err := h.o.Subrequest(ctx); err != nil {
@@ -52,7 +52,7 @@ func (h *Handler) serveOutbound(ctx context.Context, c *call) error {
 		defer func() { <-h.outbound }()
 	default:
 		return refuse(http.StatusServiceUnavailable,
-			"fetch to %q is refused: %d requests of the site are under way", c.record.URL, cap(h.outbound))
+			"fetch to %q is refused: %d requests of the site are in progress", c.record.URL, cap(h.outbound))
 	}
 	return c.pass(ctx, h.o.Outbound)
 }
@@ -67,7 +67,7 @@ func (h *Handler) serveCache(ctx context.Context, c *call) error {
 	case h.caching <- struct{}{}:
 		defer func() { <-h.caching }()
 	default:
-		return refuse(http.StatusServiceUnavailable, "%d calls of caches are under way", cap(h.caching))
+		return refuse(http.StatusServiceUnavailable, "%d calls of caches are in progress", cap(h.caching))
 	}
 	err := c.pass(ctx, h.o.Caches)
 	if method, ok := cacheMethods[c.r.Method]; ok {
@@ -146,5 +146,5 @@ func (w *passingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, buffered, err
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the ResponseWriter for http.ResponseController.
 func (w *passingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -93,11 +93,11 @@ func TestCacheService(t *testing.T) {
 			"too much", "PUT http://c.test/b", day + strings.Repeat("x", 16<<20+1), nil, 0,
 			"413   \"\" put /b the answer for http://c.test/b is not kept: it is larger than 16 MiB",
 		},
-		{"no head", "PUT http://c.test/b", "body", nil, 0, "400   \"the response that is to be kept has no head\\n\" put /b"},
+		{"no head", "PUT http://c.test/b", "body", nil, 0, "400   \"the response to store has no head\\n\" put /b"},
 		{
 			"no encoding", "PUT http://c.test/b",
 			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nCache-Control: max-age=9\r\n\r\nplain", nil, 0,
-			"400   \"the response that is to be kept broke off\\n\" put /b",
+			"400   \"the response to store broke off\\n\" put /b",
 		},
 		{"no URL", "GET /a", "", nil, 0, "400   \"the request names no URL, or no cache\\n\" match /a"},
 		{

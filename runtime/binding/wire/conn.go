@@ -201,7 +201,7 @@ func (w *response) stopWatch() {
 	}
 }
 
-// stop reports whether a look is under way, at its first call.
+// stop reports, at its first call, whether a look is running.
 func (w *watch) stop() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -252,7 +252,7 @@ func (w *response) WriteHeader(status int) {
 	}
 }
 
-// bodiless reports whether the response has no body, whatever is written.
+// bodiless reports whether the response has no body, even if the handler writes one.
 func (w *response) bodiless() bool {
 	return w.r.Method == http.MethodHead || w.status == http.StatusNoContent || w.status == http.StatusNotModified ||
 		w.status < http.StatusOK
@@ -372,7 +372,7 @@ func (w *response) SetReadDeadline(at time.Time) error { return w.conn.SetReadDe
 // SetWriteDeadline is that of the connection.
 func (w *response) SetWriteDeadline(at time.Time) error { return w.conn.SetWriteDeadline(at) }
 
-// EnableFullDuplex is for http.ResponseController: the handler goes on to read the request.
+// EnableFullDuplex lets http.ResponseController permit a handler to read the request after it has begun to write.
 func (w *response) EnableFullDuplex() error {
 	w.duplex = true
 	return nil

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// maxQueries is the most bytes of the JSON of a call's queries.
+	// maxQueries is the maximum number of bytes of the JSON of a call's queries.
 	maxQueries = 64 << 20
-	// maxStatements is the most queries of a call, and maxParams the most values of one: SQLite binds no more.
+	// maxStatements is the maximum number of queries of a call, and maxParams the maximum number of values of one: SQLite binds no more.
 	maxStatements, maxParams = 10_000, 32_766
 	// sessionHeader has the bookmark of a session.
 	sessionHeader = "X-Cf-D1-Session-Commit-Token"

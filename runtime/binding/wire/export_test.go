@@ -13,7 +13,7 @@ func ReadRequest(from io.Reader) (*http.Request, error) {
 	return r, err
 }
 
-// HeadPatience is how long a call waits for those before it.
+// HeadPatience is how long a call waits for earlier ones.
 const HeadPatience = headPatience
 
 // Watches reports whether the server looks for the end of a connection, as it does during a call that lasts.

@@ -16,8 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
-// ways are how a Worker in workerd may come to a URL: by its own fetch, by the wrapped one, and by all else that makes
-// connections.
+// ways are the ways of a Worker in workerd to reach a URL: its own fetch, the wrapped one, and everything else that makes connections.
 const ways = `
 import { connect } from "cloudflare:sockets";
 import http from "node:http";
@@ -71,8 +70,8 @@ export default { fetch(request) {
   });
 } };`
 
-// TestGuardedWaysOfWorkerd: whatever the spelling, and however a Worker in workerd comes to it, a denied address is refused before a
-// packet is sent. An exception for one port opens no other.
+// TestGuardedWaysOfWorkerd: a denied address is refused before a packet is sent, in any spelling and by any way of a Worker in workerd. An
+// exception for one port opens no other.
 func TestGuardedWaysOfWorkerd(t *testing.T) {
 	var hits atomic.Int64
 	victim := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
@@ -81,7 +80,7 @@ func TestGuardedWaysOfWorkerd(t *testing.T) {
 	hop, _ := world(t)
 	s := serve(t, wire.Options{Outbound: gateway(t, fetch.GatewayOptions{
 		Options: fetch.Options{AllowFetch: []string{strings.TrimPrefix(hop, "http://")}},
-		Of: func(string) (context.Context, func() error, bool) { // a request without an id may go on too
+		Of: func(string) (context.Context, func() error, bool) { // a request without an id may continue, too
 			return t.Context(), func() error { return nil }, true
 		},
 	})})

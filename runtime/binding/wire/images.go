@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// maxField is the most bytes of a field of the form that is no image.
+	// maxField is the limit of a form field other than an image, in bytes.
 	maxField = 256 << 10
-	// maxFields is the most fields beside the images.
+	// maxFields is the maximum number of fields beside the images.
 	maxFields = 16
 )
 
@@ -81,7 +81,7 @@ func (i imaging) readForm(ctx context.Context, c *call) (*form, error) {
 	c.r.Body = io.NopCloser(c.body())
 	parts, err := c.r.MultipartReader()
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, "the request is no form: %v", err)
+		return nil, refuse(http.StatusBadRequest, "the request is not a form: %v", err)
 	}
 	f, fields := &form{inputs: make([][]byte, 1)}, 0
 	for {
@@ -124,7 +124,7 @@ func (i imaging) readImage(ctx context.Context, r io.Reader) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// set takes a field that is no image.
+// set reads a field other than an image.
 func (f *form) set(name string, r io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(r, maxField+1))
 	if err != nil {

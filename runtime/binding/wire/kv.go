@@ -64,7 +64,7 @@ func (n namespace) done(c *call, err error) error {
 	return nil
 }
 
-// seconds is a parameter that is a number of seconds; nil where there is none. refusal follows the value in the error.
+// seconds parses a parameter as a number of seconds; nil if it is absent. refusal follows the value in the error.
 func seconds(query url.Values, name, refusal string) (*int64, error) {
 	if !query.Has(name) {
 		return nil, nil

@@ -70,7 +70,7 @@ func inNode(t testing.TB, worker string, o wire.Options) (ask func(target string
 	}
 }
 
-// pieces is the key of an object that is stored in Node.js alone, where no stream tells its length: such a put is taken.
+// pieces is the key of an object that only Node.js stores: its streams have no known length, and such a put is accepted.
 const pieces, putPieces = `"pieces",`, "r2: put a stream of no length"
 
 // TestCallsOfNode: a program of Node.js gets over the wire the results of a Worker in the built-in engine, word for word.
@@ -104,7 +104,7 @@ func TestCallsOfNode(t *testing.T) {
 	}
 }
 
-// TestProgramsOfNode: over the wire, programs of calls that are not awaited have the recorded results, whatever connections carry them.
+// TestProgramsOfNode: over the wire, programs of calls that are not awaited have the recorded results on any connections.
 func TestProgramsOfNode(t *testing.T) {
 	order := filepath.Join("..", "testdata", "order")
 	recorded, err := os.ReadFile(filepath.Join(order, "workerd.txt"))
@@ -132,7 +132,7 @@ func TestProgramsOfNode(t *testing.T) {
 	}
 }
 
-// TestNodeRefused: without the token there is nothing, and neither is there after the end of the server.
+// TestNodeRefused: calls without the token, and after the end of the server, are refused.
 func TestNodeRefused(t *testing.T) {
 	worker := filepath.Join(t.TempDir(), "worker.mjs")
 	if err := os.WriteFile(worker, []byte(`export default { async fetch(request, env) {

@@ -171,7 +171,7 @@ func talk(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// requests are those of a Worker under way, by id. That of "full" may make no request any more.
+// requests are the current requests of a Worker, by id. The request "full" may make no further requests.
 type requests struct {
 	made *atomic.Int64
 	mu   sync.Mutex
@@ -399,7 +399,7 @@ export default { fetch(request) {
 	}
 }
 
-// recorder keeps the calls that a Handler tells of.
+// recorder keeps the calls that a Handler reports.
 type recorder struct {
 	mu    sync.Mutex
 	calls []wire.Call
@@ -437,7 +437,7 @@ func fits(got, want string) bool {
 	return got == want
 }
 
-// TestOutboundLeavesRoom: however many requests of a Worker are under way, calls of its bindings find a connection.
+// TestOutboundLeavesRoom: calls of bindings find a connection during any number of outbound requests.
 func TestOutboundLeavesRoom(t *testing.T) {
 	const under, more = 8, 5 // of 20 connections
 	begun, end := make(chan struct{}, 1000), make(chan struct{})
@@ -465,7 +465,7 @@ func TestOutboundLeavesRoom(t *testing.T) {
 	}
 	for range more {
 		status, header, _ := exchange(t, s, request)
-		want := fmt.Sprintf(`Error: fetch to "http://a.test/" is refused: %d requests of the site are under way`, under)
+		want := fmt.Sprintf(`Error: fetch to "http://a.test/" is refused: %d requests of the site are in progress`, under)
 		if got := fetch.Refused(header.Get(fetch.RefusalHeader)); got != want || status != "502 Bad Gateway" {
 			t.Errorf("%s %s", status, got)
 		}

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// maxRequest is the most bytes of the JSON before the bytes of a put: 1,000 keys of 1 KiB, each byte up to six in JSON.
+	// maxRequest is the maximum number of bytes of the JSON before the bytes of a put: 1,000 keys of 1 KiB, each byte up to six in JSON.
 	maxRequest = 8 << 20
 	sizeHeader = "CF-R2-Metadata-Size"
 )
@@ -271,7 +271,7 @@ func (q *request) startSpan(ctx context.Context) trace.Active {
 	return trace.Active{}
 }
 
-// readRequest reads the JSON that the body begins with; rest is the number of bytes after it, -1 where it is not known.
+// readRequest reads the JSON at the start of the body; rest is the number of bytes after it, -1 if unknown.
 func readRequest(ctx context.Context, c *call) (q *request, rest int64, err error) {
 	size, err := strconv.ParseInt(c.r.Header.Get(sizeHeader), 10, 64)
 	if err != nil || size < 0 || size > maxRequest || c.r.ContentLength >= 0 && size > c.r.ContentLength {
@@ -465,7 +465,7 @@ func (b bucket) list(ctx context.Context, c *call, q *request) error {
 	o := r2.ListOptions{Prefix: q.Prefix, Delimiter: q.Delimiter, Cursor: q.Cursor, StartAfter: q.StartAfter, Limit: q.Limit}
 	for _, field := range q.Include {
 		if field < 0 || field > 1 {
-			return errRequest("there is no such field to include")
+			return errRequest("this field cannot be included")
 		}
 		o.Include = append(o.Include, []string{"httpMetadata", "customMetadata"}[field])
 	}

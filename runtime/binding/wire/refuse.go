@@ -171,7 +171,7 @@ const (
 	errorsHeader   = headerPrefix + "Errors"
 	errorHeader    = headerPrefix + "Error"
 	warningsHeader = headerPrefix + "Warnings"
-	// maxErrorText is the most bytes of a message in that header.
+	// maxErrorText is the maximum number of bytes of a message in that header.
 	maxErrorText = 8 << 10
 )
 

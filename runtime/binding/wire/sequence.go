@@ -32,7 +32,7 @@ type sequences struct {
 	used    uint64 // counts calls
 }
 
-// sequence has the calls of one client that have no place yet.
+// sequence has the calls of one client that do not have a place yet.
 type sequence struct {
 	in      *sequences
 	used    uint64

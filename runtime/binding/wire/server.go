@@ -27,7 +27,7 @@ type Server struct {
 
 	handler  *Handler
 	listener net.Listener
-	folder   string // of the socket; "" where there is none
+	folder   string // the folder of the socket; "" for none
 	slots    chan struct{}
 	next     chan *conn // for a goroutine that waits
 	closing  chan struct{}

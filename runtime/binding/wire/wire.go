@@ -129,9 +129,9 @@ type Options struct {
 
 // Call is one call on a binding.
 type Call struct {
-	Kind    string // "kv", "r2", "d1", "images", "assets", "site", "outbound", "cache"; "" where the request names none
+	Kind    string // "kv", "r2", "d1", "images", "assets", "site", "outbound", "cache"; "" if the request names none
 	Binding string
-	// Request is the id of the request on whose behalf it was, where the guest names it; URL is the target of an outbound request, or the
+	// Request is the id of the Worker's request that made it, if the guest names it; URL is the target of an outbound request, or the
 	// key of a cache. Binding is the name of that cache, "" of the default one.
 	Request, URL string
 	// Method is that of the binding: "get", "put", "query" … For assets, the site and outbound requests it is that of HTTP.
@@ -183,7 +183,7 @@ func New(o Options) *Handler {
 	h := &Handler{
 		o: o, guest: engine.NewGuest(o.Memory),
 		site: make(chan struct{}, maxSite),
-		// Of the connections, so that calls of bindings find one. A put of a cache lasts as long as its stream.
+		// The share of connections that leaves one for calls of bindings. A put of a cache lasts as long as its stream.
 		outbound: make(chan struct{}, max(o.Connections*2/5, 1)), caching: make(chan struct{}, max(o.Connections/5, 1)),
 	}
 	h.Rebind(o.Bindings)
@@ -378,7 +378,7 @@ func (h *Handler) awaitReady(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-late.C:
-		return refuse(http.StatusServiceUnavailable, "the site has not been built yet: see what pages dev says")
+		return refuse(http.StatusServiceUnavailable, "the site has not been built yet: see the output of pages dev")
 	}
 }
 
@@ -419,7 +419,7 @@ func (c *call) whole(ctx context.Context, limit int64, over error) ([]byte, erro
 	return b.Bytes(), err
 }
 
-// expectWrite gives the peer Options.Silence to take the next write.
+// expectWrite allows the peer Options.Silence for the next write.
 func (c *call) expectWrite() {
 	if c.kind != "outbound" {
 		_ = c.control.SetWriteDeadline(time.Now().Add(c.silence)) //nolint:forbidigo // a deadline

@@ -159,7 +159,7 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"field of R2", post("GET /", "r2/BUCKET", "", `CF-R2-Request: {"method":"list","include":[7]}`), "400 Bad Request",
-			r2Error(10029, `there is no such field to include`), "",
+			r2Error(10029, `this field cannot be included`), "",
 		},
 		{"no path of D1", post("POST /nothing", "d1/DB", "{}"), "200 OK", "", d1Error(`D1 has no POST /nothing`)},
 		{
@@ -181,7 +181,7 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"no form", post("POST /info", "images/IMAGES", "x"),
-			"400 Bad Request", "err=9523", "ERROR 9523: the request is no form: request Content-Type isn't multipart/form-data",
+			"400 Bad Request", "err=9523", "ERROR 9523: the request is not a form: request Content-Type isn't multipart/form-data",
 		},
 		{
 			"a long head", post("GET /"+long, "kv/KV", ""),
@@ -352,7 +352,7 @@ func TestPeerThatIsGone(t *testing.T) {
 	}
 }
 
-// TestBrokenPeers: connections that break off anywhere leave nothing behind, and the others go on.
+// TestBrokenPeers: connections that break off at any point leave nothing behind, and the others continue.
 func TestBrokenPeers(t *testing.T) {
 	s := serve(t, wire.Options{Bindings: bindings(t), Token: "secret", FrontDoor: http.HandlerFunc(files)})
 	whole := post("PUT /key", "kv/KV", strings.Repeat("v", 100))
@@ -385,7 +385,7 @@ func TestBrokenPeers(t *testing.T) {
 	}
 }
 
-// TestCloseEndsCalls: a call under way ends with the server.
+// TestCloseEndsCalls: a running call ends with the server.
 func TestCloseEndsCalls(t *testing.T) {
 	begun := make(chan struct{})
 	s, err := wire.Start(wire.Options{Token: "secret", FrontDoor: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -71,8 +71,8 @@ func table(t *testing.T, text string) (rows [][2]string) {
 	return rows
 }
 
-// TestProgramsOfWorkerd: over the wire, programs of calls that are not awaited have the recorded results. Of the others, which read and
-// write one key of KV or R2 at once, workerd changes the order itself: it holds a put back, and no get.
+// TestProgramsOfWorkerd: over the wire, programs of calls that are not awaited have the recorded results. workerd itself changes the order
+// of the others, which read and write one key of KV or R2 at once: it delays a put, but no get.
 func TestProgramsOfWorkerd(t *testing.T) {
 	order := filepath.Join("..", "testdata", "order")
 	code, err := os.ReadFile(filepath.Join(order, "worker.js"))

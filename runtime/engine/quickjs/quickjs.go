@@ -1,8 +1,8 @@
 // Package quickjs is quickjs.wasm as Go: cmd/tools/artifacts patches the module of the npm package (quickjspatch) and translates
 // it by wasm2go, when the binary is built. The repository does not hold the translation; without it [Translated] is nil.
 //
-// Every access to memory is checked as in WebAssembly: one outside of it is a panic, as are the other traps. A Module belongs
-// to one goroutine, whose stack its calls take. The package knows nothing of JavaScript.
+// Every memory access is checked as in WebAssembly: an access out of bounds panics, as do the other traps. A Module belongs to one
+// goroutine, and its calls use the stack of that goroutine. The package knows nothing of JavaScript.
 package quickjs
 
 // Translation is the module.

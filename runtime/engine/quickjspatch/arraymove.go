@@ -40,7 +40,7 @@ const (
 	valuesType    = "\x60\x05\x7f\x7f\x7f\x7f\x7f\x01\x7e"
 	argumentsType = "\x60\x03\x7f\x7f\x7e\x01\x7f"
 
-	// maxArguments is how many arguments a call takes; V8's stack of 984 KiB holds 125,000.
+	// maxArguments is the limit of a call's arguments; V8's stack of 984 KiB holds 125,000.
 	maxArguments = 1 << 17
 )
 
@@ -68,7 +68,7 @@ func (l layout) arrayMover() (m arrayMover, err error) {
 	}
 	copying, deleting, values := l.typeIndex(copyType), l.typeIndex(deleteType), l.typeIndex(valuesType)
 	if found != [3]bool{true, true, true} || copying < 0 || deleting < 0 || values < 0 {
-		return m, errors.New("the module lacks what moves the elements of an array")
+		return m, errors.New("the module lacks the function that moves the elements of an array")
 	}
 	m.copyType, m.deleteType, m.valuesType = uint32(copying), uint32(deleting), uint32(values)
 	if m.copying, err = l.uniqueFunction(copyType, copyLoop, 2); err != nil {

@@ -13,7 +13,7 @@ import (
 // correction replaces instructions in functions of a type. It changes only a function that has each of the instructions
 // exactly once.
 type correction struct {
-	typ      string // as it is encoded
+	typ      string // as encoded
 	replaced []replacement
 }
 
@@ -89,7 +89,7 @@ var copyProperties = correction{"\x60\x05\x7f\x7e\x7e\x7e\x7f\x01\x7f", []replac
 // newArguments corrects a new that is the callee of another. The arguments that follow the inner one's belong to the outer
 // (ECMA-262, 13.3, MemberExpression: new MemberExpression Arguments): new new A(1)(2) is new (new A(1))(2). QuickJS parses a
 // call of the inner one's object, and constructs the call's result. esbuild leaves the parentheses out, so that such code is
-// common. js_parse_postfix_expr (parser, whether a call may follow: 2, else 0) -> int keeps in local 10 whether an opening
+// common. js_parse_postfix_expr (parser, whether a call may follow: 2, otherwise 0) -> int keeps in local 10 whether an opening
 // parenthesis goes on with the expression, and a new sets it to 1 for good; where no call may follow it is made to hold for
 // the arguments of that new alone.
 var newArguments = correction{"\x60\x02\x7f\x7f\x01\x7f", []replacement{
@@ -279,7 +279,7 @@ func nativeCodeOnOneLine(body []byte) []byte {
 	}}}.apply(body)
 }
 
-// classAtomType is the type of get_class_atom, as it is encoded.
+// classAtomType is the type of get_class_atom, as encoded.
 const classAtomType = "\x60\x04\x7f\x7f\x7f\x7f\x01\x7f"
 
 // reservedAddresses returns the instructions that load the messages of get_class_atom about reserved characters.
@@ -322,7 +322,7 @@ func requireClass(code []byte, loads [][]byte) []byte {
 }
 
 const (
-	// StackLimit is the most C stack that JavaScript may use. The host sets it.
+	// StackLimit is the maximum C stack that JavaScript may use. The host sets it.
 	StackLimit = TraceLimit - 32<<10
 	// TraceLimit is that limit while a trace is made. The module has 1 MiB; recursion must meet the engine's own check, not a
 	// trap. The rest is for a call that passed the check: the largest frame of the module has 2.7 kB, all frames of one took

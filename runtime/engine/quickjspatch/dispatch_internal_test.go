@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// quickjs is the module of the npm package, as it is.
+// quickjs is the unmodified module of the npm package.
 func quickjs(t *testing.T) layout {
 	t.Helper()
 	module, err := os.ReadFile("../node_modules/quickjs-wasi/quickjs.wasm")
@@ -24,8 +24,8 @@ func quickjs(t *testing.T) layout {
 	return l
 }
 
-// TestShorterWay: in one function of QuickJS each instruction finds the next by one table,
-// which leads where the two led, and asks no more whether it is to be printed.
+// TestShorterWay: in one function of QuickJS each instruction finds the next through one table, which leads to the same targets as the two
+// did, and no longer checks whether to print it.
 func TestShorterWay(t *testing.T) {
 	l, changed := quickjs(t), 0
 	for i, code := range l.code {
@@ -69,7 +69,7 @@ func number(l layout, instruction int) uint32 {
 	return binary.LittleEndian.Uint32(l.initialMemory(table, 4*bytecodes)[4*instruction:]) - first
 }
 
-// longestTable is where the longest br_table of a body leads.
+// longestTable returns the targets of the longest br_table of a body.
 func longestTable(code []byte) (labels []uint32) {
 	var longest span
 	for _, in := range instructions(code) {
@@ -101,9 +101,8 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestInterpreter: in the loop of QuickJS that runs bytecode, its head counts, the ways to
-// it that may lead back in the bytecode ask, and nothing lives through it that can be
-// computed where it is used.
+// TestInterpreter checks the loop of QuickJS that runs bytecode: its head counts, the jumps to it that may lead back in the bytecode check
+// for interrupts, and no value that can be recomputed lives through it.
 func TestInterpreter(t *testing.T) {
 	l, found := quickjs(t), 0
 	for i, code := range l.code {

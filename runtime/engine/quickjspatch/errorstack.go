@@ -9,10 +9,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
-// errorMaker has the stack be the first own property of an error, before message and cause, as in V8, which libraries that
-// show or store errors list. QuickJS defines it last, when the others are there. Its calls of JS_NewObjectProtoClass (context,
-// prototype, class) -> value for an error go to a new function, which also defines a stack of undefined; that keeps its place
-// when prepareStackTrace gives the error its own. Where that did not run it is removed again (tracer).
+// errorMaker makes the stack the first own property of an error, before message and cause, as in V8: libraries that show or store errors
+// list the properties in order. QuickJS defines it last. Its calls of JS_NewObjectProtoClass (context, prototype, class) -> value for an
+// error go to a new function, which also defines a stack of undefined; that keeps its place when prepareStackTrace gives the error its own.
+// Where that did not run it is removed again (tracer).
 type errorMaker struct {
 	newObject, newType uint32
 	define             uint32 // JS_DefinePropertyValue (context, object, atom, value, flags) -> int

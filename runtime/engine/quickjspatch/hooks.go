@@ -121,7 +121,7 @@ func (l layout) owners(then uint32) (o owners, err error) {
 	return o, err
 }
 
-// reactionAlloc is the call in perform_promise_then by which it allocates a reaction.
+// reactionAlloc is the call in perform_promise_then that allocates a reaction.
 func reactionAlloc(alloc uint32) []byte {
 	return appendCall(op.AppendS32([]byte{op.I32Const}, Owner), alloc)
 }
@@ -189,13 +189,13 @@ func (l layout) trampoline() (t trampoline, err error) {
 	r := &wasmbinary.Reader{Bytes: l.code[t.function]}
 	skipLocals(r)
 	if r.Byte() != op.GlobalGet {
-		return t, errors.New("what calls the host does not begin with making room on the stack")
+		return t, errors.New("the function that calls the host does not begin by reserving stack space")
 	}
 	t.stack = r.U32()
 	return t, r.Err
 }
 
-// exception is the value that says that an exception is pending.
+// exception is the value that marks a pending exception.
 var exception = []byte{op.I64Const, 0x80, 0x80, 0x80, 0x80, 0xe0, 0} // 6 in the upper half
 
 // callBody is the body of the trampoline, for data that is the name:
@@ -216,7 +216,7 @@ func (f *patcher) callBody() []byte {
 	return append(op.AppendU32(append(out, op.GlobalSet), f.trampoline.stack), op.End)
 }
 
-// dateYear is in js_Date_parse alone: it stores a year from local 3 and that there is one in local 10.
+// dateYear occurs only in js_Date_parse: it stores a year from local 3, and sets local 10 to mark it.
 var dateYear = []byte{op.LocalGet, 4, op.LocalGet, 3, op.I32Store, 2, 0xd0, 1, op.I32Const, 1, op.LocalSet, 10}
 
 // dateBody is the body of js_Date_parse (context, this, count, arguments) -> value, which the constructor calls too: the host

@@ -12,7 +12,7 @@ import (
 // layout is the parts of a module that the patches look up.
 type layout struct {
 	imports importSection
-	types   [][]byte // as they are encoded
+	types   [][]byte // as encoded
 	funcs   []uint32 // types of the module's own functions
 	exports map[string]uint32
 	code    [][]byte
@@ -60,13 +60,12 @@ func (l layout) typeOf(f uint32) uint32 {
 	return ^uint32(0)
 }
 
-// hasType reports whether function i of the module's own is of a type, as it is encoded.
+// hasType reports whether the module's own function i has an encoded type.
 func (l layout) hasType(i int, encoded string) bool {
 	return l.funcs[i] < uint32(len(l.types)) && string(l.types[l.funcs[i]]) == encoded
 }
 
-// uniqueFunction returns the one function of the module's own, of a type as it is encoded, that has the instructions so many
-// times.
+// uniqueFunction returns the module's only own function of an encoded type that has the instructions so many times.
 func (l layout) uniqueFunction(encoded string, instructions []byte, times int) (int, error) {
 	found, n := 0, 0
 	for i, code := range l.code {
@@ -80,7 +79,7 @@ func (l layout) uniqueFunction(encoded string, instructions []byte, times int) (
 	return found, nil
 }
 
-// typeIndex is the index of a type as it is encoded, -1 without it.
+// typeIndex is the index of an encoded type, -1 without it.
 func (l layout) typeIndex(encoded string) int {
 	return slices.IndexFunc(l.types, func(t []byte) bool { return string(t) == encoded })
 }

@@ -14,9 +14,9 @@ const (
 	// RefusedGlobal is a mutable i32: 1 once memory was refused, with an exception or, where a buffer could not grow, without.
 	// The host resets it. The parser may continue after either, misread code that it could not store, and throw a SyntaxError.
 	RefusedGlobal = "pages_refused"
-	// MallocSize is where a JSRuntime has the number of bytes allocated, an i32.
+	// MallocSize is the offset in a JSRuntime of the number of allocated bytes, an i32.
 	MallocSize = 24
-	// CollectorThreshold is where it has the bytes from which garbage is collected, and mallocLimit the limit.
+	// CollectorThreshold is the offset of the number of bytes that starts a garbage collection, and mallocLimit that of the limit.
 	CollectorThreshold, mallocLimit = 624, 28
 	// LeastStep is the least number of bytes between two collections: otherwise, near the limit, every allocation would cause one.
 	LeastStep = 1 << 20
@@ -68,7 +68,7 @@ func (m memoryLimit) noteRefused(i int, code []byte) []byte {
 	return bytes.Replace(code, growFailed, append(note, growFailed...), 1)
 }
 
-// shapedObjectType is the type of JS_NewObjectFromShape, as it is encoded.
+// shapedObjectType is the type of JS_NewObjectFromShape, as encoded.
 const shapedObjectType = "\x60\x04\x7f\x7f\x7f\x7f\x01\x7e"
 
 // trigger is the code of JS_NewObjectFromShape over the threshold, with the runtime in local 4.

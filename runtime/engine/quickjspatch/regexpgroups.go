@@ -141,7 +141,7 @@ func around(before, from, to, after []byte) edit {
 
 // termEdits are those of re_parse_term (parser, whether backward) -> int.
 func (w groupWidener) termEdits(f *patcher) []edit {
-	const pc, length, last, parser = 17, 3, 2, 0 // locals: of the walk over the code of an atom; where the atom began
+	const pc, length, last, parser = 17, 3, 2, 0 // locals of the walk over the code of an atom, and of its start
 	emit := func(operation, group byte) edit {
 		before := appendGets(nil, parser, operation, group)
 		return around(before, appendCall(nil, w.emit), appendCall(nil, f.function(emitGroup)), nil)
@@ -193,7 +193,7 @@ func (w groupWidener) countEdits(f *patcher) []edit {
 	}
 }
 
-// compilerEdits are those of lre_compile, which is part of the function behind new RegExp (context, pattern, flags) -> value.
+// compilerEdits are the edits of lre_compile, which is part of the function that implements new RegExp (context, pattern, flags) -> value.
 // The code is in a buffer at offset 88 of local 3, the number of groups at 136, and that of registers in local 9.
 func (w groupWidener) compilerEdits(f *patcher) []edit {
 	const stack, registers, size, walked, length = 3, 9, 11, 5, 6
@@ -220,7 +220,7 @@ func (w groupWidener) compilerEdits(f *patcher) []edit {
 	}
 }
 
-// executorEdits are those of lre_exec: the place in the code is in local 3, the state at local 8.
+// executorEdits are the edits of lre_exec: local 3 has the place in the code, local 8 the state.
 var executorEdits = []edit{
 	around([]byte{op.LocalGet, 1}, load8(headGroups), load16(headGroups), []byte{op.LocalTee, 6, op.I32Store, 2, 24}),
 	// save_start, save_end
@@ -239,9 +239,9 @@ var executorEdits = []edit{
 		[]byte{op.I32Add, op.LocalSet, 1, op.LocalGet, 0, op.LocalGet, 4, op.I32Const, 3}),
 }
 
-// scopeEdits are those of re_parse_disjunction (parser, whether backward) -> int. It counts alternatives in a byte, by which it
-// tells whether a name is taken, and fails beyond 255 where there are names. The byte is made to start over: a name may then
-// be refused as taken by one that is 256 alternatives away.
+// scopeEdits are the edits of re_parse_disjunction (parser, whether backward) -> int. It counts alternatives in a byte, which shows whether
+// a name is taken, and fails beyond 255 if there are names. The byte is made to start over: a name may then be refused as taken by one that
+// is 256 alternatives away.
 var scopeEdits = []edit{
 	around([]byte{op.I32Load8U, 0, 45, op.LocalTee, 6}, constant(255), constant(256), []byte{op.I32Ne, op.I32Or, op.I32Eqz, op.If}),
 }

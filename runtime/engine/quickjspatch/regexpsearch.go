@@ -35,7 +35,7 @@ const (
 	reSplitGotoFirst = 14
 	reSaveStart      = 19
 	reRange          = 36
-	// searchedRanges is the most ranges of a class that is searched for: they are compared one after the other.
+	// searchedRanges is the maximum number of ranges of a class that is searched for: they are compared one after the other.
 	searchedRanges = 8
 )
 

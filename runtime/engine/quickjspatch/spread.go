@@ -32,9 +32,9 @@ func (l layout) spreader() (s spreader, err error) {
 
 // textBody is
 //
-//	if tag(source) is no text { return copy(context, target, source, excluded, setting) }
+//	if tag(source) is not text { return copy(context, target, source, excluded, setting) }
 //	object = to_object(context, source)
-//	if tag(object) is no object { return -1 }
+//	if tag(object) is not an object { return -1 }
 //	result = copy(context, target, object, excluded, setting)
 //	free(context, object)
 //	return result

@@ -26,7 +26,7 @@ const (
 	unitType   = "\x60\x03\x7f\x7f\x7f\x01\x7f"
 	skipType   = "\x60\x04\x7f\x7f\x7f\x7f\x01\x7f"
 
-	// textLength masks the length in the first word of a text; the sign says that a unit has two bytes.
+	// textLength masks the length in the first word of a text; the sign bit marks units of two bytes.
 	textLength = 1<<31 - 1
 	// lanes is the number of bytes compared at once.
 	lanes = 8

@@ -7,16 +7,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// This file finds words of Chinese and Japanese, as ICU does: of all ways to divide a text, the one whose words cost least
-// together. The dictionary has the costs; a character that is no word costs most, and a run of Katakana by its length.
+// This file finds words of Chinese and Japanese like ICU: of all ways to divide a text, it takes the one with the lowest total cost of
+// words. The dictionary has the costs; a character outside of words costs most, and a run of Katakana by its length.
 
 const (
 	longestWord  = 20 // characters
 	costUnknown  = 255
-	longestKana  = 20   // a longer run of Katakana is no word
+	longestKana  = 20   // a longer run of Katakana is not a word
 	costLongKana = 8192 // of a run that is longer than those of kanaCosts
-	// maxHeld is the characters that are held until their division is certain. It is where no word that may begin before a place
-	// goes beyond it: every few characters of a real text.
+	// maxHeld is the limit of characters that are held until their division is certain. It is certain at a place that no word from before
+	// can extend beyond: every few characters of a real text.
 	maxHeld = 1 << 15
 )
 
@@ -90,7 +90,7 @@ func (d *cheapest) fill() bool {
 	return d.at < len(d.held)
 }
 
-// offer makes a word of the characters from at, if that is the cheapest way so far to where it ends.
+// offer makes a word of the characters from at, if that is the cheapest way so far to reach its end.
 func (d *cheapest) offer(length, cost int) {
 	end := d.at + length
 	d.reach = max(d.reach, end)
@@ -154,7 +154,7 @@ func (d *cheapest) settle(b *breaks) {
 		if i == len(d.held) { // the end of the text
 			break
 		}
-		if at := d.base + d.held[i].start; at > d.last { // within what one character was normalized to is no end
+		if at := d.base + d.held[i].start; at > d.last { // a word cannot end inside the normalized form of one character
 			b.ends, d.last = append(b.ends, at), at
 		}
 	}

@@ -50,7 +50,7 @@ var (
 	greekRules    = loaded("sent_el.brk", newRules)
 )
 
-// newRules reads the file, which comes from the build and so is trusted but for its version.
+// newRules reads the file. It comes from the build, so only its version is checked.
 func newRules(file []byte) (*rules, error) {
 	const (
 		magic            = 0xb1a0
@@ -109,7 +109,7 @@ func (r *rules) unspaced(c rune) bool { return r.categories.of(c) >= r.dictionar
 func (r *rules) next(text string) piece {
 	state, at := stateStart, 0
 	size, status, unspaced := 0, uint16(0), false
-	var marks []int // where the look-ahead may end
+	var marks []int // positions at which the look-ahead may end
 	if r.anchored {
 		state = int(r.table[state*r.row+rowNext+categoryBegin])
 	}
@@ -147,7 +147,7 @@ func (r *rules) next(text string) piece {
 	return piece{size: size, like: r.like(status), unspaced: unspaced}
 }
 
-// like reports whether a list of statuses, of which the last is the highest, is of a piece that is like a word.
+// like reports whether the segment with a list of statuses, the highest last, is word-like.
 func (r *rules) like(list uint16) bool {
 	return r.statuses[int(list)+int(r.statuses[list])] >= leastLike
 }

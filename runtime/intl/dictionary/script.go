@@ -13,7 +13,7 @@ type script struct {
 
 // run is a text that is being divided.
 type run interface {
-	// more adds the ends of further words, but for the end of the text, and reports whether there may be more. Its work at once is
+	// more adds the ends of further words, except for the end of the text, and reports whether more may follow. The work of one call is
 	// bounded.
 	more(b *breaks) bool
 }
@@ -33,7 +33,7 @@ var (
 	lao = spacelessScript(spaceless{
 		file: "laodict.dict", least: 4, shortWord: 3, shortPrefix: 3, begins: laoBegin, ends: laoEnd,
 	})
-	khmer = spacelessScript(spaceless{ // as Chromium has it; ICU's own has 3 and 3
+	khmer = spacelessScript(spaceless{ // as in Chromium; ICU's own has 3 and 3
 		file: "khmerdict.dict", least: 4, shortWord: 10, shortPrefix: 5, begins: khmerBegin, ends: khmerEnd,
 	})
 	burmese = spacelessScript(spaceless{
@@ -70,7 +70,7 @@ func scriptOf(c rune) *script {
 	}
 }
 
-// prolonged reports whether c is the sign of a long vowel, which is of no script.
+// prolonged reports whether c is the sign of a long vowel, which belongs to no script.
 func prolonged(c rune) bool { return c == 0x30fc || c == 0xff70 }
 
 // sounding reports whether c is a halfwidth mark of a voiced sound, which the rules keep with any character.

@@ -73,8 +73,8 @@ func (s *Segments) Value() string { return s.text[s.start:s.end] }
 // Like reports whether a segment is word-like: it has letters, digits or ideographs.
 func (s *Segments) Like() bool { return s.like }
 
-// divide adds further ends of words within the piece, if there are any but its own end. As in ICU, where letters with a dictionary
-// meet others within a piece no word ends.
+// divide adds the ends of words within the piece, except for its own end. As in ICU, no word ends between letters with a dictionary and
+// others within a piece.
 func (s *Segments) divide() error {
 	for len(s.breaks.ends) == 0 {
 		if s.run == nil {
@@ -89,7 +89,7 @@ func (s *Segments) divide() error {
 	return nil
 }
 
-// find goes on to the next letters of one script within the piece.
+// find advances to the next letters of one script within the piece.
 func (s *Segments) find() error {
 	common := false // within signs of no script that are in no dictionary
 	for s.looked < s.limit {

@@ -63,7 +63,7 @@ type division struct {
 	size  int                   // characters
 	at    int                   // how many were divided
 	words [lookAhead]candidates // at the places looked at last
-	next  int                   // which of them is that of the next word
+	next  int                   // the index of the next word's
 }
 
 // candidates are the words that begin at a place, the shortest first.
@@ -76,7 +76,7 @@ type candidates struct {
 	best    int
 }
 
-// wordsAtOnce are the words that are found before they are given away.
+// wordsAtOnce is the number of words that are found before they are returned.
 const wordsAtOnce = 1 << 10
 
 func (d *division) more(b *breaks) bool {
@@ -126,7 +126,7 @@ func (d *division) word(at int) int {
 		d.next++
 	}
 	if at+length < d.size && length < d.shortWord {
-		// A short word, or none: the next characters belong to it, unless a word, or the beginning of a longer one, is there.
+		// A short word, or none: the next characters belong to it, unless a word or the prefix of a longer one begins there.
 		if c := d.ahead(0, at+length); c.count == 0 && (length == 0 || c.prefix < d.shortPrefix) {
 			passed := d.resume(at + length)
 			if length == 0 {
@@ -181,7 +181,7 @@ func (d *division) compare(first *candidates) {
 	}
 }
 
-// resume returns how many characters after a place no word explains: until a word begins, where one may begin.
+// resume returns the number of characters after a place that belong to no word: up to the next place at which a word begins.
 func (d *division) resume(at int) int {
 	before := d.char(at)
 	for i := at + 1; i < d.size; i++ {

@@ -8,13 +8,13 @@ import (
 // This file reads ICU's dictionaries: tries in two formats, one of bytes for the words of one script, each letter its distance from
 // a base, and one of 16-bit units for Chinese and Japanese, in which words have costs. A node begins with a lead unit:
 //
-//	a branch    has so many ways, each a unit and the distance to its node; many ways are halved by comparisons first
-//	a match     has so many units that must follow
-//	a value     is of the word that ends here; if it is final, no longer word begins so
+//	a branch    has a number of ways, each a unit and the distance to its node; comparisons first halve many ways
+//	a match     has a number of units that must follow
+//	a value     belongs to the word that ends here; if it is final, no longer word has this prefix
 //
-// A number has its highest bits in its lead, which tells how many units follow.
+// The lead of a number has its highest bits, and the number of further units.
 
-// trie is a dictionary.
+// trie is a dictionary in one of the two formats.
 type trie[U byte | uint16] struct {
 	nodes []U
 	form  *form
@@ -31,11 +31,11 @@ type form struct {
 	finals, inners leads
 	finalShift     int
 	innerShift     int
-	innerKind      int   // the bits of the lead that are the lead of the node after a value; 0 where that has one of its own
+	innerKind      int   // the bits of the lead that are the lead of the node after a value; 0 if that node has its own lead
 	steps          leads // the distances of comparisons
 }
 
-// leads are the leads of numbers.
+// leads are the bounds between the leads of numbers of different sizes.
 type leads struct {
 	least  int    // the lead of 0
 	limits [4]int // as many units follow as there are limits up to the lead
@@ -58,7 +58,7 @@ var (
 	}
 )
 
-// openTrie returns the trie of a dictionary and the number by which its letters are transformed.
+// openTrie returns the trie of a dictionary and the base of its letters.
 func openTrie(file []byte, f *form) (nodes []byte, transform uint32, err error) {
 	const (
 		headOffset    = 0
@@ -129,10 +129,10 @@ type place struct {
 
 func root() place { return place{left: -1} }
 
-// maxWays is the most ways of a branch that are tried one by one.
+// maxWays is the maximum number of ways of a branch that are tried one by one.
 const maxWays = 5
 
-// next goes on from p by a unit; a number beyond the units is in no word.
+// next advances from p by one unit; a number beyond the units is in no word.
 func (t *trie[U]) next(p *place, unit int) found {
 	if p.left >= 0 {
 		if int(t.nodes[p.at]) != unit {

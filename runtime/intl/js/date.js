@@ -51,7 +51,7 @@ function read(options) {
   return o;
 }
 
-/** The specification of a DateTimeFormat that shows the required fields, else the defaults. */
+/** The specification of a DateTimeFormat that shows the required fields, otherwise the defaults. */
 export function dateSpec(locales, options, required, defaults) {
   const tags = tagsOf(locales),
     o = read(coerced(options));

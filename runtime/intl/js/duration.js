@@ -248,7 +248,7 @@ function unitParts(state, i, value, options) {
   return parts(host.intl_number_parts(spec, signed && negative && +value === 0 ? -0 : value), () => ({ unit }));
 }
 
-// Hours, minutes and seconds as a clock has them, from unit first on (FormatNumericUnits).
+// Hours, minutes and seconds as on a clock, from unit first on (FormatNumericUnits).
 function clockParts(state, first) {
   const { o, values } = state,
     out = [];

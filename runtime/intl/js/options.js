@@ -1,5 +1,4 @@
-// How ECMA-402 reads locales and options. A specification is the JSON text that
-// Go resolved them to: it is all that a formatter keeps.
+// Locales and options by ECMA-402. A specification is the JSON text into which Go resolves them, and the only state of a formatter.
 import { host } from "../../web/webidl/js/host.js";
 import { platform } from "../../web/webidl/js/idl.js";
 

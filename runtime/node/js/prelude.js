@@ -21,7 +21,7 @@ const internals = {
   leave: undefined,
 };
 
-// The type of a CryptoKey and its bytes, which no Worker is to see.
+// The type of a CryptoKey and its bytes, which a Worker must not see.
 function material(key) {
   const { handle } = slotsOf(key),
     type = handle[1];

@@ -75,7 +75,7 @@ class Same {
   }
 }
 
-/** Marks objects that no class of ours constructs with the anchor that they belong to, and a code. */
+/** Marks objects without a class of ours with their anchor and a code. */
 class Mark extends Same {
   // biome-ignore lint/correctness/noUnusedPrivateClassMembers: never read, only held
   #anchor;

@@ -90,7 +90,7 @@ function argumentTag(value, what) {
 }
 
 export class Exception {
-  #anchor; // of the tag's instance, where it holds functions
+  #anchor; // the anchor of the tag's instance, if the values include functions
   #number;
   #types;
   #values; // as JavaScript sees them

@@ -40,7 +40,7 @@ export function isObject(value) {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
-// By kind: the source of an import, as Go takes it, or the reason why it cannot.
+// By kind: the source of an import in the form for Go, or the reason why Go cannot use it.
 const find = {
   __proto__: null,
   function: (value) => codeOf(value) ?? -1,
@@ -101,7 +101,7 @@ function exported(x) {
   return KINDS[x.kind](x);
 }
 
-/** Called by Go: an instance calls an imported function of JavaScript's. */
+/** Go calls it when an instance calls an imported JavaScript function. */
 export function called(id, index, ...args) {
   const anchor = anchorOf(id),
     f = anchor.imports[index],

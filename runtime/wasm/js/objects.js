@@ -54,7 +54,7 @@ const { apply } = Reflect,
   lengthOf = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, "byteLength").get,
   sharedLengthOf = Object.getOwnPropertyDescriptor(SharedArrayBuffer.prototype, "byteLength").get;
 
-// Gives a buffer its bytes where the memory is now: as many as it had, or all of them up to its greatest size.
+// Points a buffer at the current place of the memory: with its old length, or all bytes up to its greatest size.
 function follow(anchor, buffer, shared, most) {
   const size = host.wasm_point(anchor.id, buffer);
   apply(shared ? growShared : resize, buffer, [most === null ? apply(sharedLengthOf, buffer, []) : size]);
@@ -101,7 +101,7 @@ export class Memory {
   #most = null; // bytes that the buffer can be resized to
   #isShared = false; // once there is a buffer
   #shared = []; // the buffers that were, of a shared memory: they stay as long as they were
-  #at = 0; // where the memory of these was
+  #at = 0; // the last known place of the memory
   static {
     anchorOfMemory = guarded("WebAssembly.Memory", (memory) => memory.#anchor);
     refresh = (memory) => {
@@ -191,7 +191,7 @@ export class Memory {
   }
 }
 
-/** The number of the instance whose memory value is; null when it is no Memory. */
+/** The number of the instance whose memory value is; null for other values. */
 export function memoryId(value) {
   return attempt(() => anchorOfMemory(value).id);
 }

@@ -29,7 +29,7 @@ export function slotOf(value) {
 function sweep() {
   if (slots.size < limit) return;
   const held = host.wasm_externs();
-  if (held === null) return; // a call is under way, which may hold others
+  if (held === null) return; // a running call may hold others
   const live = new Set(held);
   for (const [key, slot] of slots) {
     if (live.has(slot)) continue;
@@ -52,7 +52,7 @@ export function outward(anchor, type, value) {
   return code;
 }
 
-/** A value of Go's as JavaScript sees it. */
+/** A value from Go, converted for JavaScript. */
 export function inward(type, value) {
   if (type === "x") return values[value];
   if (type !== "F") return value;

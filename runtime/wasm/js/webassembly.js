@@ -1,5 +1,4 @@
-// https://webassembly.github.io/spec/js-api/ as the platform has it: modules come
-// from import statements alone. Go runs them (runtime/wasm).
+// https://webassembly.github.io/spec/js-api/ as on the platform: modules come only from import statements. Go runs them (runtime/wasm).
 import { host } from "../../web/webidl/js/host.js";
 import { bytesOf } from "../../web/textcodec/js/encoding.js";
 import { dress, expose, guarded } from "../../web/webidl/js/idl.js";

@@ -81,7 +81,7 @@ type list struct {
 	body code
 }
 
-// next is where another thing is written.
+// next is the offset of the next item.
 func (l *list) next() *code {
 	l.n++
 	return &l.body

@@ -9,17 +9,17 @@ const (
 	// frameCost and localCost are the bytes of stack that a function is charged, and more for each local.
 	frameCost = 64
 	localCost = 8
-	// shortBody is the most bytes of a function without calls and loops that is not counted.
+	// shortBody is the maximum number of bytes of a function without calls and loops that is not counted.
 	shortBody = 128
 	// Loops and calls are charged 1, and more in long functions.
 	bytesPerFuel = 1024
 	// Bulk operations are charged by the bytes, or elements, that they move.
 	bulkShift     = 8
 	elementsShift = 4
-	// maxBlocks is the most blocks of a function with exceptions.
+	// maxBlocks is the maximum number of blocks of a function with exceptions.
 	maxBlocks = 20_000
-	// maxBranching is the most that the squares of the functions' blocks and branches add up to: wazero takes some
-	// 20 ns for each. The largest module of npm that was tried, lightningcss, has a tenth of it.
+	// maxBranching is the limit of the sum of the squares of the functions' blocks and branches: wazero takes some 20 ns for each. The
+	// largest tested module of npm, lightningcss, has a tenth of it.
 	maxBranching = 20_000_000_000
 )
 
@@ -35,7 +35,7 @@ type rewriter struct {
 	frame   int32
 	perLoop int32
 
-	// Of a function that may end with an exception (exception.go).
+	// State of a function that may end with an exception (exception.go).
 	raises   bool
 	results  []wasmbinary.ValType
 	tries    []try // in the order in which they begin, that are not written yet

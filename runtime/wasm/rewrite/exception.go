@@ -10,7 +10,7 @@ import (
 
 // This file turns exceptions into branches.
 //
-// The exception under way is in two globals of the host's: see HostRaised. After each call that may have raised one, and
+// The current exception is in two globals of the host: see HostRaised. After each call that may have raised one, and
 // after each throw, code branches to a landing:
 //
 //	try (result R)           block (result R)
@@ -32,14 +32,14 @@ import (
 //	end                      end
 //
 // The landing of a function's body is before its end: it returns zeros, and the caller checks HostRaised. Calls of functions
-// that raise nothing stay as they are. A trap unwinds in the host.
+// that raise nothing stay unchanged. A trap unwinds in the host.
 
 // frame is a block of the original that is open.
 type frame struct {
 	op      byte // opBlock and opLoop catch nothing; else opTry, opTryTable or the clause that is open
 	at      uint32
 	landing uint32 // for exceptions raised in it
-	outer   uint32 // for exceptions that no clause takes
+	outer   uint32 // the target of exceptions that no clause catches
 	block   int64
 	try     *try
 	clauses []clause // of a try_table
@@ -67,7 +67,7 @@ func isTyped(opcode byte) bool {
 	return false
 }
 
-// wireType returns the type that stands for t in the rewritten module.
+// wireType returns the type that replaces t in the rewritten module.
 func wireType(t wasmbinary.ValType) byte {
 	if t == wasmbinary.Exnref {
 		t = wasmbinary.Externref
@@ -75,7 +75,7 @@ func wireType(t wasmbinary.ValType) byte {
 	return byte(t)
 }
 
-// copyTyped copies an instruction of which isTyped is true.
+// copyTyped copies an instruction for which isTyped is true.
 func (x *rewriter) copyTyped(in instr) {
 	x.copy(in)
 	if last := len(x.out) - 1; x.out[last] == byte(wasmbinary.Exnref) {
@@ -323,17 +323,17 @@ func (x *rewriter) close() {
 	x.frames = x.frames[:len(x.frames)-1]
 }
 
-// match pushes whether the exception under way is of a tag.
+// match pushes whether the current exception has a tag.
 func (x *rewriter) match(tag uint32) {
 	x.out.with(op.GlobalGet, x.raised).i32(math.MaxInt32).op(op.I32And).with(op.GlobalGet, x.tag(tag)).op(op.I32Eq)
 }
 
-// storeCaught puts the exception under way into two locals.
+// storeCaught stores the current exception in two locals.
 func (x *rewriter) storeCaught(local uint32) {
 	x.out.with(op.GlobalGet, x.raised).with(op.LocalSet, local).with(op.GlobalGet, x.value).with(op.LocalSet, local+1)
 }
 
-// pushPayload ends the exception under way, which is of the tag, and pushes its payload.
+// pushPayload ends the current exception, which has the tag, and pushes its payload.
 func (x *rewriter) pushPayload(tag uint32, keep bool) {
 	x.out.i32(int32(bit(keep))).with(op.Call, x.unboxFunction(x.Types[x.Tags[tag]]))
 }

@@ -242,7 +242,7 @@ func (w *writer) raiseFunction(t wasmbinary.FuncType) uint32 {
 	return w.add(name, wasmbinary.FuncType{Params: append(slices.Clone(t.Params), wasmbinary.I32)}, &body)
 }
 
-// unboxFunction returns the function (keep) that ends the exception under way, of a type, and returns its payload.
+// unboxFunction returns the function (keep) that ends the current exception, of a type, and returns its payload.
 func (w *writer) unboxFunction(t wasmbinary.FuncType) uint32 {
 	name := "open " + t.Key()
 	if i, known := w.helperOf[name]; known {
@@ -294,7 +294,7 @@ func (c *code) joinLanes(types, held []wasmbinary.ValType) {
 	}
 }
 
-// discardFunction returns the function that ends the exception under way.
+// discardFunction returns the function that ends the current exception.
 func (w *writer) discardFunction() uint32 {
 	if i, known := w.helperOf[HostDiscard]; known {
 		return i

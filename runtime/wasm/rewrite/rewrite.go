@@ -38,7 +38,7 @@ type Module struct {
 	Bytes   []byte // the rewritten module
 }
 
-// Elem is an active element segment, which the function FnElems puts into a table. Offset is that of a constant, else -1,
+// Elem is an active element segment, which the function FnElems puts into a table. Offset is that of a constant, otherwise -1,
 // and then Global is the global whose value it is, or NoRef.
 type Elem struct {
 	Table  uint32
@@ -80,9 +80,8 @@ const (
 	Counters  = "counters"
 	HostFuel  = "fuel"
 	HostStack = "stack"
-	// HostRaised and HostValue, also of Counters, are the exception under way: see
-	// Module.Throws. HostRaised is 0 without one, else the number of its tag; with Boxed, HostValue is the number by which the host knows
-	// the exception, else its payload.
+	// HostRaised and HostValue, also of Counters, are the current exception: see Module.Throws. HostRaised is 0 without one, otherwise the
+	// number of its tag; with Boxed, HostValue is the number by which the host knows the exception, otherwise its payload.
 	HostRaised = "raised"
 	HostValue  = "value"
 	Boxed      = 1 << 31
@@ -94,18 +93,16 @@ const (
 	HostCall   = "call"
 	NoCall     = "none"
 
-	// Further imports of a module that throws. HostDiscard () forgets the
-	// boxed exception under way, HostKeep () lets it be raised more than once,
-	// HostRef (raised, value i32) -> externref refers to one, and HostThrow
-	// (externref) raises it again. HostRelease (raised, value i32) forgets one that was
-	// under way and is not raised any more.
+	// Further imports of a module that throws. HostDiscard () drops the current boxed exception, HostKeep () lets it be raised more than
+	// once, HostRef (raised, value i32) -> externref refers to one, and HostThrow (externref) raises it again. HostRelease (raised, value
+	// i32) drops an earlier one that is no longer raised.
 	HostDiscard = "discard"
 	HostKeep    = "keep"
 	HostRef     = "exnref"
 	HostThrow   = "throw"
 	HostRelease = "release"
 	// PrefixTag, and the Key of Payload, is the module of HostBox (tag, …) that boxes
-	// and raises an exception, and HostOpen (keep i32) -> … that gives the payload of the boxed one under way.
+	// and raises an exception, and HostOpen (keep i32) -> … that returns the payload of the current boxed one.
 	PrefixTag = "tag "
 	HostBox   = "box"
 	HostOpen  = "open"

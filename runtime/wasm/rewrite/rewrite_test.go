@@ -164,8 +164,8 @@ func TestRefuses(t *testing.T) {
 		"delegate alone":    {one + body(0x18, 0), "label 0 does not exist"},
 		"delegate too far":  {one + body(0x06, 0x40, 0x18, 1, 0x0b), "label 1 does not exist"},
 		"caught, delegated": {one + body(0x06, 0x40, 0x19, 0x18, 0, 0x0b), "a catch or delegate without its try"},
-		"rethrow of a try":  {one + body(0x06, 0x40, 0x09, 0, 0x0b, 0x0b), "rethrow of label 0, which is no catch"},
-		"rethrow alone":     {one + body(0x09, 0, 0x0b), "rethrow of label 0, which is no catch"},
+		"rethrow of a try":  {one + body(0x06, 0x40, 0x09, 0, 0x0b, 0x0b), "rethrow of label 0, which is not a catch"},
+		"rethrow alone":     {one + body(0x09, 0, 0x0b), "rethrow of label 0, which is not a catch"},
 		"clause's kind":     {one + body(0x1f, 0x40, 1, 4, 0, 0x0b, 0x0b), "a clause of the kind 4"},
 		"clause's label":    {one + body(0x1f, 0x40, 1, 2, 1, 0x0b, 0x0b), "label 1 does not exist"},
 		"clause's type": {

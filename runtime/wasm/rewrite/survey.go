@@ -107,7 +107,7 @@ func (x *rewriter) survey(opcode byte, in instr) {
 	case op.Rethrow:
 		t := x.tryAt(in.index)
 		if t == nil || t.clauses == 0 {
-			x.r.Fail("rethrow of label %d, which is no catch", in.index)
+			x.r.Fail("rethrow of label %d, which is not a catch", in.index)
 			return
 		}
 		t.rethrown = true

@@ -79,7 +79,7 @@ func openCaches(t testing.TB, dir string) *cache.Store {
 	}})
 }
 
-// Cached responses are there for the next Worker, and after a restart.
+// Cached responses stay for the next Worker, and after a restart.
 func TestCachePersists(t *testing.T) {
 	dir := t.TempDir()
 	var now atomic.Int64

@@ -67,8 +67,8 @@ func (e *cached) respond(x *iocontext.Context, request http.Header, now time.Tim
 	return []any{status, append(header, "content-length", strconv.Itoa(len(body))), handle}, nil
 }
 
-// answer is the whole response, a part of it (206), that it has not changed (304), or that there is no such part (416). body is nil
-// if it has none.
+// answer is the whole response, a part of it (206), a 304 for an unchanged one, or a 416 for a part that does not exist. body is nil
+// without a body.
 func (e *cached) answer(request http.Header, now time.Time) (status int, header []string, body []byte) {
 	header = append(slices.Clone(e.header), "cf-cache-status", "HIT",
 		"age", strconv.Itoa(int((e.age + now.Sub(e.stored)).Seconds())))
@@ -112,8 +112,8 @@ func isUnchanged(request, stored http.Header) bool {
 	return err == nil && !modified.After(since)
 }
 
-// oneRange reads a Range header (RFC 9110, 14.1.2). from is -1 when the whole is to be given, as
-// for several ranges; ok is false when there is no such range.
+// oneRange reads a Range header (RFC 9110, 14.1.2). from is -1 for the whole, as for several ranges; ok is false if the range does not
+// exist.
 func oneRange(header string, size int) (from, to int, ok bool) {
 	spec, isBytes := strings.CutPrefix(strings.ToLower(header), "bytes=")
 	if strings.Contains(spec, ",") {
@@ -190,13 +190,13 @@ func newCached(key entryKey, status int, header []string, request http.Header, n
 	return e, reason
 }
 
-// decode reads a body that is encoded as the headers say. Of one over maxCached it reads one byte more than that.
+// decode reads a body in the encoding of the headers. If the body exceeds maxCached, it reads one byte more than that.
 func (e *cached) decode(ctx context.Context, body io.Reader) ([]byte, error) {
 	body = compression.Decode(body, e.coding())
 	return io.ReadAll(io.LimitReader(iocontext.Reserved(ctx, body), maxCached+1))
 }
 
-// coding is how the body is encoded when it is sent.
+// coding is the content coding of the body when it is sent.
 func (e *cached) coding() string {
 	return strings.Join(headerOf(e.header).Values("Content-Encoding"), ",")
 }

@@ -38,7 +38,7 @@ func freshness(request http.Header, e *cached, now time.Time) (fresh time.Durati
 	case noStore, hasNoCache && noCache == "", isPrivate && private == "":
 		return 0, "its cache-control forbids it"
 	case request.Get("Authorization") != "" && !isForAll:
-		return 0, "the request has an authorization, and cache-control does not say that the answer is public"
+		return 0, "the request has an Authorization header, and cache-control does not allow a public response"
 	}
 	for name := range strings.FieldsSeq(noCache + " " + private) {
 		e.header = withoutHeader(e.header, strings.ToLower(name))
@@ -52,7 +52,7 @@ func freshness(request http.Header, e *cached, now time.Time) (fresh time.Durati
 	}
 	fresh = lifetime(control, header, now) - e.age
 	if fresh <= 0 {
-		return 0, "no cache-control, expires or last-modified says that it may be kept"
+		return 0, "no cache-control, expires or last-modified permits it"
 	}
 	return fresh, ""
 }

@@ -25,12 +25,12 @@ import (
 // A header of the response, which the client does not show, has the reason why a response is not kept.
 
 const (
-	// ReasonHeader says why the response of a PUT is not kept.
+	// ReasonHeader has the reason why the response of a PUT is not stored.
 	ReasonHeader = "Pages-Reason"
 
 	namespaceHeader = "Cf-Cache-Namespace"
 	statusHeader    = "Cf-Cache-Status"
-	// maxHead is the most bytes of the head of a response.
+	// maxHead is the maximum number of bytes of the head of a response.
 	maxHead = 128 << 10
 )
 
@@ -108,13 +108,13 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key entryKey, n
 	from := bufio.NewReader(r.Body)
 	status, header, ok := readHead(from)
 	if !ok {
-		http.Error(w, "the response that is to be kept has no head", http.StatusBadRequest)
+		http.Error(w, "the response to store has no head", http.StatusBadRequest)
 		return
 	}
 	e, reason := newCached(key, status, header, r.Header, now)
 	var err error
 	if e.body, err = e.decode(r.Context(), from); err != nil {
-		http.Error(w, "the response that is to be kept broke off", http.StatusBadRequest)
+		http.Error(w, "the response to store broke off", http.StatusBadRequest)
 		return
 	}
 	code := http.StatusNoContent

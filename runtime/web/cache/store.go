@@ -24,16 +24,15 @@ import (
 
 // The platform's own bounds are not shown.
 const (
-	// maxCached is the most bytes that one cached response may have; larger ones are not stored, as
-	// the console says.
+	// maxCached is the limit of one cached response, in bytes; larger ones are not stored, which the console reports.
 	maxCached = 16 << 20
-	// maxCaches is the most bytes of all of them; the ones not used for longest go.
+	// maxCaches is the limit of all of them, in bytes; the least recently used ones are removed.
 	maxCaches = 64 << 20
 	// cachedOverhead is the approximate cost of an entry beside its body, in bytes.
 	cachedOverhead = 1 << 10
 )
 
-// Options says where a Store keeps its entries. The zero value keeps them in memory.
+// Options is the place of a Store's entries. The zero value keeps them in memory.
 type Options struct {
 	// Open opens the database of the caches, at their first use; Close closes it. Default: none,
 	// cached responses end with the process.
@@ -43,10 +42,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Store holds the responses that Workers put into caches.default and caches.open. Several Hosts may share it, one
-// after the other or at the same time: a response that one Worker cached is there for the next, as
-// at the platform's edge. It is safe for concurrent use. It holds 64 MiB at most; the responses
-// that were not used for longest go first, after a restart those that were stored first.
+// Store holds the responses that Workers put into caches.default and caches.open. Several Hosts may share it, one after the other or at the
+// same time: a response that one Worker cached is available to the next, as at the platform's edge. It is safe for concurrent use. It holds
+// 64 MiB at most, and removes the least recently used responses first; after a restart, the oldest.
 type Store struct {
 	o Options
 
@@ -80,8 +78,7 @@ func (s *Store) Close() error {
 
 type entryKey struct{ cache, url string }
 
-// cached is a response in a cache. It does not change, but for the body of one in the database,
-// which is read on demand.
+// cached is a response in a cache. It does not change, except that a body in the database is read on demand.
 type cached struct {
 	key     entryKey
 	status  int
@@ -212,7 +209,7 @@ func entryOf(at *list.Element) *cached {
 
 // put stores a response in place of the one before, and drops others to make room.
 func (s *Store) put(ctx context.Context, e *cached) {
-	ctx = context.WithoutCancel(ctx) // the caller may be gone before it is written
+	ctx = context.WithoutCancel(ctx) // the caller may leave before it is written
 	s.open(ctx, e.stored)
 	e.length = len(e.body)
 	s.writing.Lock()

@@ -31,7 +31,7 @@ type kind int
 const (
 	stepMore  kind = iota // other pieces follow
 	stepLast              // none does
-	stepFlush             // others do, and the output so far can be decompressed before
+	stepFlush             // more input follows, but the output so far can already be decompressed
 )
 
 // Compressor is implemented by the writers of all formats.
@@ -88,7 +88,7 @@ func openExact(format string, w io.Writer) (cw compressWriter, done func()) {
 	}
 }
 
-// openWriter returns a writer that compresses to w; done gives it back.
+// openWriter returns a writer that compresses to w; done releases it.
 func openWriter(format string, w io.Writer) (cw compressWriter, done func()) {
 	pool := compressWriters[format]
 	cw, _ = pool.Get().(compressWriter)
@@ -138,8 +138,8 @@ func (c *compressor) step(in []byte, how kind) ([]byte, error) {
 	return c.out.Bytes(), nil
 }
 
-// longestHead is the size of gzip's header. A header alone is no piece: code for the platform may
-// take the first piece of a short text for the whole of it.
+// longestHead is the size of gzip's header. A header alone does not make a chunk: code for the platform may assume that the first chunk of
+// a short text is all of it.
 const longestHead = 10
 
 func (c *compressor) close() {
@@ -158,14 +158,13 @@ type decoding struct {
 	alone bool
 }
 
-// decompressor feeds a decoder, which asks for input, piece by piece: the decoder runs on a
-// goroutine of its own, and stops where it needs more.
+// decompressor feeds chunks to a decoder that asks for input: the decoder runs on a separate goroutine, and stops when it needs more.
 type decompressor struct {
 	decoding
 
 	in   []byte
 	last bool
-	// rest is how many bytes came after the end of the data; negative before it.
+	// rest is the number of bytes after the end of the data; negative before it.
 	rest int
 	next func() ([]byte, error, bool)
 	stop func()
@@ -199,7 +198,7 @@ func (d *decompressor) step(in []byte, how kind) ([]byte, error) {
 
 func (d *decompressor) close() { d.stop() }
 
-// run yields pieces of output, nil where it needs input, and an error at most once.
+// run yields chunks of output, nil when it needs input, and at most one error.
 func (d *decompressor) run(yield func([]byte, error) bool) {
 	source := bufio.NewReaderSize(&fedReader{d, func() bool { return yield(nil, nil) }}, 4<<10)
 	r, err := d.open(source)

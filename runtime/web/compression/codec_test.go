@@ -8,8 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// TestDecompressionLeftOpen ends requests whose DecompressionStream waits for
-// more: their decoders end with them, on whatever thread that is.
+// TestDecompressionLeftOpen ends requests whose DecompressionStream waits for more input: their decoders end with them, on any thread.
 func TestDecompressionLeftOpen(t *testing.T) {
 	w := webtest.Serve(t, webtest.Handler(`
 		const packed = await new Response(new Blob(["text"]).stream().pipeThrough(new CompressionStream("gzip"))).bytes();

@@ -20,10 +20,9 @@ import (
 )
 
 const (
-	// codecPiece is the most that one step gives, in bytes.
+	// codecPiece is the limit of one step's output, in bytes.
 	codecPiece = 64 << 10
-	// maxCodecs is how many streams a request may have open: one that compresses takes about a
-	// megabyte.
+	// maxCodecs is the limit of a request's open streams: one that compresses takes about a megabyte.
 	maxCodecs = 100
 	// encoderCost and decoderCost are the memory of a stream.
 	encoderCost, decoderCost = 1 << 20, 128 << 10
@@ -31,8 +30,8 @@ const (
 	brotliHistory = 1 << 24
 )
 
-// Streams are the open streams of a request. The zero value works; they are used by the isolate's
-// goroutine, and closed by the one that ends the request.
+// Streams are the open streams of a request. The zero value works; the isolate's goroutine uses them, and the goroutine that ends the
+// request closes them.
 type Streams struct {
 	mu     sync.Mutex
 	open   map[int64]*openCodec
@@ -42,7 +41,7 @@ type Streams struct {
 type openCodec struct {
 	codec
 	release []func() // of the memory that is counted
-	// history is how much memory its output may yet need.
+	// history is the memory that its output may still need.
 	history int64
 }
 
@@ -141,7 +140,7 @@ func (cs *Streams) Close() {
 
 // Host opens the streams of one Worker.
 type Host struct {
-	// nextID gives the ids by which JavaScript knows streams.
+	// nextID returns the ids of streams for JavaScript.
 	nextID func() int64
 	// open returns the streams of the request on whose behalf a call is made.
 	open func(*engine.Call) (*Streams, error)
@@ -167,8 +166,7 @@ func (h *Host) streams(c *engine.Call) *Streams {
 // isolates that start from its image do not have them.
 func (h *Host) Loaded() { h.loading.Close() }
 
-// Compressor calls do with the writer that OpenCompressor opened, if it still is open. Its output
-// is given with the next piece.
+// Compressor calls do with the writer of OpenCompressor, if it is still open. Its output is returned with the next chunk.
 func (h *Host) Compressor(c *engine.Call, id int64, do func(Compressor) error) error {
 	cs := h.streams(c)
 	cs.mu.Lock()
@@ -252,8 +250,7 @@ func (h *Host) Funcs() map[string]engine.Func {
 				}), nil
 			})
 		},
-		// codec_step(id, view or null, kind) -> bytes, or null when there is nothing more; the last
-		// one is to be repeated until then
+		// codec_step(id, view or null, kind) -> bytes, or null at the end; the caller repeats the last step until then
 		"codec_step": func(c *engine.Call) (any, error) {
 			id, how := c.Int(0), kind(c.Int(2))
 			return h.streams(c).step(c, id, c.Bytes(1), how)

@@ -110,7 +110,7 @@ func Decode(r io.Reader, contentEncoding string) io.Reader {
 	return r
 }
 
-// lazyReader opens a decoder at the first read. An empty body is empty, whatever its coding.
+// lazyReader opens a decoder at the first read. An empty body is empty in any coding.
 type lazyReader struct {
 	from io.Reader
 	open func(*bufio.Reader) (io.Reader, error)

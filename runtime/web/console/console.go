@@ -1,8 +1,7 @@
 // Package console takes the console output of a Worker.
 //
-// In: the calls of console's methods, and uncaught exceptions. Out: an [Entry] each, to
-// the function given to [Funcs]; it is called on the isolate's goroutine. There are no errors: a
-// line that is too long is cut. The package keeps nothing and never prints.
+// In: the calls of console's methods, and uncaught exceptions. Out: an [Entry] each, to the function given to [Funcs]; it is called on the
+// isolate's goroutine. It has no errors: a line that is too long is cut. The package keeps nothing and never prints.
 package console
 
 import (

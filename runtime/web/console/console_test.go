@@ -132,7 +132,7 @@ func TestConsoleGroups(t *testing.T) {
 	}
 }
 
-// Logging cannot fail, whatever it is given and whatever the author did to Error.
+// Logging cannot fail, with any arguments, and after any change of Error by the author.
 func TestConsoleCannotFail(t *testing.T) {
 	for _, c := range []struct{ name, code string }{
 		{"coercions that throw", `console.log("%j", { a: 1n }, "%s", { toString() { throw 1; } })`},

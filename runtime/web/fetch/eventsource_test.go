@@ -62,7 +62,7 @@ func TestEventSourceParsing(t *testing.T) {
 	webtest.Try(t, web.Options{}, cases)
 }
 
-// A stream that ends is opened again where it ended; one that is refused is not.
+// A stream that ends is opened again at its last event; a refused one is not.
 func TestEventSourceConnects(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -95,7 +95,7 @@ func (c *Client) isSelf(u *url.URL) bool {
 
 // Upgrade makes a request that asks for another protocol.
 func (c *Client) Upgrade(r *http.Request) (*http.Response, error) {
-	if c.isSelf(r.URL) { // a front door that is a handler has no socket to hand over
+	if c.isSelf(r.URL) { // a front door in this process has no socket to pass
 		return nil, engine.TypeError("a WebSocket from the site to itself (%q) is not supported", r.URL.Host)
 	}
 	return c.upgradeTransport().RoundTrip(r)
@@ -154,7 +154,7 @@ func (s *Session) Start(c *engine.Call, url string, header []string, redirect st
 	return f
 }
 
-// start gives a fetch its context, and its token, the first argument or null, to fetch_abort.
+// start creates the context of a fetch, and registers its token, the first argument or null, for fetch_abort.
 func (s *Session) start(f *Outbound, c *engine.Call) {
 	f.ctx, f.Stop = context.WithCancelCause(c.Context())
 	if c.IsNullish(0) {
@@ -235,7 +235,7 @@ func Funcs(session func(*engine.Call) (*Session, error)) map[string]engine.Func 
 			if f == nil || f.upload == nil {
 				return engine.Undefined, nil
 			}
-			var failure error // nil is the end
+			var failure error // nil means the end
 			if !c.IsNullish(1) {
 				failure = fmt.Errorf("the request's body failed: %s", c.String(1))
 			}

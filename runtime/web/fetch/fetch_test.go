@@ -221,7 +221,7 @@ func TestFetch(t *testing.T) {
 		{
 			"wrong integrity",
 			`await fetch("{B}/fixed", { integrity: "sha256-AAAA" })`,
-			`/TypeError: fetch to .* the answer is not what integrity "sha256-AAAA" names/`,
+			`/TypeError: fetch to .* the response does not match the integrity "sha256-AAAA"/`,
 		},
 		{
 			"wrong integrity of the strongest",

@@ -23,26 +23,26 @@ import (
 //
 // The module that wraps the Worker's code replaces fetch by a function that
 //
-//   - gives each request the header [IDHeader] with the id of the Worker's request on whose behalf the call is made, in place of
-//     a value of the caller's. It stays on the request through redirects, and goes no further than to here.
-//     A request without it comes from the constructor of WebSocket or EventSource, whose URL names the id in a last parameter
-//     of this name ([IDHeader] in lower case), which is taken off; or one of a module of workerd's own, or of code that found
+//   - gives each request the header [IDHeader] with the id of the Worker's request that makes the call, in place of a value
+//     from the caller. It stays on the request through redirects, and this gateway removes it.
+//     A request without it comes from the constructor of WebSocket or EventSource, whose URL has the id in a last parameter
+//     of this name ([IDHeader] in lower case), which the gateway removes; or from a module of workerd, or from code that found
 //     another way.
-//   - throws where the response has the header [RefusalHeader]. Its value is JSON in ASCII, {"name": …, "message": …}: of an
+//   - throws if the response has the header [RefusalHeader]. Its value is JSON in ASCII, {"name": …, "message": …}: of an
 //     Error, a TypeError or a RangeError; another name is that of a DOMException. The status is 502 and there is no body. No
-//     server can send this header: it is taken off.
+//     server can send this header: the gateway removes it.
 //
 // CONNECT, which workerd sends for connect() of cloudflare:sockets and for node:net, is always refused.
 
 const (
 	// IDHeader names the Worker's request that a request is made for.
 	IDHeader = "Pages-Request"
-	// RefusalHeader is that of a response which stands for an exception.
+	// RefusalHeader marks a response that fetch turns into an exception.
 	RefusalHeader = "Pages-Refusal"
 
-	// maxRefusal is the most bytes of an exception's message: a URL in it may be long.
+	// maxRefusal is the maximum number of bytes of an exception's message: a URL in it may be long.
 	maxRefusal = 8 << 10
-	// maxDrained is the most bytes of an upload that are read after the response, and drainTime how long.
+	// maxDrained is the limit of an upload's bytes that are read after the response, and drainTime the limit of the time.
 	maxDrained = 128 << 20
 	drainTime  = 10 * time.Second
 )
@@ -58,13 +58,13 @@ type GatewayOptions struct {
 
 	// Of returns the request of the Worker with an id: a context that ends with it and its waitUntil, and whose values have the
 	// chain of the site's requests to itself; and a function that counts an outbound request, and may refuse it. ok is false for
-	// a request that is over, and for an id that never existed. The id "" stands for all requests without an id. These never
+	// a request that is over, and for an id that never existed. The id "" means a request without an id. These never
 	// reach the site itself, since the depth of that chain is unknown. Default: every request is allowed, as one without an id.
 	Of func(id string) (ctx context.Context, count func() error, ok bool)
 }
 
-// Gateway is an http.Handler for the outbound requests of one Worker in another process. It takes requests as a proxy does, and
-// passes bodies on as they are. Close it.
+// Gateway is an http.Handler for the outbound requests of one Worker in another process. It receives requests like a proxy, and passes
+// bodies on unchanged. Close it.
 type Gateway struct {
 	client *Client
 	of     func(id string) (ctx context.Context, count func() error, ok bool)
@@ -81,7 +81,7 @@ func NewGateway(o GatewayOptions) *Gateway {
 	return g
 }
 
-// Close waits for running work and drops the idle connections. No request may be under way.
+// Close waits for running work and drops the idle connections. No request may be running.
 func (g *Gateway) Close() { g.client.Close() }
 
 // ServeHTTP implements http.Handler. It panics with http.ErrAbortHandler to cut off a response that has begun.
@@ -192,7 +192,7 @@ func (c *Client) upgrade(f *Outbound, from *http.Request) (*http.Response, error
 	return c.Upgrade(r)
 }
 
-// respond writes a response, or says why there is none.
+// respond writes a response, or the reason why there is none.
 func respond(w http.ResponseWriter, control *http.ResponseController, f *Outbound, resp *http.Response) error {
 	header := http.Header{}
 	for list := flatten(resp.Header, RefusalHeader); len(list) > 1; list = list[2:] {
@@ -205,7 +205,7 @@ func respond(w http.ResponseWriter, control *http.ResponseController, f *Outboun
 		return tunnel(control, f, resp, header)
 	}
 	if resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusResetContent {
-		header.Del("Content-Length") // some servers announce content that there is none of
+		header.Del("Content-Length") // some servers announce content that does not exist
 	}
 	maps.Copy(w.Header(), header)
 	_, text, _ := strings.Cut(resp.Status, " ")
@@ -255,7 +255,7 @@ func writeReason(w http.ResponseWriter, text string) {
 	}
 }
 
-// Refuse writes a response that stands for an exception.
+// Refuse writes a response that fetch turns into an exception.
 func Refuse(w http.ResponseWriter, err error) {
 	exception, ok := errors.AsType[*engine.Error](err)
 	if !ok {
@@ -316,7 +316,7 @@ func tunnel(control *http.ResponseController, f *Outbound, resp *http.Response, 
 	})()
 	defer closeQuietly(conn)
 	if err := writeSwitch(buffered, header); err != nil {
-		return nil // the client is gone
+		return nil // the client has left
 	}
 	var back sync.WaitGroup
 	back.Go(func() {

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/fetch"
 )
 
-// served is a Gateway behind a server, asked as a proxy is, for the Worker's request "one".
+// served is a Gateway on a server that receives requests like a proxy, for the Worker's request "one".
 func served(
 	t *testing.T, o fetch.GatewayOptions,
 ) (ask func(ctx context.Context, method, target string, body io.Reader) (*http.Response, error)) {
@@ -36,7 +36,7 @@ func served(
 	}
 }
 
-// of tells of one request, which ends with ctx.
+// of knows one request, which ends with ctx.
 func of(ctx context.Context) func(string) (context.Context, func() error, bool) {
 	return func(id string) (context.Context, func() error, bool) {
 		return ctx, func() error { return nil }, id == "one"

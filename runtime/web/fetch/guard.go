@@ -97,7 +97,7 @@ func checkAddress(ip netip.Addr) string {
 }
 
 type guard struct {
-	allowed  map[string]bool // "host" or "host:port", as a URL has it
+	allowed  map[string]bool // "host" or "host:port", as in a URL
 	check    func(netip.Addr) string
 	resolver *net.Resolver
 }
@@ -153,7 +153,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	if allowed {
 		return dialer.DialContext(ctx, network, address)
 	}
-	// RFC 6761, 6.3: such a name means this machine, whatever DNS returns for it.
+	// RFC 6761, 6.3: such a name means this machine, even if DNS disagrees.
 	if name := strings.ToLower(strings.TrimSuffix(host, ".")); name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return nil, &refusal{host: address, reason: "its address belongs to this machine"}
 	}

@@ -212,8 +212,7 @@ func TestNamesOfDeniedAddresses(t *testing.T) {
 	conn.Close()
 }
 
-// Names with public and other addresses lead to the public ones alone, in
-// whatever order and family, and however the answers change.
+// Names with public and other addresses lead only to the public ones, in any order and family, also when the DNS answers change.
 func TestNamesThatChange(t *testing.T) {
 	port, public := counter(t, "127.0.0.1:0") // public for this test
 	_, private := counter(t, "127.0.0.2:"+port)
@@ -304,7 +303,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestGatewayNames: a name is looked at when a connection is made, whatever it meant before, and however a client names it.
+// TestGatewayNames: the address of a name is checked for each connection, regardless of earlier results and of the client's spelling.
 func TestGatewayNames(t *testing.T) {
 	port, hits := counter(t, "127.0.0.1:0")
 	var asked atomic.Int64

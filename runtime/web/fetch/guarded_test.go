@@ -20,8 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// ways are how a Worker may come to a URL. Each gives the error's text, or
-// "reached".
+// ways are the ways of a Worker to reach a URL. Each returns the error's text, or "reached".
 const ways = `
 const text = (e) => String(e?.message ?? e);
 const ways = {
@@ -72,8 +71,8 @@ func isRefusal(text string) bool {
 	return slices.ContainsFunc(refusals, func(r string) bool { return strings.Contains(text, r) })
 }
 
-// Whatever the spelling and however the Worker comes to it, a denied address is
-// refused before a packet is sent. An exception for one port or hop opens no other.
+// A denied address is refused before a packet is sent, in any spelling and by any way of the Worker. An exception for one port or hop opens
+// no other.
 func TestGuardedWays(t *testing.T) {
 	var hits atomic.Int64
 	victim := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
@@ -214,8 +213,7 @@ func TestFetchHeaders(t *testing.T) {
 	webtest.Try(t, web.Options{AllowFetch: allow}, list)
 }
 
-// A request has so many subrequests, whatever becomes of them and in whatever
-// order they are made.
+// A request has a number of subrequests, with any outcome and in any order.
 func TestSubRequestsAreExact(t *testing.T) {
 	url, hits := webtest.Backend(t)
 	for _, c := range []struct {

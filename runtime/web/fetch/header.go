@@ -26,8 +26,8 @@ func IsHopByHop(canonical string) bool {
 // it, and it is not sent on.
 const ClientAddress = "Cf-Connecting-Ip"
 
-// HeaderList is the headers of a client's request as JavaScript takes them: lower-case names and
-// values in turn, sorted by name but for the last two.
+// HeaderList is the headers of a client's request in the form for JavaScript: lower-case names and values in turn, sorted by name except
+// for the last two.
 func HeaderList(r *http.Request) []string {
 	list := flatten(r.Header, ClientAddress)
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
@@ -76,7 +76,7 @@ func flatten(header http.Header, without string) []string {
 	return list
 }
 
-// wireText returns a header's value as text: decoded if it is UTF-8, else each byte as a character.
+// wireText returns a header's value as text: decoded if it is UTF-8, otherwise each byte as a character.
 func wireText(s string) string {
 	if utf8.ValidString(s) {
 		return s

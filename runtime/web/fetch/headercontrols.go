@@ -130,8 +130,7 @@ func readResponse(conn io.Reader, r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The inner reader gives the head alone at first: nothing after an interim
-		// response is lost in the outer one.
+		// The inner reader returns only the head at first, so that bytes after an interim response are not lost in the outer one.
 		resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(head), from)), r)
 		if err != nil {
 			return nil, err

@@ -60,7 +60,7 @@ func rawServer(t *testing.T, answer func(head, body string) string) (host string
 	return listener.Addr().String(), hits
 }
 
-// Control characters go out and come in as they are, but for NUL, CR and LF.
+// Control characters are sent and received unchanged, except for NUL, CR and LF.
 func TestControlCharactersInHeaders(t *testing.T) {
 	host, _ := rawServer(t, func(head, body string) string {
 		method, path, _ := strings.Cut(strings.SplitN(head, " HTTP/", 2)[0], " ")
@@ -150,7 +150,7 @@ func TestControlCharactersInHeaders(t *testing.T) {
 		`/^Error: .*source/`,
 	})
 	for _, c := range []struct{ name, path, want string }{
-		{"a Location of bytes that are no text", "/bytes", "%FF%C3%BC"},
+		{"a Location of bytes that are not text", "/bytes", "%FF%C3%BC"},
 		{"a Location of text", "/text", "%C3%BC"},
 	} {
 		call := `return (await fetch("http://` + host + c.path + `")).url.replace(/.*=/, "")`
@@ -192,7 +192,8 @@ func TestFetchOverClosedConnections(t *testing.T) {
 	webtest.Try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
 }
 
-// Bytes that a server sends after a response without content are no response to the next request, which could be another Worker's.
+// Bytes that a server sends after a response without content do not become the response to the next request, which could be another
+// Worker's.
 func TestContentAfterNoContent(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

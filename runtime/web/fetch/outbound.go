@@ -42,7 +42,7 @@ type Outbound struct {
 // Context is done when the fetch is ended.
 func (f *Outbound) Context() context.Context { return f.ctx }
 
-// URL is where the next hop goes.
+// URL is the target of the next hop.
 func (f *Outbound) URL() string { return f.url }
 
 // Header returns the headers of the next hop: names and values in turn.
@@ -80,15 +80,15 @@ func (f *Outbound) verify(iso *engine.Isolate, content io.Reader) (io.Reader, er
 		return nil, err
 	}
 	if !checkIntegrity(f.integrity, all) {
-		return nil, engine.TypeError("fetch to %q: the answer is not what integrity %q names", f.url, f.integrity)
+		return nil, engine.TypeError("fetch to %q: the response does not match the integrity %q", f.url, f.integrity)
 	}
 	return bytes.NewReader(all), nil
 }
 
 func closeQuietly(c io.Closer) { _ = c.Close() }
 
-// Error returns the exception of a fetch without a response, with the reason: an Error, as in
-// production, where the standard has a TypeError.
+// Error returns the exception of a fetch without a response, with the reason: an Error, as in production, although the standard has a
+// TypeError.
 func (f *Outbound) Error(err error) error {
 	if cause := context.Cause(f.ctx); cause != nil && errors.Is(err, context.Canceled) {
 		err = cause
@@ -106,7 +106,7 @@ func (f *Outbound) Error(err error) error {
 		if name.IsNotFound {
 			return engine.ConnectionLost("fetch to %q failed: no name server knows %q", f.url, name.Name)
 		}
-		return engine.ConnectionLost( // and not by which server
+		return engine.ConnectionLost( // without the name of the server
 			"fetch to %q failed: %q cannot be looked up: %s", f.url, name.Name, name.Err)
 	}
 	return engine.ConnectionLost("fetch to %q failed: %v", f.url, err)

@@ -14,9 +14,9 @@ import (
 
 // The platform's own figures are not shown.
 const (
-	// maxDepth is the most requests of a site to itself that may be nested; 16 is the limit of Workers.
+	// maxDepth is the maximum number of requests of a site to itself that may be nested; 16 is the limit of Workers.
 	maxDepth = 16
-	// maxSelf is the most requests of a site to itself within one client's request. With maxDepth
+	// maxSelf is the maximum number of requests of a site to itself within one client's request. With maxDepth
 	// alone, each nested request could make as many again.
 	maxSelf = 1000
 )
@@ -24,7 +24,7 @@ const (
 // fetchSelf sends r through the site's own front door, as any client's request.
 func (s *Session) fetchSelf(r *http.Request) (*http.Response, error) {
 	if !s.client.o.StrictlyPublic || s.client.o.Self == nil {
-		return nil, engine.TypeError("fetch to %q is the site itself, which has no origin behind it; "+
+		return nil, engine.TypeError("fetch to %q is the site itself, and has no other origin;  "+
 			"the compatibility flag global_fetch_strictly_public sends it through the front door", r.URL.Host)
 	}
 	if s.lineage.depth >= maxDepth {
@@ -139,5 +139,5 @@ func lineageOf(ctx context.Context) lineage {
 	return lineage{all: &atomic.Int64{}}
 }
 
-// Depth is how often the site fetched itself on the way to a request that came with ctx.
+// Depth is the number of times that the site fetched itself before a request with ctx.
 func Depth(ctx context.Context) int { return lineageOf(ctx).depth }

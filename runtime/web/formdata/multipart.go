@@ -1,7 +1,7 @@
 // Package formdata reads and writes multipart/form-data, the bodies of forms.
 //
 // In: the bytes of a body and its content type, or the fields of a FormData. Out: the fields, or
-// the bytes. Errors: TypeErrors that say where a body is malformed. The functions are safe for
+// the bytes. Errors: TypeErrors with the place of the fault. The functions are safe for
 // concurrent use. The package never looks into the files of a form.
 package formdata
 
@@ -145,7 +145,7 @@ func nextPart(b, delimiter []byte) (p part, rest []byte, err error) {
 		}
 		name, value, ok := strings.Cut(string(line), ":")
 		if !ok {
-			return p, nil, fmt.Errorf("the line %q of a part's head is no header", line)
+			return p, nil, fmt.Errorf("the line %q in the head of a part is not a header", line)
 		}
 		value = strings.TrimSpace(value)
 		switch strings.ToLower(strings.TrimSpace(name)) {

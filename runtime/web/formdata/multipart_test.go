@@ -53,10 +53,10 @@ func TestMultipartErrors(t *testing.T) {
 		{"no last boundary", "multipart/form-data; boundary=b", "--b\r\n", "it ends before its last boundary"},
 		{"text behind a boundary", "multipart/form-data; boundary=b", "--bx", "a boundary is not at the end of its line"},
 		{
-			"a line that is no header",
+			"a line that is not a header",
 			"multipart/form-data; boundary=b",
 			"--b\r\nnope\r\n\r\n--b--",
-			`the line "nope" of a part's head is no header`,
+			`the line "nope" in the head of a part is not a header`,
 		},
 		{"a part without a name", "multipart/form-data; boundary=b", "--b\r\nA: b\r\n\r\n--b--", "a part has no name"},
 		{

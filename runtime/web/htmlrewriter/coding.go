@@ -87,7 +87,7 @@ func (e singleEncoder) Transform(dst, src []byte, atEOF bool) (written, read int
 	return written, read, nil
 }
 
-// writeEncoded gives the rewriter more of the document, as it came.
+// writeEncoded passes more of the document to the rewriter, still encoded.
 func (r *rewriter) writeEncoded(b []byte) error {
 	if r.coding == nil {
 		r.write(b)

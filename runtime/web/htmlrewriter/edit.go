@@ -39,9 +39,8 @@ func (r *rewriter) editStart(e edit, tag *htmlToken, holds bool) {
 	}
 }
 
-// serializeTag writes a start tag anew. attributes repeats name, value and index into the tag's own
-// attributes. An unchanged attribute keeps its text; one with a new value, whose index i is given
-// as -2-i, keeps its name.
+// serializeTag writes a start tag again. attributes repeats name, value and index into the tag's own attributes. An unchanged attribute
+// keeps its text; one with a new value, whose index i is written as -2-i, keeps its name.
 func serializeTag(tag *htmlToken, name string, attributes []any, changed bool) []byte {
 	var b bytes.Buffer
 	b.WriteByte('<')
@@ -102,7 +101,7 @@ func (r *rewriter) editEnd(e edit, all *endTag, raw []byte) {
 	r.put(all.after)
 }
 
-// edit is the list of changes that handlers made; a missing item is no change.
+// edit is the list of changes that handlers made; a missing item means no change.
 type edit []any
 
 func (e edit) at(i int) any {

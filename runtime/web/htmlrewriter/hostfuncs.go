@@ -119,8 +119,7 @@ func withRewriter(f func(c *engine.Call, r *rewriter) (any, error)) engine.Func 
 	}
 }
 
-// readBody takes the next piece of a body that Go holds. JavaScript does not use the rewriter until
-// it is there.
+// readBody reads the next chunk of a body in Go. JavaScript does not use the rewriter until it has arrived.
 func readBody(c *engine.Call, r *rewriter) (any, error) {
 	x, err := iocontext.Current(c)
 	if err != nil {

@@ -305,7 +305,7 @@ func TestHTMLRewriterAttributes(t *testing.T) {
 	})
 }
 
-// Of end tags, and elements without one.
+// End tags, and elements without one.
 func TestHTMLRewriterEndTags(t *testing.T) {
 	rewrites(t, []webtest.Snippet{
 		{
@@ -527,7 +527,7 @@ func TestHTMLRewriterText(t *testing.T) {
 	})
 }
 
-// Of whole documents, and handlers.
+// Whole documents, with handlers.
 func TestHTMLRewriterDocuments(t *testing.T) {
 	const invalid = "TypeError: This content token is no longer valid. " +
 		"Content tokens are only valid during the execution of the relevant content handler."
@@ -604,7 +604,7 @@ func TestHTMLRewriterDocuments(t *testing.T) {
 			`"<p>7"`,
 		},
 		{
-			"handlers that are no objects",
+			"handlers that are not objects",
 			`const tried = (f) => { try { f(new HTMLRewriter()); return "taken" } catch (e) { return String(e) } };
 				return [undefined, null, () => {}, []].every((v) => tried((r) => r.on("p", v)) === "taken" &&
 					tried((r) => r.onDocument(v)) === "taken") ? [tried((r) => r.on("p", 5)), tried((r) => r.onDocument("x"))] : "refused"`,
@@ -632,7 +632,7 @@ func TestHTMLRewriterDocuments(t *testing.T) {
 	})
 }
 
-// A length that a handler gave stays where nothing changes it.
+// A length that a handler set stays if nothing changes the body.
 func TestHTMLRewriterLength(t *testing.T) {
 	const length = `const length = async (r, body = "<p>abc</p>") => {
   const headers = { "content-type": "text/html", "content-length": "10" };

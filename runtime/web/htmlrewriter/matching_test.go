@@ -76,7 +76,7 @@ func TestHTMLRewriterMatching(t *testing.T) {
 	})
 }
 
-// Which elements of a document selectors find.
+// The elements of a document that selectors find.
 func TestHTMLRewriterSelectors(t *testing.T) {
 	const find = rewriting + `
 const html = '<div id=A class="x y"><p lang=en-US data-v="Abc def">1</p><p class=X>2</p><span>3</span><p title>4</p>' +

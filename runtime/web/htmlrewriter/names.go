@@ -69,7 +69,7 @@ var voidElements = map[string]bool{ //nolint:gochecknoglobals // a table
 	"img": true, "input": true, "keygen": true, "link": true, "meta": true, "param": true, "source": true, "track": true, "wbr": true,
 }
 
-// textIn is how text in an element of HTML is read.
+// textIn returns the mode of text in an element of HTML.
 func textIn(name string) textMode {
 	switch name {
 	case "title", "textarea", "style", "xmp", "iframe", "noembed", "noframes", "noscript":

@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file rewrites HTML as it comes: it keeps a stack of the open elements, stops at each token
+// This file rewrites HTML as it arrives: it keeps a stack of the open elements, stops at each token
 // that has a handler, and passes all other text on unchanged. Only an end tag closes the elements
 // within its own, since a stream cannot be read twice.
 
@@ -22,7 +22,7 @@ const (
 	eventStream
 )
 
-// step goes on until there is something for JavaScript: bytes to pass on, an event as a list, nil
+// step continues until JavaScript has to act: bytes to pass on, an event as a list, nil
 // for more input, false at the end. e holds the edits of the last event's handlers.
 func (r *rewriter) step(e edit) (any, error) {
 	if finish := r.finish; finish != nil {
@@ -69,7 +69,7 @@ func (r *rewriter) stream() any {
 	return nil
 }
 
-// advance reads one token; more says that there may be another.
+// advance reads one token; more is true if another may follow.
 func (r *rewriter) advance() (event []any, more bool, err error) {
 	if r.incomplete || r.ended {
 		return nil, false, nil
@@ -273,15 +273,15 @@ func (r *rewriter) open(token *htmlToken) *openElement {
 	return element
 }
 
-// leaveForeign handles an element of HTML that stands where none may: the foreign elements around
-// it are over for the parser, though not for selectors.
+// leaveForeign handles an HTML element in foreign content that does not allow it: the parser closes the foreign elements around it, but
+// selectors do not.
 func (r *rewriter) leaveForeign() {
 	for i := len(r.stack) - 1; i > 0 && r.stack[i].inside != namespaceHTML; i-- {
 		r.stack[i].inside = namespaceHTML
 	}
 }
 
-// enter puts an element on the stack, if it can have content, and says how text in it is read.
+// enter puts an element on the stack if it can have content, and returns the mode of its text.
 func (r *rewriter) enter(token *htmlToken, element *openElement) (holds bool) {
 	if element.namespace == namespaceHTML {
 		holds = !voidElements[token.name]

@@ -4,11 +4,11 @@ import "bytes"
 
 // The platform's own bounds are not shown.
 const (
-	// maxMarkup is the most bytes that one tag or comment may have.
+	// maxMarkup is the maximum number of bytes that one tag or comment may have.
 	maxMarkup = 16 << 20
-	// maxOpen is how many elements may be open at the same time.
+	// maxOpen is the limit of open elements.
 	maxOpen = 1 << 16
-	// htmlPiece is about how much output is handed on at once, in bytes.
+	// htmlPiece is the approximate size of a chunk of output, in bytes.
 	htmlPiece = 64 << 10
 )
 
@@ -28,7 +28,7 @@ type contentHandler struct {
 	open     int // elements that are open and match
 }
 
-// content is something to write: text as it is, or a stream that JavaScript has by number.
+// content is a part of the output: plain text, or the number of a stream in JavaScript.
 type content struct {
 	html   string
 	stream int64 // 0 is none
@@ -48,7 +48,7 @@ type openElement struct {
 }
 
 type endTag struct {
-	name          string // "" is as it was
+	name          string // "" keeps the old one
 	before, after []content
 	removed       bool
 	changed       bool // by one of the three
@@ -82,7 +82,7 @@ type rewriter struct {
 	final      bool
 	incomplete bool // in is not a whole token yet
 	out        bytes.Buffer
-	streams    []content // to be written by JavaScript, in front of which out is
+	streams    []content // written by JavaScript after out
 	textOpen   bool      // a handler has a part of the text
 	ended      bool
 	finish     func(edit)      // applies the handlers' edit

@@ -9,7 +9,7 @@ import (
 // come: a token keeps its source bytes, and an incomplete one waits for more input. golang.org/x/net/html cannot be used for that: it
 // holds a text until the next tag, and gives attributes decoded.
 
-// textMode says how text is read up to the end tag of the element it is in.
+// textMode is the mode in which text is read up to the end tag of its element.
 type textMode uint8
 
 const (
@@ -36,8 +36,7 @@ type htmlScanner struct {
 	cdata   textMode // after the CDATA section
 }
 
-// next returns the first token of b. final says that no more input comes: then markupNone is the
-// end.
+// next returns the first token of b. final means that no more input follows: then markupNone is the end.
 func (s *htmlScanner) next(b []byte, final bool) htmlToken {
 	if len(b) == 0 {
 		return htmlToken{}
@@ -107,8 +106,7 @@ func dataText(b []byte, final bool) int {
 	}
 }
 
-// endsElement reports whether b begins with the end tag's name and a delimiter after it; maybe
-// says that there is too little of it to know.
+// endsElement reports whether b begins with the end tag's name and a delimiter after it; maybe is true if b is too short to know.
 func endsElement(b []byte, name string) (ends, maybe bool) {
 	n := min(len(b), len(name))
 	if !strings.EqualFold(string(b[:n]), name[:n]) {
@@ -134,8 +132,7 @@ func (s *htmlScanner) rawText(b []byte, final bool) int {
 	}
 }
 
-// scriptText follows the escapes of script data. It goes on where it stopped: text that is counted
-// is not seen again.
+// scriptText follows the escapes of script data. It continues at its last position, and does not read counted text again.
 func (s *htmlScanner) scriptText(b []byte, final bool) int {
 	for at := 0; ; at++ {
 		n := bytes.IndexAny(b[at:], "<-")
@@ -154,8 +151,7 @@ func (s *htmlScanner) scriptText(b []byte, final bool) int {
 	}
 }
 
-// scriptMark looks at a mark in script data and returns how far to go on beyond its first byte; -1
-// is the end tag of the script.
+// scriptMark reads a mark in script data and returns the number of bytes to skip after its first byte; -1 for the end tag of the script.
 func (s *htmlScanner) scriptMark(b []byte) (step int, maybe bool) {
 	if b[0] == '-' {
 		if s.script == scriptPlain {
@@ -298,11 +294,10 @@ const (
 	markupEnd                       // an end tag
 	markupComment                   // a comment, bogus ones included
 	markupDoctype
-	markupRaw // bytes that stand for nothing: </>, the marks of a CDATA section, a tag that is cut off
+	markupRaw // bytes without meaning: </>, the marks of a CDATA section, an incomplete tag
 )
 
-// htmlAttribute is an attribute; name is in lower case, value as it was written. raw is nil for one
-// that did not come from the document.
+// htmlAttribute is an attribute; name is in lower case, value as written. raw is nil for an attribute that is not from the document.
 type htmlAttribute struct {
 	name, value string
 	raw         []byte

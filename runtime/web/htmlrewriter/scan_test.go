@@ -220,7 +220,7 @@ func TestHTMLBounds(t *testing.T) {
 	}
 }
 
-// Text is passed on as it comes, and does not wait for a tag.
+// Text is passed on as it arrives, and does not wait for a tag.
 func TestHTMLPassesTextOn(t *testing.T) {
 	r := newRewriter()
 	for _, c := range []struct{ in, out string }{

@@ -13,7 +13,7 @@ type matchable struct {
 	attributes []htmlAttribute
 	isHTML     bool
 	child      int // its number among all children of its parent, from 1
-	ofType     int // among those of its name
+	ofType     int // its position among siblings of its name
 }
 
 func (m *matchable) attribute(name string) (value string, found bool) {
@@ -42,7 +42,7 @@ func (c compound) matches(m *matchable) bool {
 type selectorStep struct {
 	compound compound
 	previous int  // index of the step before it; -1 is none
-	child    bool // its parent must match that, else any ancestor
+	child    bool // its parent must match that, otherwise any ancestor
 	handler  int  // whose selector ends here; -1 for none
 }
 

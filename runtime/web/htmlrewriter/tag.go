@@ -12,8 +12,7 @@ type tagReader struct {
 	at int
 }
 
-// scanTag is the tag that b begins with; its name is at from. markupNone says that it is not all
-// there.
+// scanTag returns the tag at the start of b; its name is at from. markupNone means that the tag is incomplete.
 func scanTag(b []byte, from int, kind markupKind) htmlToken {
 	r := tagReader{b: b, at: from}
 	r.until(htmlSpace + "/>")

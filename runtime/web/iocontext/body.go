@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// bodyPiece is the most that one read of a stream gives, in bytes.
+	// bodyPiece is the limit of one read of a stream, in bytes.
 	bodyPiece = 64 << 10
 	// MaxBody bounds the body for text(), json() and the like: the size that an isolate's memory could hold.
 	MaxBody = 128 << 20
@@ -31,15 +31,14 @@ type Body struct {
 	atEnd atomic.Bool
 	// reads are those that JavaScript has asked for and that are not done.
 	reads atomic.Int32
-	// closer ends reads that are under way; safe to call at any time.
+	// closer ends running reads; safe to call at any time.
 	closer func()
 }
 
-// NewBody returns a body that is read from r. closer ends the reads that are under way, at any
-// time; nil for a reader that never waits.
+// NewBody returns a body that is read from r. closer ends running reads at any time; nil for a reader that never waits.
 func NewBody(r io.Reader, closer func()) *Body { return &Body{r: r, closer: closer} }
 
-// Close ends reads that are under way.
+// Close ends running reads.
 func (b *Body) Close() {
 	if b.closer != nil {
 		b.closer()
@@ -49,7 +48,7 @@ func (b *Body) Close() {
 // AtEnd reports whether all of it was read.
 func (b *Body) AtEnd() bool { return b.atEnd.Load() }
 
-// IsRead reports whether a read that JavaScript asked for is under way.
+// IsRead reports whether a read for JavaScript is running.
 func (b *Body) IsRead() bool { return b.reads.Load() > 0 }
 
 // Next returns the next piece; io.EOF at the end.
@@ -84,8 +83,8 @@ func (b *Body) all(ctx context.Context) (*engine.Buffer, error) {
 	return all, nil
 }
 
-// ReadMost returns the unread rest, for an Async with that context. Of a body over limit it gives one
-// byte more than that, and closes it.
+// ReadMost returns the unread rest, for an Async with that context. If a body exceeds limit, it returns one byte more than that, and closes
+// the body.
 func (b *Body) ReadMost(ctx context.Context, limit int64) ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -68,7 +68,7 @@ export function begin(namespace) {
 
 let subject; // the function that must return a Response
 
-// workerd maps the exports of the entry to handlers and classes, and takes no value for one.
+// workerd maps the exports of the entry to handlers and classes, and does not accept other values.
 function warnOfValues(namespace) {
   for (const name of Object.keys(namespace)) {
     const value = namespace[name];
@@ -244,7 +244,7 @@ export function cancel(id) {
 /** The position of the code that is being ended. */
 export function backtrace() {
   return lastTrace(64);
-} // the author's own frame may lie below many of ours
+} // the author's own frame may be below many of ours
 
 export function install() {
   // The sources of the modules cloudflare:workers and cloudflare:sockets read this.

@@ -7,8 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// The frames that a prepareStackTrace is given answer every method that libraries
-// call, as V8's do of functions in strict mode.
+// The frames for a prepareStackTrace have every method that libraries call, with V8's results for functions in strict mode.
 func TestStackFrames(t *testing.T) {
 	const frames = `const framesOf = (make) => {
 		const before = Error.prepareStackTrace;

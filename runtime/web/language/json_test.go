@@ -101,8 +101,8 @@ func TestJSONAsked(t *testing.T) {
 			"toJSON of Object.prototype",
 			`Object.prototype.toJSON = function () { return "all"; };
 				try { return [JSON.stringify({ a: 1 }), JSON.stringify([1]),
-				JSON.stringify("a long text that is none of those, as it is no object")]; } finally { delete Object.prototype.toJSON; }`,
-			`["\"all\"","\"all\"","\"a long text that is none of those, as it is no object\""]`,
+				JSON.stringify("a long text that is none of those, as it is not an object")]; } finally { delete Object.prototype.toJSON; }`,
+			`["\"all\"","\"all\"","\"a long text that is none of those, as it is not an object\""]`,
 		},
 		{
 			"toJSON of Array.prototype",
@@ -162,7 +162,7 @@ func TestJSONAsked(t *testing.T) {
 	})
 }
 
-// TestJSONCircle: the way round is V8's, where it can be seen without running code.
+// TestJSONCircle: the path of the circle is V8's, if it can be found without running code.
 func TestJSONCircle(t *testing.T) {
 	const code = `const lines = [], names = (made, ...rest) => {
 		try { JSON.stringify(made, ...rest); lines.push("none");
@@ -210,7 +210,7 @@ func TestJSONCircle(t *testing.T) {
 			`names(loop({ constructor: { name: "x" } }, "a")); names(loop({ [Symbol.toStringTag]: "Tag" }, "a"))`,
 			`["--> starting at 'Object' --- property 'a' closes the circle","--> starting at 'Tag' --- property 'a' closes the circle"]`,
 		},
-		// values that share a part are no circle, and dates write themselves
+		// values that share a part do not form a circle, and dates have toJSON
 		{
 			"a part that is shared",
 			`const part = { now: new Date(0) }; names({ a: part, b: part }); names(loop({ a: part, b: part }, "c"))`,

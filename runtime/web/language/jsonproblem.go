@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// jsonProblem returns V8's message for a text that is no JSON; "" for JSON, and for a text that is
-// nested deeper than jsonDepth. The standard library gives the place too, but the reason only in
-// its own words.
+// jsonProblem returns V8's message for invalid JSON; "" for valid JSON, and for a text that is nested deeper than jsonDepth. The standard
+// library gives the place too, but the reason only in its own words.
 func jsonProblem(text string) string {
 	p := &jsonReader{text: text}
 	p.space()
@@ -42,7 +41,7 @@ func (p *jsonReader) peek() byte {
 	return 0
 }
 
-// units is how many UTF-16 units a text has, in which JavaScript counts.
+// units is the number of UTF-16 units of a text, as in JavaScript.
 func units(text string) int {
 	n := 0
 	for _, r := range text {

@@ -1,10 +1,9 @@
 // Package language gives the engine's own errors and texts the words of V8: the object of an exception, the place where a JSON text is
 // broken, the lines of the author's files in a stack. It also answers questions about values that JavaScript itself cannot.
 //
-// In: the sources of evaluated modules and the positions of the author's files, by [Options]. Out:
-// host functions, for the isolates of one Worker. There are no errors of its own: what cannot be
-// read gets the engine's text. The functions are safe for concurrent use. The package never
-// evaluates code.
+// In: the sources of evaluated modules and the positions of the author's files, by [Options]. Out: host functions, for the isolates of one
+// Worker. It has no errors: unreadable code gets the engine's text. The functions are safe for concurrent use. The package never evaluates
+// code.
 package language
 
 import (
@@ -44,7 +43,7 @@ func Funcs(o Options) map[string]engine.Func {
 		},
 		// assigned_at(file, line, column) -> the member that is assigned to there, "" for unknown
 		"assigned_at": func(c *engine.Call) (any, error) { return at(c).assigned, nil },
-		// json_problem(text) -> V8's message for a text that is no JSON, "" for JSON
+		// json_problem(text) -> V8's message for invalid JSON, "" for valid JSON
 		"json_problem": func(c *engine.Call) (any, error) {
 			text := c.String(0)
 			return offload.Text(c, text, func() (any, error) { return jsonProblem(text), nil })
@@ -104,7 +103,7 @@ type subject struct {
 	called       []string
 	iterated     string
 	assigned     string
-	destructured []string // nil where no pattern is
+	destructured []string // nil without a pattern
 }
 
 // maxSubjects is the size of the cache: a loop that fails repeatedly fails in the same place.

@@ -1,7 +1,7 @@
 // Package mimetype reads and writes MIME types as browsers do (MIME Sniffing standard, 4).
 //
-// In: a Content-Type or a part of one. Out: a [Type]. There are no errors: a malformed text is no type, and a malformed parameter is
-// skipped. All of it is safe for concurrent use. The package never looks at content.
+// In: a Content-Type or a part of one. Out: a [Type]. It has no errors: a malformed text has no type, and a malformed parameter is skipped.
+// All of it is safe for concurrent use. The package never looks at content.
 package mimetype
 
 import "strings"

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// parsedMIME maps a text to its serialized MIME type; "" where it is none.
+// parsedMIME maps a text to its serialized MIME type; "" for an invalid one.
 var parsedMIME = map[string]string{
 	"":                               "",
 	"text":                           "",

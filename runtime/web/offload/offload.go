@@ -1,15 +1,14 @@
 // Package offload moves long work of a host function off the isolate's goroutine, where the
 // request's CPU budget can end it.
 //
-// In: bytes that a Call shows of JavaScript's memory, or text, and the work. Out: the work's
-// result. Errors: those of the work, and of memory that cannot be reserved for a copy. The
-// functions are for the isolate's goroutine; the work runs on any. The package never keeps a view
+// In: bytes of JavaScript's memory from a Call, or text, and the work. Out: the work's result. Errors: those of the work, and of memory
+// that cannot be reserved for a copy. Call the functions on the isolate's goroutine; the work runs on any. The package never keeps a view
 // of JavaScript's memory beyond the call.
 package offload
 
 import "github.com/pages-toolchain/pages/runtime/engine"
 
-// Inline is how many bytes are worked on in place, about a millisecond. More are copied first.
+// Inline is the number of bytes that are processed in place, in about a millisecond. More are copied first.
 const Inline = 256 << 10
 
 const shortText = 16 << 10 // bytes that are worked on in place

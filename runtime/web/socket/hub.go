@@ -118,8 +118,8 @@ func (h *Hub) End(io *iocontext.Context, code websocket.StatusCode, reason strin
 // call belongs to; an error means that no request is being served.
 func (h *Hub) Funcs(client *fetch.Client, session func(*engine.Call) (*fetch.Session, error)) map[string]engine.Func {
 	return map[string]engine.Func{
-		// socket_dial(token or null, url, headers, protocols, redirect) -> a promise of what
-		// fetch_start's is of, and the handle of the connection or -1
+		// socket_dial(token or null, url, headers, protocols, redirect) -> a promise of fetch_start's result, and the handle of the
+		// connection or -1
 		"socket_dial": func(c *engine.Call) (any, error) {
 			s, err := session(c)
 			if err != nil {

@@ -31,12 +31,11 @@ func TestSocketQueueOfEmptyMessages(t *testing.T) {
 	}
 }
 
-// Messages of which the end does not come are bounded over all connections: the peer that
-// sent most is cut off, and the others go on.
+// Unfinished messages are bounded over all connections: the peer that sent most is cut off, and the others continue.
 func TestSocketsOfHalfMessages(t *testing.T) {
 	const (
 		total = 8 << 20
-		own   = 4 << 20 // of a Worker, whatever others hold
+		own   = 4 << 20 // of one Worker, independent of others
 		spare = 1 << 20
 	)
 	memory := engine.NewHostMemory(total)

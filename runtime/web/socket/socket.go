@@ -24,16 +24,16 @@ import (
 // platform's own bounds are not shown, nor the CPU time of a message: each has that of a request.
 
 const (
-	// maxMessage is the most bytes of one message.
+	// maxMessage is the maximum number of bytes of one message.
 	maxMessage = 32 << 20
-	// maxUnsent is the most bytes that wait to be sent; a peer that reads more slowly is cut off.
+	// maxUnsent is the maximum number of bytes that wait to be sent; a peer that reads more slowly is cut off.
 	maxUnsent = 64 << 20
-	// maxAhead is the most bytes that may wait for a peer before reading stops on the connection
+	// maxAhead is the maximum number of bytes that may wait for a peer before reading stops on the connection
 	// that the Worker joined to it.
 	maxAhead = 1 << 20
 	// frameCost is the approximate memory of a message beside its bytes.
 	frameCost = 64
-	// socketWrite is how long the sending of one message may take.
+	// socketWrite is the time limit for sending one message.
 	socketWrite = 30 * time.Second
 	// socketPing is the interval of pings, and the time that a peer has for its pong.
 	socketPing = 30 * time.Second
@@ -69,7 +69,7 @@ type Socket struct {
 	queue    []frame
 	unsent   int     // bytes of the messages in the queue
 	arriving int     // memory of the message that is read
-	refused  bool    // no more of it is taken
+	refused  bool    // further frames are refused
 	over     bool    // nothing more is sent
 	end      frame   // that was sent
 	to       *Socket // that messages are passed on to, or nil
@@ -320,7 +320,7 @@ func (s *Socket) message(conn *websocket.Conn) (websocket.MessageType, []byte, e
 	}
 }
 
-// deliver gives an event to JavaScript. Each has the CPU time of a request.
+// deliver passes an event to JavaScript. Each has the CPU time of a request.
 func (s *Socket) deliver(kind int, args ...any) error {
 	s.io.Scope.Refill()
 	return s.io.Isolate.Do(s.io.Scope, func(vm *engine.VM) error {
@@ -376,7 +376,7 @@ func (s *Socket) ping(ctx context.Context, conn *websocket.Conn) {
 		err := conn.Ping(limited)
 		done()
 		if errors.Is(err, context.DeadlineExceeded) && (reads&1 == 0 || reads != s.reads.Load()) {
-			continue // no read could see the pong; that the ping can be sent is all there is to know
+			continue // no read could see the pong, so only a failed ping shows a broken connection
 		}
 		if err != nil && ctx.Err() == nil {
 			s.cancel(err)

@@ -24,7 +24,7 @@ func TestWebSocketShape(t *testing.T) {
 		"WebSocketPair/0: ")
 }
 
-// Pairs within a Worker, as the platform has them.
+// Pairs within a Worker, as on the platform.
 func TestWebSocketPair(t *testing.T) {
 	const tools = `
 const pair = () => { const p = new WebSocketPair(); return [p[0], p[1]]; };
@@ -346,8 +346,7 @@ func TestWebSocketSlowPeer(t *testing.T) {
 	w.WaitFor("closed 1006")
 }
 
-// Many that read too slowly, each of them within its bound, do not fill the memory
-// either; who reads goes on.
+// Many slow readers, each within its bound, do not fill the memory together; clients that read continue.
 func TestWebSocketSlowPeers(t *testing.T) {
 	w := webtest.Serve(t, flood, web.Options{})
 	reads, _ := dialWorker(t, w)
@@ -397,7 +396,7 @@ func TestWebSocketNotAccepted(t *testing.T) {
 	hear(t, conn, "all 62914560")
 }
 
-// Who connects to a Worker that does not accept, and leaves or is sent away, is gone.
+// The connection of a client that the Worker does not accept ends when the client leaves or is refused.
 func TestWebSocketNeverAccepted(t *testing.T) {
 	w := webtest.Serve(t, `export default { async fetch(request, env, ctx) {
 	  const [client, server] = Object.values(new WebSocketPair());

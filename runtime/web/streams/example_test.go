@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/streams"
 )
 
-// A version whose internals are others than those that the plugin knows is no prelude.
+// The plugin refuses a version with internals that it does not know.
 func ExamplePolyfill() {
 	dir, err := os.MkdirTemp("", "streams")
 	if err != nil {

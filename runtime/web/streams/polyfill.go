@@ -1,7 +1,7 @@
-// Package streams prepares the package web-streams-polyfill for the prelude, for what bundles it.
+// Package streams prepares the package web-streams-polyfill for the bundler of the prelude.
 //
 // In: the package's module, by way of esbuild. Out: the same with its internals under private names
-// (quickjspatch.PrivatePrefix), so that no subclass, copy or reflection meets them. A module without these internals is an
+// (quickjspatch.PrivatePrefix), so that no subclass, copy or reflection finds them. A module without these internals is an
 // error of the build. The plugin may be used by several builds at once. Nothing here runs in a Worker: the streams themselves
 // are JavaScript (js/).
 package streams

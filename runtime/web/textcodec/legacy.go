@@ -49,8 +49,8 @@ func errLabel(label string) error {
 	}
 }
 
-// decodeLegacy decodes the encodings other than UTF-8 and UTF-16. Of an encoding with states, rest begins
-// with the state, as does b when carried.
+// decodeLegacy decodes the encodings other than UTF-8 and UTF-16. For an encoding with states, rest begins with the state, as does b when
+// carried.
 func decodeLegacy(name string, b []byte, stream, carried bool) (text string, rest []byte, bad bool, err error) {
 	if decode, ok := multiByte[name]; ok {
 		o := &output{text: make([]byte, 0, len(b)+len(b)/2)}
@@ -78,7 +78,7 @@ func decodeLegacy(name string, b []byte, stream, carried bool) (text string, res
 		return "", nil, false, errLabel(name)
 	}
 	table, ok := e.(*charmap.Charmap)
-	if !ok { // x-user-defined, of which a byte can be but itself
+	if !ok { // x-user-defined, in which each byte is one character
 		decoded, err := e.NewDecoder().Bytes(b)
 		return string(decoded), nil, false, err
 	}

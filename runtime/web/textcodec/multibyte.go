@@ -12,9 +12,8 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-// This file decodes the encodings of more than one byte a character as the Encoding standard says
-// (sections 10 to 14), errors included. Which character stands for which bytes is looked up in
-// golang.org/x/text, once for each pair.
+// This file decodes the encodings with more than one byte per character by the Encoding standard (sections 10 to 14), errors included.
+// golang.org/x/text gives the character of each pair of bytes, once.
 
 type output struct {
 	text []byte
@@ -60,8 +59,7 @@ var multiByte = map[string]func(b []byte, last bool, o *output) (left []byte){ /
 	),
 }
 
-// pairTable has the characters of pairs; 0 is none. Of a pair that stands for two characters it has
-// the first, and marks has the second.
+// pairTable has the characters of pairs; 0 means none. For a pair with two characters it has the first, and marks has the second.
 type pairTable struct {
 	runes [1 << 15]rune // by the pair without its highest bit
 	marks map[uint16]rune
@@ -123,7 +121,7 @@ func between(b byte, ranges ...byte) bool {
 	return false
 }
 
-// leadsAll is for encodings whose bytes from 0x81 to 0xFE begin pairs.
+// leadsAll reports a byte from 0x81 to 0xFE, which begins a pair in some encodings.
 func leadsAll(b byte) rune {
 	switch {
 	case b < utf8.RuneSelf:
@@ -178,8 +176,7 @@ func (o *output) handleIncomplete(b []byte, last bool) []byte {
 	return b
 }
 
-// pair puts the character of a pair and returns how many bytes that took: a second byte that is
-// ASCII stands for itself when the pair fails.
+// pair writes the character of a pair and returns the number of its bytes: if the pair fails, an ASCII second byte is read again by itself.
 func (o *output) pair(table *pairTable, trails bool, lead, trail byte) int {
 	if r := table.at(lead, trail); trails && r != 0 {
 		o.put(r)
@@ -275,8 +272,8 @@ func decodeGB18030(b []byte, last bool, o *output) []byte {
 	return nil
 }
 
-// four puts the character of four bytes, the second of which is a digit. What follows a failure at
-// the third or fourth is decoded by itself.
+// four writes the character of four bytes, the second of which is a digit. After a failure at the third or fourth byte, the following bytes
+// are decoded by themselves.
 func (o *output) four(b []byte) (n int, whole bool) {
 	switch {
 	case len(b) == 2:
@@ -311,8 +308,8 @@ func (o *output) four(b []byte) (n int, whole bool) {
 	return 4, true
 }
 
-// extendGBK adds the characters that golang.org/x/text lacks: the areas for private use, and pairs that
-// were given a character by later editions of GB 18030.
+// extendGBK adds the characters that golang.org/x/text lacks: the areas for private use, and pairs with a character only in later editions
+// of GB 18030.
 func extendGBK(t *pairTable) {
 	t.setArea(0xe000, 0xaa, 0xaf, 0xa1, 0xfe)
 	t.setArea(0xe234, 0xf8, 0xfe, 0xa1, 0xfe)

@@ -66,7 +66,7 @@ const fails = (label, hex) => { try { new TextDecoder(label, { fatal: true }).de
 				text("iso-2022-jp", "1b2442241b2842")]`,
 			`["あ�","あ","¥‾\\","ﾐ","�P","�$P","�A","あAあB","�","�(","�","�"]`,
 		},
-		// A character that is U+FFFD is no failure.
+		// An encoded U+FFFD is not a failure.
 		{
 			"fatal",
 			`return [fails("gb18030", "8431a437"), fails("gb18030", "8130"), fails("big5", "8140"), fails("iso-2022-jp", "0e"),

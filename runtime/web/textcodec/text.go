@@ -1,9 +1,8 @@
 // Package textcodec is TextEncoder and TextDecoder, with all encodings of the Encoding standard,
 // and atob and btoa.
 //
-// In: bytes and the label of an encoding, or text. Out: text, or bytes. Errors: exceptions of
-// JavaScript for unknown labels, for malformed text that is asked to be fatal, and for text that is
-// no base64. All of it is safe for concurrent use. The package keeps no state: the caller gets the
+// In: bytes and the label of an encoding, or text. Out: text, or bytes. Errors: exceptions of JavaScript for unknown labels, for malformed
+// text with the option fatal, and for invalid base64. All of it is safe for concurrent use. The package keeps no state: the caller gets the
 // bytes that belong to the next piece of a stream.
 package textcodec
 

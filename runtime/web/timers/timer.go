@@ -170,7 +170,7 @@ func (t *Queue) next(ctx context.Context) (any, error) {
 	}
 }
 
-// untilFirst is how long until the first timer is due; 0 or less when it is, or none is left.
+// untilFirst is the time until the first timer is due; 0 or less if it is due, or none is left.
 func (t *Queue) untilFirst() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -192,8 +192,7 @@ func (t *Queue) take() int64 {
 	return first.id
 }
 
-// ClockFuncs returns the host functions of performance, whose origin is when it is called. It has
-// whole milliseconds, as in production.
+// ClockFuncs returns the host functions of performance, with the time of the call as the origin, in whole milliseconds as in production.
 func ClockFuncs(now func() time.Time) map[string]engine.Func {
 	origin := now()
 	return map[string]engine.Func{

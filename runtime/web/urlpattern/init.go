@@ -148,7 +148,7 @@ func resolvePath(path string, base *whatwg.Url, isPattern bool) string {
 	return folder[:strings.LastIndexByte(folder, '/')+1] + path
 }
 
-// canonicalInit writes the members that init names as a URL has them.
+// canonicalInit writes the members in init in the form of a URL.
 func canonicalInit(init, result *patternInit) error {
 	for at := range urlParts {
 		if init[at] == nil {
@@ -169,8 +169,7 @@ func canonicalInit(init, result *patternInit) error {
 	return nil
 }
 
-// canonicaliser writes fixed text of a part of a URL as the URL parser would; a TypeError says that
-// no URL can have it.
+// canonicaliser writes fixed text of a part of a URL as the URL parser would; a TypeError means that no URL can have it.
 type canonicaliser func(text string) (string, error)
 
 func errPatternPart(part, text string) error {
@@ -239,8 +238,8 @@ func canonicalPort(text, scheme string) (string, error) {
 	return u.Port(), nil
 }
 
-// canonicalPathname is for a whole path or a piece of one. A piece may begin in the middle of a
-// segment, and must not become a segment of its own.
+// canonicalPathname writes a whole path or a piece of one. A piece may begin in the middle of a segment, and must not become a separate
+// segment.
 func canonicalPathname(text string) (string, error) {
 	if text == "" {
 		return "", nil

@@ -16,7 +16,7 @@ const (
 	pieceFixed pieceKind = iota
 	pieceExpression
 	pieceSegment  // up to the next delimiter
-	pieceWildcard // up to the end
+	pieceWildcard // everything up to the end
 )
 
 const wildcardExpression = ".*"
@@ -33,19 +33,19 @@ type piece struct {
 
 func (p *piece) isNamed() bool { return p.name[0] < '0' || p.name[0] > '9' }
 
-// partOptions say how the pattern of a part is read.
+// partOptions are the options for the pattern of a part.
 type partOptions struct {
-	delimiter string // where a segment ends; "" is nowhere
+	delimiter string // the end of a segment; "" for none
 	prefix    string // text that belongs to the group after it; "" for none
 }
 
 func (o partOptions) segment() string { return "[^" + escapeExpression(o.delimiter) + "]+?" }
 
 type compiledPart struct {
-	pattern    string   // as it is shown
+	pattern    string   // as shown
 	expression string   // source of a regular expression, flag v
 	names      []string // of its groups, in turn
-	// hasExpressions says that its author wrote a regular expression in it.
+	// hasExpressions is true if the pattern has a regular expression.
 	hasExpressions bool
 }
 

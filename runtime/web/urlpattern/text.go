@@ -14,7 +14,7 @@ type textParser struct {
 	text      []rune
 	tokens    []patternToken
 	result    patternInit
-	start, at int // tokens: where the part begins, and the one that is looked at
+	start, at int // tokens: the start of the part, and the current one
 	step      int
 	depth     int // of groups
 	brackets  int // of the hostname
@@ -23,8 +23,8 @@ type textParser struct {
 	schemes   bool // look for the protocol alone
 }
 
-// parsePatternText parses a constructor string, or only its protocol. special says whether the
-// protocol may be one whose URLs have an authority.
+// parsePatternText parses a constructor string, or only its protocol. special is true if the protocol may be one whose URLs have an
+// authority.
 func parsePatternText(text string, protocolOnly, special bool) (*patternInit, error) {
 	tokens, err := tokenise(text, true)
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *textParser) parse() {
 	}
 }
 
-// endOfText handles the end of the text; false says that all is read.
+// endOfText handles the end of the text; it returns false when all is read.
 func (p *textParser) endOfText() bool {
 	switch p.state {
 	case stateInit:
@@ -137,11 +137,11 @@ func (p *textParser) read() {
 		p.after(partSearch)
 	case partSearch:
 		p.after(partHash)
-	default: // the hash goes on to the end
+	default: // the hash extends to the end
 	}
 }
 
-// after goes on to the first of the last parts, from first on, that begins here.
+// after advances to the first of the last parts, from first on, that begins here.
 func (p *textParser) after(first textState) {
 	switch {
 	case first <= partPathname && p.is(p.at, "/"):
@@ -202,8 +202,7 @@ func (p *textParser) is(at int, value string) bool {
 	return t.value == value && (t.kind == tokenChar || t.kind == tokenEscaped || t.kind == tokenInvalid)
 }
 
-// isSearch reports whether a question mark begins the search: after a group it says that the group
-// is optional.
+// isSearch reports whether a question mark begins the search: after a group, it makes the group optional.
 func (p *textParser) isSearch() bool {
 	if p.is(p.at, "?") {
 		return true

@@ -23,7 +23,7 @@ const (
 	tokenInvalid
 )
 
-// patternToken is a token; at is where it begins, in code points.
+// patternToken is a token; at is its offset, in code points.
 type patternToken struct {
 	kind  tokenKind
 	at    int
@@ -49,7 +49,7 @@ func tokenise(text string, lenient bool) ([]patternToken, error) {
 	return append(t.tokens, patternToken{kind: tokenEnd, at: t.at}), nil
 }
 
-// add adds the token from t.at on whose value is text[from:to], and goes on at next.
+// add adds the token from t.at on whose value is text[from:to], and continues at next.
 func (t *tokeniser) add(kind tokenKind, from, to, next int) {
 	t.tokens = append(t.tokens, patternToken{kind: kind, at: t.at, value: string(t.text[from:to])})
 	t.at = next
@@ -85,7 +85,7 @@ func (t *tokeniser) next() error {
 			end++
 		}
 		if end == one {
-			return t.fail(one, t.at, "a colon has no name behind it")
+			return t.fail(one, t.at, "a colon has no name after it")
 		}
 		t.add(tokenName, one, end, end)
 	case '(':
@@ -108,7 +108,7 @@ func (t *tokeniser) expressionEnd(start int) (end int, why string) {
 		c := t.text[at]
 		switch {
 		case c > unicode.MaxASCII:
-			return 0, "an expression holds a character that is not ASCII"
+			return 0, "an expression has a character that is not ASCII"
 		case c == '?' && at == start:
 			return 0, "an expression begins with a question mark"
 		case c == '\\':
@@ -135,7 +135,7 @@ func (t *tokeniser) expressionEnd(start int) (end int, why string) {
 	return 0, "an expression is not closed"
 }
 
-// isNameRune reports whether a name may begin or go on with r: an identifier of JavaScript's.
+// isNameRune reports whether a name, which is an identifier of JavaScript, may begin or continue with r.
 func isNameRune(r rune, first bool) bool {
 	if r == '$' || r == '_' || unicode.In(r, unicode.L, unicode.Nl, unicode.Other_ID_Start) {
 		return true
@@ -144,7 +144,7 @@ func isNameRune(r rune, first bool) bool {
 		unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue))
 }
 
-// take gives the token at *at and steps over it if it is of one of these kinds.
+// take returns the token at *at and skips it if it is of one of these kinds.
 func take(tokens []patternToken, at *int, kinds ...tokenKind) *patternToken {
 	if !slices.Contains(kinds, tokens[*at].kind) {
 		return nil

@@ -22,8 +22,7 @@ func Funcs() map[string]engine.Func {
 		// pattern_compile(text or init, base or null, the protocol may be a special one, ignore
 		// case) -> [pattern, expression, names, has expressions of its author] of each part in turn
 		"pattern_compile": patternCompile,
-		// pattern_input(text or init, base or null) -> the parts to match, or null when it is no
-		// URL
+		// pattern_input(text or init, base or null) -> the parts to match, or null for an invalid URL
 		"pattern_input": patternInput,
 	}
 }

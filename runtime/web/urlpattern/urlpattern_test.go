@@ -94,7 +94,7 @@ func TestURLPattern(t *testing.T) {
 			`[{"pathname":"/x","baseURL":"https://a.test"}]`,
 		},
 		{
-			"inputs that are no URL",
+			"inputs that are not URL",
 			`return [new URLPattern().test("no URL"), new URLPattern().test({ port: "x" }), new URLPattern().exec("no URL")];`,
 			`[false,false,null]`,
 		},

@@ -11,8 +11,8 @@ import (
 // errCipher is the standard's one error for data that cannot be decrypted: it must not reveal why.
 var errCipher = domError("OperationError", "the data cannot be decrypted: another key, other parameters, or it was changed")
 
-// cipherInPlace encrypts or decrypts the first size bytes of buf, which has room for what
-// encryption adds, and returns the size of the result.
+// cipherInPlace encrypts or decrypts the first size bytes of buf, which has room for the bytes that encryption adds, and returns the size
+// of the result.
 func cipherInPlace(decrypt bool, k *cryptoKey, p params, buf []byte, size int) (int, error) {
 	if size < 0 || size > len(buf) {
 		return 0, errors.New("the buffer is smaller than its content")
@@ -31,8 +31,8 @@ func cipherInPlace(decrypt bool, k *cryptoKey, p params, buf []byte, size int) (
 	return cipherGCM(block, decrypt, p, buf, size)
 }
 
-// cipherCTR counts in the last so many bits of counter and leaves the others as they are;
-// crypto/cipher carries into them, so it is started anew where the count begins again.
+// cipherCTR counts in the last so many bits of counter and leaves the others unchanged; crypto/cipher carries into them, so it starts again
+// when the count overflows.
 func cipherCTR(block cipher.Block, counter []byte, bits int, data []byte) error {
 	if len(counter) != aes.BlockSize {
 		return domError("OperationError", "the counter has %d bytes, not 16", len(counter))
@@ -61,8 +61,8 @@ func cipherCTR(block cipher.Block, counter []byte, bits int, data []byte) error 
 	return nil
 }
 
-// blocksToWrap is how many blocks there are before the last so many bits of a counter begin again
-// at zero; wraps is false when that is more than memory holds, or when crypto/cipher does the same.
+// blocksToWrap is the number of blocks before the last so many bits of a counter overflow to zero; wraps is false if that exceeds the
+// memory, or if crypto/cipher does the same.
 func blocksToWrap(counter []byte, bits int) (blocks uint64, wraps bool) {
 	high, low := binary.BigEndian.Uint64(counter), binary.BigEndian.Uint64(counter[8:])
 	if bits < 64 {
@@ -144,7 +144,7 @@ func cipherGCM(block cipher.Block, decrypt bool, p params, buf []byte, size int)
 }
 
 // openShort decrypts data with a shortened tag, in place. The key stream is the same
-// both ways, so sealing the data decrypts it; sealing the result gives the beginning of the tag.
+// both ways, so sealing the data decrypts it; sealing the result returns the beginning of the tag.
 func openShort(gcm cipher.AEAD, iv, data, tag, extra []byte) error {
 	plain := gcm.Seal(nil, iv, data, extra)[:len(data)]
 	whole := gcm.Seal(nil, iv, plain, extra)[len(data):]

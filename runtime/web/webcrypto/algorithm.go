@@ -13,7 +13,7 @@ type algorithm struct {
 	generate func(alg string, p params) ([]*cryptoKey, error)
 	load     func(m *material) (*cryptoKey, error)
 	export   func(k *cryptoKey, format string) (any, error) // but "spki" and "pkcs8", which are the key's data
-	// describe gives the members of the key's algorithm beside its name; nil for none.
+	// describe returns the members of the key's algorithm other than its name; nil for none.
 	describe func(k *cryptoKey) engine.Object
 	// transform encrypts or decrypts.
 	transform func(decrypt bool, k *cryptoKey, p params, data []byte) ([]byte, error)
@@ -21,12 +21,12 @@ type algorithm struct {
 	verify    func(k *cryptoKey, p params, signature, data []byte) (bool, error)
 	// derive gives bits of a secret; -1 asks for all there are.
 	derive func(k *cryptoKey, p params, bits int) ([]byte, error)
-	// length is how many bits a key of these parameters takes of a secret; -1 is all there are.
+	// length is the number of bits that a key with these parameters takes from a secret; -1 means all.
 	length func(p params) (int, error)
 }
 
-// params are the parameters of an algorithm, in the order of the table in js/algorithm.js; nil
-// where there is none. JavaScript has checked their types.
+// params are the parameters of an algorithm, in the order of the table in js/algorithm.js; nil for a missing one. JavaScript has checked
+// their types.
 type params []any
 
 func (p params) bytes(i int) []byte {
@@ -39,7 +39,7 @@ func (p params) text(i int) string {
 	return s
 }
 
-// int is a number; ok is false where there is none.
+// int returns a number; ok is false if it is missing.
 func (p params) int(i int) (n int, ok bool) {
 	f, ok := p[i].(float64)
 	return int(f), ok

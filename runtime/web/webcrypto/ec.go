@@ -250,8 +250,7 @@ func digest(name string, data []byte) ([]byte, error) {
 	return d.Sum(nil), nil
 }
 
-// deriveECDH gives the first so many bits of the secret that two keys, of a curve of NIST or of
-// X25519, agree on; -1 for all.
+// deriveECDH returns the first so many bits of the shared secret of two keys, of a NIST curve or X25519; -1 for all.
 func deriveECDH(k *cryptoKey, p params, bits int) ([]byte, error) {
 	other, ok := p[0].(*cryptoKey)
 	switch {

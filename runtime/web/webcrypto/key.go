@@ -24,7 +24,7 @@ type cryptoKey struct {
 	// parsed is the parsed form of data, for asymmetric keys: *rsa.PublicKey, *ecdsa.PublicKey,
 	// ed25519.PublicKey, *ecdh.PublicKey, or the private ones.
 	parsed any
-	// bits is how many bits of data count; of a new HMAC key only.
+	// bits is the number of bits of data that count; only for a new HMAC key.
 	bits int
 }
 
@@ -34,7 +34,7 @@ const (
 	kindPrivate = "private"
 )
 
-var errNoKey = errors.New("the argument is no key")
+var errNoKey = errors.New("the argument is not a key")
 
 // keyCache keeps parsed keys: parsing takes as long as using one. The zero value works; safe for
 // concurrent use.
@@ -171,7 +171,7 @@ func (m *material) checkWebKey(kty, use string) error {
 	case len(m.usages) > 0 && k.Use != nil && *k.Use != use:
 		return domError("DataError", "the JSON Web Key's use is %q, not %q", *k.Use, use)
 	case k.Ext != nil && !*k.Ext && m.extractable:
-		return domError("DataError", "the JSON Web Key says that it is not extractable")
+		return domError("DataError", "the JSON Web Key is not extractable")
 	case k.KeyOps == nil:
 		return nil
 	}

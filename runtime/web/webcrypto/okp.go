@@ -178,7 +178,7 @@ func exportOctets(k *cryptoKey, format string) (any, error) {
 	return nil, errFormat(k.alg, format)
 }
 
-// nodeCurve is the curve that NODE-ED25519 is to name; the others have none.
+// nodeCurve is the curve that NODE-ED25519 must name; the others have none.
 func nodeCurve(alg string, p params) (string, error) {
 	if alg != "NODE-ED25519" {
 		return "", nil

@@ -172,14 +172,14 @@ func verifyHMAC(k *cryptoKey, p params, signature, data []byte) (bool, error) {
 // cannot be stopped.
 const maxDerivation = 20_000_000
 
-// maxDerived is the most bytes of a result: an isolate could not hold many more.
+// maxDerived is the maximum number of bytes of a result: an isolate could not hold many more.
 const maxDerived = 64 << 20
 
 // derivation checks the length in bits and the hash of a derivation, its first parameter.
 func derivation(p params, bits int) (size int, h crypto.Hash, err error) {
 	switch {
 	case bits < 0 || bits%8 != 0:
-		return 0, 0, domError("OperationError", "the length is to be a multiple of 8 bits")
+		return 0, 0, domError("OperationError", "the length must be a multiple of 8 bits")
 	case bits/8 > maxDerived:
 		return 0, 0, domError("OperationError", "no more than %d MiB are derived, and not %d bits", maxDerived>>20, bits)
 	}

@@ -54,8 +54,7 @@ func Funcs() map[string]engine.Func {
 			b[8] = b[8]&0x3f | 0x80
 			return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
 		},
-		// crypto_equal(a, b) -> whether the bytes are the same, in time that does not tell where
-		// they differ
+		// crypto_equal(a, b) -> whether the bytes are the same, in constant time
 		"crypto_equal": func(c *engine.Call) (any, error) {
 			a, err := offload.Copy(c, c.View(0))
 			if err != nil {

@@ -457,8 +457,7 @@ func TestCryptoKey(t *testing.T) {
 	})
 }
 
-// A key made while the module is evaluated is there in an isolate that starts
-// over from its image.
+// A key made while the module is evaluated still exists in an isolate that starts over from its image.
 func TestCryptoKeyOfModule(t *testing.T) {
 	w := webtest.Serve(t, `
 const key = await crypto.subtle.importKey("raw", new Uint8Array(32), "AES-GCM", false, ["encrypt"]);

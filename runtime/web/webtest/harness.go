@@ -1,8 +1,8 @@
 // Package webtest runs JavaScript as a Worker does, for tests of the web platform.
 //
-// In: a module's code, or [Snippet]s of it, and the options of its host. Out: a [Worker] behind a
-// real HTTP server, and its console output. A failure ends or fails the calling test. A Worker is safe for concurrent use. No product
-// code imports the package: it bundles the prelude of the sources as they are.
+// In: a module's code, or [Snippet]s of it, and the options of its host. Out: a [Worker] on a real HTTP server, and its console output. A
+// failure ends or fails the calling test. A Worker is safe for concurrent use. No product code imports the package: it bundles the prelude
+// from the current sources.
 package webtest
 
 import (
@@ -160,7 +160,7 @@ func Start(t testing.TB, code string, o web.Options) (*Worker, error) {
 	return w, nil
 }
 
-// Serve runs the Worker behind a real HTTP server.
+// Serve runs the Worker on a real HTTP server.
 func Serve(t testing.TB, code string, o web.Options) *Worker {
 	t.Helper()
 	w, err := Start(t, code, o)

@@ -16,16 +16,15 @@ var domains = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckJoiners(t
 
 const (
 	punycode = "xn--"
-	// noHost is an invalid host for the URL parser.
+	// noHost is a host that the URL parser refuses.
 	noHost = "["
 	// hexPrefix begins a domain in hexadecimal.
 	hexPrefix = "x"
 )
 
-// asciiHost makes a domain ASCII (URL standard, 3.3 and 3.5) before the package whatwg-url reads
-// it; noHost stands for an invalid one. whatwg-url follows UTS #46 of before 2023, with rules for
-// ASCII that the standard does not apply, and takes a last label of many digits and a letter for a
-// number: so it gets the domain in hexadecimal, which Parser decodes.
+// asciiHost makes a domain ASCII (URL standard, 3.3 and 3.5) before the package whatwg-url reads it; noHost replaces an invalid one.
+// whatwg-url follows UTS #46 from before 2023, with rules for ASCII that the standard does not apply, and mistakes a last label of many
+// digits and a letter for a number: so it gets the domain in hexadecimal, which Parser decodes.
 func asciiHost(u *whatwg.Url, host string) string {
 	if host == "" || host[0] == '[' || !u.IsSpecialScheme() {
 		return host

@@ -8,8 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/webtest"
 )
 
-// Domains as the URL standard (3.3, 3.5) and UTS #46 since Unicode 15.1 have
-// them. The host of each address is given; none is an error.
+// Domains by the URL standard (3.3, 3.5) and UTS #46 since Unicode 15.1. Each address has its host; none means an error.
 func TestDomains(t *testing.T) {
 	const none = "TypeError"
 	long := strings.Repeat("b", 63)

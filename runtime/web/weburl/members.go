@@ -12,7 +12,7 @@ type urlMembers struct {
 	href, protocol, username, password, host, hostname, port, pathname, search, hash, origin string
 }
 
-// tail is the position in the href where the query and the fragment begin, or would begin.
+// tail is the position in the href at which the query and the fragment begin, or would begin.
 func (u *urlMembers) tail() int {
 	if at := strings.IndexAny(u.href, "?#"); at >= 0 {
 		return at
@@ -55,7 +55,7 @@ const (
 )
 
 // pack returns the string that JavaScript keeps for a URL: the positions of its members, its href,
-// and the members that are no part of the href. js/url.js cuts a member out when it is read.
+// and the members that are not in the href. js/url.js cuts a member out when it is read.
 //
 // The first byte is the number of bytes of a position, of 7 bits each: so the string stays ASCII,
 // and the engine stores one byte for each character.
@@ -88,7 +88,7 @@ type urlPacker struct {
 	marked int
 }
 
-// mark adds a member, with the place of the href where it is likely to be.
+// mark adds a member, with its likely position in the href.
 func (p *urlPacker) mark(member string, at int) {
 	switch {
 	case member == "":

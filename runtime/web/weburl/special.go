@@ -96,7 +96,7 @@ func withoutBreaks(s string) string {
 	return s
 }
 
-// specialURL reads s; ok is false for all but absolute URLs of a special scheme.
+// specialURL reads s; ok is true only for absolute URLs with a special scheme.
 func specialURL(s string) (u urlMembers, ok bool) {
 	if p, ok := readPlain(s, nil); ok {
 		return p.members(), true
@@ -152,7 +152,7 @@ type plainURL struct {
 	host, hostEnd, path, search, hash int
 }
 
-// readPlain reads, in one pass, a URL that stays as it is except for dot segments of its path. The href is s itself, or is
+// readPlain reads, in one pass, a URL that stays unchanged except for dot segments of its path. The href is s itself, or is
 // written to room.
 func readPlain(s string, room []byte) (u plainURL, ok bool) {
 	n := strings.IndexByte(s, ':')
@@ -227,8 +227,7 @@ func (u plainURL) appendPacked(out []byte) []byte {
 	return p.appendText(out)
 }
 
-// specialRef reads ref relative to base; not ok when base is no special URL, or when ref is neither
-// one nor a path, a query or a fragment.
+// specialRef reads ref relative to base; not ok if base is not a special URL, or if ref is neither one nor a path, a query or a fragment.
 func specialRef(base, ref string) (u urlMembers, ok bool) {
 	b, ok := specialURL(base)
 	if !ok {
@@ -285,7 +284,7 @@ func encodeMarked(mark, value string, part byte) string {
 	return mark + encodePart(withoutBreaks(strings.TrimPrefix(value, mark)), part)
 }
 
-// isPlainPort reports whether digits are a port that stays as it is.
+// isPlainPort reports whether digits are a port that stays unchanged.
 func isPlainPort(digits, standard string) bool {
 	if digits == "" || digits[0] == '0' || digits == standard {
 		return false
@@ -307,7 +306,7 @@ func (u *urlMembers) readAuthority(authority string) bool {
 	return true
 }
 
-// isPlainHost reports whether a host stays as it is: an IPv4 address as it is written out, or a
+// isPlainHost reports whether a host stays unchanged: an IPv4 address as written out, or a
 // domain whose last label begins with a letter and that has no label in Punycode.
 func isPlainHost(host string) bool {
 	if host == "" || host[0] == '.' || strings.Contains(host, "..") || strings.Contains(host, "xn--") {
@@ -326,7 +325,7 @@ func isPlainHost(host string) bool {
 // hasDots reports whether a path may have dot segments.
 func hasDots(path string) bool { return strings.Contains(path, "/.") || strings.Contains(path, "/%2") }
 
-// withoutDots removes the dot segments of a path, which begins with a slash where it is not empty.
+// withoutDots removes the dot segments of a path. A path that is not empty begins with a slash.
 func withoutDots(path string) string {
 	if path != "" && !hasDots(path) {
 		return path

@@ -36,7 +36,7 @@ func compareSpecial(t *testing.T, s, base string) {
 	}
 	u, err := parse(s, against)
 	if err != nil {
-		t.Fatalf("%q against %q is no URL, and is read as %+v", s, base, got)
+		t.Fatalf("%q against %q is not a URL, and is read as %+v", s, base, got)
 	}
 	if want := partsOf(u); got != want {
 		t.Errorf("%q against %q\n is %+v\nnot %+v", s, base, got, want)
@@ -51,7 +51,7 @@ func compareWith(t *testing.T, href, part, value string) {
 	}
 	u, err := parse(href, nil)
 	if err != nil {
-		t.Fatalf("%q is no URL, and is read as %+v", href, got)
+		t.Fatalf("%q is not a URL, and is read as %+v", href, got)
 	}
 	setters[part](u, value)
 	if want := partsOf(u); got != want {

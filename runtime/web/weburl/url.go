@@ -2,8 +2,7 @@
 //
 // In: text, and a base. Out: the parts of a URL, packed into one text for JavaScript, or a parsed
 // URL for packages of this tree. Errors: TypeErrors with the invalid text. All of it is safe for
-// concurrent use. Most URLs are read by a reader of our own ([Parser] takes the others), which
-// gives the same or gives up. The package never looks up a name.
+// concurrent use. Our own reader parses most URLs, with the same results; [Parser] reads the others. The package never looks up a name.
 package weburl
 
 import (
@@ -177,7 +176,7 @@ func parse(raw string, base *string) (u *whatwg.Url, err error) {
 	return nil, Invalid("URL", raw)
 }
 
-// Resolve parses with whatwg-url alone, which takes an empty base for none.
+// Resolve parses with whatwg-url alone, which ignores an empty base.
 func Resolve(raw string, base *string) (*whatwg.Url, error) {
 	switch {
 	case base == nil:
@@ -188,7 +187,7 @@ func Resolve(raw string, base *string) (*whatwg.Url, error) {
 	return Parser.ParseRef(*base, raw)
 }
 
-// Invalid is the exception for text that is no URL.
+// Invalid is the exception for an invalid URL.
 func Invalid(what, raw string) *engine.Error {
 	const longest = 200
 	if len(raw) > longest {

@@ -10,7 +10,7 @@ const { apply } = Reflect;
 
 let token = "";
 
-/** Sets the token that no code of the author's knows. */
+/** Sets the token, which the author's code does not know. */
 export function open(secret) {
   token = secret;
 }
@@ -20,28 +20,28 @@ export function onBehalf(request, f) {
   return apply(run, requests, [request, f]);
 }
 
-/** The request that the code runs for; undefined for none. */
+/** The current request; undefined for none. */
 export function current() {
   return apply(getStore, requests, []);
 }
 
-const MAX_TEXT = 64 << 10; // of one text: Go cuts it there, too
+const MAX_TEXT = 64 << 10; // limit of one text; Go cuts it there, too
 
 function cut(text) {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… ${text.length - MAX_TEXT} more characters` : text;
 }
 
-// The most that one request may log, as in Go, where the quota is kept: lines over it are not sent at all.
+// The limit of a request's log, as in Go, which keeps the quota: lines over it are not sent.
 const MAX_LINES = 1001;
 const MAX_CHARACTERS = (256 + 64) << 10;
-let unclaimed = { lines: 0, characters: 0 }; // of no request
+let unclaimed = { lines: 0, characters: 0 }; // without a request
 
 /** Resets the quota of lines without a request: the module is evaluated. */
 export function loaded() {
   unclaimed = { lines: 0, characters: 0 };
 }
 
-/** Sends an event of a request; by default of that which the code runs for. */
+/** Sends an event of a request; by default, of the current request. */
 export function emit(event, request = current()) {
   const quota = request ?? unclaimed;
   if (event.kind === "line" || event.kind === "rejection") {
@@ -51,5 +51,5 @@ export function emit(event, request = current()) {
     quota.characters += event.text?.length ?? 0;
   }
   const id = request?.id;
-  write(token + stringify({ __proto__: null, id, ...event })); // no toJSON of the author's
+  write(token + stringify({ __proto__: null, id, ...event })); // without a toJSON of the author
 }

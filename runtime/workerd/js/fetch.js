@@ -1,4 +1,5 @@
-// The fetch of a Worker in workerd: each request names the one on whose behalf it is made, and a refusal of the gateway is thrown.
+// The fetch of a Worker in workerd: each request names the Worker's request that makes it, and a refusal of the gateway becomes an
+// exception.
 import { current } from "./channel.js";
 
 const NativeRequest = Request;
@@ -14,7 +15,7 @@ const getterOf = (cls) => Object.getOwnPropertyDescriptor(cls.prototype, "header
 const requestHeaders = getterOf(Request);
 const responseHeaders = getterOf(Response);
 
-// The names of runtime/web/fetch/gateway.go.
+// The header names of runtime/web/fetch/gateway.go.
 const ID = "pages-request";
 const REFUSAL = "pages-refusal";
 

@@ -3,7 +3,7 @@ import { current, emit } from "./channel.js";
 
 const { now } = Date;
 
-// Of node:util, where the Worker has it: see useNode.
+// From node:util, if the Worker has it: see useNode.
 let util = null;
 
 /** Gives this file the module node:util, by which it knows proxies and the states of promises. */

@@ -28,15 +28,15 @@ const { stringify } = JSON;
 const { resolve } = Promise;
 const { then } = Promise.prototype;
 
-// The header of a response that says more than its status.
+// The header of a response that adds details to its status.
 const ANSWER = "pages-answer";
 
 let secret = "";
 let front = "";
 
 /**
- * Replaces globals before the author's code is evaluated. The token begins each report to Go, and
- * name the ids of the requests that Go sends. around replaces the waitUntil of cloudflare:workers, by what a function makes of it.
+ * Replaces globals before the author's code is evaluated. The token begins each report to Go, and name
+ * begins the ids of the requests that Go sends. around wraps the waitUntil of cloudflare:workers in a function.
  */
 export function install(token, name, nodeUtil, around) {
   secret = token;
@@ -75,7 +75,7 @@ export function failed(error) {
   emit({ kind: "load", ...described(error) });
 }
 
-/** The default export of the Worker around that of the author's module. */
+/** The default export of the Worker, which wraps the author's. */
 export function wrap(namespace) {
   const worker = workerOf(namespace, WorkerEntrypoint);
   const others = warningOf(worker);
@@ -102,7 +102,7 @@ function serve(request, ctx, subject, call) {
     emit({ kind: "pong", id }, undefined);
     return new NativeResponse(null, { status: 204 });
   }
-  // answers: the handler is under way; waiting: the promises of waitUntil that have not settled
+  // answers: the handler runs; waiting: the promises of waitUntil that have not settled
   const state = { id, answers: true, waiting: 0, waits: false, passThrough: false, lines: 0, characters: 0 };
   dress(ctx, state, request);
   return onBehalf(state, () => {
@@ -144,7 +144,7 @@ function answer(state, subject, response) {
     return refuse(state, "not-response", { name: "TypeError", message, stack: "", causes: setPrototypeOf([], null) });
   }
   answered(state);
-  // workerd answers by itself with this status, too: the header says that this is the author's.
+  // workerd itself also responds with this status; the header marks the author's response.
   if (statusOf(response) !== 500) return response;
   const mark = `${secret} given`;
   try {
@@ -158,7 +158,7 @@ function answer(state, subject, response) {
   }
 }
 
-// The parts of ctx that are the platform's own, or of which Go has to know.
+// The parts of ctx that the platform adds, or that Go has to observe.
 function dress(ctx, state, request) {
   const { waitUntil, passThroughOnException } = ctx;
   put(ctx, "member", memberOf(request), true);
@@ -174,7 +174,7 @@ function dress(ctx, state, request) {
 
 function put(object, name, value, enumerable = false) {
   /** @type {any} */
-  const property = { __proto__: null, value, writable: true, configurable: true, enumerable }; // nothing of the author's
+  const property = { __proto__: null, value, writable: true, configurable: true, enumerable }; // without the author's prototype
   defineProperty(object, name, property);
 }
 
@@ -206,7 +206,7 @@ function answered(state) {
 
 function settled(state) {
   if (--state.waiting > 0) return;
-  // workerd ends a handler here whose client has gone.
+  // Here workerd ends a handler whose client has left.
   if (state.answers) emit({ kind: "settled" }, state);
   close(state);
 }

@@ -1,5 +1,5 @@
-// The requests that the constructors WebSocket and EventSource make: no header can say on whose behalf, so the last parameter of the
-// URL does. The gateway takes it off.
+// The requests of the constructors WebSocket and EventSource. They take no headers, so the last parameter of the URL names the current
+// request; the gateway removes it.
 import { current } from "./channel.js";
 
 const NativeURL = URL;
@@ -38,7 +38,7 @@ function replace(name) {
   defineProperty(prototype, "url", { ...url, get });
 }
 
-// An invalid URL stays as it is: the constructor reports it.
+// An invalid URL stays unchanged: the constructor reports it.
 function marked(text, id) {
   try {
     const url = new NativeURL(text);

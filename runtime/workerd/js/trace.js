@@ -1,8 +1,8 @@
-// Where the code is, as V8 tells it.
-const Trace = Error; // the author may put another in its place
+// The current place in the code, from V8.
+const Trace = Error; // the author may replace it
 const { captureStackTrace } = Error;
 
-/** The stack, innermost first, of at most so many frames; "" when it cannot be had. */
+/** The stack, innermost first, with at most so many frames; "" if it is not available. */
 export function trace(frames) {
   const { stackTraceLimit, prepareStackTrace } = Trace;
   const here = { stack: "" };
@@ -23,5 +23,5 @@ function restore(limit, prepare) {
   try {
     Trace.stackTraceLimit = limit;
     if (prepare !== undefined) Trace.prepareStackTrace = prepare;
-  } catch {} // then it was not changed either
+  } catch {} // then it is unchanged
 }

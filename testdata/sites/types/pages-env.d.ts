@@ -36,11 +36,11 @@ declare namespace NodeJS {
 }
 
 /**
- * What this site's Worker meets. The types of bindings are small ones of this file's own, under the names that
- * @cloudflare/workers-types gives them: where that package is installed too, its declarations count before these.
+ * The environment of this site's Worker. The types of bindings are short versions with the names of
+ * @cloudflare/workers-types: if that package is installed, its declarations come before these.
  */
 declare namespace Pages {
-  /** The signed-in member of the workspace that a request to a members route comes from. */
+  /** The signed-in member of the workspace who sent a request to a members route. */
   interface Member {
     readonly id: string;
     readonly email: string;
@@ -130,7 +130,7 @@ declare namespace Pages {
   /** Object storage with the shape of R2. */
   interface Bucket {
     head(key: string): Promise<StoredObject | null>;
-    /** An object without a body is one whose condition did not hold. */
+    /** Without a body if the condition was false. */
     get(key: string, options: GetOptions & { onlyIf: Conditions | Headers }): Promise<StoredBody | StoredObject | null>;
     get(key: string, options?: GetOptions): Promise<StoredBody | null>;
     put(key: string, value: StoredValue | null, options: PutOptions & { onlyIf: Conditions | Headers }): Promise<StoredObject | null>;
@@ -151,7 +151,7 @@ declare namespace Pages {
     readonly uploaded: Date;
     readonly httpMetadata?: HTTPMetadata;
     readonly customMetadata?: Record<string, string>;
-    /** What of it was asked for, when get was. */
+    /** The requested range, if get received one. */
     readonly range?: { offset: number; length?: number } | { offset?: number; length: number } | { suffix: number };
     readonly storageClass: string;
     writeHttpMetadata(headers: Headers): void;
@@ -283,7 +283,7 @@ declare namespace Cloudflare {
 }
 interface Env extends PagesEnv {}
 
-// A pattern, so that the declaration of @cloudflare/workers-types counts where it is installed.
+// A pattern, so that an installed @cloudflare/workers-types has priority.
 declare module "cloudflare:worker*" {
   export const env: Env;
   export function waitUntil(promise: Promise<unknown>): void;
@@ -303,7 +303,7 @@ declare module "cloudflare:nod*" {
   };
 }
 
-// What a Worker may import beside code.
+// Modules of a Worker other than code.
 declare module "*.sql" {
   const text: string;
   export default text;

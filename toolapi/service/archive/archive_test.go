@@ -91,8 +91,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestTarIsWhole: a tar that was cut, and packed whole, is refused until all of its files are there
-// and its end begins.
+// TestTarIsWhole: a truncated tar in a complete gzip file is refused unless all its files and the start of its end mark remain.
 func TestTarIsWhole(t *testing.T) {
 	unpacked, err := gzip.NewReader(bytes.NewReader(tarred(t)))
 	if err != nil {
@@ -133,7 +132,7 @@ func FuzzRead(f *testing.F) {
 		_, total, err := read(data, kind)
 		var fault *bundle.FaultError
 		if err != nil && !errors.As(err, &fault) {
-			t.Errorf("%v is no fault", err)
+			t.Errorf("%v is not a fault", err)
 		}
 		if total > toolapi.MaxExpanded || total > 1<<20 && total/200 > int64(len(data)) {
 			t.Errorf("%d bytes became %d", len(data), total)

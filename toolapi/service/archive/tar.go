@@ -97,7 +97,7 @@ func readTar(plain *tarStream, m *meter, each Each) error {
 		}
 		if h.Typeflag == tar.TypeXGlobalHeader { // of all entries; `git archive` writes one
 			for record := range h.PAXRecords {
-				// Other readers take these for the name or the size of all entries.
+				// Other readers apply these names and sizes to all entries.
 				if record == "path" || record == "linkpath" || record == "size" || strings.HasPrefix(record, "GNU.") {
 					return invalid("The archive's tar sets one %s for all its entries.", quote(record))
 				}

@@ -261,7 +261,7 @@ func readEntry(r io.ReaderAt, e record, next int64, each Each) (end int64, err e
 		return 0, fault(toolapi.CodeArchiveOverlap, e.name, "%s shares bytes with another entry.", quote(e.name))
 	}
 	if e.flags&flagDescriptor == 0 {
-		// Sizes may be in the local zip64 field instead, where the directory's count.
+		// Sizes may be in the local zip64 field instead; the sizes of the directory apply.
 		agree := func(a, b int64) bool { return a == b || a == math.MaxUint32 }
 		if head.u32(14) != e.crc || !agree(head.i64(18), e.packed) || !agree(head.i64(22), e.size) {
 			return 0, e.mismatch()

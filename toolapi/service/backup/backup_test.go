@@ -206,8 +206,7 @@ func (a *countingContext) Done() <-chan struct{} {
 // waits is more often than a backup asks before it waits for a writer.
 const waits = 100
 
-// TestFilesOfThatMoment has files and a database come while a backup waits for a writer, who
-// then names them: they are in it.
+// TestFilesOfThatMoment: files and a database that appear while a backup waits for a writer, which then names them, are in the backup.
 func TestFilesOfThatMoment(t *testing.T) {
 	dir, at := folder(t), t.TempDir()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "service.db")+"?_txlock=immediate")

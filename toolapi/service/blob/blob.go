@@ -64,7 +64,7 @@ var ErrBroken = errors.New("a write did not reach the disk: restart the service"
 
 // MismatchError means that bytes differ from the announced ones.
 type MismatchError struct {
-	// Size is true for a wrong number of bytes; else the hash differs.
+	// Size is true for a wrong number of bytes; otherwise the hash differs.
 	Size bool
 }
 

@@ -13,7 +13,7 @@ func openNameless(dir string) (*os.File, error) {
 	return os.OpenFile(dir, os.O_WRONLY|unix.O_TMPFILE, 0o600)
 }
 
-// linkNameless gives such a file a name. It fails where there is one already.
+// linkNameless gives such a file a name. It fails if the name exists.
 func linkNameless(f *os.File, path string) error {
 	from := "/proc/self/fd/" + strconv.Itoa(int(f.Fd()))
 	if err := unix.Linkat(unix.AT_FDCWD, from, unix.AT_FDCWD, path, unix.AT_SYMLINK_FOLLOW); err != nil {

@@ -44,5 +44,5 @@ if (counters.length > 0) {
   setInterval(tick, 1000);
 }
 if (fresh) {
-  setInterval(() => look().catch(() => {}), 4000); // the service may be away for a while
+  setInterval(() => look().catch(() => {}), 4000); // the service may be down for a while
 }

@@ -1,5 +1,5 @@
-// D1Database: a database with the shape of D1. The host runs the SQL and hands
-// back what each method resolves to; only the values to bind are checked here.
+// D1Database: a database with the shape of D1. The host runs the SQL and returns the result of each method; only the values to bind are
+// checked here.
 import { host } from "../../../web/webidl/js/host.js";
 import { placed, position } from "../../../web/language/js/trace.js";
 import { viewOf } from "../../hostcall/js/body.js";

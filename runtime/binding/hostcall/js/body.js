@@ -1,5 +1,4 @@
-// A body that the host handed over: all of its bytes, or the handle of a stream
-// that it holds until the end of the request. And bodies on their way to it.
+// A body from the host: all of its bytes, or the handle of a stream that it holds until the end of the request. And bodies for the host.
 import { bytesOf as viewOf } from "../../../web/textcodec/js/encoding.js";
 import { host } from "../../../web/webidl/js/host.js";
 import {

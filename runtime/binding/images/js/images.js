@@ -105,7 +105,7 @@ function formOf({ format, quality, background, anim }) {
   });
 }
 
-// The image can be taken once: image() and response() give the same bytes.
+// The image can be read once: image() and response() return the same bytes.
 class ImageTransformationResult {
   #answer;
   constructor({ data, type }) {

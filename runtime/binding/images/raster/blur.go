@@ -13,7 +13,7 @@ func Blur(r Rows, radius int) Rows {
 	return r
 }
 
-// boxBlur makes each pixel the mean of a square around it; edge pixels stand for those beyond the edge.
+// boxBlur makes each pixel the mean of a square around it; beyond the edge it repeats the edge pixels.
 func boxBlur(r Rows, radius int) Rows {
 	size := r.Size()
 	r = blurRows(r, min(radius, size.X))

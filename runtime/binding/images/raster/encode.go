@@ -11,7 +11,7 @@ import (
 )
 
 // This file encodes rows. A JPEG is written in bands: package image/jpeg encodes each as an image of its own, and their data
-// is put into one file with restart markers between (ITU T.81, F.1.1.5.2), after which an encoder begins anew.
+// is put into one file with restart markers between (ITU T.81, F.1.1.5.2), after which an encoder starts again.
 
 // bandPixels is the approximate number of pixels in a band; a smaller image is a single band, in the library's form. A band
 // has far fewer than the 65,535 units of a restart interval.

@@ -77,7 +77,7 @@ func NewPNG(data []byte, check func() error) (*PNG, error) {
 			p.data = chunkReader{rest: before, check: check}
 			return p, p.setColours(palette, transparent)
 		case "IEND":
-			return nil, errors.New("png: there are no pixels")
+			return nil, errors.New("png: the file has no pixels")
 		}
 	}
 }

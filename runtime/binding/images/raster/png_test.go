@@ -16,7 +16,7 @@ import (
 
 func noCheck() error { return nil }
 
-// pngOf is m as a PNG, with a chunk put in before the pixels where there is one.
+// pngOf returns m as a PNG, with an optional chunk before the pixels.
 func pngOf(t testing.TB, m image.Image, chunk string, content ...byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -65,8 +65,8 @@ func pngs(t testing.TB) [][]byte {
 	return all
 }
 
-// checkPNG holds the rows of a file to package image/png: where that reads it and it is not
-// interlaced they are the same, and where rows come so does an image.
+// checkPNG compares the rows of a file with package image/png: if that package reads the file, and it is not interlaced, the rows are the
+// same; a file with rows is always an image for that package.
 func checkPNG(t *testing.T, data []byte) {
 	t.Helper()
 	config, err := png.DecodeConfig(bytes.NewReader(data))

@@ -216,8 +216,8 @@ func (c *cropped) Next() ([]uint8, error) {
 	return row[c.part.Min.X*pixelBytes : c.part.Max.X*pixelBytes], nil
 }
 
-// Placed is r with its corner at a point of a canvas of one colour, within which it lies. With over, the ground is seen
-// through pixels of r that are not opaque.
+// Placed is r inside a canvas of one colour, with its corner at a point. With over, the ground shows through pixels of r that are not
+// opaque.
 func Placed(r Rows, canvas, at image.Point, ground color.NRGBA, over bool) Rows {
 	if canvas == r.Size() && !over {
 		return r

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/images/raster"
 )
 
-// noise is an image of any colours; where it is not opaque, of any alpha.
+// noise is an image of random colours, and of random alpha unless it is opaque.
 func noise(size image.Point, opaque bool) *image.RGBA {
 	m := image.NewRGBA(image.Rectangle{Max: size})
 	random := rand.New(rand.NewPCG(uint64(size.X), uint64(size.Y)))
@@ -31,7 +31,7 @@ func noise(size image.Point, opaque bool) *image.RGBA {
 	return m
 }
 
-// rowsOf is the rows of an image that is there.
+// rowsOf returns the rows of an image in memory.
 func rowsOf(m image.Image) *raster.Decoded {
 	known, ok := m.(interface{ Opaque() bool })
 	return raster.NewDecoded(raster.DecodedOptions{
@@ -40,7 +40,7 @@ func rowsOf(m image.Image) *raster.Decoded {
 	})
 }
 
-// collected is all rows, of which there must not be more.
+// collected collects all rows, and fails if there are too many.
 func collected(t testing.TB, r raster.Rows) *image.RGBA {
 	t.Helper()
 	m, err := raster.Collect(r)
@@ -53,7 +53,7 @@ func collected(t testing.TB, r raster.Rows) *image.RGBA {
 	return m
 }
 
-// maxDifference is how far apart two images are in any byte.
+// maxDifference is the largest difference between two images in any byte.
 func maxDifference(a, b *image.RGBA) int {
 	if a.Rect != b.Rect {
 		return 256
@@ -65,7 +65,7 @@ func maxDifference(a, b *image.RGBA) int {
 	return most
 }
 
-// TestScaleIsCatmullRom holds every way of scaling to the library that it stands for.
+// TestScaleIsCatmullRom compares every way of scaling with the library that it replaces.
 func TestScaleIsCatmullRom(t *testing.T) {
 	sizes := []image.Point{{1, 1}, {2, 3}, {17, 1}, {1, 40}, {40, 23}, {97, 64}, {64, 97}, {31, 250}}
 	for _, from := range sizes {
@@ -172,7 +172,7 @@ func TestScaleBytes(t *testing.T) {
 	}
 }
 
-// allocated is how many bytes a function makes.
+// allocated is the number of bytes that a function allocates.
 func allocated(t testing.TB, f func()) int64 {
 	t.Helper()
 	var before, after runtime.MemStats

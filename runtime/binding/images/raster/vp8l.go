@@ -21,9 +21,8 @@ const vp8lGroups = 2600
 
 var errVP8L = errors.New("webp: the lossless image is not valid")
 
-// VP8LBytes is the most memory of golang.org/x/image/vp8l for a lossless image beside its pixels. stream is the image without its
-// header of five bytes, as an ALPH chunk has it. It fails for an image that cannot be decoded, and when check fails, which it
-// calls from time to time.
+// VP8LBytes is the maximum memory of golang.org/x/image/vp8l for a lossless image beside its pixels. stream is the image without its header
+// of five bytes, as in an ALPH chunk. It fails for an image that cannot be decoded, and when check fails, which it calls from time to time.
 func VP8LBytes(stream []byte, size image.Point, check func() error) (int64, error) {
 	r := vp8lReader{bits: bitReader{rest: stream}, check: check}
 	groups, cache := r.groups(size)
@@ -95,19 +94,19 @@ func (r *vp8lReader) groups(size image.Point) (groups, cache int) {
 			distinct++
 		}
 	}
-	if last >= 1000 || int64(last) >= area(tiled) { // as package vp8l has it
+	if last >= 1000 || int64(last) >= area(tiled) { // as in package vp8l
 		return distinct, cache
 	}
 	return last + 1, cache
 }
 
-// tiles is how many squares of 1<<bits pixels cover an image.
+// tiles is the number of squares of 1<<bits pixels that cover an image.
 func tiles(size image.Point, bits int) image.Point {
 	all := 1<<bits - 1
 	return image.Pt((size.X+all)>>bits, (size.Y+all)>>bits)
 }
 
-// packingBits is how many pixels share one, as a power of two, for a number of colours (section 4.4).
+// packingBits is the number of pixels that share one, as a power of two, for a number of colours (section 4.4).
 func packingBits(colors int) int {
 	switch {
 	case colors <= 2:
@@ -285,7 +284,7 @@ const longestCode = 15
 
 // prefixCode is a canonical prefix code: shorter codes come first, and those of one length in the order of their symbols.
 type prefixCode struct {
-	counts  [longestCode + 1]uint16 // of symbols, by length; none where there is one symbol, which takes no bits
+	counts  [longestCode + 1]uint16 // of symbols, by length; none for a single symbol, which takes no bits
 	symbols []uint16                // by code
 }
 

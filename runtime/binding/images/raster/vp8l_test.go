@@ -69,9 +69,8 @@ func (w *bitWriter) none() { w.write(0b0001, 4) }
 // literal writes symbol v of a code whose symbols all have n bits.
 func (w *bitWriter) literal(v, n int) { w.write(uint64(bits.Reverse16(uint16(v))>>(16-n)), n) }
 
-// grouped is a lossless image of so many squares of 4×4 pixels in a row each with a group
-// of its own, as named; count groups follow, with the largest tables that there are. All
-// pixels are zero.
+// grouped is a lossless image of so many squares of 4×4 pixels in a row, each with its own group, as named; count groups follow, with the
+// largest possible tables. All pixels are zero.
 func grouped(named []int, count int) []byte {
 	var w bitWriter
 	w.write(0x2f, 8)
@@ -107,8 +106,7 @@ func grouped(named []int, count int) []byte {
 
 var update = flag.Bool("update", false, "write testdata/groups.vp8l.gz anew")
 
-// TestVP8LFile holds the file with all groups that there may be, which tests of others use,
-// to what makes it.
+// TestVP8LFile compares the file with the largest number of groups, which other tests use, with the code that makes it.
 func TestVP8LFile(t *testing.T) {
 	const name = "testdata/groups.vp8l.gz"
 	want := grouped(upTo(2600), 2600)
@@ -177,8 +175,7 @@ func TestVP8LBytes(t *testing.T) {
 	}
 }
 
-// heldBytes is how much the heap grows, without garbage, until the last byte of a lossless
-// image is read.
+// heldBytes is the growth of the heap, without garbage, until the last byte of a lossless image is read.
 func heldBytes(t testing.TB, data []byte) int64 {
 	t.Helper()
 	live := func() int64 {

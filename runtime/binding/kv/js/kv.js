@@ -84,7 +84,7 @@ async function parsed(found) {
   }
 }
 
-/** The error of JSON.parse, whose lines are ours; known where it finds nothing wrong. */
+/** The error of JSON.parse, with our lines; known if it finds no error. */
 function faultOf(json, known) {
   try {
     JSON.parse(json);
@@ -95,7 +95,7 @@ function faultOf(json, known) {
   }
 }
 
-// null is no metadata, and undefined neither.
+// Both null and undefined mean no metadata.
 function jsonOf(metadata) {
   if (metadata === undefined || metadata === null) return undefined;
   const json = JSON.stringify(metadata);
@@ -103,7 +103,7 @@ function jsonOf(metadata) {
   return json;
 }
 
-/** Hands the stream to the host piece by piece, and gives send the number of what it holds. */
+/** Passes the stream to the host in chunks, and calls send with the number of the stored stream. */
 async function receive(id, stream, send) {
   const held = host.kv_receive(id);
   try {

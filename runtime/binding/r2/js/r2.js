@@ -261,7 +261,7 @@ export class GetResult extends HeadResult {
 
 for (const cls of [R2Bucket, R2MultipartUpload, Checksums, HeadResult, GetResult]) dress(cls.name, cls);
 
-/** What can be stored: a string, bytes, a Blob or a stream. */
+/** A value to store: a string, bytes, a Blob or a stream. */
 function contentOf(value, method, of) {
   if (typeof value === "string" || value instanceof Blob || value instanceof ReadableStream) return value;
   const bytes = viewOf(value);
@@ -400,7 +400,7 @@ function rangeOf(given) {
   return { offset, length, suffix: bound(given.suffix, "suffix. Suffix") };
 }
 
-/** A number of bytes, at most what fits the host's numbers. */
+/** A number of bytes, at most the largest number of the host. */
 function bound(n, what) {
   if (n === undefined) return undefined;
   if (!(n >= 0))

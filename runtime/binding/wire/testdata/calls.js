@@ -192,7 +192,7 @@ const kv = ({ KV }) => [
   ["get several", () => KV.get(["page/1", "none", "meta"])],
   ["get several with metadata", () => KV.getWithMetadata(["page/1", "none", "meta"])],
   ["get several json", () => KV.get(["json", "none"], "json")],
-  ["get several that are no json", () => KV.get(["json", "meta"], "json")],
+  ["get several that are not json", () => KV.get(["json", "meta"], "json")],
   ["get several bytes", () => KV.get(["json"], "arrayBuffer")],
   ["get none", () => KV.get([])],
   ["get 101", () => KV.get(many(101, (i) => `k${i}`))],

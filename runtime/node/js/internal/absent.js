@@ -1,6 +1,5 @@
-// Features of Node.js that a Worker lacks. They can be imported; using one throws an
-// error that names it and says what to use. The names of the functions are those
-// that unenv's modules ask for.
+// Features of Node.js that a Worker lacks. They can be imported; a call throws an error with the name and the alternative. unenv's modules
+// import these functions by name.
 import { NodeError } from "node:internal/errors";
 
 const instead = {
@@ -10,15 +9,15 @@ const instead = {
   dns: "a Worker resolves names only in fetch",
   domain: "use try and catch, or AsyncLocalStorage of node:async_hooks",
   fs: "a Worker has no file system; import the file, read it with env.ASSETS.fetch, or keep it in env.BUCKET",
-  http: "the platform keeps the connections, and what is sent before an answer",
+  http: "the platform manages connections, header limits and informational responses",
   http2: "use fetch",
-  https: "the platform keeps the connections, and their certificates",
+  https: "the platform manages connections and certificates",
   inspector: "use console.log",
-  net: "a Worker has no sockets; use fetch, with a client that speaks HTTP, or the database binding env.DB",
+  net: "a Worker has no sockets; use fetch, a client over HTTP, or the database binding env.DB",
   readline: "a Worker has no terminal",
   repl: "a Worker has no terminal",
   sqlite: "use the database binding env.DB",
-  tls: "a Worker has no sockets; use fetch, with a client that speaks HTTP, or the database binding env.DB",
+  tls: "a Worker has no sockets; use fetch, a client over HTTP, or the database binding env.DB",
   trace_events: "use console.log",
   tty: "a Worker has no terminal",
   v8: "the engine is not V8",
@@ -45,7 +44,7 @@ export function absentOption(name) {
   return NodeError(
     Error,
     "ERR_OPTION_NOT_IMPLEMENTED",
-    `the option ${option} of node:${module} cannot be given in a Worker: ${instead[module]}; leave it out`,
+    `the option ${option} of node:${module} cannot be set in a Worker: ${instead[module]}; remove it`,
   );
 }
 
@@ -67,7 +66,7 @@ export function notImplementedAsync(name) {
   return f;
 }
 
-/** A class that throws when an object of it is made. */
+/** A class whose constructor throws. */
 export function notImplementedClass(name) {
   const base = name.slice(name.lastIndexOf(".") + 1);
   const cls = {

@@ -25,7 +25,7 @@ export function needBytes(value, name, encoding) {
   return bytesFrom(value, encoding);
 }
 
-/** bytes as a Buffer, or as text if an encoding is given. */
+/** bytes as a Buffer, or as text with an encoding. */
 export function output(bytes, encoding) {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return encoding === undefined || encoding === null || encoding === "buffer" ? buffer : buffer.toString(encoding);

@@ -1,8 +1,8 @@
-// Deep equality as assert and util have it,
+// Deep equality as in assert and util,
 // https://nodejs.org/api/assert.html#comparison-details_1.
 import types from "node:util/types";
 
-/** Whether a and b are deeply equal: strict by Object.is and prototypes, else by ==. partial asks for b's part of a only. */
+/** Whether a and b are deeply equal: strict by Object.is and prototypes, otherwise by ==. With partial, a may have more than b. */
 export function deepEqual(a, b, strict, partial = false) {
   return equal({ strict, partial, left: [], right: [] }, a, b);
 }
@@ -59,7 +59,7 @@ const boxes = [
   [types.isSymbolObject, Symbol],
 ].map(([is, { prototype }]) => [is, prototype.valueOf]);
 
-// A primitive in an object, whatever prototype that has.
+// A primitive in an object with any prototype.
 function sameBox(a, b) {
   const [is, valueOf] = boxes.find(([is]) => is(a)) ?? [() => false];
   return is(b) && Object.is(valueOf.call(a), valueOf.call(b));

@@ -23,7 +23,7 @@ export function NodeError(Class, code, message) {
   return error;
 }
 
-/** What a value is, as the messages of Node.js say it. */
+/** The type of a value, in the words of Node.js's messages. */
 export function received(value) {
   if (value === null || value === undefined) return ` Received ${value}`;
   if (typeof value === "function") return ` Received function ${value.name}`;

@@ -52,7 +52,7 @@ export class ECDH {
   }
 }
 
-/** Diffie-Hellman with a prime that is given, or made in so many bits. */
+/** Diffie-Hellman with a prime, or with a new one of so many bits. */
 export class DiffieHellman {
   #prime;
   #generator;

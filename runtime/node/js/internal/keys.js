@@ -1,4 +1,4 @@
-// KeyObject and the ways keys are given, https://nodejs.org/api/crypto.html#class-keyobject.
+// KeyObject and the forms of keys in arguments, https://nodejs.org/api/crypto.html#class-keyobject.
 import { Buffer } from "node:buffer";
 import { call, internals } from "node:internal/host";
 import { invalidType, invalidValue, needObject, needString, NodeError } from "node:internal/errors";

@@ -56,7 +56,7 @@ const values = [
   "writableObjectMode",
 ];
 
-/** Gives cls, whose prototype has _transform and _flush, what streams have. optionsOf(object) are the stream's. */
+/** Adds the members of streams to cls, whose prototype has _transform and _flush. optionsOf(object) returns the options of the stream. */
 export function makeLazyStream(cls, optionsOf) {
   function become(object) {
     const { Transform } = load("node:stream");

@@ -24,7 +24,7 @@ export class MIMEParams {
   set(name, text) {
     const key = `${name}`,
       data = `${text}`;
-    if (!token.test(key)) throw invalidValue("name", key, "is no token of HTTP");
+    if (!token.test(key)) throw invalidValue("name", key, "is not a token of HTTP");
     if (!value.test(data)) throw invalidValue("value", data, "cannot be quoted");
     this.#list.set(key, data);
   }

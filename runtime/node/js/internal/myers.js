@@ -20,7 +20,7 @@ export function shortest(a, b) {
   return out.reverse();
 }
 
-// For each number of differences, how far each diagonal was come before it.
+// For each number of differences, the position reached on each diagonal before it.
 function furthest(a, b) {
   const steps = [];
   let reached = new Map();

@@ -126,7 +126,7 @@ export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
     return [...listA.slice(common).map(() => ".."), ...listB.slice(common)].join(sep);
   }
 
-  // Where the last segment of a path starts and ends, past its root.
+  // The start and end of the last segment of a path, after its root.
   function last(path) {
     const root = rootOf(path);
     let end = path.length;

@@ -87,7 +87,7 @@ function messageOf({ actual, expected, operator }) {
   return `${brief(actual)} ${operator} ${brief(expected)}`;
 }
 
-/** What failed assertions throw. */
+/** The error of a failed assertion. */
 export class AssertionError extends Error {
   constructor(options) {
     if (options === null || typeof options !== "object") throw invalidType("options", "object", options);

@@ -1,6 +1,5 @@
 // https://nodejs.org/api/async_context.html. A context is an immutable Map from
-// each AsyncLocalStorage to its value. The engine gives every function that is to
-// run in a later job to internals.follow while there is a context.
+// each AsyncLocalStorage to its value. While there is a context, the engine passes every function of a later job to internals.follow.
 import { call, internals } from "node:internal/host";
 import { needFunction, needString } from "node:internal/errors";
 
@@ -28,7 +27,7 @@ internals.follow = (f) => {
   };
 };
 internals.leave = () => enter(undefined);
-// For the callbacks of timers, which run in a job of the request that set the first one.
+// Used for the callbacks of timers, which run in a job of the request that set the first one.
 internals.bind = internals.follow;
 
 /** Values that follow a request through its asynchronous code. */

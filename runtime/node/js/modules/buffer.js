@@ -260,7 +260,7 @@ Object.defineProperties(
       for (let i = 0; i < list.length; i++) {
         if (!isBytes(list[i])) throw invalidType(`list[${i}]`, ["Buffer", "Uint8Array"], list[i]);
       }
-      if (list.length === 0) return new FastBuffer(0); // whatever the length
+      if (list.length === 0) return new FastBuffer(0); // with any length
       if (total === undefined) total = list.reduce((sum, item) => sum + item.length, 0);
       else needInteger(total, "length", 0);
       const out = new FastBuffer(total);
@@ -284,7 +284,7 @@ Object.defineProperties(
 );
 for (const key of Object.keys(Buffer)) if (key === "of") Object.defineProperty(Buffer, key, { enumerable: false });
 
-// A range of bytes as toString and others take it, held to the buffer.
+// A range of bytes as in toString and others, limited to the buffer.
 function clamp(value, fallback, length) {
   if (value === undefined) return fallback;
   value = Math.trunc(+value) || 0;

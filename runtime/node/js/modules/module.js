@@ -1,4 +1,4 @@
-// https://nodejs.org/api/module.html: require gives the modules of the runtime, since all others are in the bundle.
+// https://nodejs.org/api/module.html: require returns the modules of the runtime, since all others are in the bundle.
 import { notImplemented, notImplementedClass } from "node:internal/absent";
 import { load } from "node:internal/host";
 import { invalidValue, needString, NodeError } from "node:internal/errors";
@@ -16,13 +16,13 @@ export function isBuiltin(name) {
   return builtinModules.includes(`${name}`.replace(/^node:/, "")) || name === "node:sqlite";
 }
 
-/** Whether Node.js takes filename for the place of a module. */
+/** Whether Node.js accepts filename as the path of a module. */
 function isPlace(filename) {
   if (filename instanceof URL) return filename.protocol === "file:";
   return typeof filename === "string" && /^(\/|file:)/.test(filename);
 }
 
-/** A require for what the runtime has. */
+/** A require for the modules of the runtime. */
 export function createRequire(filename) {
   if (!isPlace(filename)) {
     const hint =

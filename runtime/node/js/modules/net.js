@@ -16,7 +16,7 @@ export function isIPv4(input) {
   return parts.length === 4 && parts.every((text) => part.test(text) && Number(text) <= 255);
 }
 
-// RFC 4291, 2.2: eight groups, of which one :: leaves out some, and the last two may be IPv4; RFC 4007, 11: then a zone.
+// RFC 4291, 2.2: eight groups; one :: replaces some, and the last two may be IPv4. RFC 4007, 11: then a zone.
 export function isIPv6(input) {
   const [address, ...zone] = `${input}`.split("%");
   if (zone.length > 1 || (zone.length === 1 && !/^[\dA-Za-z.:-]+$/.test(zone[0]))) return false;

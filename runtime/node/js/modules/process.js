@@ -12,7 +12,7 @@ const process = Object.create(Process.prototype);
 EventEmitter.init.call(process);
 Object.defineProperty(process, Symbol.toStringTag, { value: "process", configurable: true });
 
-// Text that a name is given, as in an environment: all values are strings.
+// Every value becomes a string, as in an environment.
 const env = new Proxy(initial(), {
   set(target, key, value) {
     if (typeof key === "symbol" || typeof value === "symbol")

@@ -35,7 +35,7 @@ export function duplexPair(options) {
   return pair;
 }
 
-// readable-stream knows the size of buffers as it was in Node.js 18.
+// readable-stream has the size of buffers of Node.js 18.
 export const { getDefaultHighWaterMark, setDefaultHighWaterMark } = state;
 setDefaultHighWaterMark(false, 65536);
 

@@ -17,8 +17,8 @@ const encodings = {
   ascii: "ascii",
 };
 
-// How many bytes at the end of bytes wait for more: an unfinished character of
-// UTF-8 or UTF-16, or of a group of three for base64.
+// The number of bytes at the end of bytes that wait for more: an unfinished character of UTF-8 or UTF-16, or an unfinished group of three
+// for base64.
 function unfinished(bytes, encoding) {
   const n = bytes.length;
   switch (encoding) {

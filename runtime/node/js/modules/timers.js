@@ -6,7 +6,7 @@ const web = internals.timers;
 const stateOf = (timer) => timer.state;
 const open = new Map(); // timers by the web's id
 
-/** What setTimeout and setInterval of Node.js return. */
+/** The result of setTimeout and setInterval of Node.js. */
 export class Timeout {
   constructor(callback, delay, args, repeat) {
     this._idleTimeout = delay >= 1 ? Math.trunc(delay) : 1; // beyond 32 bits too, as on the platform; Node.js makes that 1
@@ -77,7 +77,7 @@ function clear(timer) {
   }
 }
 
-/** What setImmediate returns. */
+/** The result of setImmediate. */
 export class Immediate {
   constructor(callback, args) {
     this._onImmediate = callback;

@@ -10,7 +10,7 @@ const { format: formatParts } = all;
 /** @type {any} */
 const { toUnicode } = punycode;
 
-/** The text of a URL or of an object of its parts. Of a URL, options leave parts out, and write its host as people read it. */
+/** The text of a URL or of an object of its parts. For a URL, options can omit parts, and write its host in Unicode. */
 export function format(url, options) {
   if (!(url instanceof URL)) return formatParts(url);
   if (options !== undefined && options !== null) needObject(options, "options");
@@ -29,7 +29,7 @@ export function format(url, options) {
 export function domainToASCII(domain) {
   if (arguments.length === 0) throw NodeError(TypeError, "ERR_MISSING_ARGS", 'The "domain" argument must be specified');
   const [one, other] = ["ws://a", "ws://b"].map((base) => {
-    const url = new URL(base); // keeps its host when it is given none
+    const url = new URL(base); // an empty value keeps the host
     url.hostname = domain;
     return url.hostname;
   });
@@ -41,7 +41,7 @@ export function domainToUnicode(domain) {
   return toUnicode(domainToASCII(...arguments));
 }
 
-/** The path of a file URL; anything else as it is. */
+/** The path of a file URL; other values unchanged. */
 export function toPathIfFileURL(value) {
   return value instanceof URL ? all.fileURLToPath(value) : value;
 }

@@ -175,7 +175,7 @@ export function _exceptionWithHostPort(number, syscall, address, port) {
   return Object.assign(_errnoException(number, syscall, details), { address }, port ? { port } : {});
 }
 
-/** Where the caller is, frame by frame. */
+/** The position of the caller, frame by frame. */
 export function getCallSites(count = 10) {
   const depth = typeof count === "number" ? count : 10;
   return new Error().stack

@@ -14,7 +14,7 @@ export { codes };
 
 const MOST = 64 * 2 ** 20; // bytes that a stream gives at most
 const CHUNK = 16 * 1024;
-const PIECE = 64 * 1024; // bytes that Go is given at a time: it can be stopped between two
+const PIECE = 64 * 1024; // bytes for one call of Go, which can be stopped between two calls
 const { coder } = internals,
   MORE = 0,
   LAST = 1,

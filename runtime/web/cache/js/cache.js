@@ -1,5 +1,4 @@
-// https://w3c.github.io/ServiceWorker/#cache-interface as Workers have it: one response for each
-// URL, stored by its headers. Go stores them.
+// https://w3c.github.io/ServiceWorker/#cache-interface as in Workers: one response for each URL, stored by its headers. Go stores them.
 import { host } from "../../webidl/js/host.js";
 import { HostBody, takeBody, unusable } from "../../fetch/js/body.js";
 import { concat } from "../../textcodec/js/encoding.js";

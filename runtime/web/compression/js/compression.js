@@ -8,15 +8,14 @@ import { PLAIN, TransformStream, wanted } from "../../streams/js/streams.js";
 
 const FORMATS = ["deflate", "deflate-raw", "gzip", "brotli"];
 
-// The most that Go is given at a time: it can be stopped between two pieces.
+// The limit of a chunk for Go, which can be stopped between two chunks.
 const PIECE = 65536;
 
 // Kinds of steps.
 const MORE = 0,
   LAST = 1;
 
-// How much waits for a reader before a write does. As on the platform, code may
-// await its writes first and read after that.
+// The amount of unread output after which writes wait. As on the platform, code may await its writes first and read afterwards.
 const WAITING = {
   __proto__: null,
   highWaterMark: 16 << 20,
@@ -64,7 +63,7 @@ function coder(format, decompress) {
 function formatOf(value) {
   inRequest();
   const format = `${value}`;
-  if (!FORMATS.includes(format)) throw new TypeError(`"${format}" is no compression format: ${FORMATS.join(", ")}`);
+  if (!FORMATS.includes(format)) throw new TypeError(`"${format}" is not a compression format: ${FORMATS.join(", ")}`);
   if (format === "brotli") caution("CompressionStream", "brotli", "the format brotli");
   return format;
 }

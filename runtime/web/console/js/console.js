@@ -45,7 +45,7 @@ function request() {
   }
 }
 
-/** Forgets what a request has left of its groups. */
+/** Removes the open groups of a finished request. */
 export function forgetGroups(id) {
   if (groups.size > 0) groups.delete(id);
 }

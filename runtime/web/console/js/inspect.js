@@ -1,5 +1,4 @@
-// How values are shown: by console, and by util.inspect and util.format of
-// Node.js. https://nodejs.org/api/util.html#utilinspectobject-options
+// The text of values in console, and in util.inspect and util.format of Node.js. https://nodejs.org/api/util.html#utilinspectobject-options
 import { host } from "../../webidl/js/host.js";
 import * as types from "../../webidl/js/kinds.js";
 
@@ -283,7 +282,7 @@ function keysOf(c, value) {
 // Elements beside which no other properties are looked for: the engine lists all together.
 const MANY = 2 ** 16;
 
-// The keys of an array that are no indexes: they come last.
+// The keys of an array other than indexes: they come last.
 function namedKeys(c, value) {
   if (value.length > MANY) return [];
   const keys = keysOf(c, value);
@@ -906,7 +905,7 @@ function filled(spec, value, options) {
   }
 }
 
-// Whether a class of the author's converts its objects to text itself.
+// Whether the author's class converts its objects to text itself.
 function hasOwnText(value) {
   value = behind(value);
   if (value === undefined) return false;

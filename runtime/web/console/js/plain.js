@@ -1,5 +1,5 @@
 // The arguments of a console method as JSON, for programs that read the log:
-// bounded, and without running code of the author's.
+// bounded, and without running the author's code.
 import { inspect } from "./inspect.js";
 import * as types from "../../webidl/js/kinds.js";
 

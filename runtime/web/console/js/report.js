@@ -2,7 +2,7 @@ import { host } from "../../webidl/js/host.js";
 import { behind, inspect } from "./inspect.js";
 import { isNativeError } from "../../webidl/js/kinds.js";
 
-const NativeError = Error; // the author may put another in its place
+const NativeError = Error; // the author may replace it
 
 let announce = (_error) => false;
 
@@ -46,7 +46,7 @@ const CAUSE = "cause",
  * the chain of causes. Anything can be thrown.
  */
 export function describe(thrown) {
-  const error = behind(thrown) ?? thrown; // of a proxy that was revoked there is nothing else
+  const error = behind(thrown) ?? thrown; // a revoked proxy has nothing else
   if (!isError(error)) return { name: "", message: safely(error), stack: "", causes: [] };
   const causes = [],
     parts = read(error, "errors");
@@ -79,7 +79,7 @@ function safely(value) {
   }
 }
 
-// A trap of the author's may throw; a report must not.
+// The author's trap may throw; a report must not.
 function isError(value) {
   try {
     return isNativeError(value) || value instanceof NativeError || value instanceof DOMException;
@@ -88,7 +88,7 @@ function isError(value) {
   }
 }
 
-// A getter of the author's may throw; a report must not.
+// The author's getter may throw; a report must not.
 function read(error, key) {
   try {
     return error[key];

@@ -137,7 +137,7 @@ export let heard;
 
 /** https://dom.spec.whatwg.org/#interface-eventtarget */
 export class EventTarget {
-  #listeners = null; // made when the first one comes, as is #handlers
+  #listeners = null; // created for the first one, like #handlers
   #handlers = null;
   static {
     listenersOf = guarded("EventTarget", (target) =>

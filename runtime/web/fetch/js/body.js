@@ -3,9 +3,9 @@
 // The functions here work on the state that a Request or Response keeps in a
 // private field. These fields of it are the body's:
 //   source   null, a string, a Uint8Array or a HostBody
-//   stream   null until there is one
+//   stream   null until it is created
 //   used     whether it was read or sent
-//   made     the mark of the request it belongs to; absent when Go looks after that
+//   made     the mark of its request; absent if Go keeps track of that
 //   list     the headers, flat
 import { host } from "../../webidl/js/host.js";
 import { blobBytes, blobOf, isBlob } from "../../formdata/js/blob.js";
@@ -98,7 +98,7 @@ export function initBody(b, source) {
   b.source = stream ? null : source;
   b.stream = stream ? source : null;
   b.used = false;
-  b.made = source === null || stream ? FREE : mark(); // a stream of JavaScript's does no I/O
+  b.made = source === null || stream ? FREE : mark(); // a stream from JavaScript does no I/O
 }
 
 export function hasBody(b) {

@@ -66,7 +66,7 @@ async function fetch(input, init = undefined) {
   }
 }
 
-// The headers by which a request's cache mode controls caches on its way (Fetch standard, 4.6).
+// The headers with which a request's cache mode controls caches on its way (Fetch standard, 4.6).
 function uncached(list, cache = "default") {
   if (cache === "default") return list;
   const sent = list.slice(),
@@ -106,7 +106,7 @@ function upload(token, stream, signal) {
       () => host.fetch_upload_end(token, null),
       (error) => host.fetch_upload_end(token, `${error}`),
     )
-    .catch(() => {}); // the answer to fetch tells of it
+    .catch(() => {}); // the response of fetch reports it
 }
 
 export function install() {

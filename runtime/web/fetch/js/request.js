@@ -180,7 +180,7 @@ const POLICIES = [
   "unsafe-url",
 ];
 
-// Which values a member of RequestInit may have.
+// The values that a member of RequestInit may have.
 const CHOICES = {
   cache: ["default", "no-store", "reload", "no-cache"], // production refuses force-cache and only-if-cached
   credentials: ["omit", "same-origin", "include"],
@@ -230,7 +230,7 @@ function apply(request, init, from) {
   if (window !== undefined && window !== null) throw new TypeError("Request constructor: the window can only be null");
   if (cache !== undefined) {
     ask("cache", choose("cache", cache));
-    const chosen = cache !== "default" || !isRequest(init); // new Request(url, request) is no choice of a mode
+    const chosen = cache !== "default" || !isRequest(init); // new Request(url, request) does not choose a mode
     if (chosen && cache !== "no-store" && cache !== "no-cache")
       caution("Request", "cache", `cache: "${cache}"; leave it out`);
   }
@@ -320,7 +320,7 @@ function normalise(method) {
   }
 }
 
-// Of an origin other than the Worker's, which is opaque, the client stands in.
+// The Worker's origin is opaque: for any other origin, the client replaces it.
 function referrerOf(referrer) {
   if (referrer === "") return "";
   host.url_href(referrer.toWellFormed()); // throws the error of a malformed URL
@@ -386,7 +386,7 @@ export function hasGone(request) {
   return stateOf(request).cancelled;
 }
 
-/** The state of a request: what fetch needs of it. */
+/** The state of a request, for fetch. */
 export function target(request) {
   return stateOf(request);
 }

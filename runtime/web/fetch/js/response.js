@@ -35,7 +35,7 @@ export class Response {
     };
     this.#state = state;
     const list = (state.list = init === undefined || init === null ? [] : apply(state, init));
-    if (body === null || (body === "" && isNullStatus(state.status))) return; // the platform takes "" for no body there
+    if (body === null || (body === "" && isNullStatus(state.status))) return; // the platform treats "" as no body here
     if (typeof body === "string") {
       // by far the most frequent, so without the detours below
       state.source = body.toWellFormed();
@@ -112,7 +112,7 @@ export class Response {
       say(
         "Response.json",
         "json",
-        `writes "undefined" for what is no JSON, as here: undefined, a function or a symbol`,
+        `writes "undefined" for a value that JSON does not have, such as this one: undefined, a function or a symbol`,
       );
     const response = new Response(`${text}`, init);
     const { list } = response.#state;
@@ -151,7 +151,7 @@ function apply(state, init) {
   if (encodeBody !== undefined && encodeBody !== "automatic" && encodeBody !== "manual") {
     throw new TypeError(`encodeBody is "${encodeBody}", not "automatic" or "manual"`);
   }
-  // From another Response the platform also takes this property, which no member shows.
+  // The platform also copies this property from another Response, although no member shows it.
   const manual = isResponse(init) ? stateOf(init).extra?.manual === true : encodeBody === "manual";
   if (manual || cf !== undefined) state.extra = { ...state.extra, manual, cf };
   return headers === undefined ? [] : listFrom(headers);
@@ -166,7 +166,7 @@ function isNullStatus(status) {
   return status === 101 || status === 103 || status === 204 || status === 205 || status === 304;
 }
 
-/** A Response for what fetch got; handle is the body's, or -1 for none, manual whether it is as it was encoded. */
+/** The Response of a fetch. handle is the body's, or -1 for none; manual is true if the body is still encoded. */
 export function fetched(status, statusText, list, handle, url, redirected, signal, manual) {
   const response = new Response(),
     state = stateOf(response);
@@ -196,7 +196,7 @@ export function upgraded(status, statusText, list, webSocket, url) {
   return response;
 }
 
-/** A Response for what a cache kept; handle is the body's, or -1 for none. */
+/** A Response from a cache. handle is the body's, or -1 for none. */
 export function kept(status, list, handle) {
   const response = new Response(),
     state = stateOf(response);
@@ -240,7 +240,7 @@ export function rebodied(response, stream, sameLength) {
   return made;
 }
 
-/** The state of a response: what the host's respond needs of it. */
+/** The state of a response, for the host's respond. */
 export function head(response) {
   return stateOf(response);
 }

@@ -6,7 +6,7 @@ import { PLAIN, ReadableStream, isBytes } from "../../streams/js/streams.js";
 
 /** Splits a stream in two; the chunks of the second branch are clones. */
 export function teeCloned(stream) {
-  if (isBytes(stream)) return stream.tee(); // copies by itself
+  if (isBytes(stream)) return stream.tee(); // a stream of bytes copies its chunks itself
   const reader = stream.getReader(),
     controllers = [],
     cancelled = [false, false],

@@ -107,7 +107,7 @@ function toEven(x) {
   return rest < 0.5 || (rest === 0.5 && floor % 2 === 0) ? floor : floor + 1;
 }
 
-// Of a part, its bytes as they are now, or its text.
+// The current bytes of a part, or its text.
 function piece(part) {
   return isBlob(part) ? blobBytes(part) : (bytesOf(part) ?? `${part}`);
 }
@@ -124,12 +124,12 @@ function join(pieces, native) {
   return bytes.length === 1 && bytes[0] === pieces[0] ? bytes[0].slice() : concat(bytes); // one copy, and no second
 }
 
-/** A blob over bytes that never change, of a type that stays as it is. */
+/** A blob over bytes that never change, with a fixed type. */
 export function blobOf(bytes, type = "") {
   return fill(new Blob(), bytes, type);
 }
 
-/** A file over bytes that never change, of a type that stays as it is. */
+/** A file over bytes that never change, with a fixed type. */
 export function fileOf(bytes, name, type, lastModified = Date.now()) {
   return fill(new File([], name, { lastModified }), bytes, type);
 }

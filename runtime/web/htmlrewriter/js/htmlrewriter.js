@@ -83,11 +83,11 @@ const NAMES = ["", "element", "comments", "text", "doctype", "", "end"];
 const ENDTAG = 5,
   STREAM = 7;
 
-// One document under way.
+// The state of one document.
 class Run {
   #id;
   #handlers;
-  #source; // the unread rest, as takeBody gives it
+  #source; // the unread rest, from takeBody
   #reader = null; // of the source, when it is a stream
   #insert = null; // [reader, whether it is HTML] of a stream that is put in
   #waits = false; // whether a handler is waited for
@@ -139,7 +139,7 @@ class Run {
         const piece = this.#waits ? host.html_flush(this.#id) : null;
         if (piece !== null) {
           this.#edit = wanted;
-          wanted.catch(() => {}); // the next piece tells of it
+          wanted.catch(() => {}); // the next chunk reports it
           return piece;
         }
         edit = await wanted;
@@ -397,7 +397,7 @@ class Element extends Token {
       key = lowered(`${name}`),
       kept = [];
     for (let at = 0; at < attributes.length; at += 3) {
-      // to its end: one may be there twice
+      // to its end: one may occur twice
       if (attributes[at] !== key) kept.push(attributes[at], attributes[at + 1], attributes[at + 2]);
     }
     if (kept.length < attributes.length) change(state, ATTRIBUTES, (state.attributes = kept));
@@ -463,7 +463,7 @@ function checkName(name, what) {
 }
 
 // Attributes are names, values and indexes in the document's tag in turn.
-// The index of an attribute that has a new value and its name as it was written, viewBox and not viewbox.
+// The index of an attribute with a new value, and its name in the original case, viewBox and not viewbox.
 function sameName(index) {
   return index < 0 ? index : -2 - index;
 }
@@ -602,7 +602,7 @@ class DocumentEnd extends Token {
   }
 }
 
-// The object of an event; parts are where streams and callbacks are numbered.
+// The object of an event; parts numbers streams and callbacks.
 function tokenOf(event, parts) {
   const [kind, , first, second, third, removed, holds] = event;
   switch (kind) {

@@ -2,11 +2,11 @@
 // on the platform: none is made while the module is evaluated, and a later
 // request cannot use one. Code that passes here would fail there.
 
-const alive = new Set(); // the numbers of the requests under way, in the order they began
+const alive = new Set(); // the numbers of the current requests, in the order of their start
 
 let serving = false;
 let newest = 0; // the request that began last
-let oldest = 0; // the request that began first, of those under way
+let oldest = 0; // the current request that began first
 
 /** Called after the evaluation of the module: from now on the code runs for requests. */
 export function serve() {
@@ -50,7 +50,7 @@ export function mark() {
 /** The mark of values without an owner. */
 export const FREE = Infinity;
 
-/** The reason why an object with this mark cannot be used; undefined while its owner may be under way. */
+/** The reason why an object with this mark cannot be used; undefined while its owner may be running. */
 export function foreign(made) {
   return made < oldest ? foreignError() : undefined;
 }

@@ -153,7 +153,7 @@ const functions = {
   },
 };
 
-// ToBigInt of any size: store returns it as it is.
+// ToBigInt of any size: store returns it unchanged.
 function toAnyBigInt(value) {
   const primitive =
     typeof value === "object" && value !== null ? Object.assign(Object.create(null), { v: value }).v : value;

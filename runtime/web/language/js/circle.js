@@ -10,7 +10,7 @@ const { get, set, delete: remove } = Map.prototype;
 const first = 2; // lines between the first object and the omitted ones
 const enough = 50_000; // properties that are looked at
 
-// The value that JSON.stringify writes; undefined where a replacer chooses it.
+// The value that JSON.stringify writes; undefined if a replacer chooses it.
 let written;
 
 /** Calls JSON.stringify, whose errors describe this value. */
@@ -112,6 +112,6 @@ export function circular() {
     if (at < depth) text += line(depth - 1);
     return `${text}\n    --- ${named(closing)} closes the circle`;
   } catch {
-    return message; // a trap of a proxy's threw, or there is no stack left
+    return message; // a trap of a proxy threw, or the stack is full
   }
 }

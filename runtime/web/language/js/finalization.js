@@ -1,8 +1,6 @@
-// https://tc39.es/ecma262/#sec-finalization-registry-objects The engine counts
-// references, so that a target goes as soon as its last user returns, while what
-// it guards may still be in use: a Response's body, say. In production it goes
-// with a collection much later. Here a callback runs in a turn of its own, when
-// the request in which the target was registered is over.
+// https://tc39.es/ecma262/#sec-finalization-registry-objects The engine counts references, so that a target goes as soon as its last user
+// returns, while the resource that it guards may still be in use, such as a Response's body. In production a much later collection removes
+// it. Here a callback runs in a turn of its own, when the request in which the target was registered is over.
 import { isServing } from "../../iocontext/js/owner.js";
 import { report } from "../../console/js/report.js";
 import { host } from "../../webidl/js/host.js";
@@ -12,7 +10,7 @@ const Native = FinalizationRegistry,
   { register: nativeRegister, unregister: nativeUnregister } = Native.prototype;
 
 const states = new WeakMap(); // callback and cells by token, of each registry
-const open = new Set(); // the requests under way but for WebSockets, whose events are requests of their own
+const open = new Set(); // the current requests without WebSockets, whose events count as separate requests
 const waiting = new Map(); // cells whose targets have gone, by request
 let asked = false;
 

@@ -1,5 +1,5 @@
-// JSON of plain data is written by the host, which reads it where it lies. The engine writes the rest: values with getters, toJSON or a
-// trap, or a replacer. Syntax errors have V8's messages.
+// The host writes the JSON of plain data, directly from the engine's memory. The engine writes the rest: values with getters, toJSON or a
+// trap, or with a replacer. Syntax errors have V8's messages.
 import { writing } from "./circle.js";
 import { host } from "../../webidl/js/host.js";
 import { parsed } from "./wording.js";
@@ -9,7 +9,7 @@ const { parse, stringify } = JSON,
 const { slice, isWellFormed, repeat } = String.prototype;
 const { min, trunc } = Math;
 
-const longText = 32; // units of a text that the host is asked for
+const longText = 32; // units of a text from which on the host writes it
 const widest = 10; // ECMA-262, 25.5.2, step 6
 
 // The indent of each level; undefined when it is not plain.

@@ -38,13 +38,13 @@ function refuseStrings() {
     const original = proto.constructor;
     const guarding = {
       [original.name]: function (...args) {
-        if (args.length > 0 || original !== plain) refuseCode(); // an empty function is no code
+        if (args.length > 0 || original !== plain) refuseCode(); // an empty function is not code from a string
         return Reflect.construct(original, args, new.target ?? guarding);
       },
     }[original.name];
     Object.defineProperty(guarding, "length", { value: 1, configurable: true });
     Object.defineProperty(guarding, "prototype", { value: proto, writable: false });
-    Object.defineProperty(proto, "constructor", { value: guarding }); // as writable as it is: that of Function alone is
+    Object.defineProperty(proto, "constructor", { value: guarding }); // keeps its writability: only Function's is writable
     if (original === plain) expose("Function", guarding);
     else Object.setPrototypeOf(guarding, globalThis.Function);
   }
@@ -154,8 +154,8 @@ function isMaker(frame) {
   return frame.isConstructor() && frame.getFunctionName() === "DOMException" && frame.getFileName() === file;
 }
 
-// The frames without those of the constructors that made the error, if its class is one
-// of the author's: as in V8, the innermost is where it was made, and not that class.
+// The frames without those of the error's own constructors, if its class is the author's: as in V8, the innermost frame is the place of the
+// new expression.
 function withoutMakers(error, frames) {
   if (frames.length > 1 && frames[0].isNative() && isMaker(frames[1])) frames = frames.slice(2);
   try {
@@ -240,7 +240,7 @@ function invalidateDates() {
       [name](...fields) {
         const before = apply(getTime, this, []),
           time = apply(original, this, fields);
-        // biome-ignore lint/suspicious/noSelfCompare: NaN, whatever the Worker made of Number.isNaN
+        // biome-ignore lint/suspicious/noSelfCompare: NaN, even if the Worker replaced Number.isNaN
         return time === time || (before !== before && !ofNone) ? time : apply(setTime, this, [NaN]);
       },
     };

@@ -1,7 +1,7 @@
-// Splitting by an expression. The engine takes the standard's steps (ECMA-262, 22.2.6.14) and tries it at each
-// position, which for the lines of a log is most of a Worker's time. To look for the next match comes to the
-// same, and costs by the part and not by the character. The engine's steps are taken for short texts and parts, and
-// where a program could tell the two apart, since it has made RegExp or this expression its own.
+// Splitting by an expression. The engine follows the standard's steps (ECMA-262, 22.2.6.14) and tries it at each position, which takes most
+// of a Worker's time for the lines of a log. A search for the next match gives the same result, at a cost for each part instead of each
+// character. The engine's steps remain for short texts and parts, and for programs that could notice the difference, since they have
+// changed RegExp or this expression.
 
 const { apply, getPrototypeOf, defineProperty } = Reflect;
 const { RegExp } = globalThis;
@@ -53,7 +53,7 @@ function parted(text, finder, unicode, most) {
       end = finder.lastIndex;
     if (index >= text.length) break;
     if (end === begin) {
-      from = after(text, begin, unicode); // nothing, where the last part ended
+      from = after(text, begin, unicode); // an empty match at the end of the last part
       continue;
     }
     if (matches++ === fewParts && begin < fewParts * longPart) return null;
@@ -83,7 +83,7 @@ const { [Symbol.split]: split } = class {
   }
 }.prototype;
 
-/** Has RegExp look for matches where it splits long texts. */
+/** Makes RegExp search for matches when it splits long texts. */
 export function splitByMatches() {
   defineProperty(prototype, Symbol.split, { value: split, writable: true, enumerable: false, configurable: true });
 }

@@ -5,7 +5,7 @@ export function nameOf({ name }) {
   return name === undefined ? "Error" : `${name}`;
 }
 
-// The stack that is to be kept, and the name at its head.
+// The stack to keep, and the name at its head.
 let making, heading;
 
 /** Whether an error keeps a stack. */
@@ -88,7 +88,7 @@ function named(error, stack, before) {
     const name = nameOf(error);
     if (name !== before && stack.startsWith(before))
       return name + stack.slice(before.length + (name === "" && stack.startsWith(": ", before.length) ? 2 : 0));
-  } catch {} // the author's getter, or a stack that is no text
+  } catch {} // the author's getter threw, or the stack is not a string
   return stack;
 }
 

@@ -7,7 +7,7 @@ const Trace = Error; // the author may put another in its place
 export const preparing = Object.getOwnPropertyDescriptor(Error, "prepareStackTrace");
 
 const { apply } = Reflect;
-const { get: stackOf } = Object.getOwnPropertyDescriptor(Error.prototype, "stack"); // which language.js takes away
+const { get: stackOf } = Object.getOwnPropertyDescriptor(Error.prototype, "stack"); // language.js removes it
 function preparer() {
   return apply(preparing.get, Trace, []);
 }
@@ -31,7 +31,7 @@ export function trace(frames) {
   }
 }
 
-const FRAMES = 10; // of which the first are ours
+const FRAMES = 10; // the first ones are ours
 
 /**
  * The host's result. Its errors get the stack of this call, since the host creates them without

@@ -1,5 +1,5 @@
-// The engine's messages in the words of V8, which authors know, look up and match, as
-// far as the words are known where it throws. The host reads the called or iterated expression from the code (wording.go).
+// The engine's messages in the words of V8, which authors know, search for and match, as far as the engine knows the details. The host
+// reads the called or iterated expression from the code (wording.go).
 import { circular } from "./circle.js";
 import { host } from "../../webidl/js/host.js";
 
@@ -216,7 +216,7 @@ function described(name) {
   return apply(startsWith, name, ["Symbol."]) ? `Symbol(${name})` : name;
 }
 
-// The name of a frame's function, with a space after it; "" where it has none.
+// The name of a frame's function, with a space after it; "" without a name.
 function named(frame) {
   const name = frame?.getFunctionName();
   return name && name !== "<anonymous>" && name !== "<null>" ? `${name} ` : "";

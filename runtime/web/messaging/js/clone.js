@@ -26,7 +26,7 @@ function kindOf(item) {
   return kinds.find((kind) => kind.test(item));
 }
 
-/** A copy of value, and what each item of the list became. */
+/** A copy of value, and the new value of each item in the list. */
 export function cloneWith(value, transfer) {
   const moved = new Map();
   for (const item of transfer) {
@@ -68,7 +68,7 @@ function refuse(value, why = "could not be cloned") {
   return new DOMException(`${shown} ${why}.`, "DataCloneError");
 }
 
-/** A copy, with all that it leads to. Arrays and objects take no call for each level: lists and trees may be deep. */
+/** A deep copy. Arrays and objects need no call for each level: lists and trees may be deep. */
 function clone(value, state) {
   const { open } = state,
     below = open.length;
@@ -109,7 +109,7 @@ function object(value, state) {
   if (host.is_ordinary(value)) return ordinary(value, keep, state);
   if (host.is_proxy(value)) throw refuse(value);
   if (value instanceof ArrayBuffer) return keep(buffer(value, state));
-  if (value instanceof SharedArrayBuffer) return keep(value); // one memory, of which the engine makes no second object
+  if (value instanceof SharedArrayBuffer) return keep(value); // shared memory, for which the engine has no second object
   if (ArrayBuffer.isView(value)) return keep(view(value, state));
   if (value instanceof DOMException) return exception(value, keep);
   if (Error.isError(value)) return failure(value, keep, state);

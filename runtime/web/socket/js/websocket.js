@@ -29,21 +29,21 @@ const MAX_ATTACHMENT = 16384,
 const token = {};
 const { queueMicrotask } = globalThis;
 
-/** The ends that are behind connections of Go's, by handle. */
+/** The sockets of connections in Go, by handle. */
 const ends = new Map();
 
 let stateOf, isSocket;
 
 export { isSocket };
 
-// The state of an end:
+// The state of a socket:
 //   socket      the object
 //   peer        the other end; null until it is connected
-//   ready       as readyState
+//   ready       readyState
 //   accepted    whether messages are delivered; until then they wait in queue
 //   closed      whether it has sent its close
 //   ended       whether its peer has sent its close
-//   coupled     whether it was given away in a Response
+//   coupled     whether it was passed in a Response
 //   sent        bytes that waited to go out when the code now running first sent, and
 //               the bytes sent since; null when it has sent nothing
 //   late        bytes that were sent after the close, and so never go out
@@ -118,7 +118,7 @@ export class WebSocket extends EventTarget {
     if (isBlob(message))
       say("WebSocket", "blob", 'sends the text "[object Blob]" in place of a Blob; send await blob.arrayBuffer()');
     if (state.closed && state.url !== null) {
-      // as the standard has it for clients
+      // as in the standard for clients
       state.late += (isBlob(message) ? blobBytes(message) : (bytesOf(message) ?? encode(`${message}`))).byteLength;
       return;
     }
@@ -243,7 +243,7 @@ function closing(code, reason) {
   return status;
 }
 
-// An event comes to an end: [kind, data] or [CLOSE, code, reason, clean].
+// An event arrives at a socket: [kind, data] or [CLOSE, code, reason, clean].
 function receive(state, event) {
   if (state.accepted) take(state, event);
   else state.queue.push(event);
@@ -358,8 +358,8 @@ export function socket(handle, kind, data, reason, clean) {
 }
 
 /**
- * Puts the connection of a visitor behind the end that was given away in a
- * Response; release is called when it is over.
+ * Connects a visitor to the socket that was passed in a Response;
+ * release is called at its end.
  */
 export function couple(given, handle, release) {
   const state = stateOf(given);
@@ -402,7 +402,7 @@ export function refusal(given) {
   return undefined;
 }
 
-// Puts a connection that was opened behind an end.
+// Connects a socket to an opened connection.
 function attach(state, handle, list) {
   state.peer = hostPeer(handle);
   state.link = handle;
@@ -414,8 +414,8 @@ function attach(state, handle, list) {
 }
 
 /**
- * Opens a connection; fetch_abort ends it by key. Gives what host.fetch_start
- * gives, and the WebSocket, or null where the answer is another one.
+ * Opens a connection; fetch_abort ends it by key. Returns the result of
+ * host.fetch_start, and the WebSocket, or null for any other response.
  */
 export async function dial(key, url, list, protocols, redirect) {
   const answer = await host.socket_dial(key, url, list, protocols, redirect),

@@ -1,7 +1,6 @@
-// The WHATWG streams are the package web-streams-polyfill; this file adds what
-// the package leaves to the platform and what bodies need to know of a stream.
-// Names that begin with private$ are the package's internals: nothing but the
-// prelude can reach a property of such a name.
+// The WHATWG streams are the package web-streams-polyfill; this file adds the parts that the package leaves to the platform, and the state
+// of a stream for bodies. Names that begin with private$ are the package's internals: only the prelude can reach a property with such a
+// name.
 import {
   ByteLengthQueuingStrategy,
   CountQueuingStrategy,
@@ -61,7 +60,7 @@ export function measured(stream, length) {
   return stream;
 }
 
-/** A stream that gives what another one gives, which is locked from now on. */
+/** A stream with the chunks of another one, which becomes locked. */
 export function through(stream) {
   return measured(stream.pipeThrough(new TransformStream(undefined, PLAIN, PLAIN)), lengthOf(stream));
 }
@@ -107,8 +106,7 @@ const pullSteps = "private$PullSteps";
 const own = new WeakSet(); // the controllers of sources that ask for no buffer
 const LENT = 4096; // bytes, as on the platform
 
-// A stream of bytes finds a buffer to fill in its byobRequest, as on the
-// platform, where the standard has none for a reader without buffers.
+// A stream of bytes finds a buffer to fill in its byobRequest, as on the platform; the standard has none for a reader without buffers.
 function lend(stream) {
   const controller = stream[CONTROLLER];
   if (isBytes(stream) && !own.has(controller)) controller.private$autoAllocateChunkSize ??= LENT;
@@ -154,7 +152,7 @@ export function spend(stream) {
   stream.getReader();
 }
 
-/** The conversion of a piece of text in pump, where the platform accepts text. */
+/** The conversion of a chunk of text in pump, since the platform accepts text. */
 export function asText(value) {
   return typeof value === "string" ? encode(value) : piece(value);
 }
@@ -307,14 +305,14 @@ class TextDecoderStream {
   }
 }
 
-const fixedLength = Symbol(); // only FixedLengthStream gives it to the constructor of its base
+const fixedLength = Symbol(); // only FixedLengthStream passes it to the constructor of its base
 
-const filling = new WeakMap(); // by reader: the last of its calls of readAtLeast under way
+const filling = new WeakMap(); // by reader: its last pending call of readAtLeast
 
 /**
  * Workers' own read of at least so many elements. At the end of the stream it
- * gives what there is, where read with min says that it is done. Each call waits
- * for the one before it.
+ * returns the rest, unlike read with min, which is done. Each call waits for
+ * the previous one.
  */
 async function readAtLeast(least, view) {
   const before = filling.get(this),
@@ -438,9 +436,8 @@ function passed(chunk) {
   return bytes;
 }
 
-// https://streams.spec.whatwg.org/#readable-stream-pipe-to A pipe must not write
-// in the call of enqueue() that gives it a chunk; the package's does. A pipe
-// has a class of its own for its reads, which the first of them shows.
+// https://streams.spec.whatwg.org/#readable-stream-pipe-to A pipe must not write in the call of enqueue() that provides a chunk; the
+// package's does. A pipe uses a separate class for its reads, which the first one shows.
 function writeLater() {
   const pulls = [ReadableStreamDefaultController, ReadableByteStreamController].map(({ prototype }) => [
     prototype,
@@ -506,7 +503,7 @@ function measureBranches() {
   ReadableStream.prototype.tee = tee;
 }
 
-// The package rejects with a text where there is nothing to pipe to, and with a TypeError for null.
+// The package rejects with a string if there is nothing to pipe to, and with a TypeError for null.
 function refuseNothing() {
   const { pipeTo: pipe } = ReadableStream.prototype;
   const { pipeTo } = {

@@ -1,6 +1,5 @@
-// Go keeps the clock and the order of each request's timers; this file keeps
-// what to call. One promise at a time stands for "the next timer of this
-// request is due", so a callback's microtasks run before the next callback.
+// Go keeps the clock and the order of each request's timers; this file keeps the callbacks. One promise at a time is settled when the next
+// timer of the request is due, so a callback's microtasks run before the next callback.
 import { host } from "../../webidl/js/host.js";
 import { attribute } from "../../webidl/js/idl.js";
 import { inRequest } from "../../iocontext/js/owner.js";
@@ -20,7 +19,7 @@ function start(name, callback, delay, args, repeat) {
   return id;
 }
 
-// A delay over 32 bits, such as Infinity, is kept and not taken for 0, as on the platform: up to a hundred years.
+// A delay over 32 bits, such as Infinity, is kept and does not become 0, as on the platform: up to a hundred years.
 function milliseconds(delay) {
   return Math.min(Math.max(0, Math.trunc(delay) || 0), 3_153_600_000_000);
 }

@@ -3,7 +3,7 @@ import { source } from "../../textcodec/js/encoding.js";
 import { slotsOf } from "./cryptokey.js";
 
 // The parameters of each algorithm in each operation, in the order in which Web
-// IDL reads them; "!" marks those that must be there. The letters are their
+// IDL reads them; "!" marks the required ones. The letters are their
 // types: b BufferSource, h hash, m hash or MD5, i BigInteger, k CryptoKey, s
 // string, and of numbers, which must be in range, o octet, u unsigned short, l
 // unsigned long.
@@ -84,7 +84,7 @@ export function normalizeEither(first, second, algorithm) {
   return found ?? normalize(second, algorithm);
 }
 
-// A getter may be behind the name: each normalization reads it once.
+// The name may be a getter: each normalization reads it once.
 function nameOf({ name }) {
   if (name === undefined) throw new TypeError('Missing field "name" in "algorithm".');
   return `${name}`;

@@ -192,14 +192,14 @@ function begin(object, args, count, method) {
 
 function formatOf(value) {
   const format = `${value}`;
-  if (!FORMATS.includes(format)) throw new TypeError(`"${format}" is no format of keys: ${FORMATS.join(", ")}`);
+  if (!FORMATS.includes(format)) throw new TypeError(`"${format}" is not a format of keys: ${FORMATS.join(", ")}`);
   return format;
 }
 
 function usagesOf(value) {
   const list = sequence(value, "The list of key usages").map((item) => `${item}`);
   for (const usage of list) {
-    if (!USAGES.includes(usage)) throw new TypeError(`"${usage}" is no usage of keys: ${USAGES.join(", ")}`);
+    if (!USAGES.includes(usage)) throw new TypeError(`"${usage}" is not a usage of keys: ${USAGES.join(", ")}`);
   }
   return USAGES.filter((usage) => list.includes(usage));
 }
@@ -271,8 +271,7 @@ function imported(format, key, { name, params }, extractable, usages) {
 
 // Production looks at this before it looks at the algorithm.
 function checkExtractable(key, extractable) {
-  if (extractable && key.ext === false)
-    throw new DOMException("the JSON Web Key says that it is not extractable", "DataError");
+  if (extractable && key.ext === false) throw new DOMException("the JSON Web Key is not extractable", "DataError");
 }
 
 // Bytes or a JSON Web Key.

@@ -42,7 +42,7 @@ export class CryptoKey {
   }
 }
 
-/** A key of what Go made: [handle, algorithm]. */
+/** A key from Go: [handle, algorithm]. */
 export function keyOf([handle, algorithm], extractable, usages) {
   return new CryptoKey(token, { handle, algorithm, extractable, usages, names: usages.slice() });
 }

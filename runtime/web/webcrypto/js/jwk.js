@@ -13,7 +13,7 @@ export function inOrder(key) {
   return out;
 }
 
-/** Converts a value to a JsonWebKey: a plain object of the members that are there. */
+/** Converts a value to a JsonWebKey: a plain object of the existing members. */
 export function webKey(value) {
   if (value !== undefined && value !== null && typeof value !== "object" && typeof value !== "function") {
     throw new TypeError("The key is neither bytes nor a JSON Web Key");

@@ -74,7 +74,7 @@ export function dictionary(value, what) {
   throw new TypeError(`${what} is not an object`);
 }
 
-/** The items of a value that Web IDL accepts as a sequence, each converted as it comes. */
+/** The items of a value that Web IDL accepts as a sequence, each converted in turn. */
 export function sequence(value, what, convert = (item) => item) {
   const iterate =
     typeof value === "function" || (typeof value === "object" && value !== null) ? value[Symbol.iterator] : undefined;

@@ -47,7 +47,7 @@ class Connection extends Socket {
   }
 }
 
-/** The options and the listener of what request may be given: (url, options, listener), (url, listener) or (options, listener). */
+/** The options and the listener from the arguments of request: (url, options, listener), (url, listener) or (options, listener). */
 export function optionsOf(input, options, listener) {
   if (typeof input === "string") input = urlToHttpOptions(new URL(input));
   else if (input instanceof URL) input = urlToHttpOptions(input);
@@ -89,7 +89,7 @@ function pathOf({ path }) {
   return `${path}`;
 }
 
-// Options that fetch cannot fulfil, which the calling code would not notice.
+// Options that fetch does not support: the calling code would not notice.
 const ABSENT = {
   maxHeaderSize: needInteger,
   createConnection: needFunction,
@@ -132,7 +132,7 @@ export class ClientRequest extends OutgoingMessage {
   #fetching = new AbortController();
   #connected = false;
   #sent = false;
-  #body = null; // the writer of a body that is sent as it is written
+  #body = null; // the writer of a body, which is sent while it is written
 
   constructor(input, options, listener) {
     [options, listener] = optionsOf(input, options, listener);
@@ -233,7 +233,7 @@ export class ClientRequest extends OutgoingMessage {
     );
   }
 
-  // Sends the head, and the body as it is written.
+  // Sends the head, and the body while it is written.
   #stream() {
     if (this.#sent) return;
     const { readable, writable } =

@@ -1,6 +1,5 @@
-// https://nodejs.org/api/http.html#class-httpincomingmessage, the request that a
-// server is given, or the answer that a client is: a stream of the body of a web
-// Request or Response.
+// https://nodejs.org/api/http.html#class-httpincomingmessage, the request for a server, or the response for a client: a stream of the body
+// of a web Request or Response.
 import { getDefaultHighWaterMark, Readable } from "node:stream";
 import { NodeError } from "node:internal/errors";
 import { addJoined } from "node:internal/http/headers";
@@ -104,7 +103,7 @@ IncomingMessage.prototype._destroy = function _destroy(error, callback) {
     this.emit("aborted");
     this.socket?.destroy(error);
   }
-  // An abort without an error listener is no error.
+  // An abort without an error listener is ignored.
   process.nextTick(() => callback(this.listenerCount("error") > 0 ? error : null));
 };
 

@@ -13,7 +13,7 @@ const kTogether = Symbol("kTogether"); // whether pieces are kept back until the
 
 /** The fixed head of a message: pairs of names and values. */
 export const kHead = Symbol("kHead");
-/** Whether the end is known: what comes now is all there is. */
+/** Whether this is the last part of the body. */
 export const kEnding = Symbol("kEnding");
 
 /**

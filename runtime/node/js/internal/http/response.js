@@ -6,7 +6,7 @@ import { isText } from "node:internal/http/headers";
 import { fixHead, kEnding, kHead, mergeHeaders, OutgoingMessage, reasonOf } from "node:internal/http/outgoing";
 
 const kAnswer = Symbol("kAnswer");
-const kSent = Symbol("kSent"); // bytes of the body that were handed on
+const kSent = Symbol("kSent"); // bytes of the body that were passed on
 
 // Answer delivers a Response to its receiver: whole, or with a stream that takes a piece when the
 // reader wants one.
@@ -89,14 +89,14 @@ export function ServerResponse(request, options) {
 Object.setPrototypeOf(ServerResponse.prototype, OutgoingMessage.prototype);
 Object.setPrototypeOf(ServerResponse, OutgoingMessage);
 
-/** Connects a response and gives the promise of the web's Response. */
+/** Connects a response and returns the promise of the web's Response. */
 export function answerOf(response, socket) {
   response.socket = socket;
   response[kAnswer] = new Answer(() => socket.destroy());
   return response[kAnswer].response;
 }
 
-/** Ends a response that cannot be finished; without an error there is no reader left. */
+/** Ends a response that cannot be finished; without an error, its reader has left. */
 export function breakOff(response, error) {
   response[kAnswer].fail(
     error ?? NodeError(Error, "ECONNRESET", "the connection was closed before the response was complete"),

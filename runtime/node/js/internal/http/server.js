@@ -49,7 +49,7 @@ export function Server(options, listener) {
 Object.setPrototypeOf(Server.prototype, EventEmitter.prototype);
 Object.setPrototypeOf(Server, EventEmitter);
 
-// Settings of connections and of the parser: the platform keeps both.
+// Settings of connections and of the parser, which the platform manages.
 const FIXED = ["maxHeaderSize", "keepAliveTimeout", "keepAliveTimeoutBuffer", "connectionsCheckingInterval"];
 
 function configure(server, options) {
@@ -89,7 +89,7 @@ function visitorOf({ headers, url }, localPort) {
   };
 }
 
-/** Promises the answer of the server's listeners to a request, or rejects with what they throw before its head is sent. */
+/** Returns a promise of the listeners' response to a request. It rejects with an exception that they throw before the head is sent. */
 export async function answer(server, request, env, ctx) {
   const {
     IncomingMessage: Incoming = IncomingMessage,

@@ -1,9 +1,8 @@
-// The connection of a message. There is no socket below a web Request: this one has the client's address, and an event for its
-// disconnect.
+// The connection of a message. A web Request has no socket: this one has the client's address, and an event for its disconnect.
 import { EventEmitter } from "node:events";
 import { isIPv6 } from "node:net";
 
-/** Socket is the connection of one request, of which facts are known as properties; end(error) is called once when it closes. */
+/** Socket is the connection of one request. facts become its properties; end(error) is called once when it closes. */
 export class Socket extends EventEmitter {
   #from;
   #end;
