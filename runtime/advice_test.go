@@ -190,7 +190,7 @@ func fault(t *testing.T, code string, set *binding.Set) *pagesruntime.Error {
 func TestLoadAdvice(t *testing.T) {
 	for code, want := range map[string]string{
 		`export default async function handler(request) {}`: "name the function, and write: export default { fetch: name }",
-		`export default { scheduled() {}, queue() {} }`: "add one, which does the work when it is asked to: " +
+		`export default { scheduled() {}, queue() {} }`: "add one that does this work: " +
 			"only a request starts a Worker",
 		`export default { Fetch() {} }`: "name the method fetch",
 		`const key = process.env.KEY; export default {}`: "read env.NAME: env is the second argument of " +

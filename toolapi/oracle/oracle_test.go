@@ -61,7 +61,7 @@ func TestOracle(t *testing.T) {
 		},
 		"took it": {
 			"POST", toolapi.ToolsPath + "domain.list", `{"no":1}`, 200, `{"ok":true,"domains":[],` + working + `}`, "",
-			"it was done",
+			"the service accepted",
 		},
 		"unknown path":   {"POST", "/api/v1/elsewhere", `{}`, 200, `{}`, "", "no such operation"},
 		"other method":   {"PATCH", toolapi.UploadsPath, `{}`, 200, `{}`, "", "no such operation"},

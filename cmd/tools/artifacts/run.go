@@ -125,7 +125,7 @@ func choose(wanted []string) ([]artifact, error) {
 	for _, name := range wanted {
 		i := slices.IndexFunc(artifacts, func(a artifact) bool { return a.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no artifact %q: give %s or nothing for all", name, strings.Join(known(), ", "))
+			return nil, fmt.Errorf("there is no artifact %q: pass %s, or nothing for all", name, strings.Join(known(), ", "))
 		}
 		chosen = append(chosen, artifacts[i])
 	}
@@ -135,7 +135,7 @@ func choose(wanted []string) ([]artifact, error) {
 // makeAll makes the stale artifacts. A failure does not stop the others.
 func makeAll(ctx context.Context, root string, wanted []artifact, force bool, progress io.Writer) error {
 	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
-		return fmt.Errorf("%s is not the repository (no go.mod): run it there, or give -C", root)
+		return fmt.Errorf("%s is not the repository (no go.mod): run it there, or pass -C", root)
 	}
 	unlock, err := lock(ctx, root)
 	if err != nil {

@@ -108,7 +108,7 @@ func (b *bench) noteMissing(peer, format string, args ...any) {
 func (b *bench) find(peer, given, name string) string {
 	path, err := exec.LookPath(cmp.Or(given, name))
 	if err != nil {
-		b.noteMissing(peer, "there is no %s: give --%s", name, name)
+		b.noteMissing(peer, "there is no %s: pass --%s", name, name)
 	}
 	return path
 }
@@ -120,7 +120,7 @@ func (b *bench) ourProgram() string {
 		pages, err = filepath.Abs(pages)
 	}
 	if err != nil {
-		check(fmt.Errorf("there is no %s: run \"make build\" first, or give --pages", b.pages))
+		check(fmt.Errorf("there is no %s: run \"make build\" first, or pass --pages", b.pages))
 	}
 	return pages
 }

@@ -117,7 +117,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"promised: ", "## dev", "| static file, 10 kB | ", "| not compared: there is no caddy: give --caddy | ",
+		"promised: ", "## dev", "| static file, 10 kB | ", "| not compared: there is no caddy: pass --caddy | ",
 		"| `wrk -t1 -c16 /small.txt` · `caddy file-server",
 		"## Machine and versions", "| wrangler, workerd | not measured: there is no node", "| caddy | absent |", "| Go | go1.",
 	} {

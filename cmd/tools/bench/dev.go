@@ -197,7 +197,7 @@ func (w *browser) next(ctx context.Context) int {
 	case <-w.ended:
 		check(fmt.Errorf("the browser ended with this output:\n%s", w.output()))
 	case <-time.After(patience):
-		check(fmt.Errorf("the page tells nothing for %v", patience))
+		check(fmt.Errorf("the page sent nothing for %v", patience))
 	case <-ctx.Done():
 		check(ctx.Err())
 	}
@@ -212,8 +212,8 @@ const lookedAt = time.Second
 func (b *bench) visible(ctx context.Context, s *side, srv *server) {
 	program := b.browserProgram()
 	if program == "" {
-		b.absent[string(saveToVisible)] = "there is no Chromium: give --chromium"
-		b.say("there is no Chromium to show the page: give --chromium")
+		b.absent[string(saveToVisible)] = "there is no Chromium: pass --chromium"
+		b.say("there is no Chromium to show the page: pass --chromium")
 		return
 	}
 	w, closeBrowser := b.browse(ctx, program, srv.url+pagePath)

@@ -78,7 +78,7 @@ const (
 func (b *bench) measureEngine(ctx context.Context, dir string) {
 	packages := must(filepath.Abs(b.packages))
 	if _, err := os.Stat(filepath.Join(packages, "react-dom", "package.json")); err != nil {
-		check(fmt.Errorf("there is no react-dom in %s: run \"make site\" first, or give --packages", packages))
+		check(fmt.Errorf("there is no react-dom in %s: run \"make site\" first, or pass --packages", packages))
 	}
 	sides := b.engineSides(ctx, dir, packages)
 	for _, s := range sides {
@@ -133,7 +133,7 @@ func (b *bench) workerdProgram(sides []*side) (string, error) {
 			return filepath.Abs(found[0])
 		}
 	}
-	return "", errors.New("there is no workerd: run \"make site\" first, or give --wrangler")
+	return "", errors.New("there is no workerd: run \"make site\" first, or pass --wrangler")
 }
 
 // renders is the number of measured renderings in a round, after half as many for warm-up.

@@ -86,7 +86,7 @@ func (b *bench) measureFrontend(ctx context.Context, dir string) {
 	packages := must(filepath.Abs(b.vite))
 	program := filepath.Join(packages, ".bin", "vite")
 	if _, err := os.Stat(program); err != nil {
-		b.noteMissing(viteAlone, "there is no vite in %s: run \"make site\" first, or give --vite", packages)
+		b.noteMissing(viteAlone, "there is no vite in %s: run \"make site\" first, or pass --vite", packages)
 		b.absent[bound] = b.absent[viteAlone]
 		return
 	}
@@ -184,7 +184,7 @@ func (b *bench) lookAt(ctx context.Context, s *side, srv *server) {
 	program := b.browserProgram()
 	if program == "" {
 		for _, m := range []measure{frontPage, frontVisible} {
-			b.absent[string(m)] = "there is no Chromium: give --chromium"
+			b.absent[string(m)] = "there is no Chromium: pass --chromium"
 		}
 		return
 	}

@@ -93,7 +93,7 @@ var wrkTail = regexp.MustCompile(`(?m)^\s*99%\s+([0-9.]+)(us|ms|s) *$`)
 func parseTail(out string) (float64, error) {
 	hit := wrkTail.FindStringSubmatch(out)
 	if hit == nil {
-		return 0, fmt.Errorf("wrk tells no 99th percentile: %s", out)
+		return 0, fmt.Errorf("wrk prints no 99th percentile: %s", out)
 	}
 	d, err := time.ParseDuration(hit[1] + hit[2])
 	return d.Seconds() * 1000, err
@@ -101,11 +101,11 @@ func parseTail(out string) (float64, error) {
 
 func parseWrk(out string) (float64, error) {
 	if line := wrkBroken.FindString(out); line != "" && !wrkSlow.MatchString(line) {
-		return 0, fmt.Errorf("not every answer was right: %s", line)
+		return 0, fmt.Errorf("some responses were wrong: %s", line)
 	}
 	hit := wrkRate.FindStringSubmatch(out)
 	if hit == nil {
-		return 0, fmt.Errorf("wrk tells no rate: %s", out)
+		return 0, fmt.Errorf("wrk prints no rate: %s", out)
 	}
 	return strconv.ParseFloat(hit[1], 64)
 }

@@ -134,7 +134,7 @@ func freePort(ctx context.Context) string {
 func (b *bench) sides(ctx context.Context, dir string) []*side {
 	modules := must(filepath.Abs(b.modules))
 	if _, err := os.Stat(filepath.Join(modules, "hono", "package.json")); err != nil {
-		check(fmt.Errorf("there is no hono in %s: run \"make build\" first, or give --modules", modules))
+		check(fmt.Errorf("there is no hono in %s: run \"make build\" first, or pass --modules", modules))
 	}
 	pages := b.ourProgram()
 	ours := newSide(us, filepath.Join(dir, "pages"), modules)
@@ -170,7 +170,7 @@ func (b *bench) workers(ctx context.Context, dir string) []*side {
 func (b *bench) wranglerCommand(ctx context.Context) ([]string, error) {
 	node, err := exec.LookPath(cmp.Or(b.node, "node"))
 	if err != nil {
-		return nil, errors.New("there is no node: give --node")
+		return nil, errors.New("there is no node: pass --node")
 	}
 	version, err := exec.CommandContext(ctx, node, "--version").Output()
 	if err != nil {
@@ -178,7 +178,7 @@ func (b *bench) wranglerCommand(ctx context.Context) ([]string, error) {
 	}
 	major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(version)), "v"), ".")
 	if n, err := strconv.Atoi(major); err != nil || n < 22 {
-		return nil, fmt.Errorf("%s is Node.js %s, and wrangler needs 22: give --node", node, strings.TrimSpace(string(version)))
+		return nil, fmt.Errorf("%s is Node.js %s, and wrangler needs 22: pass --node", node, strings.TrimSpace(string(version)))
 	}
 	program := b.wrangler
 	if info, err := os.Stat(program); err == nil && info.IsDir() {
@@ -186,7 +186,7 @@ func (b *bench) wranglerCommand(ctx context.Context) ([]string, error) {
 	}
 	program, err = exec.LookPath(cmp.Or(program, "wrangler"))
 	if err != nil {
-		return nil, errors.New("there is no wrangler: give --wrangler")
+		return nil, errors.New("there is no wrangler: pass --wrangler")
 	}
 	program, errLink := filepath.EvalSymlinks(program)
 	node, errNode := filepath.Abs(node)

@@ -70,11 +70,11 @@ func (b *bench) measureTranslation(ctx context.Context, dir string) {
 	if path, err := exec.LookPath(b.wazero); err == nil {
 		programs = append(programs, struct{ side, path string }{inWazero, must(filepath.Abs(path))})
 	} else {
-		b.noteMissing(inWazero, "there is no %s: make %[1]s, or give --wazero", b.wazero)
+		b.noteMissing(inWazero, "there is no %s: make %[1]s, or pass --wazero", b.wazero)
 	}
 	packages := must(filepath.Abs(b.packages))
 	if _, err := os.Stat(filepath.Join(packages, "react-dom", "package.json")); err != nil {
-		check(fmt.Errorf("there is no react-dom in %s: run \"make site\" first, or give --packages", packages))
+		check(fmt.Errorf("there is no react-dom in %s: run \"make site\" first, or pass --packages", packages))
 	}
 	var sides []*side
 	light := map[*side]*side{} // sides whose Worker bundles in no time

@@ -96,7 +96,7 @@ func (v *validation) findPeers() {
 	v.jq = v.find(jq, v.bench.jq, "jq")
 	if _, err := os.Stat(filepath.Join(v.ajv, "ajv-cli")); v.ajv == "" || err != nil {
 		for _, peer := range []string{ajv, ajvCLI} {
-			v.noteMissing(peer, "give --ajv, a node_modules folder with ajv-cli, ajv and ajv-formats")
+			v.noteMissing(peer, "pass --ajv, a node_modules folder with ajv-cli, ajv and ajv-formats")
 		}
 		return
 	}

@@ -33,7 +33,7 @@ func TestCheck(t *testing.T) {
 		"linux/386":     {"m.go:3:26: cannot use wide", "broken_386.go:3:12: expected"},
 		"darwin/arm64":  {"m_darwin_test.go:3:16: cannot use wide"},
 		"windows/amd64": {"m_windows.go:5:20: undefined: syscall.Stat_t"},
-		"windows":       {"give a platform such as linux/arm64"},
+		"windows":       {"pass a platform such as linux/arm64"},
 		"beos/amd64":    {"unsupported GOOS/GOARCH pair beos/amd64"},
 	} {
 		t.Run(strings.ReplaceAll(platform, "/", "-"), func(t *testing.T) {

@@ -45,7 +45,7 @@ func main() {
 func check(root, platform string) (int, error) {
 	system, processor, ok := strings.Cut(platform, "/")
 	if !ok {
-		return 0, fmt.Errorf("%q: give a platform such as linux/arm64", platform)
+		return 0, fmt.Errorf("%q: pass a platform such as linux/arm64", platform)
 	}
 	root, err := filepath.Abs(root)
 	if err != nil {

@@ -50,7 +50,7 @@ var versionForm = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 func (r *release) run(ctx context.Context, only string) error {
 	r.version = strings.TrimPrefix(r.version, "v")
 	if !versionForm.MatchString(r.version) {
-		return fmt.Errorf("--version %q: give a version such as 1.2.3 or 1.3.0-dev.g0123abc", r.version)
+		return fmt.Errorf("--version %q: pass a version such as 1.2.3 or 1.3.0-dev.g0123abc", r.version)
 	}
 	if err := os.RemoveAll(r.out); err != nil {
 		return err
