@@ -58,8 +58,8 @@ type WorkerOptions struct {
 	// HideMeter reports whether the response to a request has no Server-Timing header: the meter is for authors, and not for
 	// visitors. Default: all have one.
 	HideMeter func(r *http.Request) bool
-	// MapStacks puts the author's files into the stacks of errors that the Worker reads, as Node.js does with
-	// --enable-source-maps. Default: those of Code, as in production.
+	// MapStacks makes the stacks that the Worker reads name the author's files, as in Node.js with --enable-source-maps. Default: those of
+	// Code, as in production.
 	MapStacks bool
 	// Console is called for each line that the Worker logs, and for promises rejected without a handler, with positions in the
 	// author's files.

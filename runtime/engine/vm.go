@@ -25,7 +25,7 @@ type VM struct {
 	rt, js      uint32      // JSRuntime*, JSContext*
 	scratch     uint32      // scratchSize bytes for strings, then argumentsSize for arguments
 	file        *memoryFile // that the memory is a mapping of; nil when the image was copied
-	imageSize   uint32      // of linear memory that is the image's
+	imageSize   uint32      // size of the image in linear memory
 	entries     Value       // the prelude's value
 	entryFns    map[string]Value
 	rejected    map[Value]Value // promises without a handler so far, and their reasons

@@ -197,7 +197,7 @@ func (s *store) saveTable(p address, expected []float64) (savedTable, error) {
 	return x, nil
 }
 
-// unknownOffsets reports whether the offset of a segment is unknown, and so the content that the table gets.
+// unknownOffsets reports whether the offset of a segment is unknown, which makes the content of the table unknown.
 func unknownOffsets(p address) bool {
 	for _, in := range p.instance.group.members {
 		for _, e := range in.program.Elems {

@@ -26,8 +26,7 @@ var echo = module(
 	),
 )
 
-// TestConversions: the conversion of values on their way in and out. The answers are
-// those of wrangler dev.
+// TestConversions: the conversion of arguments and results. The expected values are those of wrangler dev.
 func TestConversions(t *testing.T) {
 	got := run(t, echo, `const e = new WebAssembly.Instance(m).exports;
 		const values = [0, -0, 1.9, -1.9, 2 ** 31, 2 ** 32 + 5, -(2 ** 31) - 1, NaN, Infinity, 1e300, "0x10", "no", true, null,

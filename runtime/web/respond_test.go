@@ -65,7 +65,7 @@ func TestHeadOfStream(t *testing.T) {
 	}
 }
 
-// A stream that knows how many bytes it gives is sent with that length.
+// A stream of known length is sent with that length.
 func TestLengthOfStream(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "from afar") }))
 	defer other.Close()

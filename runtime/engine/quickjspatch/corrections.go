@@ -50,7 +50,7 @@ var bigIntCompare = correction{"\x60\x02\x7f\x7c\x01\x7f", []replacement{{
 
 // proxyDefine corrects which results of the trap defineProperty of a Proxy are refused. For a property that is writable but
 // not configurable, as the length of an array is, QuickJS refuses a descriptor without writable, and one with writable:
-// true: p.push(1) throws where p is an array behind such a trap. Only writable: false is to be refused (ECMA-262, 10.5.6,
+// true: p.push(1) throws where p is an array behind such a trap. Only writable: false must be refused (ECMA-262, 10.5.6,
 // step 16.c). js_proxy_define_own_property (context, object, name, value, getter, setter, flags) -> int checks it at two
 // places.
 var proxyDefine = correction{"\x60\x07\x7f\x7e\x7f\x7e\x7e\x7e\x7f\x01\x7f", []replacement{
@@ -75,23 +75,21 @@ var (
 	loadWritableFlags = []byte{op.LocalGet, 6, op.I32Const, 0x82, 4, op.I32And, op.I32Const, 0x80, 4}
 )
 
-// copyProperties corrects when QuickJS checks whether a property is enumerable that Object.assign, ...object or {...rest}
-// copies: of all properties before the first is read, but for proxies. If a getter removes or hides a later property, that
-// is copied nevertheless, as undefined in the first case; libraries that bring core-js replace such an Object.assign by
-// their own. JS_CopyDataProperties (context, target, source, excluded, setting) -> int can check each in its turn
-// (ECMA-262, 7.3.26, step 4.c): it is made to do so for all.
+// copyProperties corrects when Object.assign, ...object and {...rest} check whether a property is enumerable. QuickJS checks all properties
+// before it reads the first one, except for proxies. If a getter removes or hides a later property, that is copied nevertheless, as
+// undefined in the first case; libraries with core-js then replace Object.assign. JS_CopyDataProperties (context, target, source, excluded,
+// setting) -> int can also check each property in turn (ECMA-262, 7.3.26, step 4.c): the patch makes it do so for all objects.
 var copyProperties = correction{"\x60\x05\x7f\x7e\x7e\x7e\x7f\x01\x7f", []replacement{{
 	// local 14 = the list in local 8 is of enumerable properties alone
 	from: []byte{op.LocalGet, 8, op.I32Const, 15, op.I32GtU, op.LocalSet, 14},
 	to:   []byte{op.I32Const, 0, op.LocalSet, 14},
 }}}
 
-// newArguments corrects a new that is the callee of another. The arguments that follow the inner one's belong to the outer
-// (ECMA-262, 13.3, MemberExpression: new MemberExpression Arguments): new new A(1)(2) is new (new A(1))(2). QuickJS parses a
-// call of the inner one's object, and constructs the call's result. esbuild leaves the parentheses out, so that such code is
-// common. js_parse_postfix_expr (parser, whether a call may follow: 2, otherwise 0) -> int keeps in local 10 whether an opening
-// parenthesis goes on with the expression, and a new sets it to 1 for good; where no call may follow it is made to hold for
-// the arguments of that new alone.
+// newArguments corrects a new that is the callee of another. The arguments that follow the inner one's belong to the outer (ECMA-262, 13.3,
+// MemberExpression: new MemberExpression Arguments): new new A(1)(2) is new (new A(1))(2). QuickJS parses a call of the inner one's object,
+// and constructs the call's result. esbuild leaves the parentheses out, so that such code is common. js_parse_postfix_expr (parser, whether
+// a call may follow: 2, otherwise 0) -> int keeps in local 10 whether an opening parenthesis goes on with the expression, and a new sets it
+// to 1 for good; if no call may follow, the patch limits this to the arguments of that new.
 var newArguments = correction{"\x60\x02\x7f\x7f\x01\x7f", []replacement{
 	{
 		// after the callee of a new: local 10 = 1, and the kind of call is 1 if the parser's token is an opening parenthesis
@@ -151,7 +149,7 @@ var (
 // growableShared lets a SharedArrayBuffer grow. QuickJS makes none with a maximum over its length unless the host allocates
 // them. js_array_buffer_constructor3 (context, constructor, length, address of the maximum or 0, class, bytes, realloc, its
 // data, whether to allocate) -> value has whether the buffer is shared in local 10, the length in local 11 and the runtime in
-// local 9; it is made to allocate the maximum at once, as it does where the host allocates.
+// local 9; the patch makes it allocate the maximum at once, as it does if the host allocates.
 var growableShared = correction{"\x60\x09\x7f\x7e\x7e\x7f\x7f\x7f\x7f\x7f\x7f\x01\x7e", []replacement{
 	{
 		// leaves the block if the host allocates
@@ -169,9 +167,9 @@ var growableShared = correction{"\x60\x09\x7f\x7e\x7e\x7f\x7f\x7f\x7f\x7f\x7f\x0
 	},
 }}
 
-// bufferRefused returns the correction for an ArrayBuffer that memory has no room for. QuickJS throws its InternalError, which
-// no code knows; V8 throws the RangeError that QuickJS has for a length of 2 GB, and libraries catch that. The function of
-// growableShared is made to throw it as well, over the first. There is no correction where that is not found.
+// bufferRefused returns the correction for an ArrayBuffer that memory has no room for. QuickJS throws its InternalError, which no code
+// knows; V8 throws the RangeError that QuickJS has for a length of 2 GB, and libraries catch that. The patch makes the function of
+// growableShared throw it, in place of the first. Without that function there is no correction.
 func (l layout) bufferRefused() correction {
 	built, none := growableShared.typ, correction{}
 	typ := l.typeIndex(built)
@@ -214,7 +212,7 @@ func lengthOrOne(local byte) []byte {
 }
 
 // sortStores corrects which elements Array.prototype.sort stores: QuickJS leaves out those that stay in their places, so that
-// a frozen array that is in order can be sorted, and one that is not cannot. All are to be stored (ECMA-262, 23.1.3.30). Its
+// a frozen array that is in order can be sorted, and one that is not cannot. All must be stored (ECMA-262, 23.1.3.30). Its
 // js_array_sort (context, this, number of arguments, arguments) -> value has the place of an element in local 4, and the
 // element with its former place, at 16, in local 3.
 var sortStores = correction{"\x60\x04\x7f\x7e\x7f\x7f\x01\x7e", []replacement{{
@@ -224,11 +222,11 @@ var sortStores = correction{"\x60\x04\x7f\x7e\x7f\x7f\x01\x7e", []replacement{{
 	to: []byte{op.I32Const, 0, op.If, op.BlockEmpty},
 }}}
 
-// patternPositions returns the correction for the position of patterns that take a value apart. QuickJS keeps a position in
-// the code for each call and each read of a member, by emit_source_loc (parser). It keeps none for const { a } = x, which
-// fails for a value without members, and for [a] = x, so that the error named the line of the code before, often that of the
-// function. js_parse_destructuring_element (parser, and six others) -> int is made to keep the position of the first token in
-// the brackets before it writes either instruction. There is no correction without one emit_source_loc.
+// patternPositions returns the correction for the position of patterns that take a value apart. QuickJS keeps a position in the code for
+// each call and each read of a member, by emit_source_loc (parser). It keeps none for const { a } = x, which fails for a value without
+// members, and for [a] = x, so that the error named the line of the code before, often that of the function. js_parse_destructuring_element
+// (parser, and six others) -> int now keeps the position of the first token in the brackets before it writes either instruction. There is
+// no correction without one emit_source_loc.
 func (l layout) patternPositions() correction {
 	// emit_source_loc begins with the function that is compiled, and line and column of the token.
 	locate, err := l.uniqueFunction("\x60\x01\x7f\x00", []byte{

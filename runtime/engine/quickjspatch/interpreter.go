@@ -247,8 +247,8 @@ func usesOfLocals(code []byte, all []span, ops ...byte) map[uint32][]int {
 	return found
 }
 
-// valueStart returns the first of the last instructions that compute one value, of numbers and fixed locals and in as few
-// instructions as a load and a store are worth; -1 if they do anything else.
+// valueStart returns the start of the instructions at the end that compute one value, if they use only numbers and fixed locals, and are
+// cheaper than a load and a store; otherwise -1.
 func valueStart(code []byte, all []span, fixed func(uint32) bool) int {
 	const most = 4
 	wanted := 1

@@ -194,7 +194,7 @@ func (d *division) resume(at int) int {
 	return d.size - at
 }
 
-// suffix returns how many characters at the end of a word, which no word of the dictionary follows, are signs that belong to it.
+// suffix returns the number of signs at the end of a word that belong to it, if no word of the dictionary follows.
 func (d *division) suffix(at int) int {
 	const abbreviation, repetition = 'ฯ', 'ๆ'
 	if c := d.char(at); c != abbreviation && c != repetition || d.ahead(0, at).count > 0 {

@@ -51,7 +51,7 @@ function remember(anchor) {
   recent.set(anchor.id, anchor);
 }
 
-/** The anchor of the instance that a code is of. */
+/** The anchor of the instance of a code. */
 export function ownerOf(code) {
   return anchorOf(Math.floor(code / CODES));
 }

@@ -75,7 +75,7 @@ type pieceParser struct {
 	at        int
 	options   partOptions
 	canonical canonicaliser
-	pending   string // fixed text not yet made a piece
+	pending   string // fixed text that is not a piece yet
 	pieces    []piece
 	numbers   int
 }

@@ -39,8 +39,8 @@ entryPoints = {
   backtrace, blank, cancel, dispatch, finalize, forget, handled, letGo, letGoAll, rejected, socket,
 };`
 
-// bundle builds the prelude from the current sources, so that no test runs an old one. Tests run in a
-// folder below or beside that of package web.
+// bundle builds the prelude from the current sources, so that no test runs an old one. Tests run in a folder below or next to that of
+// package web.
 func bundle() (string, error) {
 	dir, err := os.Getwd()
 	for ; err == nil; dir = filepath.Dir(dir) {

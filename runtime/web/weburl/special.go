@@ -9,10 +9,9 @@ import (
 	"unsafe"
 )
 
-// This file reads the most frequent URLs: of a scheme with hosts, absolute or relative to one. For
-// these, the steps of the URL standard (4.4) amount to splitting the URL and checking each byte. A
-// host, a port or credentials in another spelling go to the package whatwg-url, as does any other
-// URL; its time grows with the square of a path's segments. A fuzzer compares the results of both.
+// This file reads the most frequent URLs: absolute ones with a host, and URLs relative to these. For these, the steps of the URL standard
+// (4.4) amount to splitting the URL and checking each byte. The package whatwg-url reads URLs with credentials or an unusual spelling of
+// the host or port, and all others; its time grows with the square of a path's segments. A fuzzer compares the results of both.
 
 // specialPort is the default port of a scheme whose URLs have a host. The scheme file is missing: its
 // URLs have drive letters.

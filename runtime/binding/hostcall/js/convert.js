@@ -81,7 +81,7 @@ export function headersOr(kind, fields) {
   };
 }
 
-/** A field that accept converts; if accept returns undefined, the field is refused. */
+/** A field converted by accept; if accept returns undefined, the field is refused. */
 export function oneOf(type, accept) {
   return (value, name, what) => {
     const found = accept(value);

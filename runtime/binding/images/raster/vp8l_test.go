@@ -255,7 +255,7 @@ func TestVP8LAsLibrary(t *testing.T) {
 	}
 }
 
-// TestVP8LRefused: an image that the library refuses has no stated memory either, and reading stops.
+// TestVP8LRefused: VP8LBytes also fails for an image that the library refuses, and stops reading.
 func TestVP8LRefused(t *testing.T) {
 	all := grouped(upTo(9), 9)
 	if _, err := raster.VP8LBytes(all[5:60], image.Pt(36, 4), noCheck); err == nil {

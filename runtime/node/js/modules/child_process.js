@@ -1,3 +1,3 @@
-// As the package unenv has it.
+// As in the package unenv.
 export * from "unenv/node/child_process";
 export { default } from "unenv/node/child_process";

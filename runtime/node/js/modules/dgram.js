@@ -1,4 +1,4 @@
-// As the package unenv has it. Sockets are absent.
+// As in the package unenv. Sockets are absent.
 import { notImplemented, notImplementedClass } from "node:internal/absent";
 import all from "unenv/node/dgram";
 

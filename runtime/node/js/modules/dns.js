@@ -1,4 +1,4 @@
-// As the package unenv has it. A Worker has no resolver of its own to set.
+// As in the package unenv. A Worker has no resolver of its own to set.
 import { notImplemented } from "node:internal/absent";
 import all from "unenv/node/dns";
 

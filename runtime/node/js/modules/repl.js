@@ -1,3 +1,3 @@
-// As the package unenv has it.
+// As in the package unenv.
 export * from "unenv/node/repl";
 export { default } from "unenv/node/repl";

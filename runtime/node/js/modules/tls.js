@@ -1,4 +1,4 @@
-// As the package unenv has it. Functions that open a connection are absent.
+// As in the package unenv. Functions that open a connection are absent.
 import { notImplemented, notImplementedClass } from "node:internal/absent";
 import all from "unenv/node/tls";
 

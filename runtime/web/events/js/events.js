@@ -1,5 +1,4 @@
-// The events that carry something: https://html.spec.whatwg.org/#messageevent and
-// its neighbours.
+// The events with data: https://html.spec.whatwg.org/#messageevent and related ones.
 import { Event } from "./event.js";
 import { define, guarded, need } from "../../webidl/js/idl.js";
 

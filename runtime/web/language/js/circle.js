@@ -36,7 +36,7 @@ function held(object, name) {
 // Values that JSON.stringify visits, without toJSON.
 const isEntered = (value) => typeof value === "object" && value !== null && held(value, "toJSON") === undefined;
 
-// The name that V8 calls an object's constructor by.
+// V8's name for an object's constructor.
 function maker(object) {
   const tag = held(object, Symbol.toStringTag);
   if (typeof tag === "string") return tag;

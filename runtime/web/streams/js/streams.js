@@ -158,10 +158,10 @@ export function asText(value) {
 }
 
 /**
- * Gives each piece of the stream to put, in turn, and returns how many bytes
- * there were; the stream is cancelled when put fails. watch, if any, gets a function that cancels the
- * stream with a reason, and returns a function that ends its use. bytesIn makes bytes of a piece, or
- * refuses it.
+ * Passes each chunk of the stream to put, in turn, and returns the number of
+ * bytes; it cancels the stream if put fails. watch, if any, gets a function
+ * that cancels the stream with a reason, and returns a function that ends its
+ * use. bytesIn converts a chunk to bytes, or refuses it.
  */
 export async function pump(stream, put, watch = null, bytesIn = piece) {
   const reader = stream.getReader();
@@ -425,7 +425,7 @@ function bytesFrom(reader) {
   );
 }
 
-// As the platform: text is taken, as UTF-8.
+// As on the platform, text is accepted, as UTF-8.
 function passed(chunk) {
   const bytes = typeof chunk === "string" ? encode(chunk) : bytesOf(chunk);
   if (bytes === undefined)

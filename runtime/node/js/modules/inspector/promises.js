@@ -1,3 +1,3 @@
-// As the package unenv has it.
+// As in the package unenv.
 export * from "unenv/node/inspector/promises";
 export { default } from "unenv/node/inspector/promises";
