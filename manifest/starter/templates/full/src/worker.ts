@@ -40,7 +40,8 @@ app.post("/club/notes", async (c) => {
 
 app.route("/", photo);
 
-// A refusal is a response. The platform logs any other error with its place in the source, and shows an error page.
+// A refusal is an answer. Any other error goes on to the platform, which logs it with its place
+// in the source and shows a page about it.
 app.onError((error) => {
   if (error instanceof HTTPException) return error.getResponse();
   throw error;

@@ -5,7 +5,8 @@ const app = new Hono<{ Bindings: Env }>();
 
 app.get("/api/hello/:name", (c) => c.json({ message: `Hello ${c.req.param("name")}, it is ${new Date().toISOString()}.` }));
 
-// A refusal is a response. The platform logs any other error with its place in the source, and shows an error page.
+// A refusal is an answer. Any other error goes on to the platform, which logs it with its place
+// in the source and shows a page about it.
 app.onError((error) => {
   if (error instanceof HTTPException) return error.getResponse();
   throw error;
