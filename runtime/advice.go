@@ -191,7 +191,7 @@ func adviceOnUndefined(set *binding.Set, member, code string) string {
 var absentOfContext = map[string]string{
 	"access": "there is no Cloudflare Access here: ctx.member is the signed-in member",
 	"cache":  "there is no ctx.cache here: caches.default.delete(request) removes a response",
-	"exports": "there is no ctx.exports here: only a request starts a Worker; call the function itself, and  " +
+	"exports": "there is no ctx.exports here: only a request starts a Worker; call the function itself, and " +
 		"keep state in the database",
 	"tracing": "there is no ctx.tracing here: the request log has the duration of each request, and performance.now() returns the time",
 }

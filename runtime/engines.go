@@ -10,7 +10,7 @@ const (
 	// OverWaitUntil is logged when it did.
 	OverWaitUntil = "waitUntil was ended 30 s after the response, with unfinished work"
 	// PassedThrough begins the log line of an exception after which the static file was served.
-	PassedThrough = "passThroughOnException: the static file was served, because of  "
+	PassedThrough = "passThroughOnException: the static file was served, because of "
 	// StatusClientGone is the status in logs of a response whose client has gone.
 	StatusClientGone = 499
 	// DefaultLoadCPU is the CPU time for evaluating the module, which no limit of the site bounds.

@@ -43,7 +43,7 @@ func (a *account) charge(ctx context.Context, n int64) error {
 	used := a.used.Add(n)
 	if used > MaxOutside {
 		a.used.Add(-n)
-		return quotaError("the current bodies and operations of this Worker hold more than %d MB outside of its heap;  "+
+		return quotaError("the current bodies and operations of this Worker hold more than %d MB outside of its heap; "+
 			"await some before starting more, or stream the data", MaxOutside>>20)
 	}
 	if used <= a.covered.Load() {

@@ -24,7 +24,7 @@ func (s *Scope) reserve(n int64) error {
 		return nil
 	}
 	s.outside.Add(-n)
-	return quotaError("the pending operations of this request hold more than %d MB;  "+
+	return quotaError("the pending operations of this request hold more than %d MB; "+
 		"await some before starting more", MaxOutside>>20)
 }
 

@@ -24,7 +24,7 @@ const (
 // fetchSelf sends r through the site's own front door, as any client's request.
 func (s *Session) fetchSelf(r *http.Request) (*http.Response, error) {
 	if !s.client.o.StrictlyPublic || s.client.o.Self == nil {
-		return nil, engine.TypeError("fetch to %q is the site itself, and has no other origin;  "+
+		return nil, engine.TypeError("fetch to %q is the site itself, and has no other origin; "+
 			"the compatibility flag global_fetch_strictly_public sends it through the front door", r.URL.Host)
 	}
 	if s.lineage.depth >= maxDepth {
