@@ -143,7 +143,7 @@ warning migration-duplicate-number m/1.up.sql: "1.down.sql" and "1.up.sql" have 
 			if files != tt.files {
 				t.Errorf("files %q, want %q", files, tt.files)
 			}
-			if want := strings.ReplaceAll(tt.found, "\n\t", " "); found != want { // a line that begins with a tab continues the previous one
+			if want := strings.ReplaceAll(tt.found, "\n\t", " "); found != want { // a tab continues a line
 				t.Errorf("found\n%s\nwant\n%s", found, want)
 			}
 		})
