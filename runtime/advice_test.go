@@ -106,7 +106,10 @@ var advised = []struct{ code, want string }{
 		`const ctx = arguments[2]; ctx.exports.Room.getByName("a")`,
 		"there is no ctx.exports here: only a request starts a Worker; call the function itself, and keep state in the database",
 	},
-	{`const ctx = arguments[2]; await ctx.cache.purge({})`, "there is no ctx.cache here: caches.default.delete(request) removes a response"},
+	{
+		`const ctx = arguments[2]; await ctx.cache.purge({})`,
+		"there is no ctx.cache here: caches.default.delete(request) removes a response",
+	},
 	{
 		`await env.JOBS.send({})`,
 		"there are neither queues nor mail here: do the work in ctx.waitUntil, and call a service for mail with fetch",

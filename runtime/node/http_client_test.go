@@ -193,7 +193,8 @@ export default { fetch() { return Response.json([
 ].join("\n").split("\n")); } };`, pagesruntime.WorkerOptions{})
 	refused := func(name string) string {
 		return "ERR_OPTION_NOT_IMPLEMENTED: the option " + name +
-			" of node:http cannot be set in a Worker: the platform manages connections, header limits and informational responses; remove it"
+			" of node:http cannot be set in a Worker: the platform manages connections, header limits " +
+			"and informational responses; remove it"
 	}
 	want := []string{
 		refused("lookup"), refused("createConnection"), refused("socketPath"), refused("maxHeaderSize"), "ERR_INVALID_ARG_TYPE",

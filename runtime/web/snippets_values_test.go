@@ -99,7 +99,7 @@ func TestFormDataAndBlob(t *testing.T) {
 				headers: { "content-type": "application/x-www-form-urlencoded" } }).formData(); return [...g]`,
 			`[["a","1"],["b","  "],["a","2"]]`,
 		},
-		{"a body that is not a form", `await request.formData()`, `TypeError: The body is not a form: its content type is "application/json"`},
+		{"a body without a form", `await request.formData()`, `TypeError: The body is not a form: its content type is "application/json"`},
 		{
 			"multipart without an end",
 			`await new Response("--x\r\n", { headers: { "content-type": "multipart/form-data; boundary=x" } }).formData()`,

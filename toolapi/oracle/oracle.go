@@ -294,7 +294,8 @@ func (o *Oracle) check(r *http.Request, request *sample, status int, header http
 		asked.Header.Set("Content-Type", "application/json") // the default
 	}
 	if ok, problems := o.validator.ValidateHttpRequest(asked); !ok {
-		o.report(r, status, response, fmt.Sprintf("the service accepted %.300s, which is not a valid request: %s", request.Bytes(), reasons(problems)))
+		o.report(r, status, response,
+			fmt.Sprintf("the service accepted %.300s, which is not a valid request: %s", request.Bytes(), reasons(problems)))
 	}
 }
 

@@ -32,12 +32,21 @@ type phrase struct {
 
 var phrases = []phrase{
 	{pattern: regexp.MustCompile(`(?i)\b(is|are|was|were|be) what\b`), advice: `name the thing: "Report is the output of …"`},
-	{pattern: regexp.MustCompile(`(?i)(^|[\s(])nobody\b($|[^@\w])`), advice: `name the subject, or say "no request", "unread", "without a reader"`},
+	{
+		pattern: regexp.MustCompile(`(?i)(^|[\s(])nobody\b($|[^@\w])`),
+		advice:  `name the subject, or say "no request", "unread", "without a reader"`,
+	},
 	{pattern: regexp.MustCompile(`(?i)\bwhoever\b`), advice: `name the person or the part: "the client that …"`},
-	{pattern: regexp.MustCompile(`(?i)\b(is|are|was|were|be|been) told\b|\btold of\b`), advice: `say who reports it: "the log names …", "gets a message"`},
+	{
+		pattern: regexp.MustCompile(`(?i)\b(is|are|was|were|be|been) told\b|\btold of\b`),
+		advice:  `say who reports it: "the log names …", "gets a message"`,
+	},
 	{pattern: regexp.MustCompile(`(?i)\bhears? of\b`), advice: `say "gets", "learns of", "fails with"`},
 	{pattern: regexp.MustCompile(`(?i)\bshall\b`), advice: `use the imperative, or "must"`},
-	{pattern: regexp.MustCompile(`(?i)\bwhat (is|was|are|were)\b`), advice: `name the thing: "the missing files", "the live revision"`},
+	{
+		pattern: regexp.MustCompile(`(?i)\bwhat (is|was|are|were)\b`),
+		advice:  `name the thing: "the missing files", "the live revision"`,
+	},
 	{pattern: regexp.MustCompile(`(?i)(^|[\s("])(go-ahead|lapses?d?)\b`), advice: `say "approval", "expires"`},
 	{pattern: regexp.MustCompile(`(?i)\bfor ever\b($|[^(])`), advice: `say "permanently", "without end"`},
 }

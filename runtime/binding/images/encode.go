@@ -235,7 +235,8 @@ func (p *output) Write(b []byte) (int, error) {
 		if !ok {
 			return 0, refuse(
 				codeArea,
-				"The output image is over %d MB, and there is no memory for more of it; request a smaller image or a lower quality, or try again later",
+				"The output image is over %d MB, and there is no memory for more; "+
+					"request a smaller image or a lower quality, or try again later",
 				p.reserved>>20,
 			)
 		}

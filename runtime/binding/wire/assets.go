@@ -31,7 +31,8 @@ func (h *Handler) serveSite(ctx context.Context, c *call) error {
 	case h.site <- struct{}{}:
 		defer func() { <-h.site }()
 	default:
-		return refuse(http.StatusLoopDetected, "Subrequest depth limit exceeded: %d requests of the site to itself are in progress", maxSite)
+		return refuse(http.StatusLoopDetected,
+			"Subrequest depth limit exceeded: %d requests of the site to itself are in progress", maxSite)
 	}
 	if h.o.Subrequest != nil {
 		if err := h.o.Subrequest(ctx); err != nil {

@@ -101,8 +101,8 @@ func TestJSONAsked(t *testing.T) {
 			"toJSON of Object.prototype",
 			`Object.prototype.toJSON = function () { return "all"; };
 				try { return [JSON.stringify({ a: 1 }), JSON.stringify([1]),
-				JSON.stringify("a long text that is none of those, as it is not an object")]; } finally { delete Object.prototype.toJSON; }`,
-			`["\"all\"","\"all\"","\"a long text that is none of those, as it is not an object\""]`,
+				JSON.stringify("a long text that is none of those, and not an object")]; } finally { delete Object.prototype.toJSON; }`,
+			`["\"all\"","\"all\"","\"a long text that is none of those, and not an object\""]`,
 		},
 		{
 			"toJSON of Array.prototype",
