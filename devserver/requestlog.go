@@ -251,23 +251,25 @@ func insertRows(ctx context.Context, tx *sql.Tx, batch []logRow) (count, size in
 		return 0, 0, err
 	}
 	defer insert.Close()
-	write := func(columns []any, n int64, err error) error {
-		if err == nil {
-			_, err = insert.ExecContext(ctx, columns...)
-		}
-		count, size = count+1, size+n
-		return err
-	}
 	for _, row := range batch {
-		if err := write(row.values()); err != nil {
+		values, n, err := row.values()
+		if err != nil {
 			return 0, 0, err
 		}
+		if _, err := insert.ExecContext(ctx, values...); err != nil {
+			return 0, 0, err
+		}
+		count, size = count+1, size+n
 		if row.record == nil || row.record.Trace == nil {
 			continue
 		}
-		if err := write(traceValues(row.record)); err != nil {
+		if values, n, err = traceValues(row.record); err != nil {
 			return 0, 0, err
 		}
+		if _, err := insert.ExecContext(ctx, values...); err != nil {
+			return 0, 0, err
+		}
+		count, size = count+1, size+n
 	}
 	return count, size, nil
 }

@@ -34,6 +34,18 @@ func TestBrowserTools(t *testing.T) {
 	)
 	p.holds(`document.querySelector("#send-answer").textContent.includes("is for members")`)
 
+	// The steps of a request.
+	d.get("/api/outings?token=abcdef")
+	p.holds(`document.querySelector("#requests-rows")?.textContent.includes("/api/outings?token=******")`)
+	const outings = `[...document.querySelectorAll("#requests-rows .link")].find((l) => l.textContent.includes("/api/outings"))`
+	p.do("a request with steps", p.evaluate(outings+`.click(); ""`))
+	p.holds(`document.querySelector("tr.more .steps summary")?.textContent.includes("d1_batch 2 statements")`)
+	p.holds(`[...document.querySelectorAll("tr.more .steps summary")].some((s) => s.textContent.includes("d1_query SELECT * FROM outings"))`)
+	p.holds(`document.querySelector("tr.more .steps .bar").getBoundingClientRect().width > 0`)
+	p.do("one of them", p.evaluate(`document.querySelector("tr.more .steps summary").click(); ""`))
+	p.holds(`[...document.querySelectorAll("tr.more .steps details[open] dd")].some((d) => d.textContent === "sqlite")`)
+	p.shot("dashboard-steps")
+
 	// The database, read-only and not.
 	p.do("open the database", p.evaluate(`location.hash = "database"; ""`))
 	p.holds(`[...document.querySelectorAll("#db-tables button")].some((b) => b.textContent === "crews")`)

@@ -52,6 +52,8 @@ func TestDevTools(t *testing.T) {
 		{"GET", "explain?path=/minutes/x&as=member", "", "", 200, `"gate": "passed"`},
 		{"GET", "explain?path=--help", "", "", 400, "usage"},
 		{"GET", "logs?request=req_none", "", "", 200, `"requests": []`},
+		{"GET", "trace?request=req_none", "", "", 200, `"requests": []`},
+		{"GET", "trace", "", "", 400, "must be the id of a request"},
 		{"POST", "replay", `{"lead":"` + id + `"}`, "", 200, `"pending"`},
 		{"POST", "replay", `{"lead":"lead_none"}`, "", 422, "no-such-lead"},
 		{"POST", "replay", `{"event":"--help"}`, "", 400, "usage"},

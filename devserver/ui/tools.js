@@ -83,7 +83,7 @@ async function toggleRequest(look, r) {
   cell.colSpan = 7;
   row.after(el("tr", "more", cell));
   await attempt(cell, async () => {
-    const { requests } = await ask("GET", `logs?${query({ request: r.id })}`);
+    const { requests } = await ask("GET", `trace?${query({ request: r.id })}`);
     const logged = requests.find((q) => q.id === r.id);
     const f = r.failure;
     const lines = (logged?.logs || []).map(
@@ -96,6 +96,7 @@ async function toggleRequest(look, r) {
       ["member", r.member],
       ["bytes", String(r.bytes)],
       ["isolate", r.meter?.isolate],
+      ["trace", r.trace_id],
     ];
     const list = el(
       "dl",
@@ -107,10 +108,85 @@ async function toggleRequest(look, r) {
       : el("p", "note", "Nothing was logged.");
     cell.replaceChildren(
       list,
+      ...steps(logged?.trace, r.ms),
       pre,
       button("Replay", "", () => replayRequest(r)),
     );
   });
+}
+
+// steps returns the nodes for the trace of a request: a line for each step, with a bar that shows when it ran.
+function steps(trace, ms) {
+  if (!trace) return [];
+  const total = Math.max(ms, ...trace.spans.map((s) => s.start_ms + s.ms)) || 1;
+  const children = Map.groupBy(trace.spans, (s) => s.parent_span_id);
+  const lines = [];
+  const add = (of, depth) => {
+    for (const s of children.get(of) || []) {
+      lines.push(stepLine(s, depth, total));
+      add(s.span_id, depth + 1);
+    }
+  };
+  add(trace.span_id, 0);
+  const list = el("ol", "steps", ...lines);
+  list.setAttribute("aria-label", "Steps of the request");
+  const notes = (trace.hints || []).map((h) =>
+    el("p", "hint", el("strong", "", `Hint: ${h.message}. `), h.fix, el("code", "", h.text)),
+  );
+  if (trace.dropped_spans) notes.push(el("p", "note", `And ${trace.dropped_spans} more: the log keeps the first 256.`));
+  if (trace.unassigned_calls)
+    notes.push(
+      el(
+        "p",
+        "note",
+        `${trace.unassigned_calls} calls of bindings ran beside other requests: workerd does not say of which request.`,
+      ),
+    );
+  return [list, ...notes];
+}
+
+function stepLine(s, depth, total) {
+  const bar = el("span", s.error ? "bar failed" : "bar");
+  const from = Math.min((s.start_ms / total) * 100, 99);
+  bar.style.marginLeft = `${from}%`;
+  bar.style.width = `${Math.min(Math.max((s.ms / total) * 100, 1), 100 - from)}%`;
+  const text = el("span", "step mono", el("span", "method", s.name), " ", stepText(s.attributes));
+  text.style.paddingLeft = `${depth}rem`;
+  if (s.error) text.append(el("span", "error", s.error));
+  const time = `${digits(s.ms)} ms${s.unfinished ? ", goes on" : ""}`;
+  const facts = [["starts after", `${digits(s.start_ms)} ms`], ...Object.entries(s.attributes)];
+  const more = el("dl", "", ...facts.flatMap(([k, v]) => [el("dt", "", k), el("dd", "", String(v))]));
+  return el(
+    "li",
+    "",
+    el("details", "", el("summary", "", text, el("span", "time", time), el("span", "track", bar)), more),
+  );
+}
+
+// stepText describes a step, as pages logs --trace does.
+function stepText(a) {
+  const named = [
+    "cloudflare.kv.query.keys",
+    "cloudflare.kv.query.prefix",
+    "cloudflare.r2.request.key",
+    "cloudflare.r2.request.prefix",
+  ];
+  const about =
+    a["db.query.text"] ||
+    (a["url.full"] && `${a["http.request.method"]} ${a["url.full"].replace(/^[a-z]+:\/\//, "")}`) ||
+    a["db.collection.name"] ||
+    named.map((key) => a[key]).find(Boolean) ||
+    "";
+  const read = a["cloudflare.d1.response.rows_read"];
+  const written = a["cloudflare.d1.response.rows_written"];
+  const after = [
+    a["http.response.status_code"],
+    a["db.operation.batch.size"] && `${a["db.operation.batch.size"]} statements`,
+    read !== undefined && `${many(read, "row")} read`,
+    written > 0 && `${written} written`,
+  ];
+  const found = after.filter(Boolean).join(", ");
+  return [about.slice(0, 300), found].filter(Boolean).join(" · ");
 }
 
 function replayRequest(r) {

@@ -135,7 +135,10 @@ func spanLines(d trace.Document) string {
 			line += " " + text
 		}
 		for _, n := range []struct{ key, format string }{
-			{trace.DBBatchSize, " %d"}, {trace.RowsReturned, " returned=%d"}, {trace.RowsWritten, " written=%d"}, {trace.StatusCode, " %d"},
+			{trace.DBBatchSize, " %d"},
+			{trace.RowsReturned, " returned=%d"},
+			{trace.RowsWritten, " written=%d"},
+			{trace.StatusCode, " %d"},
 			{trace.ResendCount, " resend=%d"},
 		} {
 			if v, ok := a.Int(n.key); ok && (v > 0 || n.key == trace.StatusCode) && a.Text(trace.DBOperation) != "CREATE" {

@@ -300,6 +300,7 @@ var endpoints = []endpoint{
 	{"GET", "/__pages/api/migrations/plan", "", "", 200, 403, 404},
 	{"GET", "/__pages/api/explain?path=/club/", "", "", 200, 403, 404},
 	{"GET", "/__pages/api/logs?request=req_none", "", "", 200, 403, 404},
+	{"GET", "/__pages/api/trace?request=req_none", "", "", 200, 403, 404},
 	{"POST", "/__pages/api/logs/flush", "", jsonType, 204, 403, 404},
 	{"POST", "/__pages/api/replay", `{}`, jsonType, 400, 403, 404},
 	{"GET", "/__pages/api/kv", "", "", 200, 403, 404},

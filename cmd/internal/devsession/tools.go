@@ -47,6 +47,9 @@ func newTools(r *session) *tools {
 	t.mux.HandleFunc("GET /__pages/api/logs", func(w http.ResponseWriter, r *http.Request) {
 		t.command(w, r, "", "logs", "--limit=20", "--request="+r.URL.Query().Get("request"))
 	})
+	t.mux.HandleFunc("GET /__pages/api/trace", func(w http.ResponseWriter, r *http.Request) {
+		t.command(w, r, "", "logs", "--limit=1", "--trace="+cmp.Or(r.URL.Query().Get("request"), "none"))
+	})
 	t.mux.HandleFunc("POST "+localstate.FlushPath, func(w http.ResponseWriter, r *http.Request) {
 		if t.log.Flush(r.Context()) == nil { // or the client is gone
 			w.WriteHeader(http.StatusNoContent)
