@@ -18,7 +18,7 @@ const maxFramingLine = 64 << 10
 var (
 	errBareLF      = errors.New("a line ends without a carriage return")
 	errControl     = errors.New("a line holds a carriage return or a zero byte")
-	errFolded      = errors.New("a header line goes on in the next line")
+	errFolded      = errors.New("a header line continues in the next line")
 	errSpacedName  = errors.New("a space stands before the colon of a header")
 	errLength      = errors.New("the content length is not a number, or is given twice")
 	errCoding      = errors.New("the transfer coding is not chunked alone")

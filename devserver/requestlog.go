@@ -215,7 +215,7 @@ func (l *RequestLog) commit(ctx context.Context, batch []logRow) error {
 	if lost > l.told {
 		batch = append(batch, logRow{line: &site.LogLine{
 			Time: site.Stamp{Time: l.o.Now()}, Level: "warn",
-			Text: fmt.Sprintf("%d requests and lines are missing here: they came faster than the log is written", lost-l.told),
+			Text: fmt.Sprintf("%d requests and lines are missing here: they arrived faster than the log could write them", lost-l.told),
 		}})
 	}
 	tx, err := l.db.BeginTx(ctx, nil)

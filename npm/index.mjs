@@ -104,7 +104,7 @@ export function nitro(app, options = {}) {
   });
 }
 
-/** In next.config: what getCloudflareContext() of @opennextjs/cloudflare returns in `next dev`. */
+/** In next.config: gives getCloudflareContext() of @opennextjs/cloudflare the bindings in `next dev`. */
 export async function initForNextDev(options = {}) {
   const { env, ctx, cf } = await sharedPlatform(options);
   globalThis[Symbol.for("__cloudflare-context__")] = { env, ctx, cf };

@@ -23,7 +23,7 @@ export function givenServer(env = process.env) {
   return isOwn(address) && token ? { address, token, url } : undefined;
 }
 
-/** The server that runs for a site; undefined for none. The record may have come with the site: it names this machine alone. */
+/** The server that runs for a site; undefined for none. The record may have come with the site: it must name this machine. */
 export async function runningServer(dir) {
   const file = join(
     process.env.PAGES_STATE_DIR ? resolve(process.env.PAGES_STATE_DIR) : join(dir, ".pages", "state"),
@@ -120,7 +120,7 @@ export async function startServer(dir, { args = [], onLine } = {}) {
       fail(new Error(`pages dev ended at once (${signal ?? `exit ${code}`}):\n${[...lines, rest].join("\n").trim()}`));
     });
   });
-  // Neither the child nor what it prints keeps this process from ending.
+  // Neither the child nor its output keeps this process running.
   child.unref();
   for (const stream of [child.stdout, child.stderr]) stream.unref?.();
   const found = await runningServer(dir);
@@ -135,7 +135,7 @@ export async function startServer(dir, { args = [], onLine } = {}) {
   return { ...found, url, end: stop };
 }
 
-/** The site's folder as one text, whatever links lead there. */
+/** The site's folder as one text, with links resolved. */
 export function folderKey(dir) {
   return realpathSync(dir);
 }

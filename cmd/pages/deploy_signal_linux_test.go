@@ -30,15 +30,15 @@ type stoppedPhase struct {
 
 // stoppedPhases are those with a call, from the first to the last one.
 var stoppedPhases = map[string]stoppedPhase{
-	"look": {path: "/page.list", words: "^stopped; nothing was published. Run it again: it goes on where it stopped$"},
+	"look": {path: "/page.list", words: "^stopped; nothing was published. Run it again: it continues where it stopped$"},
 	"declare": {
 		path: "/uploads", done: true,
-		words: "^stopped; nothing was published. Run it again: it goes on where it stopped$",
+		words: "^stopped; nothing was published. Run it again: it continues where it stopped$",
 	},
-	"send": {path: "/blobs/", words: "^stopped; nothing was published. Run it again: it goes on where it stopped$"},
+	"send": {path: "/blobs/", words: "^stopped; nothing was published. Run it again: it continues where it stopped$"},
 	"finalize": {
 		path: "/finalize", done: true,
-		words: "^stopped; nothing was published. Run it again: it goes on where it stopped$",
+		words: "^stopped; nothing was published. Run it again: it continues where it stopped$",
 	},
 	"propose": {
 		path: "/page.publish", without: "confirmation_id", done: true,

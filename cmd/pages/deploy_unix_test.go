@@ -189,7 +189,7 @@ func TestDeployKilled(t *testing.T) {
 		}
 		_ = cmd.Wait() // it was ended
 		if code := cmd.ProcessState.ExitCode(); sign == syscall.SIGINT &&
-			(code != failure.ExitInt || !strings.Contains(stderr.String(), "goes on where it stopped")) {
+			(code != failure.ExitInt || !strings.Contains(stderr.String(), "continues where it stopped")) {
 			t.Errorf("round %d: exit code %d: %s", round, code, stderr)
 		}
 		missing := files - (blobsIn(t, data) - known)

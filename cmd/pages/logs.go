@@ -49,7 +49,7 @@ func (c *cli) newLogs() *cobra.Command {
 	flags.StringVar(&f.filter.Route, "route", "", "only requests that matched this `pattern` of the manifest")
 	flags.StringVar(&f.filter.Path, "path", "", "only paths like this `glob`: * is anything, ? one character")
 	flags.StringVar(&f.filter.Method, "method", "", "only this `method`")
-	flags.StringVar(&f.filter.Level, "level", "", "only what was logged at this `level` or a more severe one ("+
+	flags.StringVar(&f.filter.Level, "level", "", "only lines of this `level` or a more severe one ("+
 		strings.Join(devserver.LogLevels(), ", ")+"); a failure is an error")
 	flags.StringVar(&f.filter.Text, "grep", "", "only where path, error or a line has this `text`, in any case")
 	flags.StringVar(&f.filter.Request, "request", "", "only the request whose id begins with `ID`")
@@ -136,7 +136,7 @@ func (f *logsFlags) check(now time.Time) (err error) {
 		return err
 	}
 	if _, err := path.Match(f.filter.Path, ""); err != nil {
-		return failure.Usage("--path is %q, which is no glob: a \"[\" is not closed", f.filter.Path)
+		return failure.Usage("--path is %q, which is not a glob: a \"[\" is not closed", f.filter.Path)
 	}
 	f.filter.Member = f.member
 	return nil

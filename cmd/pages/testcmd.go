@@ -21,7 +21,7 @@ func (c *cli) newTest() *cobra.Command {
 	var seed bool
 	cmd := &cobra.Command{
 		Use:   "test [DIR] [flags] -- COMMAND [ARG]...",
-		Short: "Run a command against the site, on a port and a state of its own",
+		Short: "Run a command against the site, on its own port and state",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if n := cmd.ArgsLenAtDash(); n == 1 && c.isSite(args[0]) {
 				if err := c.siteArgument(args[:1]); err != nil {

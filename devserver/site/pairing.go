@@ -64,7 +64,7 @@ func (x *exchange) pair() {
 		switch {
 		case !ok:
 		case isPrefetch(x.r):
-			x.refuse(refuse(http.StatusServiceUnavailable, "prefetched", "this page is for who goes to it"))
+			x.refuse(refuse(http.StatusServiceUnavailable, "prefetched", "this page cannot be prefetched"))
 		case x.r.Method == http.MethodHead:
 			x.writePairPage(http.StatusOK, 0, query.Get("next"), "")
 		default:

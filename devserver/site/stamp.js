@@ -1,5 +1,5 @@
-// Puts the time at which this page was opened, signed by the site, into the forms that the page sends to the site. A form
-// without it is taken all the same.
+// Puts the time at which this page was opened, signed by the site, into the forms that the page sends to the site. Forms
+// without it are accepted, too.
 (() => {
   const stamp = "%STAMP%";
   document.addEventListener(

@@ -120,7 +120,7 @@ func Score(p Post) Verdict {
 		v.add(CodeLinkInName, 5, "the answer %q holds a link", name)
 	}
 	if p.BadProof {
-		v.add(CodeBadProof, 4, "the proof of work does not come from this site, or came before")
+		v.add(CodeBadProof, 4, "the proof of work is not from this site, or was used before")
 	}
 	if p.NoProof {
 		v.add(CodeNoProof, 4, "the browser did no proof of work")

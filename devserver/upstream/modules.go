@@ -359,7 +359,7 @@ func (m *modules) refusal(name string) *site.RefusalError {
 	fresh := m.tell("401 " + name)
 	m.mu.Unlock()
 	if fresh {
-		m.logger.Warn(m.shown(name)+" was refused to a visitor who is no member: no public page names it",
+		m.logger.Warn(m.shown(name)+" was refused, since the visitor is not a member and no public page names it",
 			"fix", "sign in (key p, or pages dev --as member); or load the public page that imports it first")
 	}
 	return &site.RefusalError{

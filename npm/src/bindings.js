@@ -7,7 +7,7 @@ import { Wire } from "./wire.js";
 
 export { follow } from "./wire.js";
 
-/** Reads which bindings there are, and makes env of them. */
+/** Reads the list of bindings, and makes env from it. */
 export async function connect(server) {
   const wire = new Wire(server);
   const answer = await wire.call({ binding: "env", method: "GET", path: "/" });

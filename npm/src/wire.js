@@ -71,7 +71,7 @@ export class Wire {
     return open({ ...this.#at, agent: this.#agent, method, path, headers: all });
   }
 
-  /** Makes a call, and resolves to its answer once the head is there; rejects with what the binding refuses. */
+  /** Makes a call, and resolves to its response after the head; rejects with a refusal of the binding. */
   call(given) {
     return new Promise((resolve, reject) => {
       const { body } = given;

@@ -416,7 +416,7 @@ func ParseURL(text string) (State, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return State{}, errors.New("it is no URL")
+		return State{}, errors.New("it is not a URL")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return State{}, errors.New("it is a URL such as http://localhost:5173")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":

@@ -505,7 +505,7 @@ func TestEndpointsAreInTable(t *testing.T) {
 	}
 	for _, path := range found {
 		if !known[path] {
-			t.Errorf("%s is not in the table: what is answered there beyond this machine?", path)
+			t.Errorf("%s is not in the table: which response do other machines get?", path)
 		}
 	}
 }

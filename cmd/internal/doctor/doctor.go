@@ -120,7 +120,7 @@ func (d *examination) repair(ctx context.Context, f Finding) Finding {
 		return f
 	}
 	if err := f.mend(ctx); err != nil {
-		f.Message += "; mending it failed: " + err.Error()
+		f.Message += "; the repair failed: " + err.Error()
 		return f
 	}
 	f.Status, f.Fix = Fixed, ""

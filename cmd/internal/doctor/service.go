@@ -50,7 +50,7 @@ func (d *examination) checkService(ctx context.Context) []Finding {
 func (d *examination) checkBlobs(ctx context.Context) (found []Finding) {
 	dir := platform.Location{WorkDir: userfile.WorkDir(d.options.Term.Dir), Given: d.options.Data}.Dir()
 	if !userfile.IsFile(filepath.Join(dir, platform.DatabaseFile)) {
-		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s",
+		return breaks("blobs", "name the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s",
 			wording.QuotePath(d.options.Term.Shown(dir)))
 	}
 	s, err := platform.Folder{Dir: dir}.Open(ctx, service.Options{Now: d.options.Term.Now})

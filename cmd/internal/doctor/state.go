@@ -164,7 +164,7 @@ func (d *examination) checkMigrations(ctx context.Context) (found []Finding) {
 	}
 	site, err := migration.Find(d.options.Dir, migration.Options{Term: d.options.Term, States: d.options.States, Tool: d.options.Tool})
 	if err != nil {
-		return breaks("migrations", "pages migrate status says more", "%s", err)
+		return breaks("migrations", "see pages migrate status", "%s", err)
 	}
 	err = site.Read(ctx, migrate.Options{}, func(m *migrate.Migrator) error {
 		status, err := m.Status(ctx)
@@ -183,7 +183,7 @@ func (d *examination) checkMigrations(ctx context.Context) (found []Finding) {
 		return nil
 	})
 	if err != nil {
-		return breaks("migrations", "pages migrate status says more", "%s", err)
+		return breaks("migrations", "see pages migrate status", "%s", err)
 	}
 	return found
 }

@@ -29,7 +29,7 @@ func (h *Host) adoptCopies(ctx context.Context) {
 		s := h.site(filepath.Base(filepath.Dir(folder)))
 		if err := s.adoptCopies(ctx, folder); err != nil && ctx.Err() == nil {
 			h.notice(err)
-			h.o.Logger.Error("a copy from before migrations is no restore point yet", "site", s.id, "error", err.Error())
+			h.o.Logger.Error("a copy from before migrations is not a restore point yet", "site", s.id, "error", err.Error())
 		}
 	}
 }

@@ -448,7 +448,7 @@ func (s *hostedSite) putBack(ctx context.Context, id string) error {
 		err = json.Unmarshal(text, &o)
 	}
 	if err != nil || o.ID != id {
-		return fmt.Errorf("the data that the restore %s put back are gone: restore the data folder from a backup: %w", id, err)
+		return fmt.Errorf("the data of the restore %s is missing: restore the data folder from a backup: %w", id, err)
 	}
 	file := filepath.Join(s.dir, dataFile(id))
 	var change restorepoint.Replacing

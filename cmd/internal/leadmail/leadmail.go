@@ -213,7 +213,7 @@ func ParseServer(text, password, from string) (Server, error) {
 	}
 	parsed, err := mail.ParseAddress(from)
 	if err != nil || strings.ContainsAny(from, "\r\n") || !addressPattern.MatchString(parsed.Address) {
-		return Server{}, fmt.Errorf("the sender %q is no email address", from)
+		return Server{}, fmt.Errorf("the sender %q is not an email address", from)
 	}
 	return s, nil
 }

@@ -80,7 +80,7 @@ func Parse(name string, text []byte) (map[string]string, error) {
 	}
 	msg := name + " is not a file of secrets"
 	if line := malformedLine(text, err); line > 0 {
-		msg += fmt.Sprintf(": line %d is no NAME=value", line)
+		msg += fmt.Sprintf(": line %d is not NAME=value", line)
 	} else if line := unclosedQuoteLine(text, err); line > 0 {
 		msg += fmt.Sprintf(": the quote of line %d never ends", line)
 	}

@@ -15,8 +15,8 @@ func TestReadSecrets(t *testing.T) {
 	for text, want := range map[string]string{
 		"A=s3cret\nB=2\n":               "",
 		"\ufeffA=s3cret\r\nB=\"2\"\r\n": "",
-		"A=s3cret\n\nB C\nB=2\n":        ".dev.vars is not a file of secrets: line 3 is no NAME=value",
-		"\ufeffA!=s3cret\r\nB=2\r\n":    ".dev.vars is not a file of secrets: line 1 is no NAME=value",
+		"A=s3cret\n\nB C\nB=2\n":        ".dev.vars is not a file of secrets: line 3 is not NAME=value",
+		"\ufeffA!=s3cret\r\nB=2\r\n":    ".dev.vars is not a file of secrets: line 1 is not NAME=value",
 		"B=2\nA=\"s3cret\nC=1\n":        ".dev.vars is not a file of secrets: the quote of line 2 never ends",
 	} {
 		t.Run(text, func(t *testing.T) {

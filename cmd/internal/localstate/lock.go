@@ -173,7 +173,7 @@ func (s *State) LockAlone() (unlock func(), err error) {
 		return nil, failure.Resource("state-foreign",
 			wording.QuotePath(statefolder.Real(s.Dir))+" may not be a state folder: its files have the names of a state, but "+
 				"pages has never run on it",
-			"give the state folder with --state-dir; if this is one, run pages dev on it once", nil)
+			"pass the state folder with --state-dir; if this is one, run pages dev on it once", nil)
 	}
 	unlockDev, err := s.LockDev()
 	if err != nil {

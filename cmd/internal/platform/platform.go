@@ -103,7 +103,7 @@ func backupError(err error, existsFix string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "nothing-there", Message: err.Error(),
-			Fix: "name the service's data folder with --data, and a backup that there is", Err: err,
+			Fix: "name the service's data folder with --data, and an existing backup", Err: err,
 		}
 	}
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) {

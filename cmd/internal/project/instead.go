@@ -51,7 +51,7 @@ func insteadOf(t *terminal.Terminal, dir string) string {
 		case name == manifest.FileName && e.Type()&fs.ModeSymlink != 0:
 			return t.Shown(filepath.Join(dir, name)) + " is a link that leads to no file: correct it"
 		case name == manifest.FileName:
-			return t.Shown(filepath.Join(dir, name)) + " is no file: replace it with a file; {} is enough"
+			return t.Shown(filepath.Join(dir, name)) + " is not a file: replace it with a file; {} is enough"
 		case otherName().MatchString(name) && !e.IsDir():
 			if ext := strings.ToLower(filepath.Ext(name)); ext != ".json" && ext != ".txt" {
 				return "write " + t.Shown(filepath.Join(dir, name)) + " as JSON, without comments, and call it " + manifest.FileName
@@ -109,7 +109,7 @@ func sitesBelow(t *terminal.Terminal, dir string) string {
 // insteadOfNamed returns a fix for a named path that is no site.
 func insteadOfNamed(t *terminal.Terminal, path, abs string) string {
 	if strings.Trim(path, "0123456789") == "" {
-		return "give a port as --port " + path + "; what stands alone is a site's folder"
+		return "pass a port as --port " + path + "; an argument is a site's folder"
 	}
 	info, err := os.Stat(abs)
 	if err != nil {

@@ -46,7 +46,7 @@ func (t *planText) addMigrated(p *deploy.Plan) {
 			t.add("", "rehearsed on a copy of the site's database: %s in %.0f ms", wording.Count(n, "migration"), math.Ceil(ms))
 		}
 		if r.Locked > 0 {
-			t.add("", "  visitors' writes wait meanwhile: the write lock was held for %.0f ms", math.Ceil(r.Locked))
+			t.add("", "  visitors' writes will wait: the migrations hold the write lock for %.0f ms", math.Ceil(r.Locked))
 		}
 	case toolapi.RehearsalNotNeeded:
 	case toolapi.RehearsalSkipped:

@@ -92,7 +92,7 @@ func (d *deployment) stoppedNote() string {
 	case d.options.Plan:
 		return "stopped; nothing was sent"
 	case d.revision == "":
-		return "stopped; nothing was published. Run it again: it goes on where it stopped"
+		return "stopped; nothing was published. Run it again: it continues where it stopped"
 	case d.options.Preview:
 		return "stopped; nothing was published, and revision " + d.revision + " is ready. Run it again to get a link"
 	}

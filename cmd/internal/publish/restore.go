@@ -148,7 +148,7 @@ func pointReason(p toolapi.RestorePoint) string {
 	case p.Reason == "publish":
 		return "before " + before + " went live"
 	case p.Reason == "restore":
-		return "before " + before + " was put back"
+		return "before " + before + " was restored"
 	}
 	return "while rows were written"
 }

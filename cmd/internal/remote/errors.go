@@ -183,7 +183,7 @@ func noResponse(err error) *failure.Error {
 			f.Message = "the service does not answer: it speaks http, not https"
 			f.Fix = "check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://"
 		case e.Untrusted():
-			f.Fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name " +
+			f.Fix = "check the address (PAGES_BASE_URL) and this machine's clock; if your own certificate authority signs, name " +
 				"its certificate's file in SSL_CERT_FILE"
 		}
 		return f

@@ -47,8 +47,8 @@ func TestInterruptedDeploys(t *testing.T) {
 		"unknown certificate": {
 			&client.TransportError{RequestID: "r3", Err: &tls.CertificateVerificationError{Err: errors.New("unknown")}},
 			failure.ExitNetwork, "no-answer",
-			"check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its " +
-				"certificate's file in SSL_CERT_FILE", "r3",
+			"check the address (PAGES_BASE_URL) and this machine's clock; if your own certificate authority signs, name " +
+				"its certificate's file in SSL_CERT_FILE", "r3",
 		},
 		"an address below the API's": {
 			status(404, toolapi.CodeNotFound), failure.ExitRefused, toolapi.CodeNotFound,

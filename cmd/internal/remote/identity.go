@@ -52,7 +52,7 @@ func (s *Session) Who(ctx context.Context) (Identity, error) {
 	var success toolapi.Success
 	if err := json.Unmarshal(resp.Body, &success); err != nil || toolapi.Lacks[toolapi.Success](resp.Body) != "" {
 		return who, Error(&client.ContractError{
-			Status: http.StatusOK, Problem: "does not say in which workspace it is", RequestID: resp.RequestID,
+			Status: http.StatusOK, Problem: "does not name its workspace", RequestID: resp.RequestID,
 		})
 	}
 	who.Workspace, who.WorkingIn = success.Workspace, &success.WorkingIn

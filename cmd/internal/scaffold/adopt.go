@@ -141,5 +141,5 @@ func appNote(source string) string {
 	if path.Ext(source) == ".html" {
 		return does + "; without such a router, remove it and \"entry\" and \"routes\""
 	}
-	return does + `, as the rule there; others belong into "_redirects" and "_headers"`
+	return does + `, as the rule there; put others into "_redirects" and "_headers"`
 }

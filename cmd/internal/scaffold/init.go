@@ -30,7 +30,7 @@ func Init(ctx context.Context, t *terminal.Terminal, o Options) error {
 	s := &site{Options: o, term: t, dir: dir, title: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return &failure.Error{
-			Exit: failure.ExitRefused, Code: "not-a-folder", Message: fmt.Sprintf("%s is no folder", wording.QuotePath(t.Shown(dir))),
+			Exit: failure.ExitRefused, Code: "not-a-folder", Message: fmt.Sprintf("%s is not a folder", wording.QuotePath(t.Shown(dir))),
 			Fix: "name a folder for the site: pages init DIR",
 		}
 	}

@@ -88,7 +88,7 @@ func (s *site) needsBuild() error {
 		f.Message = server.File + " is from a build of " + server.Framework + " for a server, and there is neither a Worker nor a page"
 		f.Fix = server.Remedy + ", " + f.Fix
 	}
-	f.Fix += ", and pages init again to adopt that; or pass --template to start a new site beside it"
+	f.Fix += ", then run pages init again to adopt the output; or pass --template to start a new site beside it"
 	return f
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // ErrNoFile is the error of Open for a folder.
-var ErrNoFile = errors.New("it is no file")
+var ErrNoFile = errors.New("it is not a file")
 
 var errNotRegular = errors.New("it is not a regular file")
 

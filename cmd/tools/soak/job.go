@@ -83,7 +83,7 @@ func (j job) run(ctx context.Context, file string) result {
 	case err != nil && !r.timeUp:
 		r.verdict = broke
 		if ctx.Err() != nil {
-			text = append(text, fmt.Sprintf("\nit was ended after %s\n", longest)...)
+			text = append(text, fmt.Sprintf("\nstopped after %s\n", longest)...)
 		}
 	case r.timeUp:
 		r.verdict = passed

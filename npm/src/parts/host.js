@@ -33,7 +33,7 @@ function take(handle) {
   return found;
 }
 
-// The client waits for a body's first bytes with it: most bodies are whole then, and need no handle.
+// A response comes with the first bytes of its body: most bodies are then complete, and need no handle.
 const SMALL = 64 << 10;
 
 /** The body of an answer: bytes where it is small, else a handle for binding_read. */
@@ -45,7 +45,7 @@ async function bodyOf(answer) {
 
 const bytesOf = (content) => (typeof content === "string" ? Buffer.from(content.toWellFormed()) : content);
 
-/** What of KV's options is a parameter. */
+/** The options of KV that are parameters. */
 function parameters(fields) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, value);

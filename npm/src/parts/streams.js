@@ -55,7 +55,7 @@ export async function pump(stream, put, _signal = null, bytesIn = piece) {
   }
 }
 
-/** What pump makes of a piece that is text, where the platform takes text. */
+/** The bytes of a text piece, where the platform takes text. */
 export function asText(value) {
   return typeof value === "string" ? new TextEncoder().encode(value) : piece(value);
 }
