@@ -14,19 +14,19 @@ import (
 	"time"
 )
 
-// This file bounds how many connections clients hold open, and how long one may refuse to read its response. framing.go
+// This file bounds the number of connections that clients hold open, and the time for which one may refuse to read its response. framing.go
 // has the rules for their requests.
 
 const (
 	maxConns = 256 // of all listeners together
-	// A client may keep the writer waiting for stalledWrite. Reading earns it time again, a second for every writeRate
-	// bytes, up to that much.
+	// A client may keep the writer waiting for stalledWrite. It regains time by reading: a second for every writeRate bytes, up to
+	// stalledWrite.
 	stalledWrite = 30 * time.Second
 	writeRate    = 1 << 10
-	// halfClosed is how long a request may go on for a client that has closed its sending side. A remote client that
-	// waits for its response looks like one that went away, until something is written.
+	// halfClosed is the time that a request may continue for a client that has closed its sending side. Until the server writes, a remote
+	// client that waits for its response looks like one that left.
 	halfClosed = 2 * time.Second
-	// writeChunk is how much is written, or sent of a file, under one deadline. A client that reads less than leastRead
+	// writeChunk is the number of bytes that are written, or sent from a file, under one deadline. A client that reads less than leastRead
 	// in stalledWrite is disconnected.
 	writeChunk = 256 << 10
 	leastRead  = 64 << 10
@@ -34,17 +34,17 @@ const (
 	// at once would reset the connection, and the client could lose the response.
 	lingerTime  = 250 * time.Millisecond
 	lingerBytes = 256 << 10
-	// spoil breaks any unfinished request: it is no valid end of a request line, header, chunk or trailer, and its rest
-	// is too short for another request.
+	// spoil breaks any unfinished request: it is not a valid end of a request line, header, chunk or trailer, and the rest of it is too
+	// short for another request.
 	spoil = "\x00\r\n\r\n"
 
 	busyReply = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n" +
 		"Content-Type: text/plain; charset=utf-8\r\nContent-Length: 21\r\n\r\ntoo many connections\n"
 )
 
-// connPool counts the connections of all listeners. When it is full, a new connection evicts the oldest one without a
-// running request, so that idle or half-open sockets never keep the author out; then one whose request waits for the
-// rest of its body: see slowest.
+// connPool counts the connections of all listeners. When it is full, a new connection evicts the oldest one without a running request, so
+// that idle or half-open sockets never keep the author out. If all have one, it evicts one whose request waits for the rest of its body:
+// see slowest.
 type connPool struct {
 	max   int
 	now   func() time.Time
@@ -74,7 +74,7 @@ func (p *connPool) admit(c net.Conn) *conn {
 		if evicted == nil {
 			p.mu.Unlock()
 			if c.SetWriteDeadline(p.now().Add(time.Second)) == nil {
-				_, _ = io.WriteString(c, busyReply) // a courtesy: the connection ends either way
+				_, _ = io.WriteString(c, busyReply) // best effort: the connection ends either way
 			}
 			_ = c.Close()
 			return nil
@@ -85,14 +85,13 @@ func (p *connPool) admit(c net.Conn) *conn {
 	member.place = p.open.PushBack(member)
 	p.mu.Unlock()
 	if evicted != nil {
-		_ = evicted.Conn.Close() // its user has gone
+		_ = evicted.Conn.Close() // its client has gone
 	}
 	return member
 }
 
-// slowest returns, of the connections whose requests wait for the rest of their bodies, the one that has sent nothing
-// for longest, of the address that has the most of them. A client that sends steadily waits for moments only. The caller
-// holds the lock.
+// slowest returns the connection to evict among those whose requests wait for the rest of their bodies: of the address with the most of
+// them, the one that has been silent for longest. A client that sends steadily waits only for moments. The caller holds the lock.
 func (p *connPool) slowest() (slowest *conn) {
 	of, most := map[netip.Addr]int{}, 0
 	for e := p.open.Front(); e != nil; e = e.Next() {
@@ -127,7 +126,7 @@ type pooledListener struct {
 	pool *connPool
 }
 
-// Accept waits for the next connection that the pool has room for.
+// Accept waits for the next connection for which the pool has room.
 func (l *pooledListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -146,22 +145,22 @@ type conn struct {
 	net.Conn
 	pool    *connPool
 	place   *list.Element // under pool.mu; nil once dropped
-	busy    atomic.Bool   // a request is under way
+	busy    atomic.Bool   // a request is running
 	framing framing       // of the one goroutine that reads
 	taken   atomic.Bool   // a handler has hijacked it
-	came    atomic.Int64  // how many bytes were read
-	silent  atomic.Int64  // since when a reader waits for more of a body, in Unix nanoseconds; 0 while none does
+	came    atomic.Int64  // the number of bytes read
+	silent  atomic.Int64  // when a reader began to wait for more of a body, in Unix nanoseconds; 0 while none waits
 	refused atomic.Bool   // the framing was broken
 	spoil   string        // the unread rest of the const spoil, once refused
-	waited  atomic.Int64  // how much of stalledWrite the client has used
+	waited  atomic.Int64  // the part of stalledWrite that the client has used
 	text    statusText
-	woken   chan struct{} // the read deadline changed, or the connection was closed
+	woken   chan struct{} // the read deadline has changed, or the connection was closed
 	closed  atomic.Bool
 	overdue atomic.Bool // the read deadline has passed
 }
 
-// Read reads for net/http. If the input could be read as two requests in place of one, it returns spoil and then EOF. An error
-// would also reach the handler of an earlier request that is still running, as if its client had gone away.
+// Read reads for net/http. If a program could read the input as two requests instead of one, it returns spoil and then EOF. With an error,
+// an earlier request that still runs would end as if its client had left.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.refused.Load() {
 		if c.spoil == "" {
@@ -187,7 +186,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// read reads from the client, and notes while it waits for more of a body.
+// read reads from the client, and records the times at which it waits for more of a body.
 func (c *conn) read(p []byte) (int, error) {
 	if c.framing.inBody() {
 		c.silent.Store(c.pool.now().UnixNano())
@@ -198,7 +197,7 @@ func (c *conn) read(p []byte) (int, error) {
 	return n, err
 }
 
-// peer returns the address of the client without its port; the zero Addr when it has none.
+// peer returns the address of the client without its port; the zero Addr if it has none.
 func (c *conn) peer() netip.Addr {
 	at, err := netip.ParseAddrPort(c.RemoteAddr().String())
 	if err != nil {
@@ -207,8 +206,8 @@ func (c *conn) peer() netip.Addr {
 	return at.Addr().Unmap()
 }
 
-// awaitResponse delays the error of a reader once the client has closed its sending side: a client whose request is
-// still running may wait for the response, and net/http would end the request at once.
+// awaitResponse delays the error of a reader after the client has closed its sending side: a client may wait for the response of a running
+// request, and net/http would end the request at once.
 func (c *conn) awaitResponse() error {
 	if c.framing.part != startLine || len(c.framing.line) > 0 {
 		return io.EOF // in the middle of a request
@@ -234,7 +233,7 @@ func (c *conn) awaitResponse() error {
 	return io.EOF
 }
 
-// wake has awaitResponse look again.
+// wake makes awaitResponse check again.
 func (c *conn) wake() {
 	select {
 	case c.woken <- struct{}{}:
@@ -285,7 +284,7 @@ func (c *conn) writePaced(write func() (int64, error)) error {
 	used := c.pool.now().Sub(start) - time.Duration(n)*(time.Second/writeRate)
 	c.waited.Store(max(c.waited.Load()+int64(used), 0))
 	if n >= leastRead && errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil // slow, and not too slow: the caller goes on with the rest
+		return nil // slow, but not too slow: the caller continues with the rest
 	}
 	return err
 }
@@ -337,8 +336,8 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// trackState is the server's ConnState. It marks a request as running before net/http watches its client: a handler
-// would do so too late. A hijacked connection is no longer framed; net/http reads no more by then.
+// trackState is the server's ConnState. It marks a request as running before net/http watches its client: a handler would do so too late. A
+// hijacked connection has no framing any more; net/http has stopped reading it by then.
 func trackState(c net.Conn, state http.ConnState) {
 	member, ok := c.(*conn)
 	if !ok {
@@ -361,8 +360,8 @@ type writeOnly struct{ io.Writer }
 
 type connKey struct{}
 
-// endWithHandler ends the request of a connection with its handler: a connection whose client does not take the rest of
-// the response may be evicted. Until then it ends the context of a request whose client has left.
+// endWithHandler ends the request of a connection with its handler: the pool may then evict a connection whose client does not read the
+// rest of the response. Until then it ends the context of a request whose client has left.
 func endWithHandler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := r.Context().Value(connKey{}).(*conn); ok {
@@ -377,9 +376,9 @@ func endWithHandler(next http.Handler) http.Handler {
 }
 
 // watchClient calls gone once the client of a request has left, until stop is called. net/http watches only after the end of a body, and
-// until the client sends its next request: a Worker that never reads its body, or has a pipelined request after it, would go on for a
-// client that has left. A client that ends only its sending may still wait for the response: it gets halfClosed for that, counted from
-// its last byte.
+// until the client sends its next request: without this, a Worker that never reads its body, or with a pipelined request after it, would
+// continue for a client that has left. A client that ends only its sending may still wait for the response: it gets halfClosed for that,
+// counted from its last byte.
 func (c *conn) watchClient(ctx context.Context, gone func()) (stop func()) {
 	since, came := time.Duration(0), c.came.Load()
 	var timer *time.Timer

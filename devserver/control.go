@@ -55,7 +55,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case p == controlRoot:
 		h.serveUI(w, r, "index.html")
 	case isForeign(r):
-		refuseForeign(w, r, "only the site's own pages may ask for this")
+		refuseForeign(w, r, "only the site's own pages may request this")
 	case p == scriptPath:
 		// Only pages of this site may read it: see isForeign, and Cross-Origin-Resource-Policy above.
 		h.serveEmbedded(w, r, "reload.js", strings.NewReplacer("%TOKEN%", h.opener, "%STREAM%", streamPath))
@@ -76,8 +76,8 @@ func readOnly(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
-// serveTool checks who may use the tools. A page of another site can neither read a response nor learn the token, nor
-// send the header that carries it; and a form can send neither the header nor JSON. An empty body needs no content type.
+// serveTool checks who may use the tools. A page of another site cannot read a response, learn the token, or send the header with it; a
+// form cannot send the header or JSON. An empty body needs no content type.
 func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
 	contentType := r.Header.Get("Content-Type")
 	kind, _, _ := mime.ParseMediaType(contentType)
@@ -86,7 +86,7 @@ func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
 	authorized := bearer && subtle.ConstantTimeCompare([]byte(token), []byte(h.token)) == 1
 	switch {
 	case isForeign(r):
-		refuseForeign(w, r, "only the site's own pages may ask for this")
+		refuseForeign(w, r, "only the site's own pages may request this")
 	case !readOnly(r) && !authorized:
 		site.Refuse(w, r, &site.RefusalError{
 			Status: http.StatusForbidden, Code: "token_needed", Message: "this request changes state, and needs the token of this run",
@@ -114,8 +114,7 @@ func refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
 	refuse(w, r, http.StatusForbidden, "foreign_origin", why)
 }
 
-// isForeign reports whether another site's page makes the request. Clients that are no browsers send none of these
-// headers and are let through.
+// isForeign reports whether another site's page makes the request. Clients other than browsers send none of these headers, and pass.
 func isForeign(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
@@ -133,7 +132,7 @@ func isForeign(r *http.Request) bool {
 	return false
 }
 
-// ownPage reports whether the request proves that a page of this site makes it.
+// ownPage reports whether the request proves that it comes from a page of this site.
 func ownPage(r *http.Request) bool {
 	if isForeign(r) {
 		return false
@@ -145,7 +144,7 @@ func ownPage(r *http.Request) bool {
 // serveUI sends one embedded file.
 func (h *Hub) serveUI(w http.ResponseWriter, r *http.Request, name string) {
 	if name == "problem.html" || name == "problem.css" || name == "reload.js" {
-		notFound(w, r) // parts of other responses
+		notFound(w, r) // these are parts of other responses
 		return
 	}
 	var fill *strings.Replacer
@@ -167,7 +166,7 @@ func (h *Hub) serveEmbedded(w http.ResponseWriter, r *http.Request, name string,
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
 }
 
-// stateDocument is GET /__pages/api/dev.
+// stateDocument is the document of GET /__pages/api/dev.
 type stateDocument struct {
 	OK         bool       `json:"ok"`      // the last build is being served
 	Version    int64      `json:"version"` // of the revision being served; 0 before the first
@@ -175,8 +174,8 @@ type stateDocument struct {
 	TookMs     float64    `json:"took_ms"`
 	LiveReload LiveReload `json:"live_reload"`
 	Pages      int        `json:"pages"`    // open pages
-	Watching   int        `json:"watching"` // paths the build depends on
-	Problems   []Problem  `json:"problems"` // errors when not ok, else warnings
+	Watching   int        `json:"watching"` // paths that the build depends on
+	Problems   []Problem  `json:"problems"` // errors unless ok, else warnings
 	Info       Info       `json:"info"`
 }
 

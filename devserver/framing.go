@@ -6,20 +6,19 @@ import (
 	"strconv"
 )
 
-// This file parses every connection before net/http does: where two programs could disagree on where a request ends, one
-// of them takes part of its body for another request. net/http accepts some of that, such as a length beside chunks or a
-// folded header line; here it ends the connection (RFC 9112, sections 2.2, 5.2, 6.3 and 11.2).
+// This file parses every connection before net/http does: if two programs disagree on the end of a request, one of them takes part of its
+// body for another request. net/http accepts some of that, such as a length beside chunks or a folded header line; here it ends the
+// connection (RFC 9112, sections 2.2, 5.2, 6.3 and 11.2).
 
-// maxFramingLine bounds the beginning of a line that is stored until its end comes. net/http gives up on a head far
-// earlier.
+// maxFramingLine bounds the stored beginning of an incomplete line. net/http gives up on a head far earlier.
 const maxFramingLine = 64 << 10
 
-// The ways in which a request can mean two things. Each gets a 400, and the connection is closed.
+// The ways in which a request can have two meanings. Each gets a 400, and the connection is closed.
 var (
 	errBareLF      = errors.New("a line ends without a carriage return")
 	errControl     = errors.New("a line holds a carriage return or a zero byte")
 	errFolded      = errors.New("a header line continues in the next line")
-	errSpacedName  = errors.New("a space stands before the colon of a header")
+	errSpacedName  = errors.New("a header has a space before its colon")
 	errLength      = errors.New("the content length is not a number, or is given twice")
 	errCoding      = errors.New("the transfer coding is not chunked alone")
 	errTwoFramings = errors.New("the request has a length and chunks")
@@ -31,16 +30,15 @@ var (
 // request.
 type framing struct {
 	part    part
-	left    int64  // bytes to come of a body or a chunk
-	line    []byte // the beginning of a line, when a read ended within it
+	left    int64  // remaining bytes of a body or a chunk
+	line    []byte // the beginning of a line that a read cut off
 	sized   bool   // the head gave a length
 	chunked bool   // the head announced chunks
-	modern  bool   // the head is one of HTTP/1.1
+	modern  bool   // the head is of HTTP/1.1
 	unknown bool   // the head announced a coding that net/http refuses
 	broken  error  // the first error, which is final
 
-	// named lets a head of HTTP/1.1 with another coding than chunked through, and nothing after it: net/http has a
-	// status of its own for that.
+	// named lets a head of HTTP/1.1 pass with another coding than chunked, and nothing after it: net/http answers it with its own status.
 	named bool
 }
 
@@ -55,12 +53,12 @@ const (
 	chunkData
 	chunkEnd
 	trailerLine
-	unreadable // nothing may come: the end of the body is unknown
+	unreadable // no byte may follow: the end of the body is unknown
 	unframed   // a handler has hijacked the connection
 )
 
-// advance parses p and returns how much of it net/http may read. An error is final: the bytes after it belong to no
-// request. The bytes before it never complete the request it is about.
+// advance parses p and returns how much of it net/http may read. An error is final: the bytes after it belong to no request. The bytes
+// before it never complete the malformed request.
 func (f *framing) advance(p []byte) (int, error) {
 	at := 0
 	for f.broken == nil && at < len(p) {
@@ -107,7 +105,7 @@ func (f *framing) advance(p []byte) (int, error) {
 // inBody reports whether the next byte belongs to a body, or to its framing.
 func (f *framing) inBody() bool { return f.part >= sizedBody && f.part <= trailerLine }
 
-// reset goes to the next request.
+// reset starts the next request.
 func (f *framing) reset() { *f = framing{line: f.line, named: f.named} }
 
 // read parses one line with its end.
@@ -196,7 +194,7 @@ func (f *framing) header(line []byte) error {
 	return nil
 }
 
-// chunk parses the line that begins a chunk; its extensions mean nothing to us.
+// chunk parses the line that begins a chunk; it ignores extensions.
 func (f *framing) chunk(line []byte) error {
 	digits, _, _ := bytes.Cut(line, []byte{';'})
 	size, err := strconv.ParseUint(string(bytes.TrimRight(digits, " \t")), 16, 63)

@@ -18,14 +18,14 @@ import (
 	"github.com/pages-toolchain/pages/devserver/loopback"
 )
 
-// LiveReload says how open pages react to a build.
+// LiveReload chooses the reaction of open pages to a build.
 type LiveReload string
 
 // The modes of live reload. The zero value is Hot.
 const (
 	Hot  LiveReload = "hot"  // style sheets are swapped in place, everything else reloads the page
 	Full LiveReload = "full" // every change reloads the page
-	Off  LiveReload = "off"  // pages are served as they are, without script or overlay
+	Off  LiveReload = "off"  // pages have neither script nor overlay
 )
 
 // HubOptions configure a Hub. The zero value works.
@@ -33,13 +33,13 @@ type HubOptions struct {
 	LiveReload LiveReload       // default Hot
 	Now        func() time.Time // default time.Now
 	Logger     *slog.Logger     // default none
-	// Tools answers the other paths under "/__pages/api/". It gets requests of the site's own pages and of programs
-	// only, and those that may change something only with the token of this run. Default 404.
+	// Tools answers the other paths under "/__pages/api/". It gets only requests of the site's own pages and of programs; those that may
+	// change something must have the token of this run. Default 404.
 	Tools http.Handler
 }
 
-// Hub holds the version of the site that is being served and the problems of the newest one, and updates the open pages.
-// As an http.Handler it answers the dev server's own paths under /__pages/, and so is made before the site.
+// Hub holds the version of the site that is being served and the problems of the newest one, and updates the open pages. It is an
+// http.Handler for the dev server's own paths under /__pages/, so make it before the site.
 type Hub struct {
 	mode   LiveReload
 	now    func() time.Time
@@ -50,7 +50,7 @@ type Hub struct {
 	boot   string // names this run in entity tags
 
 	mu       sync.Mutex
-	version  int64 // grows with every revision served
+	version  int64 // grows with every served revision
 	build    int64 // number of the last build
 	took     time.Duration
 	problems []Problem
@@ -58,7 +58,7 @@ type Hub struct {
 	info     Info
 	watching int
 	pages    audience // of the reload stream
-	guests   audience // the same, beyond this machine, with places of their own
+	guests   audience // of the reload stream beyond this machine, with separate places
 	viewers  audience // of the dashboard's stream
 	closed   bool
 	logged   map[string]bool // directives that forbid the reload script
@@ -71,7 +71,7 @@ type updateMessage struct {
 	Paths   []string `json:"paths,omitempty"` // style sheets, when Type is "css"
 }
 
-// problemsMessage says why the newest build is not served. An empty list withdraws that.
+// problemsMessage has the problems of the newest build, which is not served. An empty list withdraws them.
 type problemsMessage struct {
 	Build    int64     `json:"build"`
 	Problems []Problem `json:"problems"`
@@ -128,7 +128,7 @@ func (h *Hub) succeed(build int64, out Outcome, changed []string, took time.Dura
 	return update.Type
 }
 
-// fail records a failed build, and shows its problems on pages of the author's.
+// fail records a failed build, and shows its problems on the author's pages.
 func (h *Hub) fail(build int64, problems []Problem, took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -137,8 +137,8 @@ func (h *Hub) fail(build int64, problems []Problem, took time.Duration) {
 	h.pages.broadcast(message{event: "problems", data: problemsMessage{build, problems}})
 }
 
-// join opens the reload stream of a page that holds the given version; a guest is beyond this machine. It is nil when
-// there are too many, or the server is closing.
+// join opens the reload stream of a page with the given version; a guest is beyond this machine. It returns nil if there are too many, or
+// the server is closing.
 func (h *Hub) join(version int64, guest bool) *subscriber {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -184,7 +184,7 @@ func (h *Hub) view() *subscriber {
 	return page
 }
 
-// close ends all streams for good.
+// close ends all streams permanently.
 func (h *Hub) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -216,7 +216,7 @@ func (h *Hub) setWatching(n int) {
 	h.watching = n
 }
 
-// keepAlive is how often a quiet stream sends a comment, by which the server notices a page that has gone.
+// keepAlive is the pause after which a quiet stream sends a comment, with which the server notices a closed page.
 const keepAlive = 15 * time.Second
 
 // serveStream is GET /__pages/reload?token=…&v=N: server-sent events for one open page that holds version N. It takes
@@ -251,7 +251,7 @@ func (h *Hub) serveFeed(w http.ResponseWriter, r *http.Request) {
 	h.serveEvents(w, r, h.view)
 }
 
-// serveEvents streams to the subscriber that join makes.
+// serveEvents streams to the subscriber that join returns.
 func (h *Hub) serveEvents(w http.ResponseWriter, r *http.Request, join func() *subscriber) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	if r.Method == http.MethodHead {
@@ -312,14 +312,13 @@ func (m message) write(w io.Writer) error {
 }
 
 const (
-	// maxSubscribers bounds the streams of each kind; each is an open page.
+	// maxSubscribers bounds the streams of each kind; each belongs to an open page.
 	maxSubscribers = 64
-	// subscriberRoom is how many messages may wait for one page. A page that falls further behind is cut off; it
-	// reconnects and starts afresh.
+	// subscriberRoom is the number of messages that may wait for one page. A slower page is disconnected; it reconnects and starts afresh.
 	subscriberRoom = 16
 )
 
-// subscriber is one open page. Its channel is closed when it is cut off.
+// subscriber is one open page. Its channel closes when the page is disconnected.
 type subscriber struct{ messages chan message }
 
 // message is one server-sent event. With an id above 0, the page sends it back when it reconnects.
@@ -332,7 +331,7 @@ type message struct {
 // audience is a set of open pages. Its owner guards it.
 type audience map[*subscriber]struct{}
 
-// join adds a page, or returns nil when there are too many.
+// join adds a page, or returns nil if there are too many.
 func (a audience) join() *subscriber {
 	if len(a) >= maxSubscribers {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
-// Info describes a site on the dashboard, beside its traffic.
+// Info describes a site on the dashboard, in addition to its traffic.
 type Info struct {
 	// Name is usually the name of the folder.
 	Name string `json:"name"`
@@ -45,7 +45,7 @@ type Limit struct {
 	Value string `json:"value"`
 }
 
-// Form is a form whose leads raise an event of their own.
+// Form is a form whose leads raise their own event.
 type Form struct {
 	Name  string `json:"name"`
 	Event string `json:"event"`

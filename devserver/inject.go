@@ -11,7 +11,7 @@ import (
 
 // This file adds the reload script to the site's pages. The rules:
 //
-//   - only to documents in a browser: a GET or HEAD that says so (Sec-Fetch-Dest, else Accept), outside /__pages/. A
+//   - only to documents in a browser: a GET or HEAD with such headers (Sec-Fetch-Dest, else Accept), outside /__pages/. A
 //     fetch from a script, curl and tests get the site's own bytes;
 //   - only to complete, uncompressed HTML: never to 1xx, 204, 3xx or 206, and not in UTF-16 or another
 //     encoding without ASCII;
@@ -53,8 +53,7 @@ type injector struct {
 	ours    bool   // the client asked with an entity tag of this version
 }
 
-// translate gives the site the entity tags as it knows them, without those of other versions and without dates, which
-// cannot tell versions apart.
+// translate gives the site its own entity tags, without those of other versions and without dates, which cannot distinguish versions.
 func (w *injector) translate(r *http.Request) {
 	known := r.Header.Values("If-None-Match")
 	r.Header.Del("If-Modified-Since")

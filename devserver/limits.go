@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// This file bounds one request, beside the bounds of net/http itself.
+// This file bounds one request, in addition to the bounds of net/http.
 
 const (
 	readHeaderTimeout = 10 * time.Second
@@ -25,7 +25,7 @@ const (
 	maxHeaderLines = 100
 	maxRequestLine = 8 << 10
 
-	// A body may take bodyGrace, and then a second for every bodyRate bytes it has brought.
+	// A body may take bodyGrace, and another second for every bodyRate bytes that arrived.
 	bodyGrace = 10 * time.Second
 	bodyRate  = 1 << 10
 )
@@ -52,8 +52,8 @@ func withinLimits(now func() time.Time, next http.Handler) http.Handler {
 		}
 		if r.Body != nil && r.Body != http.NoBody {
 			body := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), now: now}
-			// In a copy: net/http looks at its own body for a client that waits for "100 Continue" before it sends it,
-			// and then does not wait for the body.
+			// Change a copy: net/http inspects its own body to find a client that waits for "100 Continue" before it sends the body, and
+			// then does not wait for the body.
 			r = r.WithContext(r.Context())
 			r.Body = body
 			defer body.boundUnread()
@@ -62,8 +62,8 @@ func withinLimits(now func() time.Time, next http.Handler) http.Handler {
 	})
 }
 
-// pacedBody ends a body that comes too slowly. Only time spent waiting for the client counts, so a Worker may take as
-// long as it likes between two reads.
+// pacedBody ends a body that arrives too slowly. Only time spent waiting for the client counts, so a Worker may take any time between two
+// reads.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -72,11 +72,11 @@ type pacedBody struct {
 	waited  time.Duration
 	ended   bool
 	slow    atomic.Bool               // its time was over
-	reading atomic.Pointer[time.Time] // the deadline of a read under way
+	reading atomic.Pointer[time.Time] // the deadline of a running read
 }
 
-// TooSlow reports whether the body took longer than it may. It is safe for concurrent use. net/http cancels the request before the
-// read that met its deadline returns, so such a read counts.
+// TooSlow reports whether the body took too long. It is safe for concurrent use. net/http cancels the request before a read returns at its
+// deadline, so such a read counts, too.
 func (b *pacedBody) TooSlow() bool {
 	deadline := b.reading.Load()
 	return b.slow.Load() || deadline != nil && !b.now().Before(*deadline)
@@ -97,12 +97,12 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 		b.slow.Store(true)
 	}
 	if errors.Is(err, io.EOF) {
-		b.release() // after any other error net/http still tries to read the rest
+		b.release() // after any other error, net/http still tries to read the rest
 	}
 	return n, err
 }
 
-// Close discards the rest of the body, within the time it has left.
+// Close discards the rest of the body, within its remaining time.
 func (b *pacedBody) Close() error {
 	b.boundUnread()
 	err := b.ReadCloser.Close()
@@ -115,14 +115,14 @@ func (b *pacedBody) Close() error {
 // boundUnread bounds how long net/http waits for the rest of an unread body.
 func (b *pacedBody) boundUnread() {
 	if !b.ended {
-		_ = b.control.SetReadDeadline(b.deadline(b.now())) // fails only on a closed connection
+		_ = b.control.SetReadDeadline(b.deadline(b.now())) // it fails only on a closed connection
 	}
 }
 
-// release removes the deadline: with it, net/http would take the wait for the next request for a client that went away.
+// release removes the deadline: with it, net/http would mistake the wait for the next request for a client that left.
 func (b *pacedBody) release() {
 	b.ended = true
-	_ = b.control.SetReadDeadline(time.Time{}) // fails only on a closed connection
+	_ = b.control.SetReadDeadline(time.Time{}) // it fails only on a closed connection
 }
 
 func (b *pacedBody) deadline(now time.Time) time.Time {
@@ -130,24 +130,22 @@ func (b *pacedBody) deadline(now time.Time) time.Time {
 	return now.Add(allowed - b.waited)
 }
 
-// harden sets the bounds of this package on a server that is not serving yet: how long heads, bodies and idle
-// connections may take, how long they may be, and which requests could be taken for two. It wraps the Handler, and takes
-// ConnContext and ConnState. Each listener of the server must go through bounded, which counts their connections
-// together.
+// harden sets the bounds of this package on a server that is not serving yet: the time and size of heads, bodies and idle connections, and
+// the refusal of ambiguous requests. It wraps the Handler, and takes ConnContext and ConnState. Each listener of the server must go through
+// bounded, which counts their connections together.
 func harden(server *http.Server, now func() time.Time) (bounded func(net.Listener) net.Listener) {
 	server.Handler = withinLimits(now, server.Handler)
 	server.ReadHeaderTimeout = readHeaderTimeout
 	server.IdleTimeout = idleTimeout
 	server.MaxHeaderBytes = maxHeaderBytes - maxHeaderSlop
-	server.DisableGeneralOptionsHandler = true // "OPTIONS *" is the site's to refuse
+	server.DisableGeneralOptionsHandler = true // "OPTIONS *" is left to the site
 	server.ConnContext = nil
 	return guard(server, &connPool{max: maxConns, now: now})
 }
 
-// Guard sets on a server those bounds that are about connections, and leaves it its timeouts and the size of its
-// requests: at most so many connections, how long a client may refuse to read, and which requests could be taken for
-// two. The refusal of a transfer coding stays net/http's. Guard wraps the Handler and takes ConnState; ConnContext gets
-// the connections of the listener that is bounded.
+// Guard sets the bounds on connections of a server: their number, the time for which a client may refuse to read, and the refusal of
+// ambiguous requests. The server keeps its timeouts and the size of its requests, and net/http refuses transfer codings. Guard wraps the
+// Handler and takes ConnState; ConnContext gets the connections of the bounded listener.
 func Guard(server *http.Server, conns int, now func() time.Time) (bounded func(net.Listener) net.Listener) {
 	return guard(server, &connPool{max: conns, now: now, named: true})
 }
@@ -158,7 +156,7 @@ func guard(server *http.Server, pool *connPool) (bounded func(net.Listener) net.
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if member, ok := c.(*conn); ok {
 			if next != nil {
-				ctx = next(ctx, member.Conn) // the connection that was accepted
+				ctx = next(ctx, member.Conn) // the accepted connection
 			}
 			ctx = site.WithStatusTexts(ctx, member.text.set)
 		}

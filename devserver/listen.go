@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	portTries = 100 // ports in a row, when the wanted one is taken
+	portTries = 100 // ports in a row, if the wanted one is taken
 	// probeTime bounds the check whether a program listens on a port. Loopback connects at once.
 	probeTime = 200 * time.Millisecond
 )
 
-// PortError says that no listening socket could be opened.
+// PortError means that no listening socket could be opened.
 type PortError struct {
 	Port int    // the wanted port
-	Fix  string // the remedy
-	Err  error  // the reason, of the first port tried
+	Fix  string // the fix
+	Err  error  // the reason, for the first port
 }
 
 func (e *PortError) Error() string { return fmt.Sprintf("port %d: %v", e.Port, e.Err) }
@@ -41,7 +41,7 @@ type Listeners struct {
 	Beyond  []string // the same for other machines, addresses of private networks first
 }
 
-// All returns the listeners there are.
+// All returns the open listeners.
 func (l *Listeners) All() []net.Listener {
 	all := []net.Listener{l.V4}
 	for _, each := range []net.Listener{l.V6, l.Network} {
@@ -61,9 +61,9 @@ func (l *Listeners) Close() error {
 	return errors.Join(errs...)
 }
 
-// Listen opens 127.0.0.1 and ::1 on one port, and host, an address of this machine: 0.0.0.0 is each of IPv4, :: each one, and an
-// address that is not valid none. A taken port gives the next free one, or an error when strict; port 0 gives any free one. The
-// error is a *[PortError].
+// Listen opens 127.0.0.1 and ::1 on one port, and host, an address of this machine: 0.0.0.0 means all of IPv4, :: means all, and an invalid
+// address means none. If the port is taken, it takes the next free one, or fails if strict is set; port 0 takes any free one. The error is
+// a *[PortError].
 func Listen(ctx context.Context, port int, strict bool, host netip.Addr) (*Listeners, error) {
 	if port < 0 || port > 65535 {
 		return nil, &PortError{Port: port, Err: errors.New("no such port"), Fix: "choose a port from 0 to 65535"}
@@ -98,7 +98,7 @@ func Listen(ctx context.Context, port int, strict bool, host netip.Addr) (*Liste
 	return nil, &PortError{Port: port, Err: first, Fix: fix}
 }
 
-// absentError says that no network of this machine has an address.
+// absentError means that no network of this machine has an address.
 type absentError struct {
 	host  netip.Addr
 	known []netip.Addr
@@ -169,7 +169,7 @@ func networkAddresses() []netip.Addr {
 	return all
 }
 
-// rank orders addresses by how likely another machine reaches them: IPv4 of a private network, other IPv4, IPv6.
+// rank orders addresses by the likelihood that another machine reaches them: IPv4 of a private network, other IPv4, IPv6.
 func rank(a netip.Addr) int {
 	switch {
 	case a.Is4() && a.IsPrivate():
@@ -212,8 +212,7 @@ func listenPair(ctx context.Context, port int, host4, host6 netip.Addr) (*Listen
 	return l, nil
 }
 
-// hasIPv6 reports whether ::1 exists, which tells "port taken" from "no such address" without the error numbers of each
-// system.
+// hasIPv6 reports whether ::1 exists. This distinguishes "port taken" from "no such address" without the error numbers of each system.
 func hasIPv6(ctx context.Context) bool {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp6", "[::1]:0")

@@ -16,8 +16,8 @@ const limitWarning = 0.8
 //
 //	GET /api/x 200 3 ms · cpu 2/10000 ms · sub 0/20 · worker
 //
-// The meter is there when the cost of the request is known; limits that are nearly used up come at the end. Colour is
-// for terminals. Control characters of the client are left out.
+// The line has a meter if the cost of the request is known; limits that are nearly used up come at the end. Colour is for terminals.
+// Control characters of the client are removed.
 func FormatRequest(rec site.RequestRecord, colour bool) string {
 	paint := func(code, text string) string { return colorize(code, stripControls(text), colour) }
 	var b strings.Builder
@@ -51,7 +51,7 @@ func FormatRequest(rec site.RequestRecord, colour bool) string {
 	return b.String()
 }
 
-// nearLimit warns, also without colours, of a request that used nearly all of a limit.
+// nearLimit warns, even without colours, of a request that used nearly all of a limit.
 func nearLimit(paint func(code, text string) string, name string, used float64, limit int) string {
 	colour := meterColour(used, limit)
 	if colour == plain {
@@ -117,7 +117,7 @@ func meterColour(used float64, limit int) string {
 	return red
 }
 
-// stripControls leaves out control characters, and replaces ends of lines and tabs by spaces.
+// stripControls removes control characters, and replaces ends of lines and tabs by spaces.
 func stripControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -127,7 +127,7 @@ func stripControls(text string) string {
 	}, text)
 }
 
-// shownFrames is how many lines of a trace are printed below an exception.
+// shownFrames is the number of trace lines that are printed below an exception.
 const shownFrames = 8
 
 // FormatLine formats a line of a Worker's log for the terminal, without an end of line. Its position comes after the
@@ -135,8 +135,8 @@ const shownFrames = 8
 //
 //	warn: no such boat (src/boats.ts:12:5)
 //
-// Below an exception stand the frames of its trace. Colour is for terminals; without it the Worker's own colours are left
-// out, and all other control characters in any case.
+// The frames of a trace follow below an exception. Colour is for terminals; without it the Worker's own colours are removed, and all other
+// control characters in any case.
 func FormatLine(l site.LogLine, colour bool) string {
 	first, rest, several := strings.Cut(shownText(l.Text, colour), "\n")
 	code := map[string]string{"error": red, "warn": yellow, "debug": dim}[l.Level]
@@ -163,10 +163,10 @@ func colorize(code, text string, colour bool) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// style is an ANSI sequence that changes colours and nothing else.
+// style matches an ANSI sequence that only changes colours.
 var style = regexp.MustCompile("\x1b\\[[0-9;]*m") //nolint:gochecknoglobals // a constant
 
-// shownText leaves out control characters, except ends of lines, tabs and, with colour, the text's own colours.
+// shownText removes control characters, except ends of lines, tabs and, with colour, the text's own colours.
 func shownText(text string, colour bool) string {
 	var b strings.Builder
 	last := 0

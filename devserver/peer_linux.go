@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerPoll is how often the other end of a connection is checked.
+// peerPoll is the pause between two checks of the other end of a connection.
 const peerPoll = 50 * time.Millisecond
 
-// isOrphaned reports whether the other end of a connection on this machine was closed altogether, where a FIN alone may
-// also mean that it sends no more. The kernel knows: no file belongs to such a socket. It is false when unknown.
+// isOrphaned reports whether the other end of a connection on this machine was closed in both directions; a FIN alone may also mean that it
+// sends no more. The kernel shows it: no file belongs to such a socket. It is false if unknown.
 func isOrphaned(c net.Conn) bool {
 	local, err := netip.ParseAddrPort(c.LocalAddr().String())
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// peerPoll is how often the other end of a connection is checked: never, here.
+// peerPoll is the pause between two checks of the other end of a connection: no checks on this system.
 const peerPoll = time.Hour
 
 // isOrphaned is unknown here.

@@ -20,7 +20,7 @@ type policyObstacle struct {
 
 const byHand = ", or reload its pages by hand"
 
-// obstacleOf reads the policies of the response to r, whose script has a nonce or "" for none.
+// obstacleOf returns the obstacle in the policies of the response to r. nonce is that of its script, "" for none.
 func obstacleOf(policies []string, r *http.Request, nonce string) policyObstacle {
 	for policy := range strings.SplitSeq(strings.Join(policies, ","), ",") {
 		p := directivesOf(policy)
@@ -41,7 +41,7 @@ func obstacleOf(policies []string, r *http.Request, nonce string) policyObstacle
 	return policyObstacle{}
 }
 
-// directives holds those of one policy, by name.
+// directives has the directives of one policy, by name.
 type directives map[string][]string
 
 func directivesOf(policy string) directives {
@@ -51,14 +51,14 @@ func directivesOf(policy string) directives {
 		if len(fields) == 0 {
 			continue
 		}
-		if name := strings.ToLower(fields[0]); all[name] == nil { // a second one of a name does not count
+		if name := strings.ToLower(fields[0]); all[name] == nil { // a second directive of the same name does not count
 			all[name] = fields[1:]
 		}
 	}
 	return all
 }
 
-// first returns the first of some directives that the policy has: the later ones are its fallbacks.
+// first returns the first of the given directives that the policy has: the later ones are its fallbacks.
 func (d directives) first(names ...string) (name string, sources []string, ok bool) {
 	for _, name := range names {
 		if sources, ok := d[name]; ok {
@@ -106,7 +106,7 @@ func isOwn(source string, r *http.Request, path string) bool {
 	return isHost(at, strings.ToLower(r.Host), scheme)
 }
 
-// isHost compares the host of a source with that of a request. A host without a port has the scheme's.
+// isHost compares the host of a source with that of a request. A host without a port has the default one of the scheme.
 func isHost(source, host, scheme string) bool {
 	standard := map[string]string{"http": "80", "https": "443"}[scheme]
 	split := func(host string) (name, port string) {

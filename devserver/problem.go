@@ -18,18 +18,18 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// Problem is one error or warning in the author's own files: why a build failed, or the exception of a Worker. Every
-// text in it is plain and untrusted.
+// Problem is one error or warning in the author's own files: of a failed build, or an exception of a Worker. Every text in it is plain and
+// untrusted.
 type Problem struct {
 	// Kind is a short word for programs: "syntax", "manifest", "exception", "cpu-limit" …
 	Kind string `json:"kind,omitempty"`
 	// Title says what happened in a few words: "Worker threw an error".
 	Title string `json:"title,omitempty"`
-	// Message is the error's own text.
+	// Message is the text of the error itself.
 	Message string `json:"message"`
-	// Fix is the remedy, when known.
+	// Fix is the advice to the author, if known.
 	Fix string `json:"fix,omitempty"`
-	// File is the author's file, relative to the site's folder, with slashes; empty when there is none.
+	// File is the author's file, relative to the site's folder, with slashes; empty for none.
 	File string `json:"file,omitempty"`
 	// Line, Column and EndColumn are 1-based and count characters; 0 means unknown.
 	Line      int `json:"line,omitempty"`
@@ -52,12 +52,11 @@ type SnippetLine struct {
 	Number int    `json:"number"`
 	Text   string `json:"text"`
 	Hit    bool   `json:"hit,omitempty"`
-	// Cut is how many characters before Text are left out. An ellipsis stands for them, and one for those after it.
+	// Cut is the number of characters before Text that are left out. An ellipsis replaces them, and another one those after it.
 	Cut int `json:"cut,omitempty"`
 }
 
-// A long line is cut to snippetWidth characters, a quarter of them before the column when that would otherwise come
-// after three quarters.
+// A long line is cut to snippetWidth characters. If the column would come after three quarters of that, the cut leaves a quarter before it.
 const (
 	snippetWidth    = 160
 	minSnippetWidth = 20
@@ -142,7 +141,7 @@ func (p Problem) status() int {
 	return p.Status
 }
 
-// heading returns the title, or a stand-in.
+// heading returns the title, or a default one.
 func (p Problem) heading() string { return cmp.Or(p.Title, "Something went wrong") }
 
 // Marks returns the spaces and carets that point at the columns under the hit line. Tabs of the line stay tabs, and wide
@@ -170,8 +169,8 @@ func (p Problem) Marks(line SnippetLine) string {
 	return b.String()
 }
 
-// ProblemsText formats problems for a terminal or a plain-text client, one below the other, without colour. Problems
-// with the same title share one. Control characters are left out, so that no file name can move the cursor.
+// ProblemsText formats problems for a terminal or a plain-text client, one below the other, without colour. Problems with the same title
+// share one. Control characters are removed, so that no file name can move the cursor.
 func ProblemsText(problems []Problem) string {
 	var b strings.Builder
 	for i, p := range problems {
@@ -231,19 +230,18 @@ func printableRune(r rune) rune {
 //go:embed ui
 var ui embed.FS
 
-// WriteProblemPage answers r with p, in the form the client accepts: a page, a JSON object {"ok":false,"problem":{…}},
-// or plain text. The status is p.Status, or 500. Clients beyond this machine learn nothing of the author's files. Nothing
-// may have been written to w before.
+// WriteProblemPage answers r with p, in a form that the client accepts: a page, a JSON object {"ok":false,"problem":{…}}, or plain text.
+// The status is p.Status, or 500. Clients beyond this machine learn nothing of the author's files. Nothing may have been written to w
+// before.
 func WriteProblemPage(w http.ResponseWriter, r *http.Request, p Problem) {
 	writeProblems(w, r, []Problem{p}, 0)
 }
 
-// writeProblems answers with the first problem and, on the page, with the others below it. build is the number of the
-// failed build they come from, by which the reload script recognizes the page; 0 is for none. Clients beyond this machine
-// learn that the site does not answer, and not why.
+// writeProblems answers with the first problem and, on the page, with the others below it. build is the number of their failed build, by
+// which the reload script recognizes the page; 0 for none. Clients beyond this machine learn only that the site does not answer.
 func writeProblems(w http.ResponseWriter, r *http.Request, problems []Problem, build int64) {
 	if len(problems) == 0 {
-		problems = []Problem{{Message: "the build failed without saying why"}}
+		problems = []Problem{{Message: "the build failed without a message"}}
 	}
 	h := w.Header()
 	if loopback.ExternalOf(r.Context()) != nil {
@@ -296,8 +294,8 @@ func problemBody(r *http.Request, problems []Problem, build int64, nonce string)
 	return "text/plain; charset=utf-8", []byte(ProblemsText(problems))
 }
 
-// problemHTML renders the page. It parses the template each time: one person sees it, rarely, and the package needs no
-// state for it.
+// problemHTML renders the page. It parses the template each time: the page is rare and has one reader, and the package needs no state for
+// it.
 func problemHTML(problems []Problem, build int64, nonce string) ([]byte, error) {
 	t, err := template.ParseFS(ui, "ui/problem.html")
 	if err != nil {

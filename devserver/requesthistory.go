@@ -15,26 +15,25 @@ import (
 	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
-// LogFilter chooses requests of the log, and lines that belong to none. The zero value chooses all.
+// LogFilter chooses requests of the log, and lines without a request. The zero value chooses all.
 type LogFilter struct {
-	Since  time.Time     // not older
+	Since  time.Time     // no older ones
 	Status []StatusRange // one of these
 	// Route is a pattern as the manifest lists it.
 	Route string
-	// Path is a glob on the path: "*" stands for anything, "/" included, "?" for one character, "[a-z]" for one of
-	// several.
+	// Path is a glob for the path: "*" matches anything, "/" included, "?" one character, "[a-z]" one of several.
 	Path   string
 	Method string
-	// Level chooses requests with a line of that level or a more severe one; one that failed counts as "error".
+	// Level chooses requests with a line of that level or a more severe one; a failed request counts as "error".
 	Level string
-	// Text occurs in paths, errors or lines; case does not count.
+	// Text must occur in paths, errors or lines; the case does not matter.
 	Text    string
 	Request string // the beginning of the id
-	// Trace is the id of a trace, or the beginning of the id of a request. The entries have their traces then.
+	// Trace is the id of a trace, or the beginning of the id of a request. The entries then have their traces.
 	Trace  string
-	Slow   time.Duration // requests that took as long, or longer
+	Slow   time.Duration // requests of at least this duration
 	Member string        // email
-	Limit  int           // the newest so many; 0 means all
+	Limit  int           // the newest ones, at most so many; 0 means all
 }
 
 // StatusRange is a range of HTTP status codes, both ends included.
@@ -51,7 +50,7 @@ type LoggedRequest struct {
 // LogHistory is a part of the log, newest first.
 type LogHistory struct {
 	Requests []LoggedRequest `json:"requests"`
-	// Logs are lines without a request, or of one that is not in the log (yet).
+	// Logs are lines without a request, or whose request is not in the log (yet).
 	Logs []site.LogLine `json:"logs"`
 }
 
@@ -112,8 +111,8 @@ func (t *terms) add(wanted bool, sql string, args ...any) {
 
 func (t *terms) and() string { return strings.Join(append([]string{"true"}, t.sql...), " AND ") }
 
-// ReadLog returns the entries of the log that the filter chooses, oldest first. A database without a log is empty. It
-// only reads, also beside a server that writes.
+// ReadLog returns the entries of the log that the filter chooses, oldest first. A database without a log is empty. It only reads, and may
+// run beside a server that writes.
 func ReadLog(ctx context.Context, db *sql.DB, f LogFilter) ([]LogEntry, error) {
 	if there, err := hasLog(ctx, db); err != nil || !there {
 		return nil, err
@@ -170,7 +169,7 @@ func hasLog(ctx context.Context, db *sql.DB) (there bool, err error) {
 	return there, nil
 }
 
-// storedRow is a row as it was read.
+// storedRow is a row of the database.
 type storedRow struct {
 	seq     int64
 	request string
@@ -206,7 +205,7 @@ func readRows(ctx context.Context, db *sql.DB, query string, args ...any) (list 
 	return list, nil
 }
 
-// withLines adds their lines to requests.
+// withLines adds the lines of requests to them.
 func withLines(ctx context.Context, db *sql.DB, rows []storedRow) ([]LogEntry, error) {
 	entries := make([]LogEntry, 0, len(rows))
 	byID := map[string]*LoggedRequest{}
@@ -254,22 +253,22 @@ func History(entries []LogEntry) LogHistory {
 const (
 	// followEvery is how often a follower polls.
 	followEvery = 200 * time.Millisecond
-	// lineWait is how long a line waits for its request to end, to come with it.
+	// lineWait is how long a line waits for the end of its request, to appear with it.
 	lineWait = time.Second
-	// followedIDs is how many requests a follower remembers, for lines after their response.
+	// followedIDs is the number of requests that a follower remembers, for lines after their response.
 	followedIDs = 1000
 )
 
-// LogFollower follows a log. A line comes with its request, unless that takes longer than a second or came before.
+// LogFollower follows a log. A line appears with its request, unless the request takes longer than a second or has appeared already.
 type LogFollower struct {
 	db     *sql.DB
 	filter LogFilter
 	now    func() time.Time
 
 	last    int64           // the newest row that was read
-	chosen  map[string]bool // whether the filter chose a request that was seen
+	chosen  map[string]bool // whether the filter chose a request
 	recent  []string        // the keys of chosen, the oldest first
-	waiting []waitingLine   // whose requests have not been seen
+	waiting []waitingLine   // lines whose requests have not appeared
 }
 
 type waitingLine struct {
@@ -278,7 +277,7 @@ type waitingLine struct {
 	since  time.Time
 }
 
-// FollowLog follows a log from its present end. now is nil for time.Now. The filter's Since and Limit do not count.
+// FollowLog follows a log from its present end. now is nil for time.Now. It ignores the filter's Since and Limit.
 func FollowLog(ctx context.Context, db *sql.DB, f LogFilter, now func() time.Time) (*LogFollower, error) {
 	if now == nil {
 		now = time.Now
@@ -312,7 +311,7 @@ func (w *LogFollower) Run(ctx context.Context, tell func(LogEntry)) error {
 	}
 }
 
-// poll tells of the rows since the last poll.
+// poll passes on the rows since the last poll.
 func (w *LogFollower) poll(ctx context.Context, tell func(LogEntry)) error {
 	there, err := hasLog(ctx, w.db)
 	if err != nil || !there {

@@ -14,22 +14,22 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// This file writes the history of requests, which can be searched later and while no server runs. It is a convenience,
-// not a promise: rows are written a moment later and in batches, beside the requests; they are dropped rather than waited
-// for, and a power failure may take the last of them. Bodies and headers are never stored.
+// This file writes the history of requests, which people can search later, without a running server, too. The history may have gaps: rows
+// are written a moment later and in batches, beside the requests; requests never wait for them, so the log drops rows that it cannot write
+// in time, and a power failure may lose the last ones. Bodies and headers are never stored.
 
 const (
-	// The log holds so many rows, requests and lines alike, and so many bytes of them; beyond that, it drops the oldest,
-	// a tenth of all at a time.
+	// The log holds a bounded number of rows, requests and lines alike, and of bytes; beyond that, it drops the oldest, a tenth of all at a
+	// time.
 	keptRows  = 50_000
 	keptBytes = 64 << 20
 
-	logRoom  = 4096 // rows that may wait to be written; the second half is for failures
+	logRoom  = 4096 // rows that may wait for their write; the second half is for failures
 	logBatch = 256  // rows of one transaction
 	// Between two batches the log pauses, so that it never takes more than a small part of a core, whatever the site's
 	// traffic.
 	logEvery   = 200 * time.Millisecond
-	logGoodbye = 2 * time.Second // for the rows that wait when the log is closed
+	logGoodbye = 2 * time.Second // for the waiting rows when the log closes
 )
 
 // The kinds of rows, in the column "line".
@@ -39,7 +39,7 @@ const (
 	rowTrace   = 2 // of a request that has spans
 )
 
-// logSchema holds requests, their lines and their traces in one table: one order, one cursor for followers, one sweep.
+// logSchema has requests, their lines and their traces in one table: one order, one cursor for followers, one sweep.
 const logSchema = `
 CREATE TABLE IF NOT EXISTS request_log (
   seq      INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -72,21 +72,21 @@ type RequestLog struct {
 	db    *sql.DB
 	o     RequestLogOptions
 	queue chan logRow
-	lost  atomic.Int64 // rows that never came into the queue or the database
-	told  int64        // of those, how many the log itself mentions
+	lost  atomic.Int64 // rows that were lost before the queue or the database
+	told  int64        // of those, the ones that the log itself mentions
 
-	// The size of the table, counted before the first batch and not at the start: that takes a moment for a full log.
+	// The size of the table, counted before the first batch: counting a full log takes a moment, which the start should not wait for.
 	measured    bool
 	rows, bytes int64
 
-	flushes chan chan struct{} // each is closed when all waiting rows are written
+	flushes chan chan struct{} // each is closed after all waiting rows are written
 	ended   chan struct{}
 
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
 
-// logRow waits to be written: one of the two.
+// logRow is a waiting row: a request or a line.
 type logRow struct {
 	record *site.RequestRecord
 	line   *site.LogLine
@@ -114,7 +114,7 @@ func OpenRequestLog(ctx context.Context, db *sql.DB, o RequestLogOptions) (*Requ
 	return l, nil
 }
 
-// Add queues the record of a request. It never waits: when too many rows are waiting already, the record is lost.
+// Add queues the record of a request. It never waits: if too many rows are waiting already, the record is lost.
 func (l *RequestLog) Add(rec site.RequestRecord) {
 	l.put(logRow{record: &rec}, recordSeverity(rec) > 0)
 }
@@ -136,8 +136,7 @@ func (l *RequestLog) put(row logRow, failed bool) {
 	}
 }
 
-// Flush returns once all rows queued before it are written or lost, or ctx ends. The log does not pause before it: a
-// person waits.
+// Flush returns after all rows queued before it are written or lost, or when ctx ends. The log does not pause before it: a person waits.
 func (l *RequestLog) Flush(ctx context.Context) error {
 	written := make(chan struct{})
 	select {
@@ -187,7 +186,7 @@ func (l *RequestLog) run(ctx context.Context) {
 	}
 }
 
-// write writes one batch and reports whether there may be more. A batch that cannot be written is lost: the site goes on.
+// write writes one batch and reports whether there may be more. A batch that cannot be written is lost: the site continues.
 func (l *RequestLog) write(ctx context.Context) (more bool) {
 	var batch []logRow
 	for queued := true; queued && len(batch) < logBatch; {
@@ -280,7 +279,7 @@ func traceValues(rec *site.RequestRecord) (columns []any, size int64, err error)
 	return []any{rec.ID, rowTrace, rec.At.UnixMilli(), 0, 0, "", "", "", "", "", document}, int64(len(document)), err
 }
 
-// values returns the columns of a row, and how many bytes it counts for.
+// values returns the columns of a row, and the number of bytes that it counts as.
 func (r logRow) values() (columns []any, size int64, err error) {
 	if r.line != nil {
 		document, err := marshalRow(r.line)
@@ -298,7 +297,7 @@ func (r logRow) values() (columns []any, size int64, err error) {
 	}, int64(len(document) + len(text)), err
 }
 
-// recordSeverity returns that of an error for a request that failed, else 0.
+// recordSeverity returns the severity of an error for a failed request, else 0.
 func recordSeverity(rec site.RequestRecord) int {
 	const failed = 500
 	if rec.Failure != nil || rec.Status >= failed {

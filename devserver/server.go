@@ -1,10 +1,10 @@
 // Package devserver serves one site on its author's machine, rebuilds it after every save, and keeps the open pages up
 // to date.
 //
-// In go a site (the front door that answers every request, package devserver/site), a [Builder] that turns the folder
-// into a revision of it, and listening sockets. Out come pages that reload by themselves, an overlay with the author's
-// own file, line and column when a build fails, problem pages, and a dashboard under /__pages/. Clients beyond this
-// machine (package devserver/loopback) get pages that reload, and none of the rest.
+// Input: a site (the front door that answers every request, package devserver/site), a [Builder] that turns the folder into a revision of
+// it, and listening sockets. Output: pages that reload by themselves, an overlay with the author's own file, line and column when a build
+// fails, problem pages, and a dashboard under /__pages/. Clients beyond this machine (package devserver/loopback) get only pages that
+// reload.
 //
 // The site needs the handler of the dashboard's paths, and the server needs the site. So there are two values, made in
 // this order:
@@ -17,9 +17,9 @@
 // The [Hub] holds the state of the build and the open pages; the [Server] holds the sockets, the watcher and the loop
 // that builds.
 //
-// A failed build is not an error of this package: the last good revision stays, and its [Problem] values are shown.
-// Errors are about sockets ([*PortError]) and about options. All exported functions and methods are safe for concurrent
-// use, except that Serve runs once.
+// A failed build is not an error of this package: the last good revision stays, and the pages show the [Problem] values of the build.
+// Errors are about sockets ([*PortError]) and about options. All exported functions and methods are safe for concurrent use, except that
+// Serve runs once.
 //
 // The package compiles and runs no code of the site, opens no database and no socket other than on the loopback
 // addresses, and sends nothing anywhere.
@@ -45,7 +45,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
-// defaultGrace is how long requests may take to end after the context did.
+// defaultGrace is how long requests may take to end after the context.
 const defaultGrace = 3 * time.Second
 
 // Site is the front door, a *site.Site.
@@ -55,19 +55,19 @@ type Site interface {
 	Swap(next site.Revision) (previous site.Revision)
 }
 
-// Options configure a Server. Site, Builder, Hub and Listeners are needed.
+// Options configure a Server. Site, Builder, Hub and Listeners must be set.
 type Options struct {
 	Site      Site
 	Builder   Builder
 	Hub       *Hub // the Control of the site
 	Listeners []net.Listener
-	// OnBuild is called after each build, on the goroutine that builds.
+	// OnBuild is called after each build, on the building goroutine.
 	OnBuild func(Build)
 	// Grace is how long running requests may take after the context ended. Default 3 s.
 	Grace time.Duration
-	// Poll says when to look for changes of files without waiting for events. Default: where none come.
+	// Poll says when to look for changes of files without events. Default: where events are missing.
 	Poll filewatch.Poll
-	// ProbeDir is a folder in which a file ".probe-*" may be made, to learn whether events come. Default: it does not try.
+	// ProbeDir is a folder in which the server may make a file ".probe-*", to learn whether events arrive. Default: it does not try.
 	ProbeDir string
 	Now      func() time.Time // default time.Now
 	Logger   *slog.Logger     // default none
@@ -77,10 +77,10 @@ type Options struct {
 type Server struct {
 	Options
 	watcher *filewatch.Watcher // while serving
-	first   chan struct{}      // closed once the first build is done
+	first   chan struct{}      // closed after the first build
 	again   chan struct{}      // asks for a build
-	builds  int64              // of the building goroutine
-	good    bool               // of the building goroutine: a build has succeeded
+	builds  int64              // used by the building goroutine
+	good    bool               // used by the building goroutine: a build has succeeded
 }
 
 // New makes a Server that owns the listeners: Serve closes them.
@@ -96,8 +96,8 @@ func New(o Options) (*Server, error) {
 	return &Server{Options: o, first: make(chan struct{}), again: make(chan struct{}, 1)}, nil
 }
 
-// Serve builds, serves and watches until the context ends, and then returns nil once running requests have finished or
-// had their time. Requests wait for the first build.
+// Serve builds, serves and watches until the context ends. It then returns nil after the running requests have finished or had their time.
+// Requests wait for the first build.
 func (s *Server) Serve(ctx context.Context) error {
 	work, stop := context.WithCancel(ctx)
 	defer stop()
@@ -130,8 +130,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// server makes the http.Server and the wrapper of its listeners. work ends when the server should stop, requests when
-// running requests must.
+// server makes the http.Server and the wrapper of its listeners. work ends when the server should stop, requests when running requests must
+// end.
 func (s *Server) server(work, requests context.Context) (*http.Server, func(net.Listener) net.Listener) {
 	server := &http.Server{
 		Handler:     endStreams(work, s.afterFirstBuild(s.Hub.inject(s.Site))),
@@ -141,7 +141,7 @@ func (s *Server) server(work, requests context.Context) (*http.Server, func(net.
 	return server, harden(server, s.Now)
 }
 
-// afterFirstBuild holds requests back until the first build is done.
+// afterFirstBuild delays requests until after the first build.
 func (s *Server) afterFirstBuild(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -166,7 +166,7 @@ func endStreams(work context.Context, next http.Handler) http.Handler {
 	})
 }
 
-// Rebuild has the site built again, as if any file might have changed. It does not wait for the build.
+// Rebuild builds the site again, as if any file might have changed. It does not wait for the build.
 func (s *Server) Rebuild() {
 	select {
 	case s.again <- struct{}{}:
@@ -193,7 +193,7 @@ func (s *Server) buildLoop(ctx context.Context) {
 	}
 }
 
-// build makes one revision and, when it is good, serves it.
+// build makes one revision and, if it is good, serves it.
 func (s *Server) build(ctx context.Context, changed []string) {
 	start := s.Now()
 	out := s.Builder.Build(ctx, changed)
@@ -215,7 +215,7 @@ func (s *Server) build(ctx context.Context, changed []string) {
 	} else {
 		s.Hub.fail(s.builds, out.Problems, result.Took)
 		if !s.good {
-			// It stands in until a build succeeds for the first time, and goes through the front door like any other, so
+			// It replaces the site until a build succeeds for the first time, and goes through the front door like any other revision, so
 			// that clients beyond this machine learn nothing.
 			everything := manifest.Route{Pattern: "/*", Access: manifest.Public}
 			s.Site.Swap(site.Revision{
@@ -250,8 +250,8 @@ func (b brokenWorker) Serve(w http.ResponseWriter, r *http.Request) error {
 // Builder turns the site's folder into a revision. Build is called once at the start and then after each settled batch
 // of changes, never concurrently.
 type Builder interface {
-	// Build reads the folder. changed holds the absolute paths that came, went or changed since the last call, sorted;
-	// nil means that anything may have. When ctx ends, the outcome is discarded.
+	// Build reads the folder. changed has the absolute paths that appeared, disappeared or changed since the last call, sorted; nil means
+	// that any path may have. When ctx ends, the outcome is discarded.
 	Build(ctx context.Context, changed []string) Outcome
 }
 
@@ -262,14 +262,14 @@ type Outcome struct {
 	OK       bool
 	// Problems are the errors when not OK, and warnings otherwise.
 	Problems []Problem
-	// Watch lists the absolute paths of the files and folders the build depends on, missing ones included. Folders count
-	// with all their content. Nil keeps the list of the previous build.
+	// Watch lists the absolute paths of the files and folders that the build depends on, missing ones included. Folders count with all
+	// their content. Nil keeps the list of the previous build.
 	Watch []string
 	// Info is shown on the dashboard. [Describe] fills a zero value from the revision's manifest.
 	Info Info
 }
 
-// Build describes one build; see [Options.OnBuild]. By then the outcome is being served and the files are being watched.
+// Build describes one build; see [Options.OnBuild]. At the call, the outcome is being served and the files are being watched.
 type Build struct {
 	Number   int64 // from 1
 	OK       bool
@@ -277,15 +277,15 @@ type Build struct {
 	Changed  []string
 	Problems []Problem
 	Took     time.Duration
-	Stale    bool // it failed, and an earlier one that was good is still served
+	Stale    bool // it failed, and an earlier good one is still served
 }
 
-// Reload says how the open pages react to a build.
+// Reload is the reaction of the open pages to a build.
 type Reload string
 
 // The ways to reload.
 const (
-	ReloadNone Reload = "none" // nothing: the build failed, or live reload is off
+	ReloadNone Reload = "none" // no reaction: the build failed, or live reload is off
 	ReloadCSS  Reload = "css"  // swap style sheets in place
 	ReloadFull Reload = "full"
 )
@@ -309,7 +309,7 @@ func changedStyles(changed []string, assets []sitefile.Asset) (paths []string, o
 	}
 	for _, file := range changed {
 		if served[file] == "" {
-			return nil, false // gone, or a part of something else
+			return nil, false // it is gone, or a part of another file
 		}
 		paths = append(paths, served[file])
 	}

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// statusText is the status text of the next response on a connection, where it is not the usual one. net/http has no way to
-// write it: the connection puts it into the head, which begins a write of its own.
+// statusText is the status text of the next response on a connection, if it is not the usual one. net/http cannot write it: the connection
+// puts it into the head, which is the beginning of a write.
 type statusText struct{ next atomic.Pointer[givenText] }
 
 type givenText struct {
@@ -16,7 +16,7 @@ type givenText struct {
 	text   string
 }
 
-// set takes the text that a Worker gave a response. One that no status line can hold is ignored (RFC 9112, section 4).
+// set takes the text that a Worker gave a response. It ignores a text that no status line can have (RFC 9112, section 4).
 func (s *statusText) set(status int, text string) {
 	if status < http.StatusOK || text == http.StatusText(status) {
 		s.next.Store(nil)
@@ -32,7 +32,7 @@ func (s *statusText) set(status int, text string) {
 	s.next.Store(&givenText{status, string(latin)})
 }
 
-// put returns the bytes of a write with the text in its status line, nil where they do not begin the response that it is for.
+// put returns the bytes of a write with the text in its status line; nil if they do not begin the response with the text.
 func (s *statusText) put(b []byte) []byte {
 	given := s.next.Load()
 	if given == nil {
@@ -46,7 +46,7 @@ func (s *statusText) put(b []byte) []byte {
 	line, rest, whole := bytes.Cut(b, []byte("\r\n"))
 	code, _, _ := bytes.Cut(line[min(version, len(line)):], []byte(" "))
 	if !whole || len(code) != len(status) || code[0] == '1' {
-		return nil // an interim response, and the one after it is meant
+		return nil // an interim response; the text belongs to the one after it
 	}
 	s.next.Store(nil)
 	if string(code) != status {

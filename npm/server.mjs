@@ -126,7 +126,7 @@ export async function startServer(dir, { args = [], onLine } = {}) {
   const found = await runningServer(dir);
   if (found === undefined) {
     end();
-    throw new Error(`pages dev at ${url} does not name the address of its bindings: it may be another release`);
+    throw new Error(`pages dev at ${url} does not name the address of its bindings: it may be of another release`);
   }
   const stop = () => {
     process.removeListener("exit", end);

@@ -33,7 +33,7 @@ func TestBrowserRestore(t *testing.T) {
 	p.text("Acme Studio")
 	points := "/console/w/acme/sites/" + site + "/points"
 	p.do("the sites", chromedp.Navigate(s.URL+"/console/w/acme/sites"), chromedp.Click(`a[href="`+points+`"]`))
-	p.text("A restore point is the page's database at one moment.")
+	p.text("A restore point is the site's database at one moment.")
 	p.text("at most 110 points")
 	p.text("4 rows in 2 tables")
 	p.holds(`document.querySelector("nav a[aria-current]").innerText === "Sites"`)
@@ -42,7 +42,7 @@ func TestBrowserRestore(t *testing.T) {
 	p.text("Restore point p1")
 	p.holds(`document.querySelector("nav a[aria-current]").innerText === "Sites"`)
 	p.holds(`[...document.querySelectorAll("tbody tr")].map((r) => [...r.cells].map((c) => c.innerText.trim()).join(" ")).join("; ") ===
-		"notes only with all of the database 3 no such table; orders 1 2; people 0 2"`)
+		"notes only with the whole database 3 no such table; orders 1 2; people 0 2"`)
 	p.shot("restore-point")
 	phone := emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 1}
 	p.do("a phone", command(emulation.SetDeviceMetricsOverride, phone))

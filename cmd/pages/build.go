@@ -76,7 +76,7 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 		diags = append(diags, rehearsal.Run(ctx, dir, m)...)
 	}
 	if err := ctx.Err(); err != nil {
-		return err // a cancelled read is no fault of the files
+		return err // a cancelled read is not a fault of the files
 	}
 	if bundle == nil || diags.HasErrors() {
 		return c.sites().Refusal(dir, diags)
@@ -98,7 +98,7 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 	return nil
 }
 
-// writeCloudflare writes a project for wrangler, in which one can sign in as under pages dev.
+// writeCloudflare writes a project for wrangler. People can sign in there as under pages dev.
 func (c *cli) writeCloudflare(dir string, m *manifest.Manifest, b *bundler.Bundle, folder string) error {
 	o := cloudflare.Options{Name: starter.SiteName(filepath.Base(dir)), SessionKey: rand.Text()}
 	personas, fault := project.ReadPersonas(dir)

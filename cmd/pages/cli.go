@@ -30,16 +30,16 @@ type cli struct {
 	// edgeRules is the choice of --edge-rules, for the commands that have it.
 	edgeRules string
 	persist   string            // the other name of stateDir
-	typed     map[string]bool   // the flags of the command line, not those of the environment
-	set       map[string]string // the variables of those of the environment, by the flags
-	entered   bool              // a command's own code was reached: errors are no longer about usage
-	// memory is Go's quota for the Workers of all sites together; nil, as in tests, is one for each engine.
+	typed     map[string]bool   // flags of the command line, without those of the environment
+	set       map[string]string // names of the environment variables that set flags, by flag
+	entered   bool              // the command's own code runs: later errors are not about usage
+	// memory is Go's quota for the Workers of all sites together; nil, as in tests, makes one for each engine.
 	memory *pagesruntime.HostMemory
-	// images are those of all sites; nil, which tests have, is one queue for each site.
+	// images is the queue of all sites; nil, as in tests, makes one for each site.
 	images *images.Queue
 }
 
-// shortRunGCPercent lets the heap of a command that ends soon grow.
+// shortRunGCPercent allows the heap of a short command to grow.
 const shortRunGCPercent = 400
 
 // run runs the command and returns the exit code.
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, e terminal.Terminal) int {
 // printsLines is the annotation of commands whose --json prints lines of JSON.
 const printsLines = "printsLines"
 
-// untilInterrupt takes Ctrl-C for success, as the end of a command that runs until then. Any other signal is an error.
+// untilInterrupt treats Ctrl-C as success for a command that runs until then. Any other signal is an error.
 func untilInterrupt(ctx context.Context, err error) error {
 	stop, signaled := errors.AsType[failure.SignalError](context.Cause(ctx))
 	switch {
@@ -78,7 +78,7 @@ func (c *cli) sites() *project.Sites {
 	return &project.Sites{Terminal: &c.term, SiteDir: c.siteDir, DirTyped: c.typed["dir"], EdgeRules: c.edgeRules}
 }
 
-// siteArgument takes the remaining argument, if any, for the site, as -C does.
+// siteArgument takes the remaining argument, if any, as the site, like -C.
 func (c *cli) siteArgument(args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -90,7 +90,7 @@ func (c *cli) siteArgument(args []string) error {
 	return nil
 }
 
-// first is the first argument, "" without one, and those after it.
+// first returns the first argument, "" without one, and the others.
 func first(args []string) (string, []string) {
 	if len(args) == 0 {
 		return "", nil
@@ -107,12 +107,12 @@ func (c *cli) states() localstate.Locator {
 	return l
 }
 
-// realPath is how a question shows a path: without links.
+// realPath is a path for a question: without links.
 func (c *cli) realPath(path string) string {
 	return localstate.RealPath(userfile.WorkDir(c.term.Dir), path)
 }
 
-// compileCache is where the machine code of Workers' WebAssembly is kept between starts.
+// compileCache is the folder with the machine code of Workers' WebAssembly, kept between starts.
 func (c *cli) compileCache() string {
 	if c.term.CacheDir == "" {
 		return ""
@@ -120,7 +120,7 @@ func (c *cli) compileCache() string {
 	return filepath.Join(c.term.CacheDir, "pages", "engine")
 }
 
-// hashFile is where the hashes of a site's files are kept between deploys.
+// hashFile is the file with the hashes of a site's files, kept between deploys.
 func (c *cli) hashFile(dir string) string {
 	if c.term.CacheDir == "" {
 		return ""
@@ -131,7 +131,7 @@ func (c *cli) hashFile(dir string) string {
 // tool is the name of this program in the files that it writes.
 func tool() string { return "pages " + version }
 
-// help is the RunE of commands that only group others.
+// help is the RunE of commands that only group subcommands.
 func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // allowImportFlag adds --allow-import to a command that builds.
@@ -140,7 +140,7 @@ func allowImportFlag(flags *pflag.FlagSet, folders *[]string) {
 	flags.StringArrayVar(folders, "allow-import", nil, usage)
 }
 
-// report prints doc with --json, and else a line of progress.
+// report prints doc with --json, otherwise a line of progress.
 func (c *cli) report(doc any, format string, args ...any) error {
 	if c.term.JSON {
 		c.term.PrintJSON(doc)
@@ -150,8 +150,7 @@ func (c *cli) report(doc any, format string, args ...any) error {
 	return nil
 }
 
-// printList prints doc with --json, and else a line for each item. It returns err, which may have kept the list from
-// being read.
+// printList prints doc with --json, otherwise a line for each item. It returns err, the error of reading the list.
 func printList[T any](c *cli, err error, doc any, items []T, line func(T) string) error {
 	switch {
 	case err != nil:

@@ -15,8 +15,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
-// complete gives the commands below root their completions: the values of flags and arguments, from the site at hand, its
-// databases or the service. A completion changes nothing, gives up soon, and offers less rather than fail.
+// complete gives the commands below root their completions: the values of flags and arguments, from the site at hand, its databases or the
+// service. A completion changes nothing, gives up soon, and offers fewer values instead of failing.
 func (c *cli) complete(root *cobra.Command) {
 	arguments := map[string]func() []string{
 		"routes explain": c.routePaths, "state load": c.snapshotNames, "state remove": c.snapshotNames,
@@ -55,7 +55,7 @@ func (c *cli) complete(root *cobra.Command) {
 	walk = func(cmd *cobra.Command) {
 		for name, known := range flags {
 			if f := cmd.Flags().Lookup(name); f != nil && f.Value.Type() != "bool" || cmd.PersistentFlags().Lookup(name) != nil {
-				_ = cmd.RegisterFlagCompletionFunc(name, known) // fails only where there is one already
+				_ = cmd.RegisterFlagCompletionFunc(name, known) // fails only if there is one already
 			}
 		}
 		if cmd.ValidArgsFunction == nil && strings.Contains(cmd.Use, "[DIR]") {
@@ -78,8 +78,8 @@ func oneOf(values func() []string) completer {
 	}
 }
 
-// folders completes a folder. Where the name of a command below has begun, shells are not told to look for folders
-// only: they would take that name for the one to look in.
+// folders completes a folder. After the beginning of a subcommand's name, shells must not look for folders only: they would complete inside
+// a folder of that name.
 func folders(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	for _, sub := range cmd.Commands() {
 		if len(args) == 0 && sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), begun) {
@@ -91,7 +91,7 @@ func folders(cmd *cobra.Command, args []string, begun string) ([]string, cobra.S
 
 func values(list ...string) func() []string { return func() []string { return list } }
 
-// currentSite is the site at hand and its manifest; ok is false without one.
+// currentSite returns the site of the command line and its manifest; ok is false without one.
 func (c *cli) currentSite() (dir string, m *manifest.Manifest, ok bool) {
 	dir, err := c.sites().Find(nil)
 	if err != nil {

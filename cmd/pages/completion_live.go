@@ -14,10 +14,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
-// completionTime is how long a completion waits for a service.
+// completionTime bounds the wait of a completion for a service.
 const completionTime = 500 * time.Millisecond
 
-// completeWith completes to one of the values that the command at hand gives, with its flags and the environment.
+// completeWith completes to one of the values that list returns for the command with its flags and the environment.
 func (c *cli) completeWith(values func(*cobra.Command) []string) completer {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		wasQuiet := c.term.Quiet
@@ -41,7 +41,7 @@ func (c *cli) firstOf(values func(*cobra.Command) []string) completer {
 	}
 }
 
-// remoteOf is the service that a command would call.
+// remoteOf returns the service that a command would call.
 func (c *cli) remoteOf(cmd *cobra.Command) *remoteFlags {
 	r := c.newRemote()
 	for name, value := range map[string]*string{"base-url": &r.given.BaseURL, "api-key-file": &r.given.KeyFile} {
@@ -52,7 +52,7 @@ func (c *cli) remoteOf(cmd *cobra.Command) *remoteFlags {
 	return r
 }
 
-// liveTools are the tools that the service has, or those that are known without one.
+// liveTools are the tools of the service, or the known ones if it does not answer.
 func (c *cli) liveTools(cmd *cobra.Command) []string {
 	s, err := remote.New(c.remoteOf(cmd).options(""))
 	if err != nil || !s.IsTrusted() {
@@ -72,13 +72,13 @@ func (c *cli) liveTools(cmd *cobra.Command) []string {
 	return plainWords(names)
 }
 
-// plainWords returns the values that a shell reads as one word each: a completion from a service or from a file of the site
-// becomes part of the command line.
+// plainWords returns the values that a shell reads as one word each: a value from a service or from a file of the site becomes part of the
+// command line.
 func plainWords(values []string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !wording.IsPlain(v) })
 }
 
-// liveWorkspaces are those that the key reaches, or else that of the link.
+// liveWorkspaces are the workspaces of the key, or else of the link.
 func (c *cli) liveWorkspaces(cmd *cobra.Command) []string {
 	o := c.remoteOf(cmd).options("")
 	s, err := remote.New(o)
@@ -110,8 +110,7 @@ func (c *cli) liveWorkspaces(cmd *cobra.Command) []string {
 	return known
 }
 
-// liveTables are the tables and views of the database as it is, and those that the
-// manifest names.
+// liveTables are the tables and views of the database, and those that the manifest names.
 func (c *cli) liveTables(cmd *cobra.Command) (names []string) {
 	f := &dbFlags{}
 	if p := cmd.Flags().Lookup("project"); p != nil {

@@ -51,7 +51,7 @@ func peopleSite(t *testing.T, s *platformRun) (p *publisher, count func() int, v
 func TestDataLossAtTerminal(t *testing.T) {
 	s := startPlatform(t, t.TempDir())
 	p, count, _ := peopleSite(t, s)
-	const question = "people loses 2 rows. Type the name of the table to go on: "
+	const question = "people loses 2 rows. Type the name of the table to continue: "
 	for _, c := range []struct{ name, typed string }{
 		{"another name", "orders\n"}, {"yes", "yes\n"}, {"nothing", "\n"}, {"the end of the input", "\x04"},
 	} {

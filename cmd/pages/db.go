@@ -22,7 +22,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
-// dbFlags say which database is meant.
+// dbFlags choose the database.
 type dbFlags struct {
 	project      bool
 	projectState string
@@ -42,8 +42,8 @@ func (c *cli) newDB() *cobra.Command {
 	return cmd
 }
 
-// openDatabase finds the site and opens the database that the flags mean, which the manifest must declare. For reading
-// only, a missing database is empty, and nothing is written.
+// openDatabase finds the site and opens the chosen database, which the manifest must declare. For reading only, a missing database is
+// empty, and no file is written.
 func (c *cli) openDatabase(ctx context.Context, f *dbFlags, o d1.ConsoleOptions) (*sqlshell.Database, error) {
 	if c.typed["project-state"] && !f.project {
 		return nil, failure.Usage("--project-state needs --project")
@@ -79,7 +79,7 @@ func (c *cli) openDatabase(ctx context.Context, f *dbFlags, o d1.ConsoleOptions)
 	return d, d.Open(ctx, name, o)
 }
 
-// withDatabase runs do on the database that the flags mean.
+// withDatabase runs do on the chosen database.
 func (c *cli) withDatabase(ctx context.Context, f *dbFlags, o d1.ConsoleOptions, do func(*sqlshell.Database) error) (err error) {
 	db, err := c.openDatabase(ctx, f, o)
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *cli) newDBDump(f *dbFlags) *cobra.Command {
 	return cmd
 }
 
-// writeDump writes a file that its owner alone may read, whole or not at all.
+// writeDump writes a file that only its owner can read, whole or not at all.
 func (c *cli) writeDump(ctx context.Context, path string, write func(io.Writer) error) error {
 	err := userfile.Replace(path, 0o600, func(w io.Writer) error {
 		if err := write(w); err != nil {

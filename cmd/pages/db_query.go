@@ -18,7 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
-// sqlFlags are the flags of the commands that run SQL of the user's.
+// sqlFlags are the flags of the commands that run the user's SQL.
 type sqlFlags struct {
 	file   string
 	params []string
@@ -137,7 +137,7 @@ type rowsDoc struct {
 	Rows    [][]any  `json:"rows"` // of null, numbers, texts and {"blob": base64}
 }
 
-// newRows returns the writer of rows on stdout: a table at a terminal, else tsv, unless a format is asked for.
+// newRows returns the writer of rows on stdout: a table at a terminal, else tsv, unless a format is given.
 func (c *cli) newRows(format string) (*sqlshell.RowWriter, error) {
 	isTerminal := terminal.IsTerminal(c.term.Stdout)
 	switch {

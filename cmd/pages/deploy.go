@@ -16,16 +16,15 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// sendGCPercent lets the heap of a deploy grow by twice the live memory: collecting the
-// garbage of ten thousand requests takes a tenth of its processor time, and memory stays
-// far below the promised limit.
+// sendGCPercent lets the heap of a deploy grow by twice the live memory: garbage collection for ten thousand requests takes a tenth of the
+// processor time, and memory stays far below the promised limit.
 const sendGCPercent = 200
 
-// buildGCPercent holds until the first collection, which it delays to 32 MB: a site of ten thousand files allocates about
-// as much before it sends, and little of that is garbage.
+// buildGCPercent holds until the first collection, which it delays to 32 MB: a site of ten thousand files allocates about as much before it
+// sends, and little of it is garbage.
 const buildGCPercent = 800
 
-// collectLate has the first collection of garbage begin late, and later ones as for sending.
+// collectLate delays the first garbage collection, and sets later ones as for sending.
 func collectLate() {
 	debug.SetGCPercent(buildGCPercent)
 	first := new([64]byte) // unreachable, so that the first collection finds it
@@ -127,7 +126,7 @@ func (f *deployFlags) check(c *cli, now time.Time) error {
 	return errors.Join(terminal.NotStdout("the plan", o.PlanOut), terminal.NotStdout("the proposal", o.ProposalOut))
 }
 
-// checkExpires refuses a life of a preview link that the service would refuse; 0 is the service's own.
+// checkExpires refuses a lifetime of a preview link that the service would refuse; 0 is the service's default.
 func checkExpires(d time.Duration) error {
 	if d != 0 && (d < toolapi.MinPreviewSeconds*time.Second || d > toolapi.MaxPreviewSeconds*time.Second) {
 		return failure.Usage("--expires is %v; it must be from 1m to 168h", d)
@@ -141,7 +140,7 @@ func (c *cli) newConfirm() *cobra.Command {
 	var allowed toolapi.TableNames
 	cmd := &cobra.Command{
 		Use:   "confirm ID [TOOL KEY=VALUE…]",
-		Short: "Confirm a proposal, which makes it happen",
+		Short: "Confirm a proposal, so that it takes effect",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return publish.Confirm(cmd.Context(), publish.ConfirmOptions{

@@ -42,11 +42,11 @@ var stoppedPhases = map[string]stoppedPhase{
 	},
 	"propose": {
 		path: "/page.publish", without: "confirmation_id", done: true,
-		words: "^stopped; nothing was published, and revision r[0-9]+-[0-9a-f]+ is ready. Run it again: it proposes that$",
+		words: "^stopped; nothing was published, and revision r[0-9]+-[0-9a-f]+ is ready. Run it again to propose it$",
 	},
 	"propose a schedule": {
 		path: "/page.schedule_publish", flag: "--at",
-		words: "^stopped; nothing was published, and revision r[0-9]+-[0-9a-f]+ is ready. Run it again: it proposes that$",
+		words: "^stopped; nothing was published, and revision r[0-9]+-[0-9a-f]+ is ready. Run it again to propose it$",
 	},
 	"preview": {
 		path: "/preview-links", flag: "--preview",
@@ -55,11 +55,11 @@ var stoppedPhases = map[string]stoppedPhase{
 	"plan": {path: "/page.list", flag: "--plan", words: "^stopped; nothing was sent$"},
 	"confirm, not yet": {
 		path: "/page.publish", says: "confirmation_id",
-		words: "^stopped, and it is not known whether this happened: Publish site",
+		words: "^stopped; it is unknown whether this took effect: Publish site",
 	},
 	"confirm, done": {
 		path: "/page.publish", says: "confirmation_id", done: true,
-		words: "^stopped, and it is not known whether this happened: Publish site", live: true,
+		words: "^stopped; it is unknown whether this took effect: Publish site", live: true,
 	},
 }
 

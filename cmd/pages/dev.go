@@ -21,7 +21,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// defaultPort is where `pages dev` listens when the port is free.
+// defaultPort is the port of `pages dev`, if it is free.
 const defaultPort = 8788
 
 // devFlags are the flags of `pages dev`, and of `pages test`.
@@ -33,7 +33,7 @@ type devFlags struct {
 	host      string // --host
 }
 
-// isolationRequest is the value of --isolation for an isolate of each request.
+// isolationRequest is the value of --isolation for an isolate for each request.
 const isolationRequest = "request"
 
 func (c *cli) newDev() *cobra.Command {
@@ -81,8 +81,8 @@ func (c *cli) newDev() *cobra.Command {
 	const stateUsage = "`folder` of the project database, to share it between sites (default: the state folder)"
 	flags.StringVar(&f.ProjectState, "project-state", "", stateUsage)
 	flags.StringVar(&f.Frontend.URL, "upstream", "", "`URL` of a framework's dev server that runs on this machine already; it answers "+
-		"what no route of the site does")
-	flags.IntVar(&f.Frontend.Port, "upstream-port", 0, "`port` where COMMAND listens (default: found by what it prints, or that of PORT)")
+		"the paths that no route of the site takes")
+	flags.IntVar(&f.Frontend.Port, "upstream-port", 0, "`port` where COMMAND listens (default: found in its output, or PORT)")
 	f.addInspect(flags)
 	f.addRules(flags)
 	return cmd
@@ -101,7 +101,7 @@ func cutCommand(cmd *cobra.Command, args []string) (own, command []string) {
 const edgeRulesUsage = "`mode` for the site's _headers and _redirects, which the platform's document leaves open: " +
 	"on, off"
 
-// addRules adds the flags that say how the site behaves.
+// addRules adds the flags for the behaviour of the site.
 func (f *devFlags) addRules(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Limits, "limits", "enforce", "`mode` in which limits.cpuMs and limits.subRequests count: enforce, warn, off")
 	flags.Float64Var(&f.CPUScale, "cpu-scale", 1,
@@ -164,7 +164,7 @@ func (f *devFlags) check() error {
 	if err := f.readHost(); err != nil {
 		return err
 	}
-	const maxCPUScale = 1_000_000 // times the platform's ceiling, it is still a time
+	const maxCPUScale = 1_000_000 // times the platform's ceiling, it still fits in a duration
 	if f.CPUScale > 0 && f.CPUScale <= maxCPUScale {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (f *devFlags) readHost() error {
 	return nil
 }
 
-// checkHosts refuses hosts that no request can have: to allow them would allow nothing.
+// checkHosts refuses hosts that no request can have: allowing them would have no effect.
 func (f *devFlags) checkHosts() error {
 	for _, given := range f.AllowFetch {
 		if _, port, ok := cutPort(given); !ok || port == "0" {

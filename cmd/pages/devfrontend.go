@@ -39,8 +39,8 @@ func (f *devFlags) checkFrontend(cmd *cobra.Command) error {
 	return nil
 }
 
-// loadDev finds the site and its manifest; the first build prints warnings. Where the site's framework has not built it, its
-// dev server may answer instead.
+// loadDev finds the site and its manifest; the first build prints warnings. If the site's framework has not built it, its dev server may
+// answer instead.
 func (c *cli) loadDev(ctx context.Context, args []string, f *devFlags) (string, *manifest.Manifest, error) {
 	if len(f.Frontend.Command) > 0 || f.Frontend.URL != "" {
 		return c.sites().LoadToServe(args)
@@ -80,7 +80,7 @@ func (c *cli) loadDev(ctx context.Context, args []string, f *devFlags) (string, 
 	return c.sites().LoadToServe(args)
 }
 
-// isUnbuilt reports whether all that is wrong with a site is that a file or a folder is not there that a build makes.
+// isUnbuilt reports whether a site lacks only files or folders that its build makes.
 func isUnbuilt(r diagnostic.Report) bool {
 	missing := false
 	return !slices.ContainsFunc(r.Diagnostics, func(d diagnostic.Diagnostic) bool {

@@ -24,12 +24,12 @@ import (
 // document is an output of commands with --json.
 type document struct {
 	name     string
-	commands []string // that print it, as one types them
+	commands []string // that print it, as a person types them
 	about    string
 	shape    func() (*jsonschema.Schema, error)
 }
 
-// documents are all that have a schema. A failing command prints "failure".
+// documents lists all documents with a schema. A failing command prints "failure".
 func documents() []document {
 	tools := toolapi.NewContract()
 	all := []document{
@@ -144,7 +144,7 @@ func documentsOfServices(tools *toolapi.Contract) []document {
 	}
 }
 
-// by are commands as one types them.
+// by returns commands as a person types them.
 func by(commands ...string) []string {
 	for i, c := range commands {
 		commands[i] = "pages " + c

@@ -52,7 +52,7 @@ func (c *cli) newDomainsList() *cobra.Command {
 	return cmd
 }
 
-// domainState describes the use of a domain, or the DNS record that it waits for.
+// domainState describes the use of a domain, or the missing DNS record.
 func domainState(d toolapi.Domain) string {
 	state := "nothing is served"
 	switch {

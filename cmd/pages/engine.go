@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
-// engineAuto is the value of --engine for workerd where it is, and else the built-in engine.
+// engineAuto is the value of --engine for workerd if it is installed, and else for the built-in engine.
 const engineAuto = "auto"
 
 // engineFlag is --engine.
@@ -36,8 +36,8 @@ func (f *engineFlag) check() error {
 	return nil
 }
 
-// places are where workerd is looked for: a site's packages are those that code in dir sees; "" for none. PAGES_WORKERD counts as a
-// variable of this process alone: no file of the site may name a program to run.
+// places are the places of workerd: the packages that code in dir can import; "" for none. PAGES_WORKERD counts only as a variable of this
+// process: no file of the site may name a program to run.
 func (c *cli) places(dir string) workerd.Places {
 	at := workerd.Places{Site: dir}
 	at.Path, _ = c.term.Lookup("PATH")
@@ -50,7 +50,7 @@ func (c *cli) places(dir string) workerd.Places {
 	return at
 }
 
-// choose returns the engine that --engine asks for. With auto it warns of a workerd that cannot run.
+// choose returns the engine of --engine. With auto it warns of a workerd that cannot run.
 func (f *engineFlag) choose(ctx context.Context, c *cli, dir string) (siteworker.Choice, error) {
 	if f.name == siteworker.BuiltIn {
 		return siteworker.Choice{}, nil
@@ -81,7 +81,7 @@ func (f *engineFlag) choose(ctx context.Context, c *cli, dir string) (siteworker
 // chooseEngine sets the engine of a session on the site in dir.
 func (f *devFlags) chooseEngine(ctx context.Context, c *cli, dir string) (err error) {
 	if f.engine.name == engineAuto && f.Isolation == isolationRequest {
-		return nil // which workerd has not
+		return nil // which workerd does not have
 	}
 	f.Engine, err = f.engine.choose(ctx, c, dir)
 	return err

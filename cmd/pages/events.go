@@ -91,7 +91,7 @@ func (c *cli) newEventsReplay() *cobra.Command {
 			case f.ID == "" && !chosen:
 				return failure.Usage("which events? Give an ID, which begins with evt_, or choose with --status, --name, --form or --limit")
 			case len(args) > 1:
-				return failure.Usage("%q is not the id of an event, and takes the place of a folder", args[0])
+				return failure.Usage("%q is not the id of an event", args[0])
 			}
 			in, err := c.openInbox(args)
 			if err != nil {

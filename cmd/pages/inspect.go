@@ -25,7 +25,7 @@ func (f inspectFlag) Set(text string) error {
 	const bits = 16
 	port, err := strconv.ParseUint(text, 10, bits)
 	if err != nil {
-		return failure.Usage("%q is no port: ports go from 0, for any, to 65535", text)
+		return failure.Usage("%q is not a port: ports go from 0, for any, to 65535", text)
 	}
 	f.On, f.Port = true, int(port)
 	return nil
@@ -42,7 +42,7 @@ func (f *devFlags) addInspect(flags *pflag.FlagSet) {
 		"before it gets 503 (default: 30s)")
 }
 
-// checkInspect has a Worker with a debugger run in workerd.
+// checkInspect makes a Worker with a debugger run in workerd.
 func (f *devFlags) checkInspect(flags *pflag.FlagSet) error {
 	if f.Inspect.Wait < 0 {
 		return failure.Usage("--inspect-timeout is %v; it must be a time such as 30s", f.Inspect.Wait)

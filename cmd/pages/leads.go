@@ -142,7 +142,7 @@ func (c *cli) newLeadsHam() *cobra.Command {
 	}
 }
 
-// hintPublished adds to the error of an unknown lead the way to mark one of the published site, where the folder has such a site.
+// hintPublished adds the command that marks a lead of the published site to the error of an unknown lead, if the folder has such a site.
 func (c *cli) hintPublished(err error, args []string, spam string) error {
 	unknown, ok := errors.AsType[*failure.Error](err)
 	if !ok || unknown.Code != "no-such-lead" {

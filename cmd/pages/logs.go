@@ -118,7 +118,7 @@ type typedLoggedRequest struct {
 	devserver.LoggedRequest
 }
 
-// check reads the flags that are more than text.
+// check parses the flags that are not plain text.
 func (f *logsFlags) check(now time.Time) (err error) {
 	if f.filter.Since, err = parseSince(f.since, now); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (f *logsFlags) checkTrace() error {
 	return nil
 }
 
-// parseSince reads a moment, or how long ago it was.
+// parseSince parses a time, or a duration before now.
 func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -33,7 +33,7 @@ func (c *cli) newMigrate() *cobra.Command {
 	return cmd
 }
 
-// checkSubcommand refuses an argument that is no site and nearly a command.
+// checkSubcommand refuses an argument that is not a site and is nearly a command.
 func (c *cli) checkSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -40,7 +40,7 @@ func TestPipesForFiles(t *testing.T) {
 		{"seed.sql", "state seed", `"seed.sql" cannot be read: it is not a regular file`},
 		{"pages-env.d.ts", "types", "cannot be read: it is not a regular file"},
 		{"package.json", "doctor", "package.json cannot be read: it is not a regular file"},
-		{"package.json", "init --yes", "package.json is no file"},
+		{"package.json", "init --yes", "package.json is not a file"},
 		{"wrangler.json", "validate", "fix: replace it with a file, or remove it"},
 	} {
 		t.Run(c.command+" "+c.file, func(t *testing.T) {

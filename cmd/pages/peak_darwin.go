@@ -2,8 +2,7 @@ package main
 
 import "syscall"
 
-// peakMemory is the most memory in bytes that the process had at a time; 0 where the
-// system does not say.
+// peakMemory is the largest memory of the process so far, in bytes; 0 if unknown.
 func peakMemory() int64 {
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {

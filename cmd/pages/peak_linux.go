@@ -8,8 +8,8 @@ import (
 
 var highWater = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
 
-// peakMemory is the most memory in bytes that the process had at a time; 0 where the
-// system does not say. The value of getrusage includes the program that started this one.
+// peakMemory is the largest memory of the process so far, in bytes; 0 if unknown. The value of getrusage includes the program that started
+// this one.
 func peakMemory() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package main
 
-// peakMemory is 0: the system does not say.
+// peakMemory is 0: this system does not report it.
 func peakMemory() int64 { return 0 }

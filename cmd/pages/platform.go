@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// platformPort is where `pages platform` listens when the port is free.
+// platformPort is the port of `pages platform`, if it is free.
 const platformPort = 8790
 
 // platformFlags are the flags of `pages platform`.
@@ -66,7 +66,7 @@ func (c *cli) newPlatform() *cobra.Command {
 	return cmd
 }
 
-// smtpPassword holds the password of the mail server. It is no flag: flags show in the list of processes.
+// smtpPassword holds the password of the mail server. It is not a flag: flags show in the list of processes.
 const smtpPassword = "PAGES_SMTP_PASSWORD"
 
 // mailServer returns the server of --smtp, nil for none.
@@ -99,17 +99,17 @@ func (f *platformFlags) check() error {
 	return f.engine.check()
 }
 
-// at is where the data folder is.
+// at locates the data folder.
 func (f *platformFlags) at(c *cli) platform.Location {
 	return platform.Location{WorkDir: userfile.WorkDir(c.term.Dir), Given: f.data}
 }
 
-// operate runs an operator's command on the data that is there.
+// operate runs an operator's command on existing data.
 func (f *platformFlags) operate(ctx context.Context, c *cli, do func(*service.Service) error) error {
 	return platform.Operate(ctx, f.at(c), c.term.Now, do)
 }
 
-// serviceResult is operate for a command that gives a result.
+// serviceResult is operate for a command with a result.
 func serviceResult[T any](
 	ctx context.Context, c *cli, f *platformFlags, do func(context.Context, *service.Service) (T, error),
 ) (v T, err error) {
@@ -154,13 +154,13 @@ func (c *cli) platformLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(c.term.Stderr, o))
 }
 
-// printReady prints the address of the service, and with env the variables of a deploy to the demo's site in its place.
+// printReady prints the address of the service or, with env, the variables for a deploy to the demo's site.
 func (c *cli) printReady(ready platform.Ready, env bool) {
 	switch key := ready.Keys["member"]; {
 	case c.term.JSON:
 		c.term.PrintJSONLine(ready)
 		return
-	case env: // of letters, digits and signs that a shell takes as they are
+	case env: // letters, digits and signs that need no quotes in a shell
 		fmt.Fprintf(c.term.Stdout, "export PAGES_BASE_URL=%s\nexport PAGES_API_KEY=%s\nexport PAGES_SITE=%s\n",
 			ready.URL, key, ready.Demo["site_id"])
 	default:

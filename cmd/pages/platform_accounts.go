@@ -140,7 +140,7 @@ func (c *cli) newKeysCreate(f *platformFlags) *cobra.Command {
 	flags.StringVar(&n.Name, "name", "", "`name` of the key (default: key)")
 	flags.StringVar(&n.Workspace, "workspace", "", "pin the key to the workspace with this `slug`")
 	flags.DurationVar(&n.Life, "expires", 0, "`duration` for which the key is valid, such as 720h (default: until it is revoked)")
-	flags.IntVar(&n.PerMinute, "rate-limit", 0, "at most `n` calls a minute (default: those of the service)")
+	flags.IntVar(&n.PerMinute, "rate-limit", 0, "at most `n` calls a minute (default: the limit of the service)")
 	return cmd
 }
 

@@ -35,7 +35,7 @@ func addComment(cmd *cobra.Command, comment *bool, about string) {
 	cmd.Flags().BoolVar(comment, "comment", false, about)
 }
 
-// options are those of the preview; its zero value for one without a name.
+// options returns the options of the preview; the zero value for a preview without a name.
 func (f *namedPreviewFlags) options(c *cli, preview bool, expires time.Duration) (o publish.PreviewOptions, err error) {
 	switch {
 	case c.typed["name"] && strings.TrimSpace(f.name) == "":
@@ -194,5 +194,5 @@ func (c *cli) newPreviewRemove() *cobra.Command {
 type removedPreviewDoc struct {
 	OK   bool   `json:"ok"`
 	Name string `json:"name"`
-	Done bool   `json:"removed"` // false when there was none, with --if-exists
+	Done bool   `json:"removed"` // false if it did not exist, with --if-exists
 }

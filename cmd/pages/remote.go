@@ -10,8 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// remoteFlags are the flags of a command that calls a service. Commands that work on this machine alone have none of
-// them, so that the two are never taken for each other.
+// remoteFlags are the flags of a command that calls a service. Local commands have none of them, so that people can tell the two apart.
 type remoteFlags struct {
 	c     *cli
 	given remote.Options
@@ -19,7 +18,7 @@ type remoteFlags struct {
 
 func (c *cli) newRemote() *remoteFlags { return &remoteFlags{c: c} }
 
-// add gives a command the flags of a service.
+// add adds the flags of a service to a command.
 func (r *remoteFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&r.given.BaseURL, "base-url", "", "`URL` of the service (default: that of the link, or of pages login)")
@@ -34,17 +33,17 @@ func (r *remoteFlags) addSite(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.given.Site, "site", "", "`site`, by its id, hostname or name (default: that of the link)")
 }
 
-// addProposeOnly adds the flag of commands that a person confirms.
+// addProposeOnly adds the flag of commands that need a person's confirmation.
 func addProposeOnly(cmd *cobra.Command, proposeOnly *bool) {
 	cmd.Flags().BoolVar(proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
 }
 
-// addAllowLoss adds the flag of commands that may take rows away.
+// addAllowLoss adds the flag of commands that may remove rows.
 func addAllowLoss(cmd *cobra.Command, tables *toolapi.TableNames) {
 	cmd.Flags().StringArrayVar((*[]string)(tables), "allow-data-loss", nil, "`table` that may lose the rows and values that the plan names")
 }
 
-// options are those of a session for the site in dir, or the one that is found for "".
+// options returns the options of a session for the site in dir; "" finds the site.
 func (r *remoteFlags) options(dir string) remote.Options {
 	o := r.given
 	if o.Dir = dir; dir == "" {
@@ -54,7 +53,7 @@ func (r *remoteFlags) options(dir string) remote.Options {
 	return o
 }
 
-// open opens a session for the site that is found, if there is one.
+// open opens a session for the site that it finds, if any.
 func (r *remoteFlags) open(ctx context.Context) (*remote.Session, error) {
 	return remote.Open(ctx, r.options(""))
 }
@@ -67,12 +66,12 @@ func (r *remoteFlags) openSite(ctx context.Context, args []string) (*remote.Sess
 	return remote.OpenSite(ctx, r.options(""))
 }
 
-// proposer takes proposals of a session to a person.
+// proposer asks a person to confirm proposals of a session.
 func (r *remoteFlags) proposer(s *remote.Session, proposeOnly bool) *publish.Proposer {
 	return &publish.Proposer{Session: s, NearestDir: r.c.nearestDir(), ProposeOnly: proposeOnly}
 }
 
-// nearestDir is the site's folder that is found without a flag; "" for none.
+// nearestDir is the site's folder that commands find without a flag; "" for none.
 func (c *cli) nearestDir() string {
 	dir, err := c.sites().Nearest()
 	if err != nil {

@@ -224,7 +224,7 @@ func TestUnclearConfirmation(t *testing.T) {
 		}
 		code := run(t.Context(), []string{"confirm", id, "page.publish", "site_id=" + id}, e)
 		if code != failure.ExitResume || !strings.Contains(out.String(), reason) ||
-			!strings.Contains(out.String(), "it is not known whether this happened: page.publish (") {
+			!strings.Contains(out.String(), "it is unknown whether this took effect: page.publish (") {
 			t.Errorf("%s: exit code %d: %s", answer, code, out.String())
 		}
 	}

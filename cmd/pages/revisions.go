@@ -162,6 +162,6 @@ func (c *cli) newRollback() *cobra.Command {
 	r.addSite(cmd)
 	addProposeOnly(cmd, &proposeOnly)
 	addAllowLoss(cmd, &allowed)
-	cmd.Flags().BoolVar(&force, "force", false, "also when the site's database has migrations that the revision does not know")
+	cmd.Flags().BoolVar(&force, "force", false, "even if the site's database has migrations that the revision lacks")
 	return cmd
 }

@@ -19,8 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
 )
 
-// helpPages holds what --help prints of a command beside its flags: help/db_query.txt is the page of `pages db query`,
-// its examples last.
+// helpPages has the texts of --help, except for the flags: help/db_query.txt is the page of `pages db query`, with its examples last.
 //
 //go:embed help/*.txt
 var helpPages embed.FS
@@ -87,8 +86,8 @@ func (c *cli) newRoot() *cobra.Command {
 	return root
 }
 
-// readFlags notes which flags were typed, and gives each other one the value of PAGES_<FLAG>, but for those that ask for
-// another command's output. An empty variable counts as not set.
+// readFlags notes the typed flags, and sets each other one from PAGES_<FLAG>, except for those that print another command's output. An
+// empty variable counts as not set.
 func (c *cli) readFlags(flags *pflag.FlagSet) (err error) {
 	c.typed, c.set = map[string]bool{}, map[string]string{}
 	flags.Visit(func(f *pflag.Flag) { c.typed[f.Name] = true })
@@ -109,7 +108,7 @@ func (c *cli) readFlags(flags *pflag.FlagSet) (err error) {
 	return c.chooseStateDir()
 }
 
-// chooseStateDir decides which folder the two names of one flag mean. A typed flag overrides the environment.
+// chooseStateDir chooses between the two names of one flag. A typed flag takes precedence over the environment.
 func (c *cli) chooseStateDir() error {
 	inherited := func(flag string) bool { return c.set[flag] != "" }
 	switch {
@@ -123,7 +122,7 @@ func (c *cli) chooseStateDir() error {
 	return nil
 }
 
-// asksJSON looks for --json, or its variable, in a command line that could not be read to its end.
+// asksJSON looks for --json, or its variable, in a command line that could not be parsed.
 func (c *cli) asksJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -133,13 +132,13 @@ func (c *cli) asksJSON(args []string) bool {
 	return err == nil && asked || slices.Contains(args, "--json")
 }
 
-// nameVariables has an error about the usage name the variables that flags were taken from, and not the flags.
+// nameVariables makes an error about usage name the variables that set the flags, instead of the flags.
 func (c *cli) nameVariables(err error) error {
 	known, ok := errors.AsType[*failure.Error](err)
 	if !ok || known.Exit != failure.ExitUsage || len(c.set) == 0 {
 		return err
 	}
-	f := *known // one is shared by all calls
+	f := *known // all calls share one
 	for _, text := range []*string{&f.Message, &f.Fix} {
 		*text = flagWord.ReplaceAllStringFunc(*text, func(word string) string { return cmp.Or(c.set[word[2:]], word) })
 	}
@@ -149,7 +148,7 @@ func (c *cli) nameVariables(err error) error {
 // flagWord is a flag in a sentence.
 var flagWord = regexp.MustCompile(`--[a-z]+(-[a-z]+)*`)
 
-// variableOf is the variable that stands for a flag.
+// variableOf is the variable that sets a flag.
 func variableOf(flag string) string {
 	return "PAGES_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

@@ -85,7 +85,7 @@ type explanationDoc struct {
 	site.Explanation
 }
 
-// visitorOf returns the visitor that a persona of a site is.
+// visitorOf returns the visitor for a persona of a site.
 func visitorOf(dir, persona string) (site.Visitor, error) {
 	if persona == string(site.VisitorSignedOut) {
 		return site.VisitorSignedOut, nil

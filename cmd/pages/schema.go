@@ -74,7 +74,7 @@ func (c *cli) printSchema(name string) error {
 type listedDocument struct {
 	Name     string   `json:"name"`
 	About    string   `json:"about"`
-	Commands []string `json:"commands"` // that print it; none if any command may
+	Commands []string `json:"commands"` // that print it; empty if any command may
 }
 
 // documentsDoc is the output of `pages schema --list --json`.

@@ -96,7 +96,7 @@ func (c *cli) newSecretsRemove() *cobra.Command {
 	return cmd
 }
 
-// secretLine says in one line whether a secret has a value.
+// secretLine says whether a secret has a value.
 func secretLine(s toolapi.Secret) string {
 	state := "has no value: pages secrets set " + wording.ShellWord(s.Name)
 	if s.SetAt != nil {

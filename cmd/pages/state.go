@@ -25,8 +25,8 @@ func (c *cli) newState() *cobra.Command {
 	return cmd
 }
 
-// withSnapshots runs do on the state and the snapshots of the site, whose folder args may name, while no other process works
-// on the snapshots. The state itself is not locked.
+// withSnapshots runs do on the state and the snapshots of the site, whose folder args may name, and excludes other processes that work on
+// the snapshots. It does not lock the state itself.
 func (c *cli) withSnapshots(ctx context.Context, args []string, do func(*localstate.State, *snapshot.Store) error) error {
 	if err := c.siteArgument(args); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (c *cli) newStateSave() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "save NAME [DIR]",
-		Short: "Save the state under a name, also while pages dev runs",
+		Short: "Save the state under a name, even while pages dev runs",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.siteArgument(args[1:]); err != nil {

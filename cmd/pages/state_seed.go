@@ -32,7 +32,7 @@ func (c *cli) newStateSeed() *cobra.Command {
 	return cmd
 }
 
-// seed runs a file on the site's database, once; "" is the one beside the manifest.
+// seed runs a file on the site's database, once; "" is seed.sql beside the manifest.
 func (c *cli) seed(ctx context.Context, file string, force bool) error {
 	dir, err := c.sites().Find(nil)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *cli) seed(ctx context.Context, file string, force bool) error {
 	if file != "" {
 		path = c.term.Path(file)
 	}
-	m, _ := c.sites().Load(dir) // openDatabase refuses one that is not valid
+	m, _ := c.sites().Load(dir) // openDatabase refuses an invalid one
 	report, err := seed.Run(ctx, seed.Options{
 		WorkDir: userfile.WorkDir(c.term.Dir), File: path, Force: force, Tool: tool(), Now: c.term.Now, Manifest: m,
 		Open: func(ctx context.Context) (*sqlshell.Database, error) {

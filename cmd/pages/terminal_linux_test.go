@@ -123,8 +123,8 @@ func TestDeployAtTerminal(t *testing.T) {
 		"declines":       {"member", "n\n", "not confirmed, and nothing has changed", failure.ExitPerson},
 		"only presses":   {"member", "\n", "not confirmed, and nothing has changed", failure.ExitPerson},
 		"ends the input": {"member", "\x04", "not confirmed, and nothing has changed", failure.ExitPerson},
-		"presses Ctrl-C": {"member", "\x03", "this confirms it: pages confirm", failure.ExitInt},
-		"is no member":   {"service", "y\n", "a service account can propose and never confirm", failure.ExitPerson},
+		"presses Ctrl-C": {"member", "\x03", "nothing has changed; to confirm it until", failure.ExitInt},
+		"is no member":   {"service", "y\n", "a service account can propose, but cannot confirm", failure.ExitPerson},
 	} {
 		t.Run(name, func(t *testing.T) {
 			put(t, filepath.Join(p.dir, "public", "new.txt"), name)

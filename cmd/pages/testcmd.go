@@ -61,7 +61,7 @@ func (c *cli) newTest() *cobra.Command {
 	return cmd
 }
 
-// isSite reports whether an argument names a site, and no program.
+// isSite reports whether an argument names a site, not a program.
 func (c *cli) isSite(arg string) bool {
 	info, err := os.Stat(c.term.Path(arg))
 	return err == nil && (info.IsDir() || filepath.Base(arg) == manifest.FileName)

@@ -45,7 +45,7 @@ func (c *cli) newToolsList() *cobra.Command {
 	return cmd
 }
 
-// readTools reads the description, for which no key is needed.
+// readTools reads the description. This needs no key.
 func (r *remoteFlags) readTools(ctx context.Context) ([]client.ToolInfo, error) {
 	s, err := remote.New(r.options(""))
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *cli) newCall() *cobra.Command {
 	return cmd
 }
 
-// jsonOrBody is the flag --json of `pages call`: without a value it is the flag of all commands.
+// jsonOrBody is the flag --json of `pages call`. Without a value it has the meaning that it has for all commands.
 type jsonOrBody struct {
 	c *cli
 	f *callFlags
@@ -173,7 +173,7 @@ func (c *cli) newMCP() *cobra.Command {
 				Transport: client.NewTransport(), Warn: s.Note,
 			})
 			if errors.Is(err, io.ErrClosedPipe) {
-				return nil // the agent is gone
+				return nil // the agent has closed the connection
 			}
 			return err
 		},

@@ -47,7 +47,7 @@ func (c *cli) newTypes() *cobra.Command {
 	return cmd
 }
 
-// writeTypes writes the types to a file, or with check compares them with it.
+// writeTypes writes the types to a file or, with check, compares them with it.
 func (c *cli) writeTypes(path string, m *manifest.Manifest, check bool) error {
 	text := workertypes.Declare(m)
 	anew := "run pages types and commit the file"

@@ -36,7 +36,7 @@ func (c *cli) newValidate() *cobra.Command {
 			if f.watch {
 				return c.validateOnChange(cmd.Context(), f, args)
 			}
-			// The process ends before its garbage is worth collecting often.
+			// The process ends before frequent garbage collection would pay.
 			debug.SetGCPercent(shortRunGCPercent)
 			results, err := project.Checker{Sites: c.sites(), Alone: f.alone}.All(cmd.Context(), args)
 			if err != nil {
@@ -67,7 +67,7 @@ func (c *cli) checkValidate(f *validateFlags, formatGiven bool, args []string) e
 	case !c.term.JSON:
 	case c.typed["json"] && c.typed["format"] && f.format != "json":
 		return failure.Usage("--json and --format %s exclude each other", f.format)
-	case c.typed["json"], !formatGiven: // a typed flag overrides the environment
+	case c.typed["json"], !formatGiven: // a typed flag takes precedence over the environment
 		f.format = "json"
 	}
 	if c.typed["dir"] && len(args) > 0 {

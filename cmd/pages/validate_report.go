@@ -32,7 +32,7 @@ func (c *cli) writeReports(format string, results []project.Checked) error {
 	return c.writeText(c.term.Stdout, results)
 }
 
-// writeText writes the reports one below the other, and a count below several.
+// writeText writes the reports one after another, and a count after several.
 func (c *cli) writeText(to io.Writer, results []project.Checked) error {
 	w, style, bad := bufio.NewWriter(to), c.term.ReportOn(c.term.Stdout), 0
 	for i, r := range results {
@@ -52,7 +52,7 @@ func (c *cli) writeText(to io.Writer, results []project.Checked) error {
 	return w.Flush()
 }
 
-// watchedReport is a report as text, or as one line of JSON for each site.
+// watchedReport is a report as text, or as a line of JSON for each site.
 func (c *cli) watchedReport(format string, results []project.Checked) ([]byte, error) {
 	var b bytes.Buffer
 	if format == "json" {
@@ -69,8 +69,8 @@ func (c *cli) watchedReport(format string, results []project.Checked) ([]byte, e
 	return b.Bytes(), err
 }
 
-// writeGitHub writes annotations, and the list where GitHub collects summaries.
-// A summary that cannot be written says nothing about the site: it is a warning.
+// writeGitHub writes annotations, and the list to GitHub's summary of the job. If that fails, it is only a warning: the site is not at
+// fault.
 func (c *cli) writeGitHub(list []diagnostic.Report) error {
 	path, _ := c.term.Lookup("GITHUB_STEP_SUMMARY")
 	summarized := path != ""
@@ -87,8 +87,8 @@ func (c *cli) writeGitHub(list []diagnostic.Report) error {
 	return diagnostic.WriteGitHub(c.term.Stdout, summarized, list...)
 }
 
-// inWorkspace names files from the root of the checkout, as GitHub reads them, where a runner says where that is: a step
-// may have another working directory. A file elsewhere keeps its name.
+// inWorkspace names files relative to the root of the checkout, as GitHub reads them, if a runner names that root: a step may have another
+// working directory. A file elsewhere keeps its name.
 func (c *cli) inWorkspace(list []diagnostic.Report) []diagnostic.Report {
 	root, _ := c.term.Lookup("GITHUB_WORKSPACE")
 	if root == "" {
@@ -110,7 +110,7 @@ func (c *cli) inWorkspace(list []diagnostic.Report) []diagnostic.Report {
 	return moved
 }
 
-// below names a file relative to a folder that it is in, slash separated, or as before. A link may lead to either.
+// below names a file relative to a folder above it, with slashes; otherwise it returns the name unchanged. A link may lead to either.
 func (c *cli) below(root, file string) string {
 	withoutLinks := func(dir string) string {
 		if target, err := filepath.EvalSymlinks(dir); err == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version and commit are set by the linker. The version here is that of the next release, which the Makefile reads.
+// version and commit are set by the linker. The version here is the next release, and the Makefile reads it.
 var version, commit = "0.2.0-dev", ""
 
 func (c *cli) newVersion() *cobra.Command {
@@ -36,7 +36,7 @@ func (c *cli) printVersion() {
 // versionDoc is the output of `pages version --json`.
 type versionDoc struct {
 	Version string `json:"version"`
-	Commit  string `json:"commit,omitempty"` // "" when it is not known
+	Commit  string `json:"commit,omitempty"` // "" if unknown
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
@@ -50,7 +50,7 @@ func released() string {
 	return version
 }
 
-// builtFrom is the commit the binary was built from, as far as it is known.
+// builtFrom is the commit of the binary, as far as it is known.
 func builtFrom() string {
 	if commit != "" {
 		return commit

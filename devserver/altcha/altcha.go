@@ -1,10 +1,10 @@
-// Package altcha makes and verifies proofs of work in the format of the npm package altcha, versions 1 and 2, which version 3 reads
-// too: a browser's script looks for the number whose hash, with a salt, is a given one.
+// Package altcha makes and verifies proofs of work in the format of versions 1 and 2 of the npm package altcha, which version 3 reads, too:
+// a browser's script looks for the number whose hash, with a salt, equals the given one.
 //
-// Out goes a [Challenge], as JSON for the widget; in comes the value of its form field. A challenge is signed, expires after [Life] and
-// is solved once. Nothing is stored on disk: a process that starts anew takes a solution of the last minutes once more.
+// Output: a [Challenge], as JSON for the widget. Input: the value of the widget's form field. A challenge is signed, expires after [Life],
+// and its solution counts once. The package stores nothing on disk: after a restart, a solution from the last minutes counts once more.
 //
-// [Challenges] is safe for concurrent use. The package serves no request and decides about no post.
+// [Challenges] is safe for concurrent use. The package serves no requests and judges no posts.
 package altcha
 
 import (
@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// Life is how long a challenge can be solved: the widget asks for another one after.
+// Life is the time in which a challenge can be solved; the widget then requests another one.
 const Life = 20 * time.Minute
 
 const (
@@ -29,9 +29,9 @@ const (
 	// maxNumber bounds the work: a browser needs about a tenth of a second for half of it.
 	maxNumber = 50_000
 	saltBytes = 12
-	// maxSolution bounds a solution in bytes. The widget's has about 300.
+	// maxSolution bounds a solution in bytes. The widget's solutions have about 300.
 	maxSolution = 2048
-	// maxSolved bounds the challenges that are known as solved.
+	// maxSolved bounds the number of remembered solved challenges.
 	maxSolved = 16384
 )
 
@@ -56,7 +56,7 @@ type solution struct {
 // State is the state of the proof of a post.
 type State int
 
-// The states of a proof. An absent one is usual, and one that has expired says as much: the page was open for long.
+// The states of a proof. An absent one is usual; an expired one comes from a page that was open for long.
 const (
 	Absent State = iota
 	Solved
@@ -74,7 +74,7 @@ type Challenges struct {
 // use is the use of a solution.
 type use struct {
 	expires time.Time // of the challenge
-	post    string    // the post that it came with, "" for one without a name
+	post    string    // the post that it came with; "" for a post without a token
 }
 
 // New returns challenges signed by a key, which must be secret.
@@ -83,7 +83,7 @@ func New(key []byte) *Challenges { return &Challenges{key: key, solved: map[stri
 // Make returns a new challenge.
 func (c *Challenges) Make(now time.Time) Challenge {
 	random := make([]byte, saltBytes+4)
-	_, _ = rand.Read(random) // never fails
+	_, _ = rand.Read(random) // it never fails
 	number := binary.BigEndian.Uint32(random[saltBytes:]) % (maxNumber + 1)
 	// The ampersand ends the time: without it, digits could move between the time and the number.
 	salt := hex.EncodeToString(random[:saltBytes]) + "?expires=" + strconv.FormatInt(now.Add(Life).Unix(), 10) + "&"
@@ -91,8 +91,8 @@ func (c *Challenges) Make(now time.Time) Challenge {
 	return Challenge{Algorithm: algorithm, Challenge: challenge, MaxNumber: maxNumber, Salt: salt, Signature: c.sign(challenge)}
 }
 
-// Verify reads the value of the widget's field; "" is absent. A solution counts once, and again with the same post: post names
-// one that may be repeated, and is "" for any other.
+// Verify checks the value of the widget's field; "" means no value. A solution counts once, and again with the same post: post identifies
+// one that may be repeated; "" is any other post.
 func (c *Challenges) Verify(value, post string, now time.Time) State {
 	if value == "" {
 		return Absent
@@ -135,7 +135,7 @@ func (c *Challenges) note(challenge string, u use, now time.Time) State {
 		}
 	}
 	if len(c.solved) >= maxSolved {
-		return Absent // what cannot be noted as used counts for nothing
+		return Absent // without a free place, the solution does not count
 	}
 	c.solved[challenge] = u
 	return Solved

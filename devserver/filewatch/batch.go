@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// settleQuiet is how long the disk must be quiet after a save, and settleStorm after a burst of more than stormSize
-	// events: a checkout or a generator pauses longer between two files than an editor does.
+	// settleQuiet is the quiet time after which a save counts as complete, and settleStorm the one after a burst of more than stormSize
+	// events: checkouts and generators pause longer between two files than editors do.
 	settleQuiet = 15 * time.Millisecond
 	settleStorm = 120 * time.Millisecond
 	stormSize   = 16
-	// settleMost is how long a disk that never gets quiet can delay a build.
+	// settleMost is the longest delay of a build by a disk that never gets quiet.
 	settleMost = 3 * time.Second
 )
 
-// batch collects changes until they have settled. It has no clock: the caller passes the time of each change.
+// batch collects changes until they settle. It has no clock: the caller passes the time of each change.
 type batch struct {
 	quiet, storm, most time.Duration
 
@@ -36,7 +36,7 @@ func (b *batch) add(path string, created bool, now time.Time) {
 	b.touch(now)
 }
 
-// addAll notes that any file may have changed.
+// addAll records that any file may have changed.
 func (b *batch) addAll(now time.Time) {
 	b.all = true
 	b.touch(now)
@@ -52,7 +52,7 @@ func (b *batch) touch(now time.Time) {
 
 func (b *batch) empty() bool { return b.events == 0 }
 
-// due returns when the batch has settled, if nothing more comes.
+// due returns the time at which the batch settles if no further change comes.
 func (b *batch) due() time.Time {
 	wait := b.quiet
 	if b.events > stormSize {
@@ -65,8 +65,8 @@ func (b *batch) due() time.Time {
 	return settled
 }
 
-// take empties the batch and returns its paths, sorted, without files that came and went within it, such as editors'
-// temporary files. all means that any file may have changed.
+// take empties the batch and returns its paths, sorted, without files that appeared and disappeared within it, such as editors' temporary
+// files. all means that any file may have changed.
 func (b *batch) take(exists func(path string) bool) (changed []string, all bool) {
 	for path, created := range b.paths {
 		if !created || exists(path) {

@@ -2,9 +2,9 @@ package filewatch
 
 import "golang.org/x/sys/unix"
 
-// eventless are the file systems, by the number that Linux knows each by, on which changes can be made that no event reports.
+// eventless has the file systems, by Linux's numbers, on which changes can happen without an event.
 var eventless = map[uint32]string{
-	unix.V9FS_MAGIC:       "9p", // WSL's /mnt/c, folders of a host in a virtual machine
+	unix.V9FS_MAGIC:       "9p", // WSL's /mnt/c, folders of the host in a virtual machine
 	unix.FUSE_SUPER_MAGIC: "fuse",
 	unix.NFS_SUPER_MAGIC:  "nfs",
 	unix.CIFS_SUPER_MAGIC: "cifs",
@@ -20,8 +20,7 @@ var eventless = map[uint32]string{
 	0x7c7c6673:            "prl_fs", // Parallels
 }
 
-// fileSystemOf returns the name of a folder's file system and how often to look there; "" where the system reports all
-// changes.
+// fileSystemOf returns the name of a folder's file system and the pause between two looks there; "" if the system reports all changes.
 func fileSystemOf(dir string) (string, pace) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

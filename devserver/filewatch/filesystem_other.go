@@ -2,5 +2,5 @@
 
 package filewatch
 
-// fileSystemOf returns "": on this system the probe alone tells where no changes are reported.
+// fileSystemOf returns "": on this system only the probe finds folders whose changes are not reported.
 func fileSystemOf(string) (string, pace) { return "", pace{} }

@@ -1,14 +1,13 @@
 // Package filewatch finds which of a site's files come, go and change, so that a build can follow.
 //
-// In go absolute paths of files and folders, missing ones included; out come settled batches of those that changed
-// ([Change]). The system's events are the first source. Some file systems report no change that is made elsewhere: network
-// shares, folders of a host in a container or a virtual machine, the lower layers of an overlay. There, and where the system
-// refuses to watch or turns out to report nothing at all, the package looks at the files too, at an interval that adapts to
-// the cost of a look (poll.go).
+// Input: absolute paths of files and folders, missing ones included. Output: settled batches of those that changed ([Change]). The system's
+// events are the first source. Some file systems do not report changes by other machines: network shares, folders of a host in a container
+// or a virtual machine, the lower layers of an overlay. There, and if the system refuses to watch or reports nothing at all, the package
+// polls the files, too, at an interval that adapts to the cost of a look (poll.go).
 //
-// There are no errors: a folder that cannot be watched is looked at, and the logger says so. [Watcher.Watch] and
-// [Watcher.Changes] are safe for concurrent use beside [Watcher.Run]. The package reads no file's contents and writes none
-// but its probe, in a folder that it is given for that.
+// There are no errors: a folder that cannot be watched is polled, and the log mentions it. [Watcher.Watch] and [Watcher.Changes] are safe
+// for concurrent use beside [Watcher.Run]. The package reads no contents of files, and writes only its probe, in a folder that the caller
+// names.
 package filewatch
 
 import (
@@ -27,9 +26,9 @@ import (
 )
 
 const (
-	// clockSlack covers file systems that stamp files with a clock a tick behind.
+	// clockSlack covers file systems whose clock for time stamps is a tick late.
 	clockSlack = 10 * time.Millisecond
-	// syncTries bounds how often a tree that keeps changing is read again.
+	// syncTries bounds the number of times that a changing tree is read again.
 	syncTries = 10
 )
 
@@ -52,7 +51,7 @@ func (c Change) merge(paths []string, all bool) Change {
 
 // Options configure a Watcher. The zero value works.
 type Options struct {
-	// Poll says when to look at the files themselves. Default: where no events come.
+	// Poll says when to look at the files themselves. Default: where events are missing.
 	Poll Poll
 	// ProbeDir is a folder in which Run may make and remove a file ".probe-*", to learn whether the system reports it.
 	// Default: it does not try.
@@ -116,8 +115,8 @@ func New(o Options) *Watcher {
 // Changes delivers the settled batches. While nothing receives them, they are merged.
 func (w *Watcher) Changes() <-chan Change { return w.out }
 
-// Watch replaces the list, and returns when the new one is being watched. Files in newly watched folders that are younger
-// than since count as changed: they were written during the build that reported the list.
+// Watch replaces the list, and returns when the new one is being watched. Files in newly watched folders that are younger than since count
+// as changed: they were written during the build that reported the list.
 func (w *Watcher) Watch(ctx context.Context, paths []string, since time.Time) {
 	req := watchRequest{paths, since, make(chan struct{})}
 	select {
@@ -178,7 +177,7 @@ func (w *Watcher) Run(ctx context.Context) {
 func (w *Watcher) replace(req watchRequest) {
 	named := slices.Sorted(slices.Values(req.paths))
 	if w.named != nil && slices.Equal(named, w.named) {
-		return // events and looks keep up with it
+		return // events and looks update it
 	}
 	before := w.list
 	w.named, w.list = named, newWatchList(named)
@@ -227,8 +226,8 @@ func (w *Watcher) sync(onNew func(path string, d fs.DirEntry)) bool {
 	return w.fs != nil
 }
 
-// registerParents watches above each path of the list. The system does not report files that appeared before the folder was
-// registered, so it reads the list again until there are none.
+// registerParents watches above each path of the list. The system does not report files that appeared before the folder was registered, so
+// it reads the list again until none appear.
 func (w *Watcher) registerParents(before map[string]bool) {
 	for range syncTries {
 		parents := w.list.parents()
@@ -264,7 +263,7 @@ func (w *Watcher) register(dir string, before map[string]bool) {
 
 func (w *Watcher) unregister(dir string) {
 	if w.fs != nil {
-		_ = w.fs.Remove(dir) // fails when the folder is gone, and its watch with it
+		_ = w.fs.Remove(dir) // it fails if the folder is gone, and its watch with it
 	}
 }
 
@@ -276,7 +275,7 @@ func (w *Watcher) onEvent(ev fsnotify.Event, ok bool) {
 	path, created := filepath.Clean(ev.Name), ev.Has(fsnotify.Create)
 	gone := ev.Has(fsnotify.Remove) || ev.Has(fsnotify.Rename)
 	if !created && !gone && !ev.Has(fsnotify.Write) {
-		return // access rights and times: no content
+		return // access rights and times, not contents
 	}
 	if gone {
 		w.forget(path)
@@ -301,8 +300,7 @@ func (w *Watcher) add(path string, created bool) {
 	}
 }
 
-// forget drops a folder that went away, and those below it: a renamed folder keeps its watch in the system, under its
-// old name.
+// forget drops a folder that disappeared, and those below it: the system keeps the watch of a renamed folder, under the old name.
 func (w *Watcher) forget(path string) {
 	if !w.dirs[path] {
 		return
@@ -315,18 +313,18 @@ func (w *Watcher) forget(path string) {
 	}
 }
 
-// resync reads the list again after a path on it, or above it, came or went.
+// resync reads the list again after a path on it, or above it, appeared or disappeared.
 func (w *Watcher) resync() {
 	before := w.list
 	w.list = newWatchList(w.named)
 	for _, root := range w.list.moved(before) {
-		w.forget(root) // the system goes on to report on the folder that it led to
+		w.forget(root) // the system still reports on the former target of the link
 	}
 	w.sync(func(path string, _ fs.DirEntry) { w.add(path, true) })
 	w.addFolders(before)
 }
 
-// addFolders adds the folders of the list that did not exist before: an empty one has no file that would tell of it.
+// addFolders adds the folders of the list that did not exist before: an empty folder has no file that would show it.
 func (w *Watcher) addFolders(before watchList) {
 	for _, root := range w.list.roots {
 		if slices.Contains(before.files, root) {
@@ -345,7 +343,7 @@ func (w *Watcher) onError(err error) {
 	w.batch.addAll(w.now())
 }
 
-// moreWatches says how to have a system watch more: each counts something else.
+// moreWatches is the advice on how to watch more folders; each system has its own limit.
 func moreWatches(system string) string {
 	switch system {
 	case "linux":
@@ -356,7 +354,7 @@ func moreWatches(system string) string {
 	return "raise the limit of open files (ulimit -n): each file in a watched folder is one"
 }
 
-// fallBack gives up on the system and looks at the files from now on.
+// fallBack gives up on the system and polls the files from now on.
 func (w *Watcher) fallBack(err error) {
 	w.stopSystem()
 	w.fs = nil

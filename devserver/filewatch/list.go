@@ -33,8 +33,7 @@ func newWatchList(paths []string) watchList {
 	return l
 }
 
-// resolve follows the links on the way to each root: another tool may lead one of them elsewhere, and with it all that is
-// below.
+// resolve follows the links on the way to each root: another tool may change their targets, and with them all files below.
 func (l *watchList) resolve() {
 	l.real = make(map[string]string, len(l.roots))
 	folders := map[string]string{} // of roots, most of which share them
@@ -46,7 +45,7 @@ func (l *watchList) resolve() {
 // maxLinks bounds the links of one path, as systems do.
 const maxLinks = 40
 
-// realPath returns a path without links, itself where that is unknown.
+// realPath returns a path without links, or the path itself if that is unknown.
 func (l *watchList) realPath(path string, known map[string]string, left int) string {
 	if resolved, ok := known[path]; ok {
 		return resolved
@@ -71,7 +70,7 @@ func (l *watchList) realPath(path string, known map[string]string, left int) str
 	return resolved
 }
 
-// moved returns the roots that are elsewhere than before.
+// moved returns the roots whose place has changed.
 func (l watchList) moved(before watchList) (roots []string) {
 	for _, root := range l.roots {
 		if was, known := before.real[root]; known && was != l.real[root] {
@@ -92,8 +91,8 @@ func (l watchList) covers(path string) bool {
 	})
 }
 
-// shapedBy reports whether the list means other folders once path came or went: path is one of its folders, lies above
-// one of its paths, or is a folder where the list expected a file.
+// shapedBy reports whether the list means other folders after path appeared or disappeared: path is one of its folders, lies above one of
+// its paths, or is a folder where the list expected a file.
 func (l watchList) shapedBy(path string) bool {
 	if slices.Contains(l.roots, path) || (slices.Contains(l.files, path) && isDir(path)) {
 		return true
@@ -108,8 +107,8 @@ func (l watchList) shapedBy(path string) bool {
 	return slices.ContainsFunc(l.files, below) || slices.ContainsFunc(l.roots, below) || slices.ContainsFunc(l.links, below)
 }
 
-// parents returns the nearest existing folders above each path of the list: where the system reports that a file is
-// replaced, or a folder removed and made anew.
+// parents returns the nearest existing folders above each path of the list: there the system reports that a file is replaced, or a folder
+// removed and created again.
 func (l watchList) parents() []string {
 	var dirs []string
 	for _, path := range slices.Concat(l.files, l.roots, l.links) {
@@ -133,7 +132,7 @@ func walk(root string, onDir func(dir string), onFile func(path string, d fs.Dir
 			top = resolved
 		}
 	}
-	// The callback returns nothing but SkipDir, which WalkDir keeps to itself.
+	// The callback returns only SkipDir, which WalkDir does not pass on.
 	_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // it vanished or may not be read: the build says so
@@ -153,7 +152,7 @@ func walk(root string, onDir func(dir string), onFile func(path string, d fs.Dir
 	})
 }
 
-// stamp tells one state of a file from the next without reading it.
+// stamp identifies the state of a file without reading it.
 type stamp struct {
 	size     int64
 	modified time.Time
@@ -208,8 +207,8 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// isIgnored reports whether a path, relative to a watched folder, is in a folder of a tool, or a file of an editor.
-// Builds read neither, unless the Builder's Watch list names them or something inside them.
+// isIgnored reports whether a path, relative to a watched folder, is in a folder of a tool, or is a file of an editor. Builds read neither,
+// unless the Builder's Watch list names it or a path inside it.
 func isIgnored(rel string) bool {
 	if rel == "." {
 		return false
@@ -223,7 +222,7 @@ func isIgnored(rel string) bool {
 	return editorFile(filepath.Base(rel))
 }
 
-// editorFile knows the swap, lock and backup names of Vim, Emacs, JetBrains, GNOME and macOS.
+// editorFile matches the swap, lock and backup names of Vim, Emacs, JetBrains, GNOME and macOS.
 func editorFile(name string) bool {
 	switch {
 	case name == "4913", name == ".DS_Store", name == "Thumbs.db":

@@ -8,23 +8,22 @@ import (
 	"time"
 )
 
-// This file looks at files without waiting for events: often at files that changed lately, and at all files as often as a
-// small share of one processor allows.
+// This file polls the files: often those that changed lately, and all of them as often as a small share of one processor allows.
 
-// PollMode says when files are looked at.
+// PollMode chooses when files are polled.
 type PollMode int
 
 // The modes. The zero value is PollWhereDeaf.
 const (
-	PollWhereDeaf PollMode = iota // where the file system is known, or turns out, to report too little
+	PollWhereDeaf PollMode = iota // where the file system is known, or is found, to report too little
 	PollAlways
-	PollNever // but where the system cannot watch at all
+	PollNever // unless the system cannot watch at all
 )
 
-// Poll says when and how often files are looked at.
+// Poll chooses when and how often files are polled.
 type Poll struct {
 	Mode PollMode
-	// Every is the pause between two looks, with PollAlways. Default: one that adapts to the cost of a look.
+	// Every is the pause between two looks, with PollAlways. Default: a pause that adapts to the cost of a look.
 	Every time.Duration
 }
 
@@ -69,13 +68,13 @@ func (p Poll) String() string {
 // pace limits the cost of looks.
 type pace struct {
 	least, most time.Duration // the pause between two looks
-	share       int           // a look is one part in so many of the time; 0 does not count
+	share       int           // the inverse of the share of time for looks; 0 means no limit
 }
 
 var (
-	// usual is that of file systems on which changes are made elsewhere.
+	// usual is the pace on file systems on which other machines make changes.
 	usual = pace{least: 300 * time.Millisecond, most: 10 * time.Second, share: 50}
-	// rare is that of an overlay, which reports all but changes of its lower layers.
+	// rare is the pace on an overlay, which reports all changes except those of its lower layers.
 	rare = pace{least: time.Second, most: 20 * time.Second, share: 400}
 )
 
@@ -86,30 +85,30 @@ func (p Poll) pace() pace {
 	return usual
 }
 
-// pause is how long to wait after a look that took so long.
+// pause returns the pause after a look of the given duration.
 func (p pace) pause(took time.Duration) time.Duration {
 	return min(max(p.least, took*time.Duration(p.share)), p.most)
 }
 
 const (
-	// warmFor is how long a file that changed is looked at more often than the others, and maxWarm how many such files.
+	// warmFor is how long a changed file is polled more often than the others, and maxWarm the number of such files.
 	warmFor = 15 * time.Minute
 	maxWarm = 200
-	// slowLook is the pause between two looks at all files from which the log names the way to shorten it.
+	// slowLook is the pause between two looks at all files from which the log names the setting that shortens it.
 	slowLook = 3 * time.Second
 )
 
-// looks is the state of looking. It belongs to the goroutine of its Watcher.
+// looks is the state of polling. It belongs to the goroutine of its Watcher.
 type looks struct {
 	pace    pace
 	stamps  map[string]stamp     // of all files of the list, at the last look
 	warm    map[string]time.Time // files that changed, and when
 	next    time.Time            // when to look at the warm ones
 	nextAll time.Time            // when to look at all
-	told    bool                 // that looks are far apart
+	told    bool                 // the log has mentioned the long pause
 }
 
-// look begins to look at the files, at a pace. One that looks already looks at the faster of the two.
+// look starts to poll the files, at a pace. If polling runs already, the faster pace counts.
 func (w *Watcher) look(p pace) {
 	if w.looks != nil {
 		if p.least < w.looks.pace.least {
@@ -124,7 +123,7 @@ func (w *Watcher) look(p pace) {
 // take sets the stamps of all files.
 func (l *looks) take(stamps map[string]stamp) { l.stamps = stamps }
 
-// due returns when to look next.
+// due returns the time of the next look.
 func (l *looks) due() time.Time {
 	if len(l.warm) > 0 && l.next.Before(l.nextAll) {
 		return l.next
@@ -132,7 +131,7 @@ func (l *looks) due() time.Time {
 	return l.nextAll
 }
 
-// stamp notes a file as it is now: the system reported that it changed.
+// stamp records the present state of a file: the system reported its change.
 func (l *looks) stamp(path string, now time.Time) {
 	l.heat(path, now)
 	if is, there := stampAt(path); there {
@@ -142,7 +141,7 @@ func (l *looks) stamp(path string, now time.Time) {
 	}
 }
 
-// heat has a file looked at often for a while.
+// heat makes a file polled often for a while.
 func (l *looks) heat(path string, now time.Time) {
 	if _, known := l.warm[path]; known || len(l.warm) < maxWarm {
 		l.warm[path] = now
@@ -162,7 +161,7 @@ func (w *Watcher) lookAgain() {
 		w.list = newWatchList(w.named)
 		w.compare(before, time.Time{})
 		w.addFolders(before)
-		for _, root := range w.list.moved(before) { // its files may have the sizes and times of those before
+		for _, root := range w.list.moved(before) { // its new files may have the sizes and times of the old ones
 			w.batch.add(root, false, w.now())
 		}
 	}
@@ -177,7 +176,7 @@ func (w *Watcher) lookAgain() {
 	}
 }
 
-// lookAtWarm looks at the files that changed a while ago.
+// lookAtWarm looks at the files that changed lately.
 func (w *Watcher) lookAtWarm(now time.Time) {
 	l := w.looks
 	maps.DeleteFunc(l.warm, func(_ string, at time.Time) bool { return now.Sub(at) > warmFor })
@@ -194,8 +193,8 @@ func (w *Watcher) lookAtWarm(now time.Time) {
 	}
 }
 
-// compare stamps all files and adds those that differ from the last time. Of files that the list did not cover then,
-// only those younger than since count.
+// compare stamps all files and adds those that differ from the last time. Of files that the list did not cover at that time, only those
+// younger than since count.
 func (w *Watcher) compare(before watchList, since time.Time) {
 	old := w.looks.stamps
 	w.looks.take(w.list.scan())
@@ -217,7 +216,7 @@ func (w *Watcher) compare(before watchList, since time.Time) {
 	}
 }
 
-// judge begins to look at the files if a folder lies where changes are made that the system does not report.
+// judge starts to poll the files if a folder is on a file system with unreported changes.
 func (w *Watcher) judge(dir string) {
 	if w.poll.Mode != PollWhereDeaf {
 		return

@@ -10,12 +10,12 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// This file finds out whether the system reports anything at all: some accept a watch and never do.
+// This file finds out whether the system reports changes at all: some systems accept a watch and never report anything.
 
-// probeWait is how long the report of the probe may take. A machine under load takes part of a second.
+// probeWait bounds the wait for the report of the probe. A machine under load takes part of a second.
 const probeWait = 3 * time.Second
 
-// startProbe makes a file of its own and waits for its event. The channel gets a value if there was none.
+// startProbe makes a probe file and waits for its event. The channel gets a value if there was none.
 func (w *Watcher) startProbe(ctx context.Context) <-chan struct{} {
 	if w.probe == "" || w.fs == nil || w.poll.Mode != PollWhereDeaf {
 		return nil
@@ -30,7 +30,7 @@ func (w *Watcher) startProbe(ctx context.Context) <-chan struct{} {
 	return deaf
 }
 
-// reports makes and removes a file in dir, and returns whether the system reports it. An error says that it could not try.
+// reports makes and removes a file in dir, and returns whether the system reports it. It fails if it could not try.
 func reports(ctx context.Context, dir string) (heard bool, err error) {
 	system, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -56,7 +56,7 @@ func reports(ctx context.Context, dir string) (heard bool, err error) {
 				return true, nil
 			}
 		case <-system.Errors: //nolint:errcheck // any error counts
-			return true, nil // it reports more than it can
+			return true, nil // more events came than it can keep
 		case <-wait.C:
 			return false, nil
 		case <-ctx.Done():
@@ -65,7 +65,7 @@ func reports(ctx context.Context, dir string) (heard bool, err error) {
 	}
 }
 
-// onDeaf is called when the system reported nothing of the probe.
+// onDeaf is called if the system did not report the probe.
 func (w *Watcher) onDeaf() {
 	if w.looks != nil && w.looks.pace.least <= usual.least {
 		return

@@ -1,9 +1,8 @@
-// Package formrow writes the post of a form as a row of a table of the site's own, as a careful author would write it.
+// Package formrow writes the post of a form as a row of one of the site's tables, as a careful author would write it.
 //
-// In go a transaction on the site's database, the name of a table, and a [Post]; one row comes out. An answer fills the column
-// of its name, in any case. Errors are SQLite's own, in its words, or say that there is no such table; the caller rolls back.
-// The functions are safe for concurrent use on different transactions. The package decides neither which answers may fill a
-// column nor when a row is tried again, and keeps no state.
+// Input: a transaction on the site's database, the name of a table, and a [Post]. Output: one row. An answer fills the column of its name;
+// the case does not matter. Errors are SQLite's own, or name a missing table; the caller rolls back. The functions are safe for concurrent
+// use on different transactions. The package does not decide which answers may fill a column or when a row is retried, and keeps no state.
 //
 // The rules, all of which the front door of "pages build --target cloudflare" has too (bundler/cloudflare/front/rows.js):
 //
@@ -35,8 +34,8 @@ type Post struct {
 	At      time.Time
 	Answers []Answer
 	All     string   // the answers as one JSON object
-	Unasked []string // names of answers that no form of the site asks for
-	// Unseen says that no page shows which answers the form asks for.
+	Unasked []string // names of answers that no form of the site has as a field
+	// Unseen means that no page shows which fields the form has.
 	Unseen bool
 }
 
@@ -55,7 +54,7 @@ func Write(ctx context.Context, tx *sql.Tx, table string, p Post) error {
 	return t.insert(ctx, tx, t.row(ctx, tx, p))
 }
 
-// cell is a value on its way into a column.
+// cell is a value for a column.
 type cell struct {
 	column *column
 	value  any
@@ -88,7 +87,7 @@ func (t *table) row(ctx context.Context, tx *sql.Tx, p Post) (row []cell) {
 	put("form", p.Form)
 	put("lead_id", p.Lead)
 	put("fields", p.All)
-	if !asked { // a form may well ask for "data"
+	if !asked { // a form may have a field "data"
 		put("data", p.All)
 	}
 	if c, ok := t.columns["created_at"]; ok {
@@ -108,7 +107,7 @@ func (t *table) row(ctx context.Context, tx *sql.Tx, p Post) (row []cell) {
 	return row
 }
 
-// insert inserts the row. Where the table refuses it, empty texts give way to NULL, as few as will do.
+// insert inserts the row. If the table refuses it, it replaces empty texts by NULL, as few as possible.
 func (t *table) insert(ctx context.Context, tx *sql.Tx, row []cell) error {
 	var empty []int
 	for i, c := range row {
@@ -147,8 +146,8 @@ func (t *table) insert(ctx context.Context, tx *sql.Tx, row []cell) error {
 	return first
 }
 
-// tryBack inserts the row, or leaves the transaction as it was. A trigger may have ended the transaction: then the error has the
-// trigger's message, and no row is tried again.
+// tryBack inserts the row, or leaves the transaction unchanged. A trigger may have ended the transaction: the error then has the trigger's
+// message, and no other row is tried.
 func (t *table) tryBack(ctx context.Context, tx *sql.Tx, row []cell) error {
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT pages_row"); err != nil {
 		return err
@@ -167,15 +166,15 @@ func (t *table) tryBack(ctx context.Context, tx *sql.Tx, row []cell) error {
 	return err
 }
 
-// endedError is an error after which the transaction is over.
+// endedError is the error after the transaction has ended.
 type endedError struct{ error }
 
-// refused reports whether the table refused a row that another value may mend.
+// refused reports whether the table refused a row that would pass with another value.
 func refused(err error) bool {
 	const sqliteConstraint = 19
 	var coded interface {
 		error
-		Code() int // of SQLite, by whose method the driver's error is known without importing the driver
+		Code() int // the method of the driver's error, which identifies it without importing the driver
 	}
 	return errors.As(err, &coded) && coded.Code()&0xff == sqliteConstraint
 }
@@ -198,12 +197,12 @@ func (t *table) try(ctx context.Context, tx *sql.Tx, row []cell) error {
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// table is a table of the site's own.
+// table is one of the site's tables.
 type table struct {
 	name    string
 	strict  bool
-	columns map[string]*column // by lower-case name, without generated ones
-	soleKey *column            // the one column of the primary key, nil for none or several
+	columns map[string]*column // by lower-case name, without generated columns
+	soleKey *column            // the single column of the primary key, nil for none or several
 }
 
 // column is a column that an answer may fill.
@@ -214,7 +213,7 @@ type column struct {
 	standard string // its default, as SQL; "" for none
 	key      bool   // part of the primary key
 	rowid    bool   // the row's own number, which SQLite gives
-	bare     bool   // an empty text is nothing here: the column refers to another table, or its values are unique
+	bare     bool   // an empty text has no meaning: the column refers to another table, or its values are unique
 }
 
 func describe(ctx context.Context, tx *sql.Tx, name string) (*table, error) {

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// isoTime is the form of a time in a column that shows none of its own.
+// isoTime is the form of a time in a column whose default shows none.
 const isoTime = "2006-01-02T15:04:05.000Z"
 
-// textTimes are the forms of a time as text, those of SQLite's own functions and of ISO 8601.
+// textTimes are the forms of a time as text: those of SQLite's functions and ISO 8601.
 var textTimes = []string{
 	"2006-01-02 15:04:05", isoTime, "2006-01-02T15:04:05Z", "2006-01-02 15:04:05.000", "2006-01-02T15:04:05.000",
 	"2006-01-02T15:04:05", "2006-01-02T15:04Z", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02T15:04:05+00:00",
 	"2006-01-02T15:04:05.000+00:00", "2006-01-02", "20060102150405", "20060102", "2006-01",
 }
 
-// time returns a time in the form of the column's default, which SQLite is asked for. It fills nothing where the default is no
-// time of now: that stays.
+// time returns a time in the form of the column's default, which SQLite evaluates. If the default is not the present time, the column keeps
+// it.
 func (c *column) time(ctx context.Context, tx *sql.Tx, at time.Time) (value any, filled bool) {
 	if c.standard == "" {
 		if c.affinity == affinityInteger || c.affinity == affinityReal {
@@ -38,7 +38,7 @@ func (c *column) time(ctx context.Context, tx *sql.Tx, at time.Time) (value any,
 	return likewise(shown, time.UnixMilli(int64(math.Round(now))).UTC(), at.UTC())
 }
 
-// likewise writes at as shown writes now.
+// likewise formats at in the form in which shown has now.
 func likewise(shown any, now, at time.Time) (value any, ok bool) {
 	text := ""
 	switch v := shown.(type) {
@@ -48,7 +48,7 @@ func likewise(shown any, now, at time.Time) (value any, ok bool) {
 		return likeNumber(v, false, now, at)
 	case string:
 		text = v
-	case time.Time: // the driver reads some types so
+	case time.Time: // the driver parses values of such types
 		text = v.Format("2006-01-02 15:04:05")
 	case []byte:
 		text = string(v)
@@ -66,7 +66,7 @@ func likewise(shown any, now, at time.Time) (value any, ok bool) {
 		if layout == "2006-01-02" || layout == "20060102" || layout == "2006-01" {
 			return at.Format(layout), now.Format(layout) == text
 		}
-		const zone, most = 15 * time.Minute, 14 * time.Hour // zones differ by quarters of an hour
+		const zone, most = 15 * time.Minute, 14 * time.Hour // time zones differ by quarters of an hour
 		behind := read.Sub(now).Round(zone)
 		const slack = time.Minute + 2*time.Second // of a form without seconds
 		if behind.Abs() <= most && (read.Sub(now)-behind).Abs() <= slack {
@@ -76,7 +76,7 @@ func likewise(shown any, now, at time.Time) (value any, ok bool) {
 	return nil, false
 }
 
-// likeNumber knows seconds, milliseconds, microseconds and the days of SQLite's julianday.
+// likeNumber supports seconds, milliseconds, microseconds and the days of SQLite's julianday.
 func likeNumber(shown float64, whole bool, now, at time.Time) (value any, ok bool) {
 	const slack = 2000 // milliseconds
 	for _, unit := range []float64{1000, 1, 0.001} {

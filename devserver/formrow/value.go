@@ -17,7 +17,7 @@ const (
 	affinityNumeric
 )
 
-// affinityOf reads a declared type in upper case.
+// affinityOf returns the affinity of a declared type in upper case.
 func affinityOf(kind string) affinity {
 	holds := func(words ...string) bool {
 		for _, word := range words {
@@ -40,15 +40,15 @@ func affinityOf(kind string) affinity {
 	return affinityNumeric
 }
 
-// isText reports whether a column takes text as it is: one of text, or of any values.
+// isText reports whether a column stores text unchanged: its type is text, or any type.
 func (t *table) isText(c *column) bool {
 	return c.affinity == affinityText || c.kind == "" || t.strict && c.kind == "ANY"
 }
 
-// isNumber reports whether a column is for numbers.
+// isNumber reports whether a column stores numbers.
 func (t *table) isNumber(c *column) bool { return !t.isText(c) && c.affinity != affinityBlob }
 
-// answer turns an answer into a value for a column. It fills none where the column's default is to stay.
+// answer turns an answer into a value for a column, or none if the column should keep its default.
 func (t *table) answer(c *column, raw json.RawMessage) (made cell, filled bool) {
 	var text string
 	word := string(raw)
@@ -83,19 +83,19 @@ func (t *table) answer(c *column, raw json.RawMessage) (made cell, filled bool) 
 // truths are the words of checkboxes and switches.
 var truths = map[string]int64{"on": 1, "true": 1, "off": 0, "false": 0}
 
-// exactNumber returns a JSON number that SQLite's integers hold as it is, or that a float does.
+// exactNumber returns a JSON number that a SQLite integer or a float holds without loss.
 func exactNumber(word string) (any, bool) {
 	if n, err := strconv.ParseInt(word, 10, 64); err == nil {
 		return n, true
 	}
 	if strings.ContainsAny(word, "[{") || !strings.ContainsAny(word, ".eE") {
-		return nil, false // no integer of ours: as text it keeps its digits
+		return nil, false // it does not fit an integer: as text it keeps its digits
 	}
 	n, err := strconv.ParseFloat(word, 64)
 	return n, err == nil
 }
 
-// stored returns text as bytes where a column of a strict table takes nothing else.
+// stored returns text as bytes if the column of a strict table takes only those.
 func (t *table) stored(c *column, value any) any {
 	if text, ok := value.(string); ok && t.strict && c.kind == "BLOB" {
 		return []byte(text)

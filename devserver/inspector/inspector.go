@@ -1,15 +1,15 @@
 // Package inspector lets front ends of V8's debugger attach to the Worker of a site: Chrome's DevTools, VS Code, JetBrains, node inspect.
 //
 // In: the inspectors of the processes in which the Worker runs, one after the other ([Server.Attach]), and listeners of loopback. Out:
-// /json/version and /json/list as V8's, and one WebSocket, whose path is a token. A front end stays attached when a process follows
-// another one: it gets the events of a new page, and the settings that it has made and its breakpoints are set again, at the lines of
-// the author's files. Source maps are given to it with the real paths of these files, in which it may set breakpoints, too.
+// /json/version and /json/list as in V8, and one WebSocket, whose path is a token. A front end stays attached when a new process replaces
+// the old one: it gets the events of a new page, and the inspector repeats its settings and its breakpoints, at the lines of the author's
+// files. The source maps that it gets have the real paths of these files, in which it may set breakpoints, too.
 //
-// One front end is attached at a time; a new one takes the place of the one before. Requests of other machines, for other hosts and of
-// web pages are refused. workerd opens its own inspector on a socket of loopback without a token, since it knows no other: see
-// runtime/workerd. A *[Server] is safe for concurrent use.
+// One front end is attached at a time; a new one replaces it. The inspector refuses requests of other machines, for other hosts and of web
+// pages. workerd can only open its own inspector on a loopback socket without a token: see runtime/workerd. A *[Server] is safe for
+// concurrent use.
 //
-// The package runs no code, starts no process, and knows neither sites nor bundles.
+// The package runs no code, starts no process, and does not depend on sites or bundles.
 package inspector
 
 import (
@@ -39,7 +39,7 @@ type Options struct {
 	Listeners []net.Listener // of loopback, on one port
 	Address   string         // of the first, "127.0.0.1:9229"
 	Logger    *slog.Logger   // default: none
-	// OnFrontEnd is called when a front end attaches, and when one detaches. Default: nothing.
+	// OnFrontEnd is called when a front end attaches or detaches. Default: no call.
 	OnFrontEnd func(attached bool)
 }
 
@@ -54,7 +54,7 @@ type Server struct {
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
-	process  *workerd.Inspected // the newest; nil while there is none
+	process  *workerd.Inspected // the newest process; nil for none
 	attached *session           // nil for none
 	sessions sync.WaitGroup
 	closed   bool
@@ -77,7 +77,7 @@ func Start(o Options) *Server {
 	for _, l := range o.Listeners {
 		s.serve.Go(func() {
 			if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				o.Logger.Warn("the inspector listens no longer", "error", err)
+				o.Logger.Warn("the inspector does not listen any more", "error", err)
 			}
 		})
 	}
@@ -96,7 +96,7 @@ func (s *Server) devTools(host string) string {
 	return "devtools://devtools/bundled/js_app.html?experiments=true&v8only=true&ws=" + host + "/" + s.token
 }
 
-// Attach implements workerd.Debugger: the process takes the place of the one before, from which a front end lets go.
+// Attach implements workerd.Debugger: the process replaces the one before, and a front end moves to it.
 func (s *Server) Attach(ctx context.Context, p *workerd.Inspected) {
 	s.mu.Lock()
 	if s.closed {
@@ -147,10 +147,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// frontEnds are the schemes of pages that front ends consist of. Those of the web are not among them.
+// frontEnds are the URL schemes of front ends. Those of the web are not among them.
 var frontEnds = []string{"devtools", "chrome-devtools", "vscode-file"}
 
-// isFrontEnd reports whether a request with these origins may come from a front end: programs name none.
+// isFrontEnd reports whether a request with these origins may come from a front end. Programs send no origin.
 func isFrontEnd(origins []string) bool {
 	return !slices.ContainsFunc(origins, func(origin string) bool {
 		u, err := url.Parse(origin)
@@ -163,7 +163,7 @@ type version struct {
 	Protocol string `json:"Protocol-Version"`
 }
 
-// entry is one element of the list, as Node.js has it.
+// entry is an element of the list, in the form of Node.js.
 type entry struct {
 	Description          string `json:"description"`
 	DevtoolsFrontendURL  string `json:"devtoolsFrontendUrl"`
@@ -176,7 +176,7 @@ type entry struct {
 
 // list returns the Worker for a client that has connected to a host, with its port.
 func (s *Server) list(host string) []entry {
-	if _, port, err := net.SplitHostPort(host); err != nil || port == "" { // some name a host alone
+	if _, port, err := net.SplitHostPort(host); err != nil || port == "" { // some name only a host
 		host = s.o.Address
 	}
 	return []entry{{
@@ -196,13 +196,13 @@ func writeJSON(w http.ResponseWriter, v any) {
 	_, _ = w.Write(append(text, '\n'))
 }
 
-// mostCommand is the most bytes of a message of a front end. workerd closes the connection at a longer one.
+// mostCommand is the largest message of a front end in bytes. workerd closes the connection at a longer one.
 const mostCommand = 1 << 20
 
 // accept attaches a front end and serves it until it leaves.
 func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		InsecureSkipVerify: true, // the origin has been checked
+		InsecureSkipVerify: true, // the origin was checked
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(2 * mostCommand) // those in between get an error of the protocol
+	conn.SetReadLimit(2 * mostCommand) // others get an error of the protocol
 	mine := newSession(s, conn)
 	s.mu.Lock()
 	before := s.attached
@@ -241,7 +241,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// newest returns the process to attach to; nil for none.
+// newest returns the newest process; nil for none.
 func (s *Server) newest() *workerd.Inspected {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// This file remembers what a front end has set, so that the next process gets it too: the domains that it enabled, its settings and
-// its breakpoints. A front end knows a breakpoint by the name that the first process gave it; later ones give others.
+// This file remembers the state that a front end has set, and repeats it in the next process: the enabled domains, the settings and the
+// breakpoints. A front end uses the name that the first process gave to a breakpoint; later processes use other names.
 
-// settings are the methods that set something for as long as their domain is enabled.
+// settings are the methods whose effect lasts while their domain is enabled.
 var settings = []string{
 	"Debugger.setAsyncCallStackDepth", "Debugger.setBlackboxPatterns", "Debugger.setBreakpointsActive", "Debugger.setPauseOnExceptions",
 	"Debugger.setSkipAllPauses", "Profiler.setSamplingInterval", "Runtime.addBinding",
@@ -34,29 +34,29 @@ const (
 // setting is a command that each process gets.
 type setting struct {
 	method string
-	key    string // of two with the same method and key the later one counts
+	key    string // of two with the same method and key, the later one counts
 	params json.RawMessage
 }
 
 // breakpoint is one that the front end has set.
 type breakpoint struct {
 	id      string // for the front end
-	current string // for the process; "" where it has none
+	current string // for the process; "" if it has none
 	method  string
-	params  object // as the front end gave them
-	at      place  // in the author's file; no file where it is not known
-	script  string // the name of the script that the front end gave by its number
+	params  object // as the front end sent them
+	at      place  // in the author's file; no file if unknown
+	script  string // the name of the script whose number the front end sent
 }
 
-// memory is that of one front end.
+// memory remembers the state of one front end.
 type memory struct {
 	mu          sync.Mutex
 	settings    []setting
 	breakpoints []*breakpoint
 }
 
-// command remembers a command that is sent to a process with these scripts, and returns the params for it. A breakpoint that is not nil
-// is to be added when the process has set it. names are the scripts by their numbers.
+// command remembers a command that is sent to a process with these scripts, and returns the params for it. If the breakpoint is not nil,
+// add it after the process has set it. names has the scripts by their numbers.
 func (m *memory) command(method string, params json.RawMessage, in scripts, names func(id string) string) (json.RawMessage, *breakpoint) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,7 +96,7 @@ func (m *memory) set(method string, params json.RawMessage) {
 	}
 }
 
-// remove forgets a breakpoint, and returns the params for the process. The caller holds m.mu.
+// remove removes a breakpoint, and returns the params for the process. The caller holds m.mu.
 func (m *memory) remove(params json.RawMessage) json.RawMessage {
 	fields, err := readObject(params)
 	if err != nil {
@@ -129,7 +129,7 @@ func (m *memory) add(b *breakpoint, result json.RawMessage) {
 	m.breakpoints = append(m.breakpoints, b)
 }
 
-// list returns all that a new process is to get.
+// list returns all commands for a new process.
 func (m *memory) list() ([]setting, []*breakpoint) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -150,14 +150,14 @@ func (m *memory) blackboxed() bool {
 	return slices.ContainsFunc(m.settings, func(s setting) bool { return s.method == setBlackboxPatterns })
 }
 
-// setCurrent says which name a process gives to a breakpoint; "" for none.
+// setCurrent sets the name of a breakpoint in the process; "" for none.
 func (m *memory) setCurrent(b *breakpoint, id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b.current = id
 }
 
-// front returns the name that the front end knows a breakpoint by.
+// front returns the front end's name of a breakpoint.
 func (m *memory) front(current string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -188,7 +188,7 @@ func (b *breakpoint) locate(in scripts, names func(id string) string) {
 	b.find(in)
 }
 
-// find finds the author's file that the front end has named.
+// find returns the author's file that the front end has named.
 func (b *breakpoint) find(in scripts) {
 	if is := b.named(); is != nil {
 		if _, file := in.find(is); file != "" {
@@ -197,7 +197,7 @@ func (b *breakpoint) find(in scripts) {
 	}
 }
 
-// named returns a function that reports whether a file is the one that the front end has named; nil where it has named none.
+// named returns a function that reports whether a file is the one that the front end has named; nil if it has named none.
 func (b *breakpoint) named() func(file string) bool {
 	if of := b.params.text("url"); of != "" {
 		return func(file string) bool { return sameURL(file, of) }
@@ -207,13 +207,13 @@ func (b *breakpoint) named() func(file string) bool {
 		return nil
 	}
 	match, err := regexp.Compile(pattern)
-	if err != nil { // not each pattern of JavaScript is one of Go
+	if err != nil { // not every JavaScript pattern is a Go pattern
 		return nil
 	}
 	return match.MatchString
 }
 
-// first returns the params for the process to which the front end sends the breakpoint. Where it means a script, V8 knows it by itself.
+// first returns the params for the process to which the front end sends the breakpoint. If it names a script, V8 finds it without help.
 func (b *breakpoint) first(in scripts) json.RawMessage {
 	is := b.named()
 	if is == nil || b.at.file == "" {
@@ -228,10 +228,10 @@ func (b *breakpoint) first(in scripts) json.RawMessage {
 	return b.byURL(of, line, column)
 }
 
-// again returns the command that sets the breakpoint in another process, which has these scripts.
+// again returns the command that sets the breakpoint in another process with these scripts.
 func (b *breakpoint) again(in scripts) (method string, params json.RawMessage) {
 	if b.at.file == "" {
-		b.find(in) // perhaps the file is new
+		b.find(in) // the file may be new
 	}
 	if of, line, column := b.code(in); of != "" {
 		return setBreakpointByURL, b.byURL(of, line, column)
@@ -243,7 +243,7 @@ func (b *breakpoint) again(in scripts) (method string, params json.RawMessage) {
 	return setBreakpointByURL, b.byURL(b.script, location.number("lineNumber"), location.number("columnNumber"))
 }
 
-// code returns the script with the breakpoint's place, and the place in it; no name where no script has it.
+// code returns the script and the position of the breakpoint; no name if no script has it.
 func (b *breakpoint) code(in scripts) (of string, line, column int) {
 	if b.at.file == "" {
 		return "", 0, 0
@@ -259,7 +259,7 @@ func (b *breakpoint) code(in scripts) (of string, line, column int) {
 	return s.name, line, column
 }
 
-// byURL returns the params of the breakpoint at a place of a script; as they were without one.
+// byURL returns the params of the breakpoint at a position of a script; without a script they are unchanged.
 func (b *breakpoint) byURL(of string, line, column int) json.RawMessage {
 	if of == "" {
 		return encode(b.params)
@@ -272,7 +272,7 @@ func (b *breakpoint) byURL(of string, line, column int) json.RawMessage {
 	return encode(fields)
 }
 
-// withOwn adds the scripts of ours to those that are stepped over.
+// withOwn adds our scripts to those that the debugger steps over.
 func withOwn(params json.RawMessage, own string) json.RawMessage {
 	fields, err := readObject(params)
 	if err != nil {

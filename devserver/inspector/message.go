@@ -32,16 +32,16 @@ const (
 	codeServer  = -32000
 )
 
-// encode returns the JSON of what consists of strings, numbers and JSON.
+// encode returns the JSON of a value that consists of strings, numbers and JSON.
 func encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // cannot fail
+	_ = e.Encode(v) // this cannot fail
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// readCommand reads a command of a front end. The id of the message is set also with an error, where it has one.
+// readCommand parses a command of a front end. If it fails, the message still has its id, if there is one.
 func readCommand(text []byte) (message, *fault) {
 	var m message
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -58,7 +58,7 @@ func readCommand(text []byte) (message, *fault) {
 	return m, nil
 }
 
-// object is a JSON object of which some members matter.
+// object is a JSON object of which only some members matter.
 type object map[string]json.RawMessage
 
 var errNoObject = errors.New("not an object")
@@ -77,14 +77,14 @@ func readObject(text json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// text is a member that is a string; "" where it is not.
+// text is a member that is a string; "" for any other.
 func (o object) text(name string) string {
 	var s string
 	_ = json.Unmarshal(o[name], &s)
 	return s
 }
 
-// number is a member that is an integer; 0 where it is not.
+// number is a member that is an integer; 0 for any other.
 func (o object) number(name string) int {
 	var n int
 	if json.Unmarshal(o[name], &n) != nil {

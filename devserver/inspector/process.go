@@ -20,7 +20,7 @@ type process struct {
 
 	conn    *websocket.Conn
 	scripts scripts
-	done    chan struct{} // closed when nothing more is read from it
+	done    chan struct{} // closed after the last message
 	letGo   atomic.Bool   // by us
 
 	mu      sync.Mutex
@@ -40,20 +40,20 @@ type pending struct {
 const (
 	// dialTime bounds the connection to a process of this machine.
 	dialTime = 10 * time.Second
-	// mostEvent is the most bytes of a message of a process, such as the text of a script.
+	// mostEvent is the largest message of a process in bytes, such as the text of a script.
 	mostEvent = 256 << 20
 	// mostPending bounds the commands without a response.
 	mostPending = 10_000
-	// writeTime is how long a message may take to be written.
+	// writeTime bounds the write of a message.
 	writeTime = 30 * time.Second
-	// goTime is how long a process may take to let its code run. One that spins does not answer at all.
+	// goTime bounds the wait for a process to continue its code. A process in an endless loop does not answer at all.
 	goTime = 2 * time.Second
 )
 
-// errGone says that a process has ended, or has closed its inspector.
+// errGone means that a process has ended, or has closed its inspector.
 var errGone = errors.New("the process has ended")
 
-// errPending says that a process answers nothing.
+// errPending means that a process does not answer.
 var errPending = &fault{codeServer, "The Worker has not responded to the commands before this one"}
 
 // connect connects to the inspector of a process.
@@ -90,7 +90,7 @@ func (p *process) send(ctx context.Context, of *pending, method string, params j
 	return p.conn.Write(ctx, websocket.MessageText, encode(message{ID: &id, Method: method, Params: params}))
 }
 
-// ask sends a command of ours and returns the response.
+// ask sends our own command and returns the response.
 func (p *process) ask(ctx context.Context, method string, params json.RawMessage) (message, error) {
 	of := &pending{ours: make(chan message, 1)}
 	if err := p.send(ctx, of, method, params); err != nil {
@@ -126,14 +126,14 @@ func (p *process) takeAll() (all []*pending) {
 	return all
 }
 
-// name returns the name of a script by its number; "" for one that is not known.
+// name returns the name of a script by its number; "" if unknown.
 func (p *process) name(id string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.names[id]
 }
 
-// setPaused says whether the code is paused, and returns whether it was.
+// setPaused sets whether the code is paused, and returns whether it was.
 func (p *process) setPaused(paused bool) (was bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +141,7 @@ func (p *process) setPaused(paused bool) (was bool) {
 	return was
 }
 
-// release lets the code run and ends the connection.
+// release makes the code continue and ends the connection.
 func (p *process) release(ctx context.Context) {
 	p.letGo.Store(true)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goTime)

@@ -13,7 +13,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// session is one front end, with the process that it is attached to.
+// session is one front end, with its current process.
 type session struct {
 	server *Server
 	front  *websocket.Conn
@@ -22,8 +22,8 @@ type session struct {
 	ended  chan struct{}
 	memory memory
 
-	turn    sync.Mutex // held while a command is sent, and while one process follows another
-	process *process   // nil while there is none; of turn
+	turn    sync.Mutex // held while a command is sent, and while a new process replaces the old one
+	process *process   // nil for none; guarded by turn
 	changed chan struct{}
 	over    bool
 }
@@ -34,10 +34,10 @@ func newSession(s *Server, front *websocket.Conn) *session {
 	return mine
 }
 
-// processTime is how long a command waits for a process to be started.
+// processTime is how long a command waits for the start of a process.
 const processTime = 10 * time.Second
 
-// run serves the front end until it leaves. The Worker runs on then.
+// run serves the front end until it leaves. The Worker continues then.
 func (s *session) run() {
 	defer close(s.ended)
 	defer s.cancel()
@@ -62,7 +62,7 @@ func (s *session) run() {
 
 // end closes the connection of the front end.
 func (s *session) end(code websocket.StatusCode, why string) {
-	go func() { // which waits for the front end
+	go func() { // this waits for the front end
 		_ = s.front.Close(code, why)
 		s.cancel()
 	}()
@@ -86,7 +86,7 @@ func (s *session) refuse(id *int64, err error) {
 	if !ok {
 		f = &fault{codeServer, err.Error()}
 	}
-	if id == nil { // as V8 has it
+	if id == nil { // in V8's words
 		s.write(encode(struct {
 			Error *fault `json:"error"`
 		}{f}))
@@ -121,7 +121,7 @@ func (s *session) command(text []byte) {
 	}
 }
 
-// lockProcess locks s.turn and returns the process, for which it waits for a while; nil for none.
+// lockProcess locks s.turn and returns the process, after a bounded wait; nil for none.
 func (s *session) lockProcess() *process {
 	timer := time.NewTimer(processTime)
 	defer timer.Stop()
@@ -144,7 +144,7 @@ func (s *session) lockProcess() *process {
 	}
 }
 
-// replace attaches the front end to the newest process in place of the one before.
+// replace moves the front end from its process to the newest one.
 func (s *session) replace(ctx context.Context) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
@@ -159,7 +159,7 @@ func (s *session) replace(ctx context.Context) {
 	p, err := connect(ctx, s.server.o.Dir, next)
 	if err != nil {
 		select {
-		case <-next.Done: // the one after it follows
+		case <-next.Done: // the next process follows
 		default:
 			s.server.o.Logger.Warn("the debugger cannot be attached to the Worker", "error", err)
 			s.end(websocket.StatusInternalError, "the inspector of workerd does not answer")
@@ -173,7 +173,7 @@ func (s *session) replace(ctx context.Context) {
 	s.repeat(ctx, p)
 }
 
-// letGo lets the process run and takes leave of it. The caller holds s.turn.
+// letGo makes the process continue and detaches from it. The caller holds s.turn.
 func (s *session) letGo() {
 	p := s.process
 	if p == nil {
@@ -184,7 +184,7 @@ func (s *session) letGo() {
 	s.left(p)
 }
 
-// left tells the front end that a process is over.
+// left informs the front end of the end of a process.
 func (s *session) left(p *process) {
 	for _, of := range p.takeAll() {
 		if of.ours == nil {
@@ -199,7 +199,7 @@ func (s *session) left(p *process) {
 	}
 }
 
-// repeat sends a process what the front end has set in those before.
+// repeat sends the state that the front end has set to a new process.
 func (s *session) repeat(ctx context.Context, p *process) {
 	settings, breakpoints := s.memory.list()
 	for _, each := range settings {
@@ -211,7 +211,7 @@ func (s *session) repeat(ctx context.Context, p *process) {
 			return
 		}
 		if each.method == "Debugger.enable" && !s.memory.blackboxed() {
-			_, _ = p.ask(ctx, setBlackboxPatterns, withOwn(nil, p.Own)) // the next command has the same error
+			_, _ = p.ask(ctx, setBlackboxPatterns, withOwn(nil, p.Own)) // the next command gets the same error
 		}
 	}
 	for _, b := range breakpoints {
@@ -225,7 +225,7 @@ func (s *session) repeat(ctx context.Context, p *process) {
 	}
 }
 
-// repeated tells the front end where a breakpoint is now.
+// repeated informs the front end of the present position of a breakpoint.
 func (s *session) repeated(b *breakpoint, result json.RawMessage) {
 	var set struct {
 		ID        string            `json:"breakpointId"`
@@ -279,7 +279,7 @@ func (s *session) read(p *process) {
 	}
 }
 
-// response passes a response on to who has sent the command.
+// response passes a response on to the sender of the command.
 func (s *session) response(p *process, m message) {
 	of := p.take(*m.ID)
 	if of == nil {
@@ -299,7 +299,7 @@ func (s *session) response(p *process, m message) {
 	s.tell(answer)
 }
 
-// passOn returns an event as the front end gets it, nil for one that it does not get; text is the event as it came.
+// passOn returns an event in the form for the front end, nil to drop it; text is the event of the process.
 func (s *session) passOn(p *process, m message, text []byte) []byte {
 	fields, err := readObject(m.Params)
 	if err != nil {
@@ -349,8 +349,7 @@ func (s *session) passOn(p *process, m message, text []byte) []byte {
 	return encode(m)
 }
 
-// console returns a line of the console as the author's code has logged it, nil for a report of our own. ours is false for a line that
-// stays as it is.
+// console returns the author's form of a console line, nil for a report of our own. ours is false for a line that stays unchanged.
 func (p *process) console(fields object) (line object, ours bool) {
 	var args []struct {
 		Value string `json:"value"`
@@ -383,7 +382,7 @@ func (p *process) console(fields object) (line object, ours bool) {
 	return fields, true
 }
 
-// where returns the place of the author's at which the code is paused.
+// where returns the position in the author's file at which the code is paused.
 func (p *process) where(frames json.RawMessage) string {
 	var all []struct {
 		URL      string `json:"url"`
@@ -394,7 +393,7 @@ func (p *process) where(frames json.RawMessage) string {
 		} `json:"location"`
 	}
 	if json.Unmarshal(frames, &all) != nil || len(all) == 0 {
-		return "an unknown place"
+		return "an unknown position"
 	}
 	for _, f := range all {
 		if of := p.scripts[p.name(f.Location.Script)]; of != nil {

@@ -18,10 +18,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
-// This file has the source maps of a process: for front ends, with the real paths of the author's files; and to find a place again
-// in the code of the next process. Lines and columns count from 0, columns in UTF-16 units, as in the protocol.
+// This file has the source maps of a process: for front ends, with the real paths of the author's files; and to find a position again in
+// the code of the next process. Lines and columns count from 0, columns in UTF-16 units, as in the protocol.
 
-// place is a place in a file of the author's.
+// place is a position in an author's file.
 type place struct {
 	file         string // "file:///site/src/worker.ts"
 	line, column int
@@ -34,16 +34,16 @@ type mapping struct {
 	from         struct{ line, column int }
 }
 
-// script is a module of the author's in a process.
+// script is a module of the author in a process.
 type script struct {
 	name     string   // as V8 names it
 	names    []string // of the author's files, relative to the site's folder
-	files    []string // the URLs of the same
+	files    []string // the URLs of these files
 	address  func() string
 	mappings func() []mapping // in the order of the code
 }
 
-// scripts are those of a process, by name.
+// scripts are the scripts of a process, by name.
 type scripts map[string]*script
 
 func newScripts(dir string, list []workerd.Script) scripts {
@@ -56,7 +56,7 @@ func newScripts(dir string, list []workerd.Script) scripts {
 	return all
 }
 
-// newScript returns nil for a script that has neither a map that can be read nor a file.
+// newScript returns nil for a script without a file and without a readable map.
 func newScript(dir string, of workerd.Script) *script {
 	fields := object{}
 	s := &script{name: of.Name}
@@ -91,12 +91,12 @@ func newScript(dir string, of workerd.Script) *script {
 	return s
 }
 
-// scheme begins a name that is no path. One letter is a drive of Windows.
+// scheme matches the scheme of a URL. One letter is a drive of Windows.
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:`)
 
 func hasScheme(name string) bool { return scheme.MatchString(name) }
 
-// fileURL is the URL of a file by its name relative to a folder; a name with a scheme is one.
+// fileURL returns the URL of a file by its name relative to a folder; a name with a scheme is a URL already.
 func fileURL(dir, name string) string {
 	if hasScheme(name) {
 		return name
@@ -111,7 +111,7 @@ func fileURL(dir, name string) string {
 	return (&url.URL{Scheme: "file", Path: p}).String()
 }
 
-// sameURL reports whether two URLs are of one file: front ends write some characters in other ways.
+// sameURL reports whether two URLs name the same file: front ends escape some characters differently.
 func sameURL(a, b string) bool {
 	if a == b {
 		return true
@@ -121,7 +121,7 @@ func sameURL(a, b string) bool {
 	return errA == nil && errB == nil && a == b
 }
 
-// source returns the author's place of a place in the code.
+// source returns the author's position for a position in the code.
 func (s *script) source(line, column int) (at place, name string, ok bool) {
 	all := s.mappings()
 	i, found := slices.BinarySearchFunc(all, mapping{line: line, column: column}, byCode)
@@ -139,14 +139,14 @@ func byCode(a, b mapping) int {
 	return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
 }
 
-// code returns the place in the code of the first that runs at a place of the author's, or after it: a line of types has none.
+// code returns the position of the first code from an author's position on: a line of types has none.
 func (s *script) code(at place) (line, column int, ok bool) {
 	source := slices.IndexFunc(s.files, func(file string) bool { return sameURL(file, at.file) })
 	if source < 0 {
 		return 0, 0, false
 	}
 	var best *mapping
-	before := func(a, b *mapping) bool { // of two at the place or after it
+	before := func(a, b *mapping) bool { // of two equal positions or later ones
 		if sameA, sameB := a.from.line == at.line, b.from.line == at.line; sameA && sameB {
 			if past, other := a.from.column >= at.column, b.from.column >= at.column; past != other {
 				return past
@@ -167,7 +167,7 @@ func (s *script) code(at place) (line, column int, ok bool) {
 	return best.line, best.column, true
 }
 
-// find returns the script that has a file of the author's; nil for none.
+// find returns the script with an author's file; nil for none.
 func (all scripts) find(is func(file string) bool) (s *script, file string) {
 	for _, each := range all {
 		if i := slices.IndexFunc(each.files, is); i >= 0 && (s == nil || each.name < s.name) {
@@ -184,7 +184,7 @@ const (
 	longestValue = 30 // bits
 )
 
-// decode reads the mappings of a map with so many sources. A part that is malformed ends it.
+// decode parses the mappings of a map with n sources. It ends at a malformed part.
 func decode(text string, sources int) []mapping {
 	var (
 		all            []mapping
@@ -259,7 +259,7 @@ func appendValue(b []byte, n int) []byte {
 	return append(b, digits[value])
 }
 
-// identity returns the mappings of a text onto itself, with a segment at the begin of each word and sign.
+// identity returns the mappings of a text onto itself, with a segment at the beginning of each word and sign.
 func identity(text string) string {
 	var b []byte
 	var from struct{ line, column int } // of the last segment

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// This file reads the headers that tunnels and proxies add to a request: RFC 7239, and usual ones.
+// This file reads the headers that tunnels and proxies add to a request: those of RFC 7239, and other usual ones.
 
 // proxyHeaders are the headers that proxies add.
 var proxyHeaders = map[string]proxyHeader{
@@ -36,7 +36,7 @@ var proxyHeaders = map[string]proxyHeader{
 	"Cdn-Loop": {here: never},
 }
 
-// proxyPrefixes begin further ones. Services beyond this machine add those that are never from here.
+// proxyPrefixes are the beginnings of further ones. Only services beyond this machine add them.
 var proxyPrefixes = []struct {
 	prefix string
 	header proxyHeader
@@ -49,12 +49,12 @@ var proxyPrefixes = []struct {
 
 // proxyHeader describes one header.
 type proxyHeader struct {
-	here    func(value string) bool // whether a value means a client on this machine; nil where values say nothing of that
+	here    func(value string) bool // whether a value means a client on this machine; nil if values do not show it
 	address bool                    // its values name the client
 }
 
-// forwardedHere reports whether a request, if it came through proxies, came from this machine. A proxy must have named
-// the client: that of a tunnel may add no more than the scheme.
+// forwardedHere reports whether a request, if it came through proxies, came from this machine. A proxy must name the client: the proxy of a
+// tunnel may add only the scheme.
 func forwardedHere(h http.Header) bool {
 	proxied, known := false, false
 	for name, values := range h {
@@ -77,7 +77,7 @@ func forwardedHere(h http.Header) bool {
 
 // findProxyHeader finds a header by name. An underscore counts as a hyphen, as it does for many programs.
 func findProxyHeader(name string) (proxyHeader, bool) {
-	if name == "" || !strings.ContainsRune("cfntvx", rune(name[0]|0x20)) { // most headers of a browser
+	if name == "" || !strings.ContainsRune("cfntvx", rune(name[0]|0x20)) { // this covers most headers of a browser
 		return proxyHeader{}, false
 	}
 	if strings.Contains(name, "_") {

@@ -1,10 +1,10 @@
 // Package loopback tells requests of this machine from those that come from beyond it: under another name, over a
 // network, or through a tunnel or a proxy.
 //
-// In goes a request as the server read it; out comes an [External] for one from beyond, and nil for one of this machine. A
-// request is of this machine if the requested host, both addresses of the connection, and the headers of tunnels and
-// proxies all say so. A proxy on this machine, such as that of a framework's dev server, adds the address of its client:
-// where each of these is a loopback address, the request is of this machine.
+// Input: a request as the server read it. Output: an [External] for one from beyond, and nil for one of this machine. A request is of this
+// machine if the requested host, both addresses of the connection, and the headers of tunnels and proxies all say so. A proxy on this
+// machine, such as that of a framework's dev server, adds the address of its client: if each of these is a loopback address, the request is
+// of this machine.
 //
 // A tunnel that requests "localhost" and adds no headers looks like a local browser.
 //
@@ -22,13 +22,12 @@ import (
 
 // External describes a request from beyond this machine.
 type External struct {
-	// Host is the host that the client requested, with its port: from a header of the tunnel that forwards to another
-	// host, else the Host of the request.
+	// Host is the host that the client requested, with its port: from a tunnel's header if it forwards to another host, else the Host of
+	// the request.
 	Host string
-	// Secure is true where cookies are for https alone: the client came by https, as a tunnel says, and to a host that is
-	// not this machine.
+	// Secure is true if cookies are for https alone: the tunnel reports that the client used https, for a host that is not this machine.
 	Secure bool
-	// Client is the address of the client, as the nearest proxy says; not valid when unknown.
+	// Client is the address of the client from the nearest proxy; invalid if unknown.
 	Client netip.Addr
 }
 
@@ -96,8 +95,8 @@ func requestedHost(r *http.Request) string {
 	return first
 }
 
-// clientOf returns the last address on the way here that is not on this machine. The client may have written the
-// addresses before it in the list.
+// clientOf returns the last address on the way here that is not on this machine. The client may have forged the addresses before it in the
+// list.
 func clientOf(r *http.Request) netip.Addr {
 	for _, name := range []string{"X-Forwarded-For", "Cf-Connecting-Ip", "X-Real-Ip"} {
 		list := strings.Split(strings.Join(r.Header.Values(name), ","), ",")
@@ -117,9 +116,8 @@ func clientOf(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// ClientAddress returns the address of a request's client; not valid when unknown, as for a program on this machine. It reads the
-// headers of proxies only where the connection comes from a proxy: from this machine or a private network. Any other client can
-// forge them.
+// ClientAddress returns the address of a request's client; not valid when unknown, as for a program on this machine. It reads the headers
+// of proxies only on a connection from a proxy: from this machine or a private network. Any other client can forge them.
 func ClientAddress(r *http.Request) netip.Addr {
 	if address, ok := parseAddress(r.RemoteAddr); ok && !address.IsLoopback() && !address.IsPrivate() {
 		return address.WithZone("")
@@ -137,8 +135,8 @@ func Name(host string) bool {
 	return strings.HasSuffix(host, ".localhost")
 }
 
-// BareHost removes port, brackets and trailing dot from a Host header, and lowers its case. It is false for no valid
-// host: empty, with user information, with a bad port.
+// BareHost removes port, brackets and trailing dot from a Host header, and converts it to lower case. It returns false for an invalid host:
+// empty, with user information, with a bad port.
 func BareHost(hostport string) (string, bool) {
 	host := hostport
 	if strings.HasPrefix(host, "[") {

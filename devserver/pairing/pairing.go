@@ -1,16 +1,16 @@
-// Package pairing lets the author of a site choose the browsers beyond this machine that may sign in to it: by a code
-// that the author's terminal shows and that is typed in the browser.
+// Package pairing lets the author of a site choose the browsers beyond this machine that may sign in to it: by a code that the author's
+// terminal shows and the visitor types in the browser.
 //
-// In go the requests and codes of browsers, each with the token of its cookie; out come tokens for cookies, and an [Event]
-// for each message to the author. A code is for the browser that asked for it, works once, is valid for ten minutes and
-// takes five tries. A browser stays paired until [Codes.Forget], or for as long as the Codes exist: nothing is stored.
+// Input: the requests and codes of browsers, each with the token of its cookie. Output: tokens for cookies, and an [Event] for each message
+// to the author. A code belongs to the browser that asked for it, works once, is valid for ten minutes and allows five tries. A browser
+// stays paired until [Codes.Forget], or as long as the Codes exist: nothing is stored.
 //
-// A stranger who deletes the cookie begins anew, so codes are bounded together: at most so many in ten minutes, and fewer
-// for one address, whatever becomes of each. That bounds the guesses, one in two million for each ten minutes of a
-// stranger's time, and the lines of the terminal. Forget makes room at once, so no stranger locks the author out for good.
+// A stranger who deletes the cookie starts again, so all codes together have a bound: a number in ten minutes, and a smaller number for one
+// address, used or not. That bounds the guesses, to a chance of one in two million for each ten minutes of a stranger's time, and the lines
+// of the terminal. Forget makes room at once, so no stranger locks the author out permanently.
 //
-// Errors are a [*WrongError], a [*BusyError], and [ErrNoCode]. Codes are safe for concurrent use. The package knows no
-// HTTP and prints nothing.
+// Errors are a [*WrongError], a [*BusyError], and [ErrNoCode]. Codes are safe for concurrent use. The package does not depend on HTTP and
+// prints nothing.
 package pairing
 
 import (
@@ -28,19 +28,19 @@ import (
 )
 
 const (
-	// life is how long a code is valid, and how long it counts against the bounds.
+	// life is the time for which a code is valid and counts against the bounds.
 	life = 10 * time.Minute
-	// maxTries is how often a browser may enter a code.
+	// maxTries is the number of codes that a browser may enter.
 	maxTries = 5
-	// maxCodes are given in the time of a life, and maxCodesOf to one address.
+	// maxCodes is the number of codes in the time of a life, and maxCodesOf the number for one address.
 	maxCodes   = 10
 	maxCodesOf = 3
 )
 
-// ErrNoCode says that no code waits for a browser: it asked for none, or its code is no longer valid.
+// ErrNoCode means that no code waits for a browser: it asked for none, or its code is no longer valid.
 var ErrNoCode = errors.New("this browser has no pending code")
 
-// WrongError says that a code was wrong.
+// WrongError means that a code was wrong.
 type WrongError struct {
 	Left int // tries that the browser has left
 }
@@ -49,9 +49,9 @@ func (e *WrongError) Error() string {
 	return fmt.Sprintf("that is not the code, %d tries are left", e.Left)
 }
 
-// BusyError says that there is no code for another browser.
+// BusyError means that there is no code for another browser.
 type BusyError struct {
-	After time.Duration // until there is one again
+	After time.Duration // until the next code is free
 }
 
 func (e *BusyError) Error() string { return "too many browsers asked for a code" }
@@ -61,7 +61,7 @@ type State string
 
 // The states of a browser.
 const (
-	Asked  State = "asked"  // it asked, and Code is to be typed there
+	Asked  State = "asked"  // it asked, and its user must type Code
 	Paired State = "paired" // it sent its code
 	Failed State = "failed" // it used all its tries
 	Busy   State = "busy"   // it asked while no code was free; sent once until one is free
@@ -70,11 +70,11 @@ const (
 // Event is a message to the author.
 type Event struct {
 	State   State
-	Browser int        // counts those that got a code, from 1; 0 when it got none
+	Browser int        // the number of a browser with a code, from 1; 0 for a browser without one
 	Code    string     // eight digits; "" unless asked
 	Expires time.Time  // of the code
-	Host    string     // that the browser requested, as it says
-	Client  netip.Addr // of the browser, as a proxy says; not valid when unknown
+	Host    string     // as the browser requested it
+	Client  netip.Addr // of the browser, from a proxy; invalid if unknown
 }
 
 // Options configure Codes. The zero value works.
@@ -89,7 +89,7 @@ type Codes struct {
 	options Options
 
 	mu      sync.Mutex
-	pending map[key]*pending // those of the last ten minutes that paired no browser
+	pending map[key]*pending // codes of the last ten minutes that paired no browser
 	paired  map[key]int      // the number of each browser
 	count   int              // of browsers that got a code
 	busy    bool             // the Busy event was sent
@@ -115,15 +115,15 @@ func New(o Options) *Codes {
 	return &Codes{options: o, pending: map[key]*pending{}, paired: map[key]int{}}
 }
 
-// Paired reports whether a token is that of a paired browser.
+// Paired reports whether a token belongs to a paired browser.
 func (c *Codes) Paired(token string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.paired[keyOf(token)] != 0
 }
 
-// Ask has the author's terminal show a code for a browser, unless one is pending. token is that of its cookie, "" for
-// none; fresh is its new token, "" to keep the old one. The error is a [*BusyError].
+// Ask makes the author's terminal show a code for a browser, unless one is pending. token is the token of its cookie, "" for none; fresh is
+// its new token, "" to keep the old one. The error is a [*BusyError].
 func (c *Codes) Ask(token, host string, client netip.Addr) (fresh string, browser int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,8 +149,8 @@ func (c *Codes) Ask(token, host string, client netip.Addr) (fresh string, browse
 	return fresh, p.Browser, nil
 }
 
-// Enter pairs a browser that sends its code. It gets a fresh token: one that another person has planted there is of no
-// use to them. The error is a [*WrongError], or [ErrNoCode].
+// Enter pairs a browser that sends its code. The browser gets a fresh token: a token that another person has planted there stays useless.
+// The error is a [*WrongError], or [ErrNoCode].
 func (c *Codes) Enter(token, code string) (fresh string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,7 +160,7 @@ func (c *Codes) Enter(token, code string) (fresh string, err error) {
 		return "", ErrNoCode
 	}
 	p.tries++
-	digits := strings.Map(func(r rune) rune { // people write codes in groups
+	digits := strings.Map(func(r rune) rune { // people type codes in groups
 		if strings.ContainsRune(" -.\u00a0", r) {
 			return -1
 		}
@@ -205,7 +205,7 @@ func (c *Codes) expire() {
 	}
 }
 
-// full returns how long there is no code for an address; 0 when there is one now. The caller holds the lock.
+// full returns the time until there is a code for an address; 0 if there is one now. The caller holds the lock.
 func (c *Codes) full(client netip.Addr) time.Duration {
 	var all, own time.Time // when the next one makes room
 	codes, codesOf := 0, 0
@@ -231,7 +231,7 @@ func (c *Codes) full(client netip.Addr) time.Duration {
 	return 0
 }
 
-// network returns the addresses of one client: an address, and in IPv6 a network of them.
+// network returns the addresses of one client: a single address or, in IPv6, a network.
 func network(a netip.Addr) netip.Prefix {
 	bits := 32
 	if a.Is6() {
@@ -246,12 +246,12 @@ func network(a netip.Addr) netip.Prefix {
 
 func keyOf(token string) key { return sha256.Sum256([]byte(token)) }
 
-// newCode returns eight random digits, each code as likely as the other.
+// newCode returns eight random digits, each code with the same probability.
 func newCode() string {
 	const codes = 100_000_000
 	for {
 		var b [4]byte
-		_, _ = rand.Read(b[:]) // never fails: the process ends instead
+		_, _ = rand.Read(b[:]) // it never fails: the process ends instead
 		if n := binary.BigEndian.Uint32(b[:]); n < math.MaxUint32/codes*codes {
 			return fmt.Sprintf("%08d", n%codes)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// keepAlive is how often a silent stream sends a comment.
+// keepAlive is the pause after which a silent stream sends a comment.
 const keepAlive = 15 * time.Second
 
 // openAPI lets a request for a JSON document through, or refuses it. On a site that is not on its author's machine the
@@ -40,8 +40,7 @@ func (x *exchange) openAPI() bool {
 	return false
 }
 
-// stillReads reports whether openAPI would let the client through again: a stream may outlast the session, and the
-// membership.
+// stillReads reports whether openAPI would still accept the client: a stream may outlast the session, and the membership.
 func (x *exchange) stillReads() bool {
 	if x.site.options.DevHints {
 		return true
@@ -71,7 +70,7 @@ func (x *exchange) apiEvents() {
 	writeList(x, "events", x.site.store.eachEvent(x.r.Context(), filter))
 }
 
-// writeList streams an object with one list: clients decide how long the list is, so it is never whole in memory.
+// writeList streams an object with one list. Clients determine the length of the list, so it is never whole in memory.
 func writeList[T any](x *exchange, name string, all iter.Seq2[T, error]) {
 	x.out.Header().Set("Content-Type", "application/json; charset=utf-8")
 	if x.r.Method == http.MethodHead {
@@ -133,8 +132,8 @@ type State struct {
 	Member      *Member          `json:"member"` // of the session, null for signed out
 	IsMember    bool             `json:"is_member"`
 	Leads       int              `json:"leads"`
-	Spam        int              `json:"spam"`        // kept apart, and not among Leads
-	SpamFilter  bool             `json:"spam_filter"` // it is on
+	Spam        int              `json:"spam"`        // kept apart, not among Leads
+	SpamFilter  bool             `json:"spam_filter"` // the filter is on
 	Events      int              `json:"events"`
 }
 
@@ -168,8 +167,8 @@ func listOf[T any](list []T) []T {
 	return list
 }
 
-// apiStream sends events and request records as they come, as server-sent
-// events "event" and "request". A Last-Event-ID asks for the events after it first.
+// apiStream sends events and request records as they arrive, as server-sent events "event" and "request". With a Last-Event-ID it starts
+// with the events after that one.
 func (x *exchange) apiStream() {
 	if !x.openAPI() {
 		return
@@ -196,7 +195,7 @@ func (x *exchange) apiStream() {
 			if !ok || !x.stillReads() {
 				return
 			}
-			// An event stored while the missed ones were read comes both ways.
+			// An event stored while the missed ones are read arrives both ways.
 			if m.sequence == 0 || m.sequence > last {
 				x.out.write(m.text)
 			}
@@ -232,8 +231,8 @@ func (x *exchange) missedEvents() (last int64, err error) {
 	return last, nil
 }
 
-// broker sends events and request records to the open streams. It closes a stream that falls behind: its browser
-// connects again and requests the missed events.
+// broker sends events and request records to the open streams. It closes a slow stream: its browser connects again and requests the missed
+// events.
 type broker struct {
 	mu      sync.Mutex
 	streams map[chan message]struct{}
@@ -247,12 +246,12 @@ type message struct {
 	text     []byte
 }
 
-// streamRoom is how many messages a stream may be behind.
+// streamRoom is the number of messages that may wait for a stream.
 const streamRoom = 256
 
 func newBroker() *broker { return &broker{streams: map[chan message]struct{}{}} }
 
-// subscribe opens a stream. The channel is closed when the stream is to end.
+// subscribe opens a stream. Its channel closes when the stream should end.
 func (b *broker) subscribe() chan message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -297,7 +296,7 @@ func (b *broker) publish(e Event) {
 }
 
 // publishUpdate sends a document to every stream: a "request" record, the outcome of a "delivery", or a lead that is "spam". It has no id:
-// it is no entry of the list of events, which a browser asks for again.
+// a browser that reconnects asks only for entries of the list of events.
 func (b *broker) publishUpdate(name string, document any) {
 	if b.open.Load() == 0 {
 		return

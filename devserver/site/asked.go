@@ -12,18 +12,18 @@ import (
 	"github.com/pages-toolchain/pages/manifest/htmlforms"
 )
 
-// This file finds which answers the forms of a revision ask for: visitors may send any.
+// This file finds the answers that the forms of a revision ask for, since visitors may send any.
 
-// askedOnce looks through the pages of a revision when the first form of it is sent.
+// askedOnce reads the pages of a revision when it gets its first form.
 type askedOnce struct {
 	once  sync.Once
 	forms map[string]map[string]bool // by form: names in lower case
 }
 
-// unasked returns the answers of a post that may fill no column, by the forms of the pages. A form that only a Worker or a
-// script shows may send any answers if the manifest declares it, and none if it does not; then unseen.
+// unasked returns the answers of a post that must not fill a column, according to the forms of the pages. If only a Worker or a script
+// shows the form, all its answers may fill columns if the manifest declares the form, and none otherwise; unseen is then true.
 func (v *serving) unasked(form string, fields Fields, log *slog.Logger) (names []string, unseen bool) {
-	if v.revision.Upstream != nil { // whose pages are not known
+	if v.revision.Upstream != nil { // its pages are unknown
 		return nil, true
 	}
 	v.asked.once.Do(func() { v.asked.forms = v.static.askedFields(log) })
@@ -68,7 +68,7 @@ func (x *staticIndex) askedFields(log *slog.Logger) map[string]map[string]bool {
 	return htmlforms.Fields(search.Forms)
 }
 
-// assetFiles are the assets as a file system, by their paths.
+// assetFiles is a file system of the assets, by their paths.
 type assetFiles struct{ *staticIndex }
 
 // Open implements fs.FS.

@@ -9,11 +9,10 @@ import (
 	"unicode"
 )
 
-// This file adds a banner to the pages of a preview, which says that it is one. The rules are those of the dev server's
-// reload script: only complete, uncompressed HTML that a browser shows in a tab, not in UTF-16
-// or another encoding without ASCII, and one element after the document. It has
-// no script; its style sheet is the site's own, with the nonce of the page's policy. Where the policy forbids it, the
-// banner is a plain line at the end of the page.
+// This file adds a banner to the pages of a preview, to mark them as such. The rules are those of the dev server's reload script: only
+// complete, uncompressed HTML that a browser shows in a tab, not in UTF-16 or another encoding without ASCII, and one element after the
+// document. It has no script; its style sheet comes from the site itself, with the nonce of the page's policy. If the policy forbids it,
+// the banner is a plain line at the end of the page.
 
 // bannerStyle is served at bannerPath on previews.
 //
@@ -25,7 +24,7 @@ const (
 	bannerPath = reservedPrefix + "/" + bannerName
 )
 
-// withBanner returns the writer and the request of a preview's page; nil where it gets no banner.
+// withBanner returns the writer and the request of a preview's page; nil for a page without a banner.
 func (s *Site) withBanner(w http.ResponseWriter, r *http.Request) (*ElementWriter, *http.Request) {
 	if dest := r.Header.Get("Sec-Fetch-Dest"); !s.options.Preview || !ShowsDocument(r) || dest == "iframe" || dest == "frame" {
 		return nil, nil
@@ -50,7 +49,7 @@ func (s *Site) bannerText() string {
 	return text + ": this is not the published site"
 }
 
-// banner returns the element for a response, whose entity tag is of other bytes.
+// banner returns the element for a response, and changes its entity tag, since the bytes differ.
 func (s *Site) banner(h http.Header) string {
 	nonce := PolicyNonce(h.Values("Content-Security-Policy"), "style-src", "style-src-elem", "default-src")
 	if nonce != "" {

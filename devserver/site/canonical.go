@@ -10,16 +10,16 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// Path is the one path value of a request: the gate, the route table, the static lookup and the Worker's request
-// use it. Make it with [Canonical].
+// Path is the single path value of a request for the gate, the route table, the static lookup and the Worker's request. Make it with
+// [Canonical].
 type Path struct {
 	decoded   string   // for routes and rules: "/café.html", NFC, dot segments resolved; an encoded slash stays "%2F"
 	escaped   string   // the same, percent-encoded: "/caf%C3%A9.html"
 	sent      string   // as the client sent it
-	file      string   // for the static lookup: slashes decoded and merged; "" where no file can be
-	readings  []string // other paths that a program may take it for; nil if there are none
+	file      string   // for the static lookup: slashes decoded and merged; "" if no file can have the path
+	readings  []string // further readings by other programs; nil for none
 	query     string   // without "?", as sent
-	hasQuery  bool     // tells "/a?" from "/a"
+	hasQuery  bool     // distinguishes "/a?" from "/a"
 	authority string   // of an absolute-form target, else ""
 }
 
@@ -50,10 +50,10 @@ func (p Path) withQuery(path string) string {
 	return path + "?" + p.query
 }
 
-// Canonical reads a request target in origin form ("/a?b") or absolute form ("http://host/a?b"). Encoded slashes, "%25",
-// empty segments and dot segments give the path further readings, of which the gate judges each. A target that no
-// reading can hold is an error: backslashes, controls, escapes that are none, bytes that are no UTF-8, and characters that
-// stand for slashes or dots. The error is a [*RefusalError] with status 400, or 414 for a target over 8 KiB.
+// Canonical reads a request target in origin form ("/a?b") or absolute form ("http://host/a?b"). Encoded slashes, "%25", empty segments and
+// dot segments give the path further readings, of which the gate judges each. A target without a safe reading is an error: backslashes,
+// controls, malformed escapes, bytes that are not UTF-8, and characters that look like slashes or dots. The error is a [*RefusalError] with
+// status 400, or 414 for a target over 8 KiB.
 func Canonical(requestURI string) (Path, error) {
 	if len(requestURI) > maxPathBytes {
 		return Path{}, refuse(414, "path_too_long", "the request target is longer than 8 KiB")
@@ -108,7 +108,7 @@ func (p *Path) read() error {
 
 const escapedSlash = "%2F"
 
-// segments decodes and encodes a sent path, segment by segment. An encoded slash stays one, in capitals.
+// segments decodes and encodes a sent path, segment by segment. An encoded slash stays encoded, in capitals.
 func segments(sent string) (decoded, escaped string) {
 	var plain, encoded strings.Builder
 	for at, segment := range strings.Split(sent, "/") {
@@ -147,8 +147,8 @@ func cutAbsolute(target string) (authority, rest string, ok bool) {
 	return authority, rest, authority != "" && strings.HasPrefix(rest, "/")
 }
 
-// plainPath reports whether a path is canonical as it stands: unreserved ASCII characters, no dot segments, no
-// empty segments. It is the common case, and allocates nothing.
+// plainPath reports whether a path is canonical already: unreserved ASCII characters, no dot segments, no empty segments. It is the common
+// case, and allocates nothing.
 func plainPath(raw string) bool {
 	previous := byte(0)
 	for i := range len(raw) {

@@ -7,8 +7,8 @@ import (
 	"github.com/pages-toolchain/pages/devserver/loopback"
 )
 
-// This file says which scripts of other origins may send forms. A form of a page may come from anywhere. A script that could not
-// read the answer would send it twice, so its post is refused before a lead is stored, unless "_headers" has
+// This file decides which scripts of other origins may send forms. A form of a page may come from anywhere. A script that could not read
+// the response would send the form twice, so the site refuses its post before it stores a lead, unless "_headers" has
 // Access-Control-Allow-Origin for the address of the form.
 
 // answerPreflight answers the CORS preflight that a browser sends before a script's form post.
@@ -27,9 +27,9 @@ func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// admitScript refuses a script of another origin that may not read the answer, and lets any other sender through.
+// admitScript refuses a script of another origin that may not read the response, and accepts any other sender.
 func (x *exchange) admitScript() bool {
-	// A script that asks for no answer (mode "no-cors") fails on one that is for the same origin alone.
+	// A script that asks for no response (mode "no-cors") fails if the response is for the same origin alone.
 	x.out.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	origin := x.r.Header.Get("Origin")
 	if !x.site.foreignOrigin(x.r) || !byScript(x.r) {
@@ -51,7 +51,7 @@ func (x *exchange) admitScript() bool {
 	return false
 }
 
-// allowScript lets a script of another origin read the answer, if "_headers" allows its origin.
+// allowScript allows a script of another origin to read the response, if "_headers" allows its origin.
 func (x *exchange) allowScript() bool {
 	h, origin := x.out.Header(), x.r.Header.Get("Origin")
 	h.Add("Vary", "Origin")
@@ -66,8 +66,8 @@ func (x *exchange) allowScript() bool {
 	return true
 }
 
-// byScript reports whether a script sends the form and reads the answer. Older browsers do not send Sec-Fetch-Mode; they ask for
-// HTML where a page sends a form.
+// byScript reports whether a script sends the form and reads the answer. Older browsers do not send Sec-Fetch-Mode; with the form of a
+// page, they ask for HTML.
 func byScript(r *http.Request) bool {
 	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
 		return mode == "cors"
@@ -75,7 +75,7 @@ func byScript(r *http.Request) bool {
 	return !strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// allowedOrigin returns the origin that the rules of "_headers" allow at this address, "" for none.
+// allowedOrigin returns the origin that the rules of "_headers" allow at this address; "" for none.
 func (x *exchange) allowedOrigin() (origin string, credentials bool) {
 	host, _ := loopback.BareHost(RequestedHost(x.r))
 	for _, c := range x.serving.rules.Headers(host, x.path.escaped) {

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// This file says which responses are documents to which an element may be added: by the dev server its reload script, and
-// by a preview its banner.
+// This file recognizes documents to which an element may be added: the reload script of the dev server, and the banner of a preview.
 
 // ShowsDocument reports whether a browser asks for a page to show, outside of the reserved paths.
 func ShowsDocument(r *http.Request) bool {
@@ -40,8 +39,8 @@ func takesElement(status int, h http.Header) bool {
 	return strings.EqualFold(strings.TrimSpace(kind), "text/html") && keepsASCII(parameters)
 }
 
-// keepsASCII reports whether a text of the encoding that the parameters of a Content-Type name can end in ASCII. It cannot in
-// one that browsers do not know.
+// keepsASCII reports whether a text in the encoding of a Content-Type's parameters can end in ASCII. In an encoding that browsers do not
+// know, it cannot.
 func keepsASCII(parameters string) bool {
 	for parameter := range strings.SplitSeq(parameters, ";") {
 		name, label, _ := strings.Cut(parameter, "=")
@@ -59,8 +58,7 @@ func keepsASCII(parameters string) bool {
 	return true
 }
 
-// PolicyNonce returns the nonce that content security policies have in one of some directives, such as "script-src"; "" for
-// none.
+// PolicyNonce returns the nonce for the given directives, such as "script-src", in content security policies; "" for none.
 func PolicyNonce(policies []string, directives ...string) string {
 	notBase64 := func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("+/-_=", r)

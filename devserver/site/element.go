@@ -7,25 +7,25 @@ import (
 	"strconv"
 )
 
-// ElementWriter is the response of one navigation. It adds an element after a document that takes one.
+// ElementWriter is the response of one navigation. It adds an element to the end of a document.
 type ElementWriter struct {
 	http.ResponseWriter
 	Head bool // the method is HEAD
-	// Element returns the element in ASCII. It may change the header, which is not sent yet.
+	// Element returns the element in ASCII. It may change the header, which was not sent yet.
 	Element func(h http.Header) string
 
 	plain   bool
 	begun   bool
-	held    int // the status, until the first byte says whether the document takes the element; 0 for none
+	held    int // the status, until the first byte shows whether the document takes the element; 0 for none
 	element string
-	length  int64 // the site's Content-Length, -1 when it gave none
+	length  int64 // the site's Content-Length, -1 for none
 	sent    int64
 }
 
-// KeepAsIs has the document pass without an element. It must come before the header.
+// KeepAsIs makes the document pass without an element. Call it before the header.
 func (w *ElementWriter) KeepAsIs() { w.plain = true }
 
-// WriteHeader decides whether this response gets the element, and holds the header of one that may.
+// WriteHeader decides whether this response may get the element, and delays the header if so.
 func (w *ElementWriter) WriteHeader(status int) {
 	if !w.begun && status >= 200 {
 		w.begun = true
@@ -37,7 +37,7 @@ func (w *ElementWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// release sends a held header. first begins the body, and is empty where it has no byte.
+// release sends a delayed header. first begins the body; it is empty for a body without bytes.
 func (w *ElementWriter) release(first []byte) {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)
@@ -45,7 +45,7 @@ func (w *ElementWriter) release(first []byte) {
 	if w.held == 0 {
 		return
 	}
-	// A byte order mark of UTF-16 outweighs the Content-Type. No text in UTF-8 begins with either of its bytes.
+	// A byte order mark of UTF-16 takes precedence over the Content-Type. No text in UTF-8 begins with either of its bytes.
 	if len(first) == 0 || first[0] != 0xFE && first[0] != 0xFF {
 		h := w.Header()
 		w.element, w.length = w.Element(h), -1
@@ -100,7 +100,7 @@ func (w *ElementWriter) ReadFrom(src io.Reader) (n int64, err error) {
 	return n + rest, err
 }
 
-// FlushError flushes the bytes written so far. A held header waits for the first byte.
+// FlushError flushes the bytes written so far. A delayed header waits for the first byte.
 func (w *ElementWriter) FlushError() error {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)

@@ -21,18 +21,18 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// This file compresses static files (RFC 9110, section 12.5.3). Each is compressed once, at the first request, and the
-// compressed form is cached, also of a file too large for the cache. Files over maxEncoded, parts of files and 404 pages
-// are sent as they are, and so is everything for which the cache has no room.
+// This file compresses static files (RFC 9110, section 12.5.3). Each is compressed once, at the first request, and the compressed form is
+// cached, even if the file itself is too large for the cache. Files over maxEncoded, parts of files, 404 pages, and files for which the
+// cache has no room are sent uncompressed.
 
 // coding is a content coding.
 type coding struct {
 	name   string
-	suffix string // of entity tags: other bytes, another tag
+	suffix string // of entity tags: each form needs its own tag
 	encode func(io.Writer) (encoder, error)
 }
 
-// codings lists the codings we know, the best one first.
+// codings lists the supported codings, the best one first.
 var codings = [...]coding{
 	{"br", "-br", func(w io.Writer) (encoder, error) { return brotli.NewWriterLevel(w, brotliLevel), nil }},
 	{"zstd", "-zstd", func(w io.Writer) (encoder, error) {
@@ -44,11 +44,11 @@ var codings = [...]coding{
 }
 
 const (
-	// brotliLevel is the highest one that takes no longer than gzip does.
+	// brotliLevel is the highest level that takes no longer than gzip.
 	brotliLevel = 4
-	// minEncoded is the smallest file that is compressed: a smaller one fits into one packet as it is.
+	// minEncoded is the smallest file that is compressed: a smaller one fits into one packet.
 	minEncoded = 1 << 10
-	// maxEncoded is the largest one: the first client waits about as long as for a page.
+	// maxEncoded is the largest one: its first client waits about as long as for a page.
 	maxEncoded = 32 << 20
 )
 
@@ -85,13 +85,12 @@ func isEncodable(kind string) bool {
 
 type plainKey struct{}
 
-// WithoutEncoding marks a request whose response is changed on its way to the client: static files are sent to it
-// uncompressed.
+// WithoutEncoding marks a request whose response changes on its way to the client: it gets uncompressed files.
 func WithoutEncoding(ctx context.Context) context.Context {
 	return context.WithValue(ctx, plainKey{}, true)
 }
 
-// encodedForm returns the form of a file for this request, nil for the file as it is.
+// encodedForm returns the form of a file for this request; nil means the uncompressed file.
 func (x *exchange) encodedForm(f *file, contents []byte) *form {
 	noTransform := func(c edgerules.HeaderChange) bool { // RFC 9111, section 5.2.2.6
 		return c.Name == "Cache-Control" && strings.Contains(strings.ToLower(c.Value), "no-transform")
@@ -125,10 +124,10 @@ func (x *staticIndex) encode(f *file, contents []byte, at int) *form {
 	made := &form{}
 	smaller, err := x.compressFile(f, contents, at)
 	if err != nil {
-		return made // sent as it is this time
+		return made // sent uncompressed this time
 	}
 	if smaller == nil || !x.cache.fits(int64(len(smaller))) {
-		place.Store(newCacheEntry(made, 0)) // outside the cache: it takes no room
+		place.Store(newCacheEntry(made, 0)) // not cached: it takes no room there
 		return made
 	}
 	tag := strings.TrimSuffix(f.etag[0], `"`) + codings[at].suffix + `"`
@@ -137,7 +136,7 @@ func (x *staticIndex) encode(f *file, contents []byte, at int) *form {
 	return made
 }
 
-// compressFile compresses a file; nil when that makes it no smaller. A file that differs from the index is an error.
+// compressFile compresses a file; nil if that makes it no smaller. A file that differs from the index is an error.
 func (x *staticIndex) compressFile(f *file, contents []byte, at int) ([]byte, error) {
 	if contents != nil {
 		return compress(at, bytes.NewReader(contents), f.asset.Size)
@@ -157,8 +156,7 @@ func (x *staticIndex) compressFile(f *file, contents []byte, at int) ([]byte, er
 	return smaller, nil
 }
 
-// compress compresses size bytes; nil when that makes them no fewer. Its output does not depend on earlier input of the
-// encoder.
+// compress compresses size bytes; nil if that saves none. Its output does not depend on earlier input of the encoder.
 func compress(at int, from io.Reader, size int64) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := encoderFor(at, &b)
@@ -175,7 +173,7 @@ func compress(at int, from io.Reader, size int64) ([]byte, error) {
 	return bytes.Clone(b.Bytes()), nil
 }
 
-// bestCoding returns the coding that a client prefers, of several the best; -1 for none.
+// bestCoding returns the coding that a client prefers, the best one of equals; -1 for none.
 func bestCoding(accept []string) int {
 	best, quality := -1, 0.0
 	for at := range codings {

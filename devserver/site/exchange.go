@@ -28,13 +28,13 @@ type exchange struct {
 	began   time.Time
 
 	path     Path
-	external *loopback.External // nil for this machine
+	external *loopback.External // nil for a client on this machine
 	source   Source
 	route    string // the pattern that matched, "" for none
 	failure  string // for the record
 	gated    bool   // a members page, and the member may see it
 	plain    bool   // static files are not compressed
-	script   bool   // of another origin, which may read the answer
+	script   bool   // of another origin, which may read the response
 	member   Member
 	meter    atomic.Pointer[Meter]
 	ended    atomic.Pointer[Failure]
@@ -67,10 +67,10 @@ func exchangeFrom(ctx context.Context) *exchange {
 	return x
 }
 
-// headerRequestID names the request of a failed response, for its author to find in the log.
+// headerRequestID has the id of a request whose response failed, with which its author finds it in the log.
 const headerRequestID = "X-Pages-Request-Id"
 
-// clientGone is the Error of a record whose client did not wait for all of the response.
+// clientGone is the Error of a record whose client left before the end of the response.
 const clientGone = "the client went away"
 
 // requestCount starts at a random number: ids are unique in the process.
@@ -80,8 +80,8 @@ var requestCount = func() *atomic.Uint32 {
 	return n
 }()
 
-// ServeHTTP answers one request, in the order that keeps members pages closed. It panics only with
-// http.ErrAbortHandler, to have the connection closed when a response broke off in the middle.
+// ServeHTTP answers one request, in the order that keeps members pages closed. It panics only with http.ErrAbortHandler, which closes the
+// connection after an incomplete response.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if banner, shown := s.withBanner(w, r); banner != nil {
 		s.serve(banner, shown)
@@ -135,8 +135,8 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// callerOf returns the span that made a request: of a request of the site to itself that of the Worker, and else that which the client
-// names in a valid header "traceparent". The Worker sees the header as it was sent.
+// callerOf returns the span that made a request: the Worker's span for a request of the site to itself, and otherwise the one that the
+// client names in a valid header "traceparent". The Worker gets the header unchanged.
 func callerOf(r *http.Request) trace.Parent {
 	if lines := r.Header["Traceparent"]; len(lines) == 1 {
 		if caller, ok := trace.ParseParent(lines[0]); ok {
@@ -146,8 +146,8 @@ func callerOf(r *http.Request) trace.Parent {
 	return trace.From(r.Context()).Parent()
 }
 
-// newRequestID returns "req_" and 60 bits in an alphabet in order: 35 of the time in 32 ms, so that ids of one
-// time are neighbours in the log's index, which then is written in fewer pages, and 25 of the count.
+// newRequestID returns "req_" and 60 bits in an alphabet in order: 35 bits of the time in units of 32 ms, and 25 of the count. Ids of one
+// time are thus neighbours in the log's index, which then writes fewer pages.
 func newRequestID(at time.Time) string {
 	const alphabet, length = "234567abcdefghijklmnopqrstuvwxyz", 12
 	n := uint64(at.UnixMilli()>>5)<<25 | uint64(requestCount.Add(1)&(1<<25-1))
@@ -159,7 +159,7 @@ func newRequestID(at time.Time) string {
 	return "req_" + string(id[:])
 }
 
-// release lets the revision go. Responses that may stay open for hours do so early.
+// release releases the revision. Responses that may stay open for hours call it early.
 func (x *exchange) release() {
 	if x.held {
 		x.held = false
@@ -236,7 +236,7 @@ func (x *exchange) record() {
 	}
 }
 
-// recoverPanic turns a panic below into a response, or closes the connection when part of a response is out.
+// recoverPanic turns a panic below into a response, or closes the connection if part of a response was sent.
 func (x *exchange) recoverPanic() {
 	cause := recover()
 	if cause == nil {
@@ -254,8 +254,8 @@ func (x *exchange) recoverPanic() {
 	x.refuse(refuse(http.StatusInternalServerError, "internal", "something went wrong on the server"))
 }
 
-// cutReserved splits a path of the platform's own part of the site: "sign-in" for "/__pages/sign-in". A path
-// that only looks like one is "?", which nothing answers. Any other path is not ok.
+// cutReserved splits a path of the platform's own part of the site: "sign-in" for "/__pages/sign-in". A path that only looks like one is
+// "?", which has no handler. For any other path, ok is false.
 func cutReserved(path string) (name string, ok bool) {
 	if rest, ok := strings.CutPrefix(path, reservedPrefix); ok && (rest == "" || rest[0] == '/') {
 		return strings.TrimPrefix(rest, "/"), true
@@ -314,14 +314,14 @@ func (x *exchange) serveReserved(name string) {
 	}
 }
 
-// isTopLevelVisit reports whether a browser opens a page in a tab of its own.
+// isTopLevelVisit reports whether a browser opens a page in its own tab.
 func isTopLevelVisit(r *http.Request) bool {
 	return readOnly(r.Method) && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
 		r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// ownHeaders marks a response of the platform: never cached, framed, sniffed or read by another site. Pages add
-// their content security policy.
+// ownHeaders marks a response of the platform: never cached, framed, sniffed or read by another site. Pages add their content security
+// policy.
 func ownHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

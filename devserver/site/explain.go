@@ -14,21 +14,21 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// Explanation says how one request is answered, and why. Fields that do not apply are empty.
+// Explanation describes the answer to one request, with the reasons. Fields that do not apply are empty.
 //
-// It leaves out facts that only a running site knows: whether it answers to the host name, whether a file can be read, the
-// response of the Worker or the platform's own pages, and that another site may not open a WebSocket.
+// It leaves out facts that only a running site knows: whether it has the host name, whether a file can be read, the response of the Worker
+// or the platform's own pages, and the refusal of another site's WebSocket.
 type Explanation struct {
 	Method string `json:"method"`
 	Target string `json:"target"` // as given
 	// Path is decoded, as patterns and files match it: "/café".
 	Path string `json:"path,omitempty"`
-	// Pattern is the most specific one that covers Path. Another one may guard it, by another name of the file.
+	// Pattern is the most specific one that covers Path. Another pattern may guard it, because of another name of the file.
 	Pattern string `json:"pattern,omitempty"`
-	// Access says whether the gate guards the path, whatever Pattern says.
+	// Access tells whether the gate guards the path, whatever Pattern is.
 	Access manifest.Access `json:"access,omitempty"`
 	Gate   Gate            `json:"gate,omitempty"`
-	// Answer is the handler behind the gate; Gate says whether this request gets there.
+	// Answer is the handler after the gate; Gate is the decision whether this request gets there.
 	Answer Answer `json:"answer"`
 	// File is the [sitefile.Asset].File at the path, or of the 404 page.
 	File string `json:"file,omitempty"`
@@ -39,15 +39,15 @@ type Explanation struct {
 	// Headers are the changes of a static response by the rules of "_headers": "Name: value", and "! Name" for one that
 	// is left out.
 	Headers []string `json:"headers,omitempty"`
-	// Status is that of the response; to a browser that asks for a page to show, where that matters. 0 when the Worker
-	// or a page of the platform decides.
+	// Status is the status of the response, for a browser that asks for a page if that matters. 0 if the Worker or a page of the platform
+	// decides.
 	Status int `json:"status,omitempty"`
 	// Why has short sentences for people. Their wording may change.
 	Why []string `json:"why"`
 }
 
-// Explain says how a request is answered: a method in upper case, a target in origin form ("/a?b") or absolute form
-// ("http://host/a?b"; the host is ignored). A site answers the same over HTTP.
+// Explain describes the answer to a request: a method in upper case, a target in origin form ("/a?b") or absolute form ("http://host/a?b";
+// the host is ignored). A site answers the same over HTTP.
 func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 	e := Explanation{Method: method, Target: target}
 	path, err := Canonical(target)
@@ -62,7 +62,7 @@ func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 		if a.name == "?" {
 			e.Status = http.StatusNotFound
 			e.say(whyReadings(path)...)
-			e.say(`some programs take the path for one under "` + reservedPrefix + `", where nothing answers it`)
+			e.say(`some programs read the path as one under "` + reservedPrefix + `", which nothing answers`)
 		} else {
 			e.say(`the paths under "` + reservedPrefix + `" are the platform's own: no route, file or gate of the site counts there`)
 		}
@@ -96,7 +96,7 @@ func (e *Explanation) refuse(err error) {
 	if refusal, ok := errors.AsType[*RefusalError](err); ok {
 		e.Status = refusal.Status
 	}
-	e.say(err.Error() + ": refused before anything is looked up")
+	e.say(err.Error() + ": refused before any lookup")
 	// A browser sends a target without the fragment, and encoded.
 	sent, _, _ := strings.Cut(e.Target, "#")
 	sent = escapeBytes(sent, func(c byte) bool { return c <= ' ' || c >= 0x7f })
@@ -218,7 +218,7 @@ func whyReadings(path Path) []string {
 		"each, files are looked up by one, and a Worker gets the path as it was sent", len(path.readings))}
 }
 
-// whyAccess says why the gate guards the path, or does not although a members route covers it.
+// whyAccess gives the reason why the gate guards the path, or does not although a members route covers it.
 func (v *Routing) whyAccess(path Path, a admission) []string {
 	if a.reading != "" {
 		hit, rule, _ := v.resolveReading(a.reading, edgerules.EscapePath(a.reading), v.worker)
@@ -253,7 +253,7 @@ func (v *Routing) whyAccess(path Path, a admission) []string {
 	return []string{fmt.Sprintf("%q is for members", members.Pattern)}
 }
 
-// namesOf lists a path and every name of the file that was found there.
+// namesOf lists a path and every name of the file at it.
 func namesOf(path string, hit found) []string {
 	if hit.file == nil {
 		return []string{path}
@@ -267,7 +267,7 @@ func whyRule(d decision) []string {
 	case d.refusal != nil || d.rule.Line == 0:
 		return nil
 	case d.rule.Refused():
-		return []string{line + "covers the path, and leads to one outside the site: nothing answers"}
+		return []string{line + "covers the path, and leads outside the site: nothing answers"}
 	case d.rule.Fallback:
 		return []string{line + "answers with the file of " + edgerules.EscapePath(d.rule.Path) +
 			", since neither a file nor the Worker does"}
@@ -280,7 +280,7 @@ func whyRule(d decision) []string {
 	return []string{line + "leads elsewhere, before files and Worker"}
 }
 
-// whyFile says which files were looked for, and which one was found first.
+// whyFile lists the paths that were tried, up to the first file.
 func (v *Routing) whyFile(path string, hit found) []string {
 	switch {
 	case len(v.static.files) == 0:
@@ -305,14 +305,14 @@ func (v *Routing) whyAnswer(path, method string, d decision) []string {
 		if d.file == nil {
 			return []string{"the path is listed and no file lies there, so the Worker answers"}
 		}
-		return []string{"files answer GET and HEAD only; of a listed path, the Worker answers the rest"}
+		return []string{"files answer GET and HEAD only; the Worker answers other methods of a listed path"}
 	case AnswerAsset, AnswerRedirect:
 		var why []string
 		if d.route != "" && v.worker && d.rule.Line == 0 {
 			why = append(why, "a file answers GET and HEAD before the Worker is asked")
 		}
 		if d.redirect != "" && d.rule.Line == 0 {
-			why = append(why, "the page is known as "+edgerules.EscapePath(d.redirect)+": 307 leads there")
+			why = append(why, "the page's own path is "+edgerules.EscapePath(d.redirect)+": 307 leads there")
 		}
 		return why
 	case AnswerNotFound, AnswerNotFoundPage:
@@ -328,7 +328,7 @@ func (v *Routing) whyAnswer(path, method string, d decision) []string {
 	}
 }
 
-// whyNotFound names the 404 page, or says why there is none.
+// whyNotFound names the 404 page, or the reason why there is none.
 func (v *Routing) whyNotFound(path, method string, page *file) []string {
 	nearest := v.static.notFoundPage(path, true)
 	switch {

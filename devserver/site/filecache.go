@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// FileCache bounds how many bytes of their files sites hold in memory: contents, and compressed forms. When it is full,
-// it evicts entries that were not requested since it last looked at them, the oldest first, so that a client who visits
-// every page once does not evict the popular files. Sites may share one; it is safe for concurrent use.
+// FileCache bounds how many bytes of their files sites hold in memory: contents, and compressed forms. When it is full, it evicts entries
+// without a request since its last look at them, the oldest first, so that a client who visits every page once does not evict the popular
+// files. Sites may share one; it is safe for concurrent use.
 type FileCache struct {
 	limit int64
 
@@ -17,7 +17,7 @@ type FileCache struct {
 	queue []cached // the next candidate for eviction comes first
 }
 
-// NewFileCache makes a cache of so many bytes.
+// NewFileCache makes a cache for the given number of bytes.
 func NewFileCache(limit int64) *FileCache { return &FileCache{limit: limit} }
 
 // slot is the cache's record of an entry.
@@ -46,7 +46,7 @@ func newCacheEntry[T any](thing *T, size int64) *cacheEntry[T] {
 	return k
 }
 
-// get returns the value and notes the request, nil after eviction. A nil entry has none.
+// get returns the value and records the request; nil after eviction. A nil entry has no value.
 func (k *cacheEntry[T]) get() *T {
 	if k == nil {
 		return nil
@@ -58,16 +58,16 @@ func (k *cacheEntry[T]) get() *T {
 	return thing
 }
 
-// has reports whether the value is there, without noting a request.
+// has reports whether the value is there, without recording a request.
 func (k *cacheEntry[T]) has() bool { return k != nil && k.thing.Load() != nil }
 
 func (k *cacheEntry[T]) slotOf() *slot { return &k.slot }
 func (k *cacheEntry[T]) drop()         { k.thing.Store(nil) }
 
-// fits reports whether a value may be in the cache at all: not one that would evict most of the others.
+// fits reports whether the cache takes a value at all: not if it would evict most of the others.
 func (c *FileCache) fits(size int64) bool { return size <= c.limit/2 }
 
-// storeEntry caches a value that fits at the place where an index looks for it, unless one is there.
+// storeEntry caches a value that fits in the slot of an index, unless there is one.
 func storeEntry[T any](x *staticIndex, place *atomic.Pointer[cacheEntry[T]], thing *T, size int64) {
 	if !x.cache.fits(size) {
 		return
@@ -97,7 +97,7 @@ func (c *FileCache) add(k cached, owner *staticIndex) {
 	}
 }
 
-// transfer makes entries those of another index.
+// transfer moves entries to another index.
 func (c *FileCache) transfer(things []cached, to *staticIndex) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

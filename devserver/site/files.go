@@ -16,15 +16,14 @@ import (
 // Files stores the files that clients send with forms, each as an object under a key that this package makes. It is
 // used concurrently.
 //
-// Objects and the leads that name them are not written together: the site records the keys of objects first, and
-// deletes the records with the lead. Keys that are still recorded when the site is made anew have no lead, and their
-// objects are deleted.
+// Objects and the leads that name them are not written together: the site records the keys of objects first, and deletes the records with
+// the lead. If keys are still recorded when the site is made again, they have no lead, and their objects are deleted.
 type Files interface {
-	// Begin starts an object. There is none before Commit.
+	// Begin starts an object. It exists only after Commit.
 	Begin(ctx context.Context, key string) (FileWriter, error)
 	// Open reads an object, which the caller closes. A missing object is fs.ErrNotExist.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
-	// Delete deletes objects; missing ones are no error.
+	// Delete deletes objects. A missing object is not an error.
 	Delete(ctx context.Context, keys []string) error
 }
 
@@ -39,7 +38,7 @@ type FileWriter interface {
 
 // LeadFile is a file of a lead.
 type LeadFile struct {
-	Field string `json:"field"` // the name of the answer
+	Field string `json:"field"` // the name of the field
 	File
 
 	key string
@@ -53,14 +52,14 @@ type upload struct {
 	failed error // of to
 }
 
-// Write implements io.Writer, and tells failures of the store from those of the client.
+// Write implements io.Writer. It distinguishes failures of the store from those of the client.
 func (u *upload) Write(p []byte) (n int, err error) {
 	n, err = u.to.Write(p)
 	u.failed = err
 	return n, err
 }
 
-// errFileNotStored says that the store of files failed.
+// errFileNotStored means that the store of files failed.
 var errFileNotStored = errors.New("file not kept")
 
 // commitFiles makes the files of a post durable.
@@ -90,9 +89,9 @@ func (s *Site) dropFiles(ctx context.Context, keys []string) error {
 	return transact(ctx, s.store.db, func(ctx context.Context, tx *sql.Tx) error { return deleteFileKeys(ctx, tx, keys) })
 }
 
-// dropUnfinished deletes the files of posts that were cut short. No post may be under way.
+// dropUnfinished deletes the files of interrupted posts. Call it while no post runs.
 func (s *Site) dropUnfinished(ctx context.Context) error {
-	if s.options.Files == nil || s.options.Preview { // a preview shares the database of the live site, which does it
+	if s.options.Files == nil || s.options.Preview { // a preview shares the database of the live site, which does this
 		return nil
 	}
 	rows, err := s.store.db.QueryContext(ctx, `SELECT key FROM unfinished_files`)
@@ -137,7 +136,7 @@ func deleteFileKeys(ctx context.Context, tx *sql.Tx, keys []string) error {
 	return nil
 }
 
-// insertFiles stores which files a lead has.
+// insertFiles stores the list of a lead's files.
 func insertFiles(ctx context.Context, tx *sql.Tx, lead string, uploads []*upload) error {
 	for n, u := range uploads {
 		const put = `INSERT INTO lead_files (lead_id, n, field, filename, size, content_type, sha256, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
@@ -151,7 +150,7 @@ func insertFiles(ctx context.Context, tx *sql.Tx, lead string, uploads []*upload
 	return nil
 }
 
-// LeadFiles returns the stored files of a lead, in the order they came. They are in its Fields too.
+// LeadFiles returns the stored files of a lead, in the order of their arrival. Its Fields have them, too.
 func (s *Store) LeadFiles(ctx context.Context, lead string) ([]LeadFile, error) {
 	rows, err := s.db.QueryContext(
 		ctx, `SELECT field, filename, size, content_type, sha256, key FROM lead_files WHERE lead_id = ? ORDER BY n`,
@@ -192,7 +191,7 @@ func (x *exchange) apiLeadFile(name string) {
 	x.refuseJSON(refuse(http.StatusNotFound, "not_found", "there is no such file of a lead"))
 }
 
-// sendLeadFile sends a stranger's file: to be saved, and never to be shown.
+// sendLeadFile sends a stranger's file, which browsers must save and not show.
 func (x *exchange) sendLeadFile(f LeadFile) {
 	body, err := f.Open(x.r.Context(), x.site.options.Files)
 	if err != nil {

@@ -4,5 +4,5 @@ package site
 
 import "os"
 
-// openFolder opens a folder that others may still rename or remove.
+// openFolder opens a folder, and allows others to rename or remove it.
 func openFolder(dir string) (*os.Root, error) { return os.OpenRoot(dir) }

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// openFolder opens a folder that others may still rename or remove, as a build does with the one that it writes anew.
-// Only a root that is opened from another one shares that.
+// openFolder opens a folder, and allows others to rename or remove it, as a build does with the folder that it replaces. Only a root that
+// is opened from another root allows that.
 func openFolder(dir string) (*os.Root, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {

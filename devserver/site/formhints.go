@@ -11,11 +11,11 @@ import (
 	"github.com/pages-toolchain/pages/manifest/htmlforms"
 )
 
-// This file tells the author of a site of forms that do not arrive, at the first request that shows it: `pages validate` does
-// not see the pages that a Worker or a script makes.
+// This file warns the author of a site about forms that cannot be sent, at the first request that shows one: `pages validate` does not see
+// the pages of a Worker or a script.
 
-// nextPage returns the page to show after a form, by its field "_next": a path of this site, or its own address. Characters that
-// no URL has are encoded. It is not ok for any other, which the log names.
+// nextPage returns the page to show after a form, by its field "_next": a path of this site, or its own address. It encodes characters that
+// a URL must not have. For any other target, ok is false and the log names it.
 func (x *exchange) nextPage(next string) (target string, ok bool) {
 	next = strings.TrimSpace(next)
 	if next == "" {
@@ -29,7 +29,7 @@ func (x *exchange) nextPage(next string) (target string, ok bool) {
 		}
 	}
 	const most = 100
-	x.hint(`the field "_next" of a form is "`+wordOf(next, most)+`", which is no page of this site: it was ignored`,
+	x.hint(`the field "_next" of a form is "`+wordOf(next, most)+`", which is not a page of this site: it was ignored`,
 		`write the path of a page, such as "/thanks"`)
 	return "", false
 }
@@ -57,7 +57,7 @@ func (x *exchange) ownPath(next string) (path string, ok bool) {
 	return after, true
 }
 
-// allows reports whether the site answers to a host as well, such as one that a tunnel or a proxy has.
+// allows reports whether the site also answers to a host, such as the name of a tunnel or a proxy.
 func (x *exchange) allows(host string) bool {
 	name, ok := loopback.BareHost(host)
 	return ok && x.site.options.AllowHost != nil && x.site.options.AllowHost(name)
@@ -70,7 +70,7 @@ func (x *exchange) hint(message, fix string) {
 	}
 }
 
-// hintForms tells of a form whose post was refused, on the author's own machine.
+// hintForms logs a hint about a refused form, on the author's own machine.
 func (x *exchange) hintForms() {
 	if !x.showsHints() || !x.sendsForm() {
 		return
@@ -89,7 +89,7 @@ func (x *exchange) hintForms() {
 		x.hint("a form was sent to "+path+", and refused by its name", "name it with lower-case letters, digits, - and _")
 	case form || x.r.Method == http.MethodGet:
 	case reserved && x.failure == "not_found":
-		x.hint("a form was sent to "+path+", where nothing is: it was refused", write)
+		x.hint("a form was sent to "+path+", which does not exist: it was refused", write)
 	case x.failure == "method_not_allowed" || x.failure == "not_found":
 		x.hint("a form was sent to "+path+", which takes no posts: it was refused", write+`, or list the path in "routes" for the Worker`)
 	}
@@ -121,7 +121,7 @@ func (v *Routing) Shows(path string) bool {
 	return v.Takes(path) || v.static.resolve(path).file != nil || v.rules.Fallback(edgerules.EscapePath(path)).Line > 0
 }
 
-const maxHintedPage = 1 << 20 // bytes of a page that are looked through for forms
+const maxHintedPage = 1 << 20 // the bytes of a page that are read for forms
 
 // pageCopy keeps a copy of a Worker's page.
 type pageCopy struct {

@@ -90,7 +90,7 @@ func TestFormHints(t *testing.T) {
 			`text/plain, and refused" fix="remove the enctype`,
 		},
 		{"POST /__pages/forms/Contact", "a=b", []string{html, form}, `refused by its name`},
-		{"POST /__pages/form/contact", "a=b", []string{html, form}, `where nothing is: it was refused`},
+		{"POST /__pages/form/contact", "a=b", []string{html, form}, `which does not exist: it was refused`},
 		{"POST /", "a=b", []string{html, form}, `which takes no posts: it was refused`},
 		{"POST /nothing", "a=b", []string{html, form}, `which takes no posts: it was refused`},
 		{"POST /nothing", "{}", []string{"Content-Type: application/json"}, ""},

@@ -24,11 +24,11 @@ import (
 	"github.com/pages-toolchain/pages/devserver/spam"
 )
 
-// File describes an uploaded file in a lead, as the value of its field; the bytes are an object of [Files].
+// File describes an uploaded file in a lead, as the value of its field. The bytes are an object of [Files].
 type File struct {
 	Filename    string `json:"filename"` // without folders, at most 255 bytes
 	Size        int64  `json:"size"`
-	ContentType string `json:"content_type"` // as the client says
+	ContentType string `json:"content_type"` // from the client
 	SHA256      string `json:"sha256"`
 }
 
@@ -42,7 +42,7 @@ type formReader struct {
 	ctx     context.Context
 	uploads []*upload
 	plain   bool       // no field is the platform's, and no file is kept
-	unkept  []keptFile // the files then
+	unkept  []keptFile // the files, in that case
 }
 
 // answer is one name and value; fields groups those of one name.
@@ -72,8 +72,8 @@ var (
 	errJSONDeep    = refuse(http.StatusBadRequest, "form_malformed", "the JSON is nested more than 64 deep")
 )
 
-// readForm reads the body of a post; its files become objects when they are committed. Errors are refusals, except
-// when reading the body or storing a file failed.
+// readForm reads the body of a post. Its files become objects with their commit. Errors are refusals, unless reading the body or storing a
+// file failed.
 func readForm(w http.ResponseWriter, r *http.Request, keep Files) (*formReader, error) {
 	f := &formReader{control: map[string]string{}, keep: keep, ctx: r.Context()}
 	err := f.read(w, r)
@@ -123,10 +123,10 @@ const (
 	fieldNext  = "_next"
 	fieldToken = "_token"
 	fieldStamp = "_stamp"
-	fieldProof = "altcha" // as the widget of the npm package altcha calls it
+	fieldProof = "altcha" // the name that the widget of the npm package altcha uses
 )
 
-// isReservedField reports whether a field belongs to the platform; every other one belongs to the author.
+// isReservedField reports whether a field belongs to the platform; every other field belongs to the author.
 func isReservedField(name string) bool {
 	own := []string{fieldForm, fieldNext, fieldToken, fieldStamp, fieldProof}
 	return slices.Contains(own, name) || spam.IsHoneypot(name)
@@ -145,7 +145,7 @@ func (f *formReader) add(name, value string) error {
 		if before, ok := f.control[name]; ok && before != value && name == fieldForm {
 			return errFormAmbiguous
 		}
-		if !spam.IsHoneypot(name) || f.control[name] == "" { // of several honeypots, one that is filled counts
+		if !spam.IsHoneypot(name) || f.control[name] == "" { // of several honeypots, a filled one counts
 			f.control[name] = value
 		}
 		return nil
@@ -176,7 +176,7 @@ func (f *formReader) addRaw(name string, value json.RawMessage) error {
 	return nil
 }
 
-// fields groups the answers by name: a name that came once keeps its value, one that came more often gets an array.
+// fields groups the answers by name: a name that occurs once keeps its value, one that occurs more often gets an array.
 func (f *formReader) fields() Fields {
 	fields := Fields{}
 	at := map[string]int{}
@@ -212,7 +212,7 @@ func (f *formReader) readURLEncoded(body io.Reader) error {
 	return nil
 }
 
-// unescapeForm decodes a name or a value as the URL standard does: an invalid escape stays as it is.
+// unescapeForm decodes a name or a value as the URL standard does: an invalid escape stays unchanged.
 func unescapeForm(text string) string {
 	text = strings.ReplaceAll(text, "+", " ")
 	if !strings.Contains(text, "%") {
@@ -243,7 +243,7 @@ func (f *formReader) multipart(body io.Reader, boundary string) error {
 	reader := multipart.NewReader(body, boundary)
 	for parts := 0; ; parts++ {
 		part, err := reader.NextPart()
-		if err == io.EOF { // not wrapped: that would be a premature end
+		if err == io.EOF { // not wrapped: it would look like a premature end
 			return nil
 		}
 		if err != nil {
@@ -258,7 +258,7 @@ func (f *formReader) multipart(body io.Reader, boundary string) error {
 	}
 }
 
-// partError returns the error of the limit on the body as it is, and calls any other malformed.
+// partError returns the error of the body's limit unchanged, and calls any other error malformed.
 func partError(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return err
@@ -288,11 +288,10 @@ func (f *formReader) part(part *multipart.Part) error {
 	return f.add(name, string(value))
 }
 
-// unescapePart decodes names as browsers encode them in the head of a part (HTML standard, section 4.10.21.8).
+// unescapePart decodes names in the encoding of browsers for the head of a part (HTML standard, section 4.10.21.8).
 var unescapePart = strings.NewReplacer("%0A", "\n", "%0a", "\n", "%0D", "\r", "%0d", "\r", "%22", `"`)
 
-// file reads a file. Browsers send an input in which nothing was chosen as a file without name and bytes: that is no
-// answer.
+// file reads a file. Browsers send an input without a chosen file as a file without name and bytes: that does not count as an answer.
 func (f *formReader) file(part *multipart.Part, name, filename, kind string) error {
 	body := bufio.NewReader(io.LimitReader(part, maxFileBytes+1))
 	if _, err := body.Peek(1); errors.Is(err, io.EOF) && filename == "" {
@@ -374,8 +373,8 @@ func cleanFilename(name string) string {
 	return name
 }
 
-// json reads one object whose keys are the fields. It keeps every value as it is, but bytes that are not UTF-8 and
-// escapes of half a character become U+FFFD.
+// json reads one object whose keys are the fields. It keeps every value unchanged, except that bytes that are not UTF-8 and escapes of half
+// a character become U+FFFD.
 func (f *formReader) json(body io.Reader) error {
 	text, err := io.ReadAll(body)
 	if err != nil {
@@ -418,7 +417,7 @@ func (f *formReader) json(body io.Reader) error {
 	return nil
 }
 
-// checkJSON checks a document: one value and nothing after it, no key twice, not too deep.
+// checkJSON checks a document: one value and nothing after it, no duplicate key, not too deep.
 func checkJSON(text []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true))
 	for values := 0; ; {

@@ -10,11 +10,11 @@ import (
 	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
-// serveForms takes form posts, and shows the page that thanks for them.
+// serveForms takes form posts, and shows the page that confirms them.
 func (x *exchange) serveForms(name string) {
 	switch {
 	case name == "thanks" && (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead):
-		x.out.Header().Set("Cross-Origin-Resource-Policy", "cross-origin") // also after a script's post, which leads here
+		x.out.Header().Set("Cross-Origin-Resource-Policy", "cross-origin") // also after a script's post, which redirects here
 		x.writePage(http.StatusOK, "notice", notice{
 			Title: "Thank you", Text: "Your message has arrived.", Link: "/", LinkText: "Back to the site", Style: x.site.pages.style,
 		})
@@ -23,7 +23,7 @@ func (x *exchange) serveForms(name string) {
 	case name == stampScript && (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead):
 		x.serveStamp()
 	case name == challengeFile && (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead):
-		x.allowScript() // which may send the form, to read its challenge
+		x.allowScript() // a script that may send the form reads its challenge
 		x.writeJSON(http.StatusOK, x.site.challenges.Make(x.site.options.Now()))
 	case x.r.Method != http.MethodPost:
 		x.refuseMethod("POST")
@@ -39,7 +39,7 @@ func (x *exchange) serveForms(name string) {
 // takePost stores a post and copies it into the site's own table before it responds.
 func (x *exchange) takePost(name string) {
 	form, err := readForm(x.out.ResponseWriter, x.r, x.site.options.Files)
-	defer func() { // after a commit it does nothing
+	defer func() { // after a commit it has no effect
 		for _, u := range form.uploads {
 			u.to.Abort()
 		}
@@ -57,7 +57,7 @@ func (x *exchange) takePost(name string) {
 		x.refuseError(err)
 		return
 	}
-	// The client may disconnect now: the post is stored all the same.
+	// The client may disconnect now: the site stores the post nevertheless.
 	lead, err := x.site.storePost(trace.With(context.WithoutCancel(x.r.Context()), &x.trace), p)
 	switch {
 	case errors.Is(err, errTokenReused):
@@ -71,7 +71,7 @@ func (x *exchange) takePost(name string) {
 		))
 	case err != nil:
 		x.databaseFailed("lead not stored", err)
-	case wantsJSON(x.r), x.script: // which could not follow to a page of this origin
+	case wantsJSON(x.r), x.script: // it could not follow to a page of this origin
 		x.writeJSON(http.StatusCreated, leadDocument{OK: true, Lead: x.shownLead(lead, p)})
 	default:
 		target, ok := x.nextPage(form.control[fieldNext])
@@ -87,7 +87,7 @@ type leadDocument struct {
 	Lead Lead `json:"lead"`
 }
 
-// post makes a lead of a form that was read: which form it is, the events it raises, the table it goes to.
+// post makes a lead from a form: its name, its events, its table.
 func (x *exchange) post(f *formReader, name string) (post, error) {
 	given, named := f.control[fieldForm]
 	switch {
@@ -146,7 +146,7 @@ func validFormName(name string) bool {
 	return name != "" && len(name) <= maxFormName
 }
 
-// storePost stores a post and everything that follows from it.
+// storePost stores a post, its lead's row and its events.
 func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 	if err := s.commitFiles(ctx, p.uploads); err != nil {
 		return Lead{}, errors.Join(errFileNotStored, err)
@@ -160,7 +160,7 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 			keys = append(keys, u.key)
 		}
 		if err := s.dropFiles(ctx, keys); err != nil {
-			s.options.Logger.Error("files of no lead not deleted", "error", err) // they are when the site is made anew
+			s.options.Logger.Error("files of no lead not deleted", "error", err) // if not, the site deletes them when it is made again
 		}
 	}
 	if err == nil && s.options.StillThere != nil {
@@ -178,7 +178,7 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 		lead.Submission, err = s.store.submit(ctx, s.options.SubmissionsDB, lead)
 		span.End(cmp.Or(err, lead.Submission.failure()))
 		if err != nil {
-			// The lead is stored, and its row will be noted as written later.
+			// The lead is stored; the row will be written later.
 			s.options.Logger.Error("submission not noted", "lead", lead.ID, "error", err)
 			s.retrier.noteOutcome(SubmissionPending)
 		}
@@ -212,7 +212,7 @@ func (s Submission) failure() error {
 	return errors.New(s.Error)
 }
 
-// raise tells of events that were stored.
+// raise announces stored events.
 func (s *Site) raise(events []Event) {
 	for _, e := range events {
 		s.events.publish(e)

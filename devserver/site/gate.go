@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/devserver/loopback"
 )
 
-// passGate lets a request through, or answers it: with the way to sign in, or a refusal. It comes before method,
-// cache, range and Worker, and answers alike whether or not the path exists.
+// passGate accepts a request, or answers it with the way to sign in or a refusal. It comes before method, cache, range and Worker, and its
+// answer does not depend on the existence of the path.
 func (x *exchange) passGate(a admission) bool {
 	if !a.gated {
 		return true
@@ -52,7 +52,7 @@ func (x *exchange) passGate(a admission) bool {
 	return false
 }
 
-// signInTarget returns the sign-in page, which leads back to a path.
+// signInTarget returns the address of the sign-in page, which leads back to a path.
 func signInTarget(path Path) string {
 	return reservedPrefix + "/sign-in?next=" + url.QueryEscape(path.Target())
 }
@@ -69,8 +69,7 @@ func isNavigation(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// RequestedHost returns the host, with its port, that the client of a request asked for. A tunnel may forward the
-// request to another host name.
+// RequestedHost returns the host, with its port, that the client requested. A tunnel may forward the request to another host name.
 func RequestedHost(r *http.Request) string {
 	if external := loopback.ExternalOf(r.Context()); external != nil {
 		return external.Host
@@ -81,10 +80,10 @@ func RequestedHost(r *http.Request) string {
 // foreignOrigin reports whether a page of another origin made the request.
 func (s *Site) foreignOrigin(r *http.Request) bool { return s.foreign(r, "") != nil }
 
-// foreign returns the refusal of a request that a page of another origin made, nil for any other. Programs that are no
-// browsers send neither header. Where a browser itself says that the page is of the origin that it asks, or a proxy that the
-// host asked for is the page's, a proxy in front may have changed the Host: then the page's host need only be one that the site
-// answers to. A page can forge neither: Chromium sends no Sec-Fetch-Site with a WebSocket, and lets none add a header to one.
+// foreign returns the refusal of a request that a page of another origin made, nil for any other. Programs other than browsers send neither
+// header. If a browser reports the page's origin as the requested one, or a proxy reports the page's host as the requested one, a proxy in
+// front may have changed the Host: the page's host need then only be a name of the site. A page can forge neither report: Chromium sends no
+// Sec-Fetch-Site with a WebSocket, and allows no added headers there.
 func (s *Site) foreign(r *http.Request, what string) *RefusalError {
 	origin, fetched := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 	u, err := url.Parse(origin)
@@ -106,12 +105,12 @@ func (s *Site) foreign(r *http.Request, what string) *RefusalError {
 			"proxy_set_header Host $http_host), or allow its name with --allow-host")
 }
 
-// wordOf is a word of a client's in a message.
+// wordOf quotes a word of the client for a message.
 func wordOf(text string, most int) string {
 	return strings.ToValidUTF8(headerText(text[:min(len(text), most)]), "")
 }
 
-// refuseForeign refuses a request of another origin's page, if it is one. The log names the first of each origin.
+// refuseForeign refuses a request from a page of another origin. The log names each origin once.
 func (x *exchange) refuseForeign(what string) bool {
 	refusal := x.site.foreign(x.r, what)
 	if refusal == nil {

@@ -9,26 +9,26 @@ import (
 	"strings"
 )
 
-// This file answers a form for members that comes after its sender's session ended: with a page that holds the answers, to be
-// sent again after signing in elsewhere. Nothing of them stays on the server.
+// This file answers a form for members that arrives after the end of its sender's session: with a page that keeps the answers, so that the
+// sender can sign in in another tab and send them again. The server keeps no part of them.
 
-// maxKeptForm is how much text of a form such a page holds.
+// maxKeptForm is the largest text of a form that such a page keeps.
 const maxKeptForm = 256 << 10
 
-// keptPage is the page. Without an Action nothing is kept.
+// keptPage is the page. Without an Action it keeps no answers.
 type keptPage struct {
 	Title, Workspace, SignIn string
-	Action                   string // where the form is sent again
+	Action                   string // the address to which the form is sent again
 	Type                     string // its encoding
 	Answers                  []keptAnswer
 	Files                    []keptFile
-	Why                      string // nothing is kept
+	Why                      string // no answers are kept
 	Style                    template.CSS
 }
 
 type keptAnswer struct{ Name, Value string }
 
-// keptFile is a file that has to be chosen again.
+// keptFile is a file that the sender must choose again.
 type keptFile struct{ Name, Filename string }
 
 // sendsForm reports whether a browser sends a form and shows the response. Older browsers do not send Sec-Fetch-Mode; they ask
@@ -48,8 +48,8 @@ func sendsForm(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// keepForm responds 401 with the answers of the form and the way to sign in. The answers of another site's page are not kept: it
-// would have its visitor send them from a page of this site.
+// keepForm responds 401 with the answers of the form and the way to sign in. It does not keep the answers of another site's page: that page
+// would make its visitor send them from a page of this site.
 func (x *exchange) keepForm() {
 	page := keptPage{
 		Title: "Sign in", Workspace: x.site.options.Workspace, Style: x.site.pages.style,
@@ -81,13 +81,13 @@ func (x *exchange) keepForm() {
 	x.writePage(http.StatusUnauthorized, "kept-form", page)
 }
 
-// fromOwnPage reports whether a browser says that a page of this site made the request.
+// fromOwnPage reports whether the browser reports that a page of this site made the request.
 func (x *exchange) fromOwnPage() bool {
 	says := x.r.Header.Get("Origin") != "" || x.r.Header.Get("Sec-Fetch-Site") != ""
 	return says && !x.site.foreignOrigin(x.r)
 }
 
-// pageBefore returns the page of this site that led to the request, "/" for none.
+// pageBefore returns the page of this site that led to the request; "/" for none.
 func (x *exchange) pageBefore() string {
 	u, err := url.Parse(x.r.Referer())
 	if err != nil || !strings.EqualFold(u.Host, RequestedHost(x.r)) {

@@ -9,14 +9,14 @@ import (
 // SubmissionStatus is the state of a lead's row in the site's own table.
 type SubmissionStatus string
 
-// The states of that row. A pending one is retried when the site is made or swapped, and after the next row that is
-// written; a failed one when the site is swapped.
+// The states of that row. A pending row is retried when the site is made or swapped, and after the next row is written; a failed one when
+// the site is swapped.
 const (
 	SubmissionNone    SubmissionStatus = "none"    // the manifest names no table
 	SubmissionPending SubmissionStatus = "pending" // not tried yet, or the database was busy
 	SubmissionWritten SubmissionStatus = "written"
 	SubmissionFailed  SubmissionStatus = "failed" // the table refused the row; Error says why
-	// SubmissionWithheld is that of spam: no row is written until the lead is marked as ham.
+	// SubmissionWithheld is the state for spam: no row is written until a person marks the lead as ham.
 	SubmissionWithheld SubmissionStatus = "withheld"
 )
 
@@ -37,9 +37,9 @@ type Lead struct {
 	// Preview is true for a post to a preview; it raises no events.
 	Preview    bool       `json:"preview"`
 	Submission Submission `json:"submission"`
-	// Unasked names the answers that no form of the site asks for: no column of the row has them.
+	// Unasked has the names of answers that no form of the site asks for: they fill no column of the row.
 	Unasked []string `json:"unasked,omitempty"`
-	unseen  bool     // no page shows which answers the form asks for
+	unseen  bool     // no page shows the fields of the form
 	// Events are the names of the events the lead raised, in order.
 	Events []string `json:"events"`
 	// Spam is set for spam, which is kept apart: it raises no events and gets no row.
@@ -51,10 +51,10 @@ type LeadList struct {
 	Leads []Lead `json:"leads"` // newest first, never null
 }
 
-// LeadFilter chooses leads. The zero value chooses all that are no spam.
+// LeadFilter chooses leads. The zero value chooses all leads without spam.
 type LeadFilter struct {
-	ID    string // only the lead of this id, also of spam
-	Spam  bool   // spam in the place of leads
+	ID    string // only the lead with this id, spam or not
+	Spam  bool   // spam instead of leads
 	Form  string // only this form
 	Limit int    // at most so many; 0 means all
 }
@@ -95,7 +95,7 @@ func DeliveryStatuses() []DeliveryStatus {
 // Delivery is the delivery of one event to the webhook.
 type Delivery struct {
 	Status   DeliveryStatus `json:"status"`
-	Attempts int            `json:"attempts"` // since it was last put in the queue
+	Attempts int            `json:"attempts"` // since its last place in the queue
 	// At is the time of the last attempt, Next of the next one; nil for none.
 	At    *Stamp `json:"at,omitempty"`
 	Next  *Stamp `json:"next_at,omitempty"`
@@ -109,11 +109,11 @@ type EventList struct {
 
 // EventFilter chooses events. The zero value chooses all.
 type EventFilter struct {
-	ID       string         // only the event of this id
-	Lead     string         // only events of the lead of this id
+	ID       string         // only the event with this id
+	Lead     string         // only events of the lead with this id
 	Name     string         // only this event
 	Form     string         // only leads of this form
-	Delivery DeliveryStatus // only those with this state
+	Delivery DeliveryStatus // only those in this state
 	After    int64          // only events with a greater Sequence; implies Oldest
 	Oldest   bool           // the oldest first
 	Limit    int            // at most so many; 0 means all
@@ -122,8 +122,8 @@ type EventFilter struct {
 // Field is one answer of a form.
 type Field struct {
 	Name string
-	// Value is a JSON value: a string for HTML forms, an array of strings for a name that came more than once, an
-	// object for a file (see [File]), and anything for a JSON post.
+	// Value is a JSON value: a string for HTML forms, an array of strings for a name that occurred more than once, an object for a file
+	// (see [File]), and anything for a JSON post.
 	Value json.RawMessage
 }
 
@@ -136,11 +136,11 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
-// Fields are the answers of a form in the order they came. As JSON they are one object.
+// Fields are the answers of a form in the order of their arrival. As JSON they are one object.
 type Fields []Field
 
-// Text returns the value of a field as text: a JSON string without its quotes,
-// anything else as JSON. It is empty when there is no such field.
+// Text returns the value of a field as text: a JSON string without its quotes, anything else as JSON. It is empty if there is no such
+// field.
 func (f Fields) Text(name string) string {
 	for _, each := range f {
 		if each.Name == name {

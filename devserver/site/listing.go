@@ -26,7 +26,7 @@ type ListedRoute struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// DefaultRoute is for every other path.
+// DefaultRoute applies to every other path.
 type DefaultRoute struct {
 	Access  manifest.Access `json:"access"`
 	Answers string          `json:"answers"` // "static", or "none" for a site without files
@@ -55,7 +55,7 @@ func (v *Routing) Routes() Listing {
 	return l
 }
 
-// notes returns the notes that are true of every request that the pattern is meant for.
+// notes returns the notes that are true of every request that the pattern covers.
 func (v *Routing) notes(r manifest.Route, again bool, files []string) []string {
 	reach := v.routes.Reach(r.Pattern)
 	switch {

@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// This file shows the author of a site the error that the Worker logged, where a framework answers a browser for it with a line
-// of text.
+// This file shows the site's author an error that the Worker logged, if a framework answers the browser with a line of text.
 
-const maxHeldAnswer = 64 << 10 // bytes of the line of text
+const maxHeldAnswer = 64 << 10 // largest line of text in bytes
 
 // LoggedError goes to [Options.ErrorPage] when a Worker logged an error and answered a browser with a line of text.
 type LoggedError struct {
 	Line   LogLine
-	Status int    // of the answer
-	Text   string // the answer
+	Status int    // of the response
+	Text   string // the response
 }
 
 // Error implements error.
@@ -26,14 +25,14 @@ func (e *LoggedError) Error() string {
 }
 
 // SetLogged sets the error that the Worker logged during the request with a [Worker]'s context. The last one before the head of the
-// response counts; for another context it does nothing.
+// response counts; for another context it has no effect.
 func SetLogged(ctx context.Context, line LogLine) {
 	if x := exchangeFrom(ctx); x != nil {
 		x.logged.Store(&line)
 	}
 }
 
-// heldAnswer holds back a line of text that answers for an error.
+// heldAnswer delays a line of text that answers for an error.
 type heldAnswer struct {
 	http.ResponseWriter
 
@@ -43,8 +42,8 @@ type heldAnswer struct {
 	body    []byte
 }
 
-// holdErrors returns a writer for the Worker that holds the answer to a visit of the author's back where the Worker logged an error and
-// answers with a line of text; nil where none is.
+// holdErrors returns a writer for the Worker that delays a response to the author's browser: a line of text after the Worker logged an
+// error. It returns nil if there is nothing to delay.
 func (x *exchange) holdErrors(w http.ResponseWriter) *heldAnswer {
 	if !x.showsHints() || !isNavigation(x.r) || x.site.options.ErrorPage == nil {
 		return nil
@@ -97,7 +96,7 @@ func (a *heldAnswer) FlushError() error {
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 
-// pass sends the held response.
+// pass sends the delayed response.
 func (a *heldAnswer) pass() error {
 	a.ResponseWriter.WriteHeader(a.status)
 	a.status = 0
@@ -106,7 +105,7 @@ func (a *heldAnswer) pass() error {
 	return err
 }
 
-// err returns the error to show in place of the held response; nil for none. It is called once the Worker has answered.
+// err returns the error to show instead of the delayed response; nil for none. It is called after the Worker has answered.
 func (a *heldAnswer) err() error {
 	if a == nil || a.status == 0 {
 		return nil

@@ -17,7 +17,7 @@ type Member struct {
 	Name  string `json:"name"`
 }
 
-// Persona is a person to sign in as while developing.
+// Persona is a person as whom people sign in during development.
 type Persona struct {
 	// Key is the value of the field "persona" of the sign-in form: "member".
 	Key string `json:"key"`
@@ -26,8 +26,8 @@ type Persona struct {
 	Outsider bool `json:"outsider"`
 }
 
-// DefaultPersonas returns the three people of every dev site: "member", "owner" and "outsider". Their ids never
-// change, so that rows which name them stay valid from one run to the next.
+// DefaultPersonas returns the three personas of every dev site: "member", "owner" and "outsider". Their ids never change, so that rows with
+// them stay valid from one run to the next.
 func DefaultPersonas() []Persona {
 	return []Persona{
 		{Key: "member", Member: Member{ID: "usr_dev_member", Email: "member@example.test", Name: "Robin Member"}},
@@ -39,17 +39,15 @@ func DefaultPersonas() []Persona {
 	}
 }
 
-// SetPersonas replaces the people to sign in as. A person who is no longer in the list is no member either, from the
-// next request on.
+// SetPersonas replaces the personas. From the next request on, a person who is no longer in the list is not a member.
 func (s *Site) SetPersonas(list []Persona) { s.people.Store(&list) }
 
-// Personas returns the people to sign in as.
+// Personas returns the personas.
 func (s *Site) Personas() []Persona { return slices.Clone(s.personas()) }
 
 func (s *Site) personas() []Persona { return *s.people.Load() }
 
-// SetSignedInAs says who clients are that have signed neither in nor out: the key or the email of a persona, or ""
-// for signed out.
+// SetSignedInAs sets the person for clients that have neither signed in nor out: the key or the email of a persona, or "" for signed out.
 func (s *Site) SetSignedInAs(name string) { s.standing.Store(&name) }
 
 func (s *Site) signedInAs() string { return *s.standing.Load() }
@@ -77,7 +75,7 @@ func (s *Site) signedInMember(r *http.Request) (*Member, error) {
 	return &standing, nil
 }
 
-// identify finds the person that a sign-in names.
+// identify finds the person of a sign-in.
 func (s *Site) identify(persona, email string) (Member, error) {
 	email = strings.TrimSpace(email)
 	if len(s.personas()) == 0 {
@@ -108,7 +106,7 @@ func (s *Site) identify(persona, email string) (Member, error) {
 	return Member{ID: emailIDPrefix + hex.EncodeToString(sum[:8]), Email: email, Name: name}, nil
 }
 
-// isMember is asked at every request, since a membership may end any time.
+// isMember is called for every request, since a membership may end at any time.
 func (s *Site) isMember(ctx context.Context, m Member) bool {
 	if s.options.IsMember != nil {
 		return s.options.IsMember(ctx, m)
@@ -119,5 +117,5 @@ func (s *Site) isMember(ctx context.Context, m Member) bool {
 	return slices.ContainsFunc(s.personas(), func(p Persona) bool { return p.ID == m.ID && !p.Outsider })
 }
 
-// emailIDPrefix begins the id of a member who signed in with an email alone.
+// emailIDPrefix begins the id of a member who signed in with only an email.
 const emailIDPrefix = "usr_mail_"

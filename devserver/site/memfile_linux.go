@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memoryFile is a sealed file in memory, from which the kernel sends without a copy. A file on disk would not do: it may
-// change between the check of its hash and the last byte sent. It is closed with the last reference to it.
+// memoryFile is a sealed file in memory, from which the kernel sends without a copy. A file on disk could change between the check of its
+// hash and the last byte sent. It is closed with the last reference to it.
 type memoryFile struct {
 	file *os.File
-	path string // opens it for a reader with an offset of its own
+	path string // opens it for a reader with its own offset
 }
 
-// newMemoryFile returns nil where the system has none.
+// newMemoryFile returns nil if the system has none.
 func newMemoryFile(contents []byte) *memoryFile {
 	fd, err := unix.MemfdCreate("asset", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
@@ -32,7 +32,7 @@ func newMemoryFile(contents []byte) *memoryFile {
 	return nil
 }
 
-// open returns an error where there is no /proc.
+// open fails without /proc.
 func (m *memoryFile) open() (*os.File, error) {
 	defer runtime.KeepAlive(m.file) // the path names its descriptor
 	return os.Open(m.path)

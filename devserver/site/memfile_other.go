@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// memoryFile is Linux's; elsewhere there is none.
+// memoryFile exists only on Linux.
 type memoryFile struct{}
 
 func newMemoryFile([]byte) *memoryFile { return nil }

@@ -16,8 +16,8 @@ import (
 //go:embed html
 var htmlFiles embed.FS
 
-// pages writes the platform's own pages. They hold no script and load only the site's icon, which browsers look for
-// by themselves; on its author's machine the dev server may add a script to them.
+// pages writes the platform's own pages. They have no script and load only the site's icon, which browsers request anyway; on the author's
+// machine the dev server may add a script.
 type pages struct {
 	templates *template.Template
 	style     template.CSS
@@ -76,7 +76,7 @@ func wantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html") || isNavigation(r) && !wantsJSON(r)
 }
 
-// wantsJSON reports whether a program makes the request, not a browser for a page.
+// wantsJSON reports whether the request comes from a program, and not from a browser for a page.
 func wantsJSON(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	if strings.Contains(accept, "text/html") {
@@ -117,8 +117,8 @@ func (x *exchange) writeBytes(status int, kind string, body []byte) {
 
 func (x *exchange) seeOther(target string) { x.goTo(http.StatusSeeOther, target) }
 
-// goTo writes a redirect without a body; a HEAD gets the same length. A query may have come with bytes outside ASCII,
-// which no URL holds.
+// goTo writes a redirect without a body; the response to a HEAD has the same length. The query may have bytes outside ASCII, which a URL
+// must not have.
 func (x *exchange) goTo(status int, target string) {
 	h := x.out.Header()
 	h["Location"] = []string{escapeBytes(target, func(c byte) bool { return c >= utf8.RuneSelf })}

@@ -12,14 +12,14 @@ import (
 	"github.com/pages-toolchain/pages/devserver/pairing"
 )
 
-// This file restricts clients beyond this machine where [Options.Pairing] is set: they reach the site, but no tool of
-// its author's, and sign in once the author has paired their browser.
+// This file restricts clients beyond this machine if [Options.Pairing] is set: they reach the site, but none of its author's tools, and can
+// sign in after the author has paired their browser.
 
-// forEveryone lists the paths under "/__pages/" that clients beyond this machine reach too, beside the forms.
+// forEveryone lists the paths under "/__pages/" that clients beyond this machine reach, too, besides the forms.
 var forEveryone = map[string]bool{"sign-in": true, "sign-out": true, "reload": true, "reload.js": true}
 
-// findOrigin finds out whether a request comes from beyond this machine. A Worker's request to its own site comes from
-// where the Worker's client is.
+// findOrigin finds out whether a request comes from beyond this machine. A Worker's request to its own site has the origin of the Worker's
+// client.
 func (x *exchange) findOrigin() {
 	if x.site.options.Pairing == nil {
 		return
@@ -79,7 +79,7 @@ func (x *exchange) pair() {
 	}
 }
 
-// askForCode has the author's terminal show a code for this browser, and shows the page that asks for it.
+// askForCode makes the author's terminal show a code for this browser, and shows the page that asks for it.
 func (x *exchange) askForCode(status int, next, problem string) {
 	sessions, codes := x.site.sessions, x.site.options.Pairing
 	fresh, browser, err := codes.Ask(sessions.pairingToken(x.r), x.external.Host, x.external.Client)
@@ -114,7 +114,7 @@ func (x *exchange) writePairPage(status, browser int, next, problem string) {
 func (x *exchange) enterCode(form url.Values) {
 	next := localTarget(form.Get("next"))
 	if !form.Has("code") {
-		x.askForCode(http.StatusForbidden, next, "signing in from here takes a code")
+		x.askForCode(http.StatusForbidden, next, "signing in from here needs a code")
 		return
 	}
 	fresh, err := x.site.options.Pairing.Enter(x.site.sessions.pairingToken(x.r), form.Get("code"))

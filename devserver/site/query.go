@@ -76,15 +76,15 @@ func (s *Store) eachEvent(ctx context.Context, f EventFilter) iter.Seq2[Event, e
 	})
 }
 
-// storedRow is a row with its number, and how many bytes its client sent.
+// storedRow is a row with its number and the number of bytes that its client sent.
 type storedRow[T any] struct {
 	row  T
 	seq  int64
 	size int
 }
 
-// inChunks iterates over the first most rows, or over all for 0 or less. read returns the next rows after a number, up to
-// most, and none at the end. Rows may be long and their reader slow: no transaction stays open meanwhile.
+// inChunks iterates over the first most rows, or over all rows if most is 0 or less. read returns the next rows after a number, up to most,
+// and none at the end. No transaction stays open meanwhile: rows may be long and their reader slow.
 func inChunks[T any](most int, behind int64, read func(behind int64, most int) ([]storedRow[T], error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		left := most
@@ -130,12 +130,12 @@ func readChunk[T any](rows *sql.Rows, scan func(scanner) (storedRow[T], error)) 
 type Captured struct {
 	Lead
 
-	Number int64 // grows with every lead of the store, and with every one that becomes spam or ham
+	Number int64 // grows with every lead of the store, and with every lead that becomes spam or ham
 	Raised []Event
 }
 
-// CapturedAfter returns the leads of a platform database after the one with a number, oldest first, at most so many, and
-// no more once they hold capturedBytes. It only reads the database; one that no site has opened yet has none.
+// CapturedAfter returns the leads of a platform database after the one with a number, oldest first, at most limit, and no more after
+// capturedBytes. It only reads the database; before a site has opened the database, it has no leads.
 func CapturedAfter(ctx context.Context, db *sql.DB, after int64, most int) (all []Captured, err error) {
 	var prepared, marks bool
 	err = db.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE name != 'spam') = 2, count(*) FILTER (WHERE name = 'spam') = 1
@@ -178,7 +178,7 @@ FROM sqlite_schema WHERE type = 'table' AND name IN ('leads', 'events', 'spam')`
 	return all, rows.Err()
 }
 
-// counts returns how many leads there are that are no spam, how much spam, and how many events.
+// counts returns the number of leads without spam, of spam, and of events.
 func (s *Store) counts(ctx context.Context) (leads, spam, events int, err error) {
 	const query = `SELECT (SELECT count(*) FROM leads), (SELECT count(*) FROM spam), (SELECT count(*) FROM events)`
 	err = s.db.QueryRowContext(ctx, query).Scan(&leads, &spam, &events)

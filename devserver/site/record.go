@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
-// Source says which part of the site answered a request.
+// Source is the part of the site that answered a request.
 type Source string
 
 // The parts that answer.
@@ -20,7 +20,7 @@ const (
 	FromStatic   Source = "static"
 	FromUpstream Source = "upstream" // the dev server of a framework
 	FromForm     Source = "form"
-	FromControl  Source = "control" // the rest of /__pages/
+	FromControl  Source = "control" // the other pages under /__pages/
 )
 
 // Meter measures the cost of one request of a [Worker].
@@ -35,19 +35,19 @@ type Meter struct {
 	Isolate int `json:"isolate,omitempty"`
 }
 
-// Failure says why a [Worker] ended a request, or broke off its response.
+// Failure is the reason why a [Worker] ended a request, or broke off its response.
 type Failure struct {
 	Kind    string `json:"kind"`           // exception, cpu, memory, response, …
 	Name    string `json:"name,omitempty"` // class of the exception
 	Message string `json:"message"`
-	Limit   string `json:"limit,omitempty"` // the limit that was met, as the manifest names it
+	Limit   string `json:"limit,omitempty"` // the exceeded limit, by its name in the manifest
 	// File, Line and Column are a position in the author's own file; 1-based. Empty and 0 when unknown.
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
 }
 
-// LogLine is one line of a Worker's console, or of the runtime's about a request.
+// LogLine is a line of a Worker's console, or of the runtime about a request.
 type LogLine struct {
 	Time  Stamp  `json:"time"`
 	Level string `json:"level"` // debug, trace, log, info, warn, error
@@ -56,7 +56,7 @@ type LogLine struct {
 	At string `json:"at,omitempty"`
 	// Stack is the trace of an exception, innermost first, each as "at f (file:line:column)".
 	Stack []string `json:"stack,omitempty"`
-	// Args is a JSON array of the arguments of console, as far as JSON can hold them.
+	// Args is a JSON array of the arguments of console, as far as JSON can express them.
 	Args json.RawMessage `json:"args,omitempty"`
 	// Request is RequestRecord.ID; empty for lines logged while the module was evaluated.
 	Request string `json:"request,omitempty"`
@@ -67,13 +67,13 @@ type LogLine struct {
 type RequestRecord struct {
 	// Number counts from 1 since the site was made; 0 for requests of FromControl, which are not in that list.
 	Number uint64 `json:"number"`
-	// ID names the request in logs, and in the header X-Pages-Request-Id where the Worker failed.
+	// ID names the request in logs, and in the header X-Pages-Request-Id after a failure of the Worker.
 	ID     string `json:"id"`
 	At     Stamp  `json:"at"`
 	Method string `json:"method"`
-	// Path is the canonical path, percent-encoded, or the client's own path when that is malformed.
+	// Path is the canonical path, percent-encoded, or the client's own path if that is malformed.
 	Path string `json:"path"`
-	// Query comes without "?", with stars for values that look like secrets.
+	// Query has no "?", and stars in place of values that look like secrets.
 	Query    string  `json:"query,omitempty"`
 	Status   int     `json:"status"`
 	Bytes    int64   `json:"bytes"` // of the body
@@ -82,8 +82,8 @@ type RequestRecord struct {
 	Route    string  `json:"route,omitempty"`    // the pattern that matched
 	Member   string  `json:"member,omitempty"`   // email of the signed-in member on a members route
 	Revision string  `json:"revision,omitempty"` // Revision.ID
-	Meter    *Meter  `json:"meter,omitempty"`    // of requests the Worker answered, when known
-	Error    string  `json:"error,omitempty"`    // why it failed, or the code of the refusal
+	Meter    *Meter  `json:"meter,omitempty"`    // of requests that the Worker answered, if known
+	Error    string  `json:"error,omitempty"`    // the reason of a failure, or the code of the refusal
 	// Failure describes the error of a Worker.
 	Failure *Failure `json:"failure,omitempty"`
 	// TraceID is that of the request's trace, with Options.Trace.
@@ -92,8 +92,8 @@ type RequestRecord struct {
 	Trace *trace.Trace `json:"-"`
 }
 
-// SetFailure sets why the request with a [Worker]'s context was ended, or its response broken off. Like [SetMeter], it
-// counts until Serve returns.
+// SetFailure sets the reason why the request with a [Worker]'s context was ended, or its response broken off. Like [SetMeter], it counts
+// until Serve returns.
 func SetFailure(ctx context.Context, f Failure) {
 	if x := exchangeFrom(ctx); x != nil {
 		x.ended.Store(&f)
@@ -108,8 +108,8 @@ func RequestOf(ctx context.Context) (id, route string) {
 	return "", ""
 }
 
-// SetMeter sets the cost of the request with a [Worker]'s context. The last call before Serve returns counts; for
-// another context it does nothing.
+// SetMeter sets the cost of the request with a [Worker]'s context. The last call before Serve returns counts; for another context it has no
+// effect.
 func SetMeter(ctx context.Context, m Meter) {
 	if x := exchangeFrom(ctx); x != nil {
 		x.meter.Store(&m)
@@ -120,7 +120,7 @@ func SetMeter(ctx context.Context, m Meter) {
 type ring struct {
 	mu      sync.Mutex
 	records []RequestRecord
-	count   uint64 // of all there ever were
+	count   uint64 // of all requests so far
 }
 
 // add numbers the record and stores a copy.

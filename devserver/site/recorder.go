@@ -18,11 +18,12 @@ type recorder struct {
 	status  int
 	bytes   int64
 	members bool                     // the path is for members
-	slow    func() bool              // reports whether the body of the request came too slowly; nil for no
+	slow    func() bool              // reports whether the body of the request arrived too slowly; nil for no check
 	changes []edgerules.HeaderChange // by the site's own rules
 }
 
-// statusClientGone is the answer of engines to a client that has gone. To net/http, one whose body comes too slowly has.
+// statusClientGone is the status that engines give a request whose client has left. For net/http, a client whose body arrives too slowly
+// has left, too.
 const statusClientGone = 499
 
 // WriteHeader records the final status.
@@ -53,8 +54,8 @@ func (w *recorder) setStatus(status int) {
 	}
 }
 
-// applyHeaderRules applies the site's rules. None may open a response for members to shared caches, or to other sites
-// that make requests with their user's cookies.
+// applyHeaderRules applies the site's rules. No rule may open a response for members to shared caches, or to other sites that make requests
+// with their user's cookies.
 func (w *recorder) applyHeaderRules() {
 	h := w.Header()
 	for _, c := range w.changes {
@@ -64,7 +65,7 @@ func (w *recorder) applyHeaderRules() {
 			c.Name == "Cache-Control" && w.members && !keptPrivate(c.Value),
 			c.Name == "Cache-Control" && w.status >= http.StatusBadRequest: // a page missing now may exist after the next release
 		case c.Unset:
-			h[c.Name] = nil // present, so that the server adds none of its own
+			h[c.Name] = nil // set, so that the server adds none
 		case c.Name == "Set-Cookie":
 			h[c.Name] = append(slices.Clip(h[c.Name]), c.Value)
 		case (c.Append || c.Name == "Vary") && len(h[c.Name]) > 0:
@@ -85,7 +86,7 @@ func keptPrivate(value string) bool {
 	return false
 }
 
-// Write notes the length.
+// Write records the length.
 func (w *recorder) Write(p []byte) (int, error) {
 	w.begin()
 	n, err := w.ResponseWriter.Write(p)
@@ -96,7 +97,7 @@ func (w *recorder) Write(p []byte) (int, error) {
 // write is Write without the error, for a body whose client may be gone by now.
 func (w *recorder) write(p []byte) { _, _ = w.Write(p) }
 
-// ReadFrom lets the server send files without copying them through here.
+// ReadFrom lets the server send files without copying them through the recorder.
 func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
 	w.begin()
 	n, err := io.Copy(w.ResponseWriter, src)
@@ -107,7 +108,7 @@ func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
 // Flush sends the buffered bytes.
 func (w *recorder) Flush() {
 	w.begin()
-	// A writer that cannot flush sends in its own time.
+	// A writer that cannot flush sends the bytes later.
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
 }
 

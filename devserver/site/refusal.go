@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// RefusalError is the response to a client's mistake. As JSON it is the "error" of {"ok":false,"error":{…}} (platform
-// document, section 7.3).
+// RefusalError is the response to a client's mistake. As JSON it is the "error" of {"ok":false,"error":{…}} (platform document, section
+// 7.3).
 type RefusalError struct {
 	Status  int    `json:"-"`
 	Code    string `json:"code"`    // stable: "path_malformed"
-	Message string `json:"message"` // a sentence a person can act on
-	// Fix is the remedy. Pages show it; JSON carries it in Message.
+	Message string `json:"message"` // a sentence that helps a person to act
+	// Fix is the advice to the client. Pages show it; in JSON it is part of Message.
 	Fix string `json:"-"`
 	// Retriable says that the same request may succeed later.
 	Retriable bool `json:"retriable,omitempty"`
@@ -39,8 +39,8 @@ func noSuchPage() *RefusalError {
 	return refuse(http.StatusNotFound, "not_found", "there is no page at this address")
 }
 
-// Refuse responds as the site itself refuses: with a page for browsers, and with JSON for others. It is for the
-// handlers around a site, such as [Options.Control]; before the site has seen a request, the response is JSON.
+// Refuse responds as the site itself refuses: with a page for browsers, and with JSON for other clients. It serves the handlers around a
+// site, such as [Options.Control]; before the site has seen a request, the response is JSON.
 func Refuse(w http.ResponseWriter, r *http.Request, e *RefusalError) {
 	if x := exchangeFrom(r.Context()); x != nil {
 		x.refuse(e)
@@ -51,7 +51,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, e *RefusalError) {
 	x.refuseJSON(e)
 }
 
-// refuse answers with a page for browsers and with JSON for others.
+// refuse answers with a page for browsers and with JSON for other clients.
 func (x *exchange) refuse(e *RefusalError) {
 	if !wantsPage(x.r) {
 		x.refuseJSON(e)
@@ -102,8 +102,8 @@ func (x *exchange) refuseJSON(e *RefusalError) {
 	x.writeJSON(e.Status, refusalDocument{Error: &shown})
 }
 
-// bodyTooSlow reports whether the body of the request came more slowly than the server allows. Then net/http takes the client for
-// gone, though it is there.
+// bodyTooSlow reports whether the body of the request arrived more slowly than the server allows. net/http then acts as if the client had
+// left.
 func (x *exchange) bodyTooSlow() bool {
 	body, ok := x.r.Body.(interface{ TooSlow() bool })
 	return ok && body.TooSlow()
@@ -113,7 +113,7 @@ func (x *exchange) refuseSlowBody() {
 	clear(x.out.Header())
 	x.out.Header().Set("Connection", "close")
 	x.refuse(refuse(http.StatusRequestTimeout, "body_too_slow",
-		"the body of the request came too slowly: it may take 10 s, and a second more for each KiB that has come"))
+		"the body of the request arrived too slowly: it may take 10 s, and a second more for each KiB that has arrived"))
 }
 
 // refuseError responds to an error of a function that returns refusals. Any other error comes from reading the
@@ -151,8 +151,8 @@ func (x *exchange) databaseFailed(what string, err error) {
 	x.refuse(refuse(status, "storage_failed", "the site could not store or read its data, try again later"))
 }
 
-// Outside refuses requests where there is no site, as a site itself refuses: with a page for browsers, and with JSON
-// for others. It is safe for concurrent use.
+// Outside refuses requests without a site, as a site itself refuses: with a page for browsers, and with JSON for other clients. It is safe
+// for concurrent use.
 type Outside struct{ pages *pages }
 
 // NewOutside prepares the page.
@@ -161,7 +161,7 @@ func NewOutside() (*Outside, error) {
 	return &Outside{p}, err
 }
 
-// Refuse responds. The page has title as its heading, and no link: there is no site to go to.
+// Refuse responds. The heading of the page is title. It has no link: there is no site to go to.
 func (o *Outside) Refuse(w http.ResponseWriter, r *http.Request, title string, e *RefusalError) {
 	x := &exchange{site: &Site{pages: o.pages}, r: r}
 	x.out.ResponseWriter = w

@@ -28,20 +28,20 @@ type Revision struct {
 	// Manifest holds routes, forms and limits; nil means an empty one.
 	Manifest *manifest.Manifest
 	Assets   []sitefile.Asset
-	// AssetsDir is the absolute folder that holds every Asset.File. No file outside it is ever opened, whatever links
-	// it contains. When empty, each file may only be in its own folder.
+	// AssetsDir is the absolute folder that holds every Asset.File. The site opens no file outside it, whatever links it contains. If it is
+	// empty, each file may only be in its own folder.
 	AssetsDir string
 	// Rules are those of the files "_headers" and "_redirects"; nil for none. The files themselves are never served,
 	// whether or not they are among the Assets.
 	Rules *edgerules.Rules
 	// Worker answers the listed routes; nil for a static site.
 	Worker Worker
-	// Upstream answers in the place of the Assets; nil for a site of files. Their rules do not count then.
+	// Upstream answers instead of the Assets; nil for a site of files. Their rules then do not count.
 	Upstream Upstream
-	// StandIn says that the Worker answers form posts too: it stands in for a site whose forms are not known.
+	// StandIn means that the Worker answers form posts, too: it replaces a site whose forms are unknown.
 	StandIn bool
-	// Drained, when set, is called once, on its own goroutine, after the revision was swapped out and its last request
-	// has finished: then the Worker can be closed. [Site.Close] waits for it.
+	// Drained, if set, is called once, on its own goroutine, after the revision was swapped out and its last request has finished: the
+	// Worker can then be closed. [Site.Close] waits for it.
 	Drained func()
 }
 
@@ -52,8 +52,8 @@ type serving struct {
 	revision Revision
 	asked    askedOnce
 
-	uses atomic.Int64 // requests in flight, plus one while it is the current revision
-	end  func()       // once, when uses is back at zero
+	uses atomic.Int64 // requests in progress, plus one while it is the current revision
+	end  func()       // called once, when uses is back at zero
 }
 
 func (s *Site) newServing(r Revision) *serving {

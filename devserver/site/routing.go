@@ -10,22 +10,22 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// Routing decides how a revision answers: what a path resolves to, whether the members gate guards it, and who
-// answers. A [Site] serves by it and [Routing.Explain] reports it, so that the two cannot differ. It knows no
-// requests, opens no file and runs no code. Make it with [NewRouting]; it never changes.
+// Routing decides how a revision answers: what a path resolves to, whether the members gate guards it, and which part answers. Both [Site]
+// and [Routing.Explain] use it, so that the two cannot differ. It does not depend on requests, opens no file and runs no code. Make it with
+// [NewRouting]; it never changes.
 type Routing struct {
 	manifest *manifest.Manifest // never nil
 	routes   *manifest.RouteTable
 	static   *staticIndex
 	rules    *edgerules.Rules
 	worker   bool // code answers the listed routes
-	upstream bool // another server answers in the place of files
+	upstream bool // another server answers instead of files
 }
 
 // NewRouting makes the routing of a revision. It uses only the index of the files: they need not exist, and their
 // hashes and types may be empty.
 func NewRouting(r Revision) *Routing {
-	r.AssetsDir = "" // nothing is opened
+	r.AssetsDir = "" // no file is opened
 	return newRouting(r, nil)
 }
 
@@ -40,14 +40,14 @@ func newRouting(r Revision, cache *FileCache) *Routing {
 // Answer is the part of the site that answers a request.
 type Answer string
 
-// The answers. The static ones have a status of their own, in brackets.
+// The answers. The static ones have their own status, in brackets.
 const (
 	AnswerWorker           Answer = "worker"
 	AnswerAsset            Answer = "asset"              // a file (200)
 	AnswerRedirect         Answer = "redirect"           // to the preferred path of a file (307), or by a rule of "_redirects"
 	AnswerNotFoundPage     Answer = "not-found-page"     // a 404.html (404)
-	AnswerNotFound         Answer = "not-found"          // nothing, not even such a page (404)
-	AnswerMethodNotAllowed Answer = "method-not-allowed" // a file cannot be written to, or no site takes the method (405)
+	AnswerNotFound         Answer = "not-found"          // no page, not even a 404.html (404)
+	AnswerMethodNotAllowed Answer = "method-not-allowed" // a file cannot be written to, or no site accepts the method (405)
 	AnswerPlatform         Answer = "platform"           // the pages under "/__pages/"
 	AnswerRefused          Answer = "refused"            // the target is malformed (400, 414), or the method (400)
 )
@@ -57,36 +57,35 @@ type Gate string
 
 // The decisions of the gate.
 const (
-	GateOpen      Gate = "open"      // there is none on this path
+	GateOpen      Gate = "open"      // the path is open to everybody
 	GateSignIn    Gate = "sign-in"   // 303 to the sign-in page for a navigation, else 401
 	GateForbidden Gate = "forbidden" // 403
 	GatePassed    Gate = "passed"
 )
 
-// Visitor says how the gate sees who makes a request.
+// Visitor is a requester from the view of the gate.
 type Visitor string
 
 // The kinds of visitors.
 const (
 	VisitorSignedOut Visitor = "signed-out"
-	VisitorOutsider  Visitor = "outsider" // signed in, and no member of the workspace
+	VisitorOutsider  Visitor = "outsider" // signed in, but not a member of the workspace
 	VisitorMember    Visitor = "member"
 )
 
 // admission is the first half of the decision about a request: the part that depends on the path alone.
 type admission struct {
-	reserved bool   // the platform answers, and nothing else is set but name
+	reserved bool   // the platform answers; of the other fields only name is set
 	name     string // the path after "/__pages/"
 	hit      found
 	rule     edgerules.Redirect // of "_redirects", that covers the path
 	gated    bool
-	reading  string // of the path, that the gate guards where it does not guard the path itself
+	reading  string // another reading that the gate guards, if it does not guard the path itself
 }
 
-// admit looks a path up. The gate guards the path itself, every name of the file that it resolves to, and every other
-// reading of the path, since a Worker gets it as sent. Where a rule answers with the file of another path, the gate guards
-// that one too, even if the path of the rule is public. A path with several readings never leads to the platform's own
-// paths.
+// admit looks a path up. The gate guards the path itself, every name of the file that it resolves to, and every other reading of the path,
+// since a Worker gets it as sent. If a rule answers with the file of another path, the gate guards that path, too, even if the path of the
+// rule is public. A path with several readings never leads to the platform's own paths.
 func (v *Routing) admit(path *Path) (a admission) {
 	if a.name, a.reserved = cutReserved(path.decoded); a.reserved && path.readings == nil {
 		return a
@@ -134,7 +133,7 @@ func (v *Routing) resolveReading(path, escaped string, worker bool) (hit found, 
 	return target, rule, gated || guarded
 }
 
-// fallback finds the rule that answers a path without a file, unless the Worker does; Line is 0 for none.
+// fallback finds the rule that answers a path without a file, unless the Worker answers; Line is 0 for none.
 func (v *Routing) fallback(path, escaped string, worker bool) (rule edgerules.Redirect) {
 	rule = v.rules.Fallback(escaped)
 	if rule.Line == 0 || v.static.resolve(rule.Path).file == nil {
@@ -146,8 +145,8 @@ func (v *Routing) fallback(path, escaped string, worker bool) (rule edgerules.Re
 	return rule
 }
 
-// resolveTarget finds the target of a path, by a rule or by itself, and whether the gate guards it. With worker, the
-// paths of a route without a file are the Worker's.
+// resolveTarget finds the target of a path, by a rule or directly, and whether the gate guards it. With worker, the Worker answers the
+// paths of a route without a file.
 func (v *Routing) resolveTarget(path *Path, worker bool) (hit found, rule edgerules.Redirect, gated bool) {
 	hit, rule, gated = v.resolveReading(path.decoded, path.escaped, worker)
 	if path.file == path.decoded || rule.Path != "" && !rule.Fallback {
@@ -163,7 +162,7 @@ func (v *Routing) resolveTarget(path *Path, worker bool) (hit found, rule edgeru
 	return own, rule, gated
 }
 
-// lookUpFile finds the file that a path with encoded or empty segments means: a redirect leads to its own path.
+// lookUpFile finds the file for a path with encoded or empty segments: a redirect leads to the file's own path.
 func (v *Routing) lookUpFile(path string, gated bool) (found, bool) {
 	if path == "" {
 		return found{}, gated
@@ -200,14 +199,14 @@ func (a admission) gate(who Visitor) Gate {
 	return GateSignIn
 }
 
-// decision is the second half, for a request that the gate lets in.
+// decision is the second half, for a request that passed the gate.
 type decision struct {
 	answer   Answer
-	route    string // the pattern that lists the path, "" for none
+	route    string // the pattern that covers the path, "" for none
 	file     *file  // at the path, or the 404 page; nil for none
 	redirect string // decoded path, for AnswerRedirect without a rule
 	rule     edgerules.Redirect
-	refusal  *RefusalError // of the method, before anything was looked at
+	refusal  *RefusalError // the refusal because of the method, before any lookup
 }
 
 // takesHeaderRules reports whether the rules of "_headers" apply: to responses from the site's own files.
@@ -221,7 +220,7 @@ func (v *Routing) decide(path, method string, a admission) decision {
 	case method == http.MethodTrace, method == http.MethodConnect:
 		err := refuse(http.StatusMethodNotAllowed, "method_not_allowed", "a site does not answer this method")
 		return decision{answer: AnswerMethodNotAllowed, refusal: err}
-	case !httpguts.ValidHeaderFieldName(method): // which is a token, as a method is (RFC 9110, section 9.1)
+	case !httpguts.ValidHeaderFieldName(method): // a method must be one (RFC 9110, section 9.1)
 		refusal := refuse(http.StatusBadRequest, "method_malformed", "the request method is not a token")
 		return decision{answer: AnswerRefused, refusal: refusal}
 	}
@@ -234,8 +233,7 @@ func (v *Routing) decide(path, method string, a admission) decision {
 	return d
 }
 
-// follow decides where no Worker answers. A rule of "_redirects" that covers the path comes before files and Worker,
-// as at Cloudflare.
+// follow decides if no Worker answers. A rule of "_redirects" that covers the path comes before files and Worker, as at Cloudflare.
 func (x *staticIndex) follow(rule edgerules.Redirect, path, method string, hit found, member bool) (d decision) {
 	switch {
 	case rule.Line == 0:
@@ -251,7 +249,7 @@ func (x *staticIndex) follow(rule edgerules.Redirect, path, method string, hit f
 	return d
 }
 
-// decide decides between files alone. The 404 page of members is for those who may see members pages.
+// decide decides between files alone. Only visitors who may see members pages get a 404 page of members.
 func (x *staticIndex) decide(path, method string, hit found, member bool) decision {
 	switch {
 	case hit.file == nil && readOnly(method):
@@ -271,5 +269,5 @@ func (x *staticIndex) decide(path, method string, hit found, member bool) decisi
 
 func readOnly(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
-// allMethods lists the usual methods; a Worker gets any other but TRACE and CONNECT as well.
+// allMethods lists the usual methods; a Worker also gets any other method except TRACE and CONNECT.
 const allMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"

@@ -195,7 +195,7 @@ func TestExplainRules(t *testing.T) {
 		"/kept/x.txt": `"rule":"_redirects:5","status":303`,
 		"/user/7": `"status":200,"why":["no route covers the path, so the Worker is not asked",` +
 			`"line 6 of _redirects answers with the file of /about, before files and Worker"`,
-		"/go/__pages/":            `leads to one outside the site: nothing answers`,
+		"/go/__pages/":            `leads outside the site: nothing answers`,
 		"/named/x?a":              `"location":"/about?a","rule":"_redirects:7"`,
 		"http://named.localhost/": `"X-Host: named"`,
 		"/css/none":               `"! X-Content-Type-Options"`,

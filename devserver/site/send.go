@@ -26,7 +26,7 @@ var (
 	acceptBytes  = []string{"bytes"}
 )
 
-// conditional lists the request headers with which a response may be something else than the whole file.
+// conditional lists the request headers that may change a response from the whole file to another one.
 var conditional = []string{"Range", "If-None-Match", "If-Match", "If-Range", "If-Modified-Since", "If-Unmodified-Since"}
 
 // serveStatic answers from the files.
@@ -86,7 +86,7 @@ func (x *exchange) sendFile(f *file) {
 		return
 	}
 	x.fileHeaders(f)
-	if &tag[0] != &f.etag[0] { // edited a moment ago: f describes another version
+	if &tag[0] != &f.etag[0] { // it was edited a moment ago: f describes another version
 		x.out.Header()["Etag"] = tag
 		x.sendContents(contents, []string{strconv.Itoa(len(contents))}, time.Time{})
 		return
@@ -100,8 +100,8 @@ func (x *exchange) sendFile(f *file) {
 	x.sendContents(contents, f.length, x.lastModified(f))
 }
 
-// sendMemory sends a whole file from the kernel's memory; it returns false where the request asks for something else,
-// or the system cannot.
+// sendMemory sends a whole file from the kernel's memory. It returns false if the request asks for something else, or the system has no
+// such files.
 func (x *exchange) sendMemory(f *file, memory *memoryFile) bool {
 	if _, ok := x.out.ResponseWriter.(io.ReaderFrom); !ok || x.r.Method != http.MethodGet || x.hasConditions() {
 		return false
@@ -122,8 +122,8 @@ func (x *exchange) hasConditions() bool {
 	return slices.ContainsFunc(conditional, func(name string) bool { return x.r.Header[name] != nil })
 }
 
-// sendEncoded sets the headers of the version sent, and sends it compressed if the client prefers that. contents are
-// nil for a file that is not cached.
+// sendEncoded sets the headers of the version sent, and sends it compressed if the client prefers that. contents are nil for a file that is
+// not cached.
 func (x *exchange) sendEncoded(f *file, contents []byte) bool {
 	h := x.out.Header()
 	h["Etag"] = f.etag
@@ -140,7 +140,7 @@ func (x *exchange) sendEncoded(f *file, contents []byte) bool {
 	return true
 }
 
-// lastModified sets Last-Modified and returns it; a time in the future is none (RFC 9110, section 8.8.2.1).
+// lastModified sets Last-Modified and returns it; a time in the future does not count (RFC 9110, section 8.8.2.1).
 func (x *exchange) lastModified(f *file) time.Time {
 	if f.changed == nil || f.modified.After(x.began) {
 		return time.Time{}
@@ -176,7 +176,7 @@ func (x *exchange) sendLarge(f *file) {
 	x.fileHeaders(f)
 	contents := &unchangedFile{file: opened, size: info.Size(), changed: info.ModTime()}
 	if !f.asset.Modified.IsZero() && !f.asset.Modified.Equal(info.ModTime()) {
-		x.serveContent(time.Time{}, contents, info.Size()) // written to since the index was made: its tag is unknown
+		x.serveContent(time.Time{}, contents, info.Size()) // it was written to after the index was made: its tag is unknown
 		return
 	}
 	if !x.sendEncoded(f, nil) {
@@ -190,8 +190,7 @@ func (x *exchange) fileHeaders(f *file) {
 	h["X-Content-Type-Options"] = nosniff
 	h["Cache-Control"] = x.cacheControl()
 	if x.gated && strings.HasPrefix(f.kind[0], "text/html") {
-		// For the back button browsers keep pages and show them without a request, also the one that signed out,
-		// unless it says no-store.
+		// For the back button, browsers keep pages and show them without a request, even the page that signed out, unless it has no-store.
 		h["Cache-Control"] = cacheNever
 	}
 }
@@ -262,7 +261,7 @@ func (s *Site) AssetsHandler() http.Handler {
 // serveContent sends contents, under the conditions and ranges of the request.
 func (x *exchange) serveContent(modified time.Time, contents io.ReadSeeker, size int64) {
 	if sent := x.r.Header["Range"]; sent != nil {
-		r := *x.r // the header of the request is also the log's and the Worker's
+		r := *x.r // the log and the Worker use the header of the request, too
 		r.Header = x.r.Header.Clone()
 		delete(r.Header, "Range")
 		if ranges := rangesOf(sent, size); ranges != "" && x.r.Method == http.MethodGet { // section 14.2: of GET alone
@@ -300,11 +299,10 @@ func rangesOf(sent []string, size int64) string {
 	return "bytes=" + strings.Join(kept, ",")
 }
 
-// unsatisfiableRange returns a Range header that a file of this size answers with 416.
+// unsatisfiableRange returns a Range header that gets 416 for a file of this size.
 func unsatisfiableRange(size int64) string { return "bytes=" + strconv.FormatInt(size, 10) + "-" }
 
-// clipRange returns one range with its numbers clipped to the size; "" for the last 0 bytes. It is not ok for a
-// malformed range.
+// clipRange returns one range with its numbers clipped to the size; "" for the last 0 bytes. For a malformed range, ok is false.
 func clipRange(spec string, size int64) (kept string, ok bool) {
 	from, to, dashed := strings.Cut(spec, "-")
 	first, firstOK := parsePosition(from, size)

@@ -17,23 +17,21 @@ import (
 	"github.com/pages-toolchain/pages/devserver/loopback"
 )
 
-// sessions stores the sessions of signed-in members. The browser holds a random token of 256 bits, the database only
-// its hash.
+// sessions stores the sessions of signed-in members. The browser has a random token of 256 bits, the database only its hash.
 type sessions struct {
 	db        *sql.DB
 	workspace string
 	now       func() time.Time
-	cookie    string // its name: cookies ignore ports, so every site has its own
+	cookie    string // its name: cookies ignore ports, so every site needs its own
 	pairing   string // name of the cookie of a paired browser
 }
 
 const (
 	securePrefix = "__Host-"
-	// sessionPrefix begins the name of every site's cookie, and pairingPrefix that of a paired browser; eight digits
-	// of the site's own follow.
+	// sessionPrefix begins the name of every site's cookie, and pairingPrefix that of a paired browser; eight digits of the site follow.
 	sessionPrefix = "pages_session_"
 	pairingPrefix = "pages_pairing_"
-	// The time of last use may be seenStep old; that saves a write per request.
+	// The stored time of last use may be seenStep old; that saves a write for each request.
 	seenStep = 5 * time.Minute
 )
 
@@ -58,8 +56,7 @@ func newSessions(ctx context.Context, o Options) (*sessions, error) {
 	return s, err
 }
 
-// find returns the member who sent a request, nil if signed out. Two cookies of our name, or one that is not ours,
-// count as none.
+// find returns the member who sent a request, nil if signed out. Two cookies of our name, or a malformed one, count as none.
 func (s *sessions) find(r *http.Request) (*Member, error) {
 	hash, ok := s.hash(r)
 	if !ok {
@@ -88,7 +85,7 @@ func (s *sessions) find(r *http.Request) (*Member, error) {
 	return &m, nil
 }
 
-// begin signs a member in with a new token, and out of the session that the request came with.
+// begin signs a member in with a new token, and ends the session of the request.
 func (s *sessions) begin(w http.ResponseWriter, r *http.Request, m Member) error {
 	token := make([]byte, 32)
 	if _, err := rand.Read(token); err != nil {
@@ -125,10 +122,10 @@ func (s *sessions) setCookie(w http.ResponseWriter, r *http.Request, name, value
 		Name: name, Value: value, Path: "/", MaxAge: maxAge,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: isSecure(r),
 	}
-	w.Header().Set("Set-Cookie", cookie.String()) // not Add: signing in again replaces signing out
+	w.Header().Set("Set-Cookie", cookie.String()) // not Add: a new sign-in replaces the sign-out
 }
 
-// prefixedCookie returns the name of a cookie as a request has it: with "__Host-" over https.
+// prefixedCookie returns the name of a cookie in a request: with "__Host-" over https.
 func prefixedCookie(r *http.Request, name string) string {
 	if isSecure(r) {
 		return securePrefix + name
@@ -136,13 +133,13 @@ func prefixedCookie(r *http.Request, name string) string {
 	return name
 }
 
-// isSecure reports whether cookies are to be sent over https alone.
+// isSecure reports whether cookies must be sent over https alone.
 func isSecure(r *http.Request) bool {
 	external := loopback.ExternalOf(r.Context())
 	return r.TLS != nil || external != nil && external.Secure
 }
 
-// setPairing gives a browser the token that says that it is paired, or waits for a code.
+// setPairing gives a browser the token of a paired browser, or of one that waits for a code.
 func (s *sessions) setPairing(w http.ResponseWriter, r *http.Request, token string) {
 	s.setCookie(w, r, prefixedCookie(r, s.pairing), token, int(sessionLife/time.Second))
 }
@@ -181,9 +178,9 @@ var sessionCookies = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// withoutSessions drops the cookies that sign people in from Cookie lines, so that a Worker cannot use them as
-// credentials. Cookies ignore ports, and stay with a hostname that was moved to another site: a browser sends those of
-// other sites too, and on localhost that of the service's console.
+// withoutSessions removes session cookies from Cookie lines, so that a Worker cannot use them to act as the visitor. Cookies ignore ports,
+// and stay with a hostname that moves to another site: a browser sends those of other sites, too, and on localhost the one of the service's
+// console.
 func withoutSessions(lines []string) []string {
 	var kept []string
 	for _, line := range lines {

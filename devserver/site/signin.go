@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// signIn shows the sign-in page, or signs in the person named: by POST, and on the author's machine by a GET that no
-// other site led to, so that a typed address will do.
+// signIn shows the sign-in page, or signs in the named person: by POST, and on the author's machine also by a GET that no other site led
+// to, so that typing the address works.
 func (x *exchange) signIn() {
 	if x.site.options.Links != nil {
 		x.signInByLink()
@@ -39,7 +39,7 @@ func (x *exchange) signIn() {
 	case http.MethodPost:
 		if x.readSignInForm("the sign-in form is malformed") {
 			form := x.r.Form
-			if x.r.PostForm.Has("persona") || x.r.PostForm.Has("email") { // the address may name another one
+			if x.r.PostForm.Has("persona") || x.r.PostForm.Has("email") { // the address may name another person
 				form = x.r.PostForm
 			}
 			x.signInAs(form)
@@ -68,7 +68,7 @@ func (x *exchange) readSignInForm(malformed string) bool {
 	return err == nil
 }
 
-// isPrefetch reports whether a browser asks before its user does.
+// isPrefetch reports whether a browser requests a page before its user does.
 func isPrefetch(r *http.Request) bool {
 	return r.Header.Get("Sec-Purpose") != "" || r.Header.Get("Purpose") != ""
 }
@@ -117,9 +117,9 @@ func (x *exchange) signOut() {
 	if x.site.signedInAs() != "" { // the browser remembers that its user signed out
 		sessions.setCookie(&x.out, x.r, prefixedCookie(x.r, sessions.cookie), "signed-out", int(sessionLife/time.Second))
 	}
-	// Browsers keep pages for the back button and do not request them again. They put the page that signs out
-	// into that cache after this response, so it stays there unless it says no-store (fileHeaders). Changing to
-	// another persona does not clear the cache: that takes a while in a browser with a full one.
+	// Browsers keep pages for the back button and do not request them again. They put the page that signs out into that cache after this
+	// response, so it stays there unless it has no-store (fileHeaders). Changing to another persona does not clear the cache, since that
+	// takes a while in a browser with a full one.
 	x.out.Header().Set("Clear-Site-Data", `"cache"`)
 	if wantsJSON(x.r) {
 		x.writeJSON(http.StatusOK, sessionDocument{OK: true})
@@ -141,8 +141,8 @@ func localTarget(target string) string {
 	return "/"
 }
 
-// parseLocalTarget reads a path with query and fragment. A target that any program could take for an address of another
-// site is none: one with two slashes at its beginning, in any reading. [Canonical] refuses backslashes.
+// parseLocalTarget reads a path with query and fragment. A target that a program could take for an address of another site is refused: one
+// with two slashes at its beginning, in any reading. [Canonical] refuses backslashes.
 func parseLocalTarget(target string) (string, bool) {
 	target, fragment, hasFragment := strings.Cut(target, "#")
 	if !strings.HasPrefix(target, "/") {
@@ -162,23 +162,23 @@ func parseLocalTarget(target string) (string, bool) {
 
 func leadsOut(reading string) bool { return strings.HasPrefix(reading, "//") }
 
-// Links signs people in by a link that is sent to them.
+// Links signs people in by a link in a mail.
 type Links interface {
-	// Send sends a link to the person with an email, if that person may sign in; it does not say whether that is so.
-	// address makes the address of a token, for clients of the same host.
+	// Send sends a link to the person with an email, if that person may sign in; its result does not show it. address makes the address of
+	// a token, for clients of the same host.
 	Send(ctx context.Context, email string, address func(token string) string) error
-	// Redeem returns the person whose link a token is from, once; false for any other token.
+	// Redeem returns the person whose link has a token, once; false for any other token.
 	Redeem(ctx context.Context, token string) (Member, bool, error)
 }
 
-// linkPage asks for an email, or to confirm a link that was followed.
+// linkPage asks for an email, or for a confirmation after a link was followed.
 type linkPage struct {
 	signInPage
 	Token, Email string
 }
 
-// signInByLink shows the sign-in page, sends a link, or signs in the person who confirms one. A GET of the link
-// does not sign in: programs that scan mail follow links too.
+// signInByLink shows the sign-in page, sends a link, or signs in the person who confirms one. A GET of the link does not sign in: programs
+// that scan mail follow links, too.
 func (x *exchange) signInByLink() {
 	switch x.r.Method {
 	case http.MethodGet, http.MethodHead:
@@ -215,7 +215,7 @@ func (x *exchange) sendLink(form url.Values) {
 	}
 	due := time.NewTimer(linkTime)
 	defer due.Stop()
-	// The client may disconnect now: the link is sent all the same.
+	// The client may disconnect now: the link is sent nevertheless.
 	err = x.site.options.Links.Send(context.WithoutCancel(x.r.Context()), email, func(token string) string {
 		scheme := "http://"
 		if x.r.TLS != nil {
@@ -240,14 +240,13 @@ func (x *exchange) sendLink(form url.Values) {
 	})
 }
 
-// linkSentPage says that a link is on its way, and leads on in this tab, whose address has the fragment of the page that was
-// asked for.
+// linkSentPage confirms that a link was sent. It continues in this tab, whose address has the fragment of the requested page.
 type linkSentPage struct {
 	Title, Email, Next, MailNote string
 	Style                        template.CSS
 }
 
-// continueSignedIn goes on where a link in another tab has signed the browser in.
+// continueSignedIn continues after a link in another tab has signed the browser in.
 func (x *exchange) continueSignedIn(next string) {
 	who, err := x.signedInMember()
 	switch {

@@ -1,20 +1,18 @@
-// Package site is the front door of one site: it takes every request, decides who may see what, and answers from the
-// static files, from the Worker or from the platform's own pages under "/__pages/".
+// Package site is the front door of one site: it takes every request, applies the members gate, and answers from the static files, from the
+// Worker or from the platform's own pages under "/__pages/".
 //
-// In go a [Revision], which [Site.Swap] replaces atomically, and HTTP requests; out come responses, a [RequestRecord] for
-// each, and, for form posts, a [Lead] with its [Event] list, stored durably before the response. A request passes:
-// [Canonical] (one path value or a 400), host check, reserved paths, members gate, route table, Worker or static index.
-// All of them use that one path value, and the gate also its other readings. A [Routing] decides, and explains without a
-// request: [Routing.Explain]. With [Options.Pairing], clients beyond this machine find less under "/__pages/", and sign in
-// once they are paired.
+// Input: a [Revision], which [Site.Swap] replaces atomically, and HTTP requests. Output: responses, a [RequestRecord] for each, and, for
+// form posts, a [Lead] with its [Event] list, stored durably before the response. A request passes: [Canonical] (one path value or a 400),
+// host check, reserved paths, members gate, route table, Worker or static index. All of them use that one path value, and the gate also its
+// other readings. A [Routing] decides, and explains without a request: [Routing.Explain]. With [Options.Pairing], clients beyond this
+// machine find less under "/__pages/", and can sign in after they are paired.
 //
 // [New] and [OpenStore] return errors of their database. Mistakes of clients become responses, never errors: a page for
 // browsers, and {"ok":false,"error":{"code","message"}} for others.
 //
 // A Site and a Store are safe for concurrent use. Requests in flight during a Swap finish on the revision they began on.
 //
-// The package does not listen, compile or run code, watch files, read configuration or open databases. It connects to
-// nothing but its [Webhook].
+// The package does not listen, compile or run code, watch files, read configuration or open databases. It connects only to its [Webhook].
 package site
 
 import (
@@ -43,31 +41,30 @@ type Options struct {
 	SubmissionsDB *sql.DB
 	// Files stores the files that come with forms. Nil stores none: the lead has only the [File].
 	Files Files
-	// StillThere is called once a lead is stored, before the response: an error says that the lead is lost, since the
-	// file of DB was removed. Nil skips the check.
+	// StillThere is called after a lead is stored, before the response: an error means that the lead is lost, since the file of DB was
+	// removed. Nil skips the check.
 	StillThere func() error
-	// Cache holds the files that are served. Nil means one of the site's own, of 64 MiB.
+	// Cache holds the served files. Nil means a cache for this site, of 64 MiB.
 	Cache *FileCache
 	// AllowHost decides which names the site answers to. It gets the host in lower case without port, brackets and
 	// trailing dot. Nil means [loopback.Name].
 	AllowHost func(host string) bool
-	// Personas can be signed in as, until [Site.SetPersonas]. Nil means [DefaultPersonas], an empty slice no persona.
+	// Personas are the personas until [Site.SetPersonas]. Nil means [DefaultPersonas], an empty slice no persona.
 	Personas []Persona
 	// SignedInAs is the key or the email of the persona of clients that have neither signed in nor out. Default none.
 	// [Site.SetSignedInAs] changes it. It does not hold for requests from pages of other sites and from the site's own Worker.
 	SignedInAs string
-	// Links signs people in by a link that is sent to them, and no other way. Nil means as a persona, or by an email
-	// alone.
+	// Links signs people in by a link in a mail, and excludes any other way. Nil means sign-in as a persona, or with only an email.
 	Links Links
-	// MailNote says where a mail of Links is read, if it is not sent out. Default "".
+	// MailNote describes where people read a mail of Links that is not sent out. Default "".
 	MailNote string
 	// IsMember reports on every members request whether the signed-in person is a member now. Nil means: everybody
 	// except the outsider personas.
 	IsMember func(ctx context.Context, m Member) bool
 	// Workspace is the slug that sign-in pages and the state document show. Default "dev".
 	Workspace string
-	// Pairing says which browsers beyond this machine may sign in. With it, clients from there get the site, its forms,
-	// the reload script and its stream, and nothing else under "/__pages/". Nil treats all clients alike.
+	// Pairing decides which browsers beyond this machine may sign in. With it, clients from there get the site, its forms, the reload
+	// script and its stream, and nothing else under "/__pages/". Nil treats all clients alike.
 	Pairing *pairing.Codes
 	// Control answers the paths under "/__pages/" that the site does not answer itself. Nil means 404.
 	Control http.Handler
@@ -87,11 +84,11 @@ type Options struct {
 	// OnDelivery is called after each attempt to deliver an event to the webhook, with its outcome, on goroutines of the
 	// site: for several forms at a time.
 	OnDelivery func(Event)
-	// SpamOff keeps no lead apart as spam, until [Site.SetSpamFilter].
+	// SpamOff turns the spam filter off, until [Site.SetSpamFilter].
 	SpamOff bool
 	// ProofOfWork asks for a proof of work with each form, until [Site.SetProofOfWork].
 	ProofOfWork bool
-	// Preview marks leads as such; they raise no events. Pages get a banner that says so.
+	// Preview marks leads as such; they raise no events. Pages get a banner for it.
 	Preview bool
 	// PreviewName is the name of the preview, for its banner. "" for none.
 	PreviewName string
@@ -99,10 +96,10 @@ type Options struct {
 	Now func() time.Time
 	// DatabaseFailed gets each error of the platform's database that a client gets a refusal for. Nil ignores them.
 	DatabaseFailed func(error)
-	// Logger gets errors that no response tells of. Nil discards them.
+	// Logger gets errors without a response. Nil discards them.
 	Logger *slog.Logger
-	// DevHints is for a site on its author's machine: pages say what to do, and the JSON documents under "/__pages/api/"
-	// are open to everybody whom Pairing does not exclude. Without it they need a signed-in member.
+	// DevHints is for a site on its author's machine: pages have advice, and the JSON documents under "/__pages/api/" are open to everybody
+	// whom Pairing does not exclude. Otherwise they need a signed-in member.
 	DevHints bool
 }
 
@@ -136,14 +133,14 @@ type Site struct {
 	hinted      told // messages for the author
 
 	current atomic.Pointer[serving]
-	swap    sync.Mutex     // held while one revision takes over from another
+	swap    sync.Mutex     // held while a new revision replaces the old one
 	drains  sync.WaitGroup // of the goroutines that run Revision.Drained, the retrier and the dispatcher
 }
 
 var errNoDatabase = errors.New("site: Options.DB is nil")
 
-// New makes a site without a revision: every page is a 404 until [Site.Swap]. It creates the tables in the platform
-// database and retries the submissions that were cut short. The error is the database's.
+// New makes a site without a revision: every page is a 404 until [Site.Swap]. It creates the tables in the platform database and retries
+// interrupted submissions. The error is the database's.
 func New(ctx context.Context, options Options) (*Site, error) {
 	if options.DB == nil {
 		return nil, errNoDatabase
@@ -213,12 +210,11 @@ func (o Options) withDefaults() Options {
 // Store returns the leads and events of the site.
 func (s *Site) Store() *Store { return s.store }
 
-// Revision returns the revision that is served now.
+// Revision returns the current revision.
 func (s *Site) Revision() Revision { return s.current.Load().revision }
 
-// Swap serves the next revision and returns the previous one. Requests that began earlier finish on the old one;
-// [Revision.Drained] is called after the last. Pending and refused submissions are retried: the table may be another
-// now.
+// Swap serves the next revision and returns the previous one. Requests that began earlier finish on the old one; [Revision.Drained] is
+// called after the last. It retries pending and refused submissions: the table may have changed.
 func (s *Site) Swap(next Revision) (previous Revision) {
 	previous = s.replace(next)
 	s.retrier.mu.Lock()
@@ -238,8 +234,8 @@ func (s *Site) replace(next Revision) (previous Revision) {
 	return old.revision
 }
 
-// Close ends the event streams, the retries, the deliveries and the revision that is served, and waits until every
-// Drained has returned. It must come after the server has stopped.
+// Close ends the event streams, the retries, the deliveries and the current revision, and waits until every Drained has returned. Call it
+// after the server has stopped.
 func (s *Site) Close() error {
 	s.events.close()
 	s.stop()

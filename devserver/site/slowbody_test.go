@@ -47,7 +47,7 @@ func TestSlowBody(t *testing.T) {
 			w := httptest.NewRecorder()
 			f.site.ServeHTTP(w, r)
 			last := logged[len(logged)-1]
-			if w.Code != http.StatusRequestTimeout || !strings.Contains(w.Body.String(), "came too slowly") ||
+			if w.Code != http.StatusRequestTimeout || !strings.Contains(w.Body.String(), "arrived too slowly") ||
 				w.Header().Get("Connection") != "close" || last.Status != http.StatusRequestTimeout || last.Error != "body_too_slow" {
 				t.Errorf("%s, %s: %d %q, %q, logged as %d %q", path, coding, w.Code, w.Header(), w.Body, last.Status, last.Error)
 			}

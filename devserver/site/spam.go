@@ -18,9 +18,9 @@ import (
 	"github.com/pages-toolchain/pages/devserver/spam"
 )
 
-// This file keeps spam apart from leads: the mark beside a lead, and a person's decision about it.
+// This file keeps spam apart from leads: the mark on a lead, and a person's decision about it.
 
-// Spam is why a lead is spam.
+// Spam has the reasons why a lead is spam.
 type Spam struct {
 	Score   int           `json:"score"`
 	Reasons []spam.Reason `json:"reasons"` // never empty
@@ -37,20 +37,20 @@ func (s *Spam) String() string {
 }
 
 var (
-	// ErrNoLead says that no lead has an id.
+	// ErrNoLead means that no lead has an id.
 	ErrNoLead = errors.New("there is no such lead")
 	// ErrMarked means that the lead has this mark already.
 	ErrMarked = errors.New("the lead is marked so already")
 )
 
-// SetProofOfWork turns the demand of a proof of work on or off: a script's post without one is refused. That of a page, which a
-// browser without JavaScript may send, is stored with one sign of spam.
+// SetProofOfWork turns the demand for a proof of work on or off. With it, a script's post without a proof is refused; the post of a page,
+// which may come from a browser without JavaScript, is stored with one sign of spam.
 func (s *Site) SetProofOfWork(on bool) { s.proofs.Store(on) }
 
-// SetSpamFilter turns the filter on or off for the posts to come. Spam that is kept apart stays there.
+// SetSpamFilter turns the filter on or off for later posts. Spam that is kept apart stays there.
 func (s *Site) SetSpamFilter(on bool) { s.spamOff.Store(!on) }
 
-// MarkLead marks a lead as spam or as ham, as [Store.MarkSpam] and [Store.MarkHam] do, and does what follows from ham.
+// MarkLead marks a lead as spam or as ham, as [Store.MarkSpam] and [Store.MarkHam] do, and delivers the events and writes the row of ham.
 func (s *Site) MarkLead(ctx context.Context, id string, spam bool) error {
 	if spam {
 		return s.store.MarkSpam(ctx, id)
@@ -68,7 +68,7 @@ func (s *Site) MarkLead(ctx context.Context, id string, spam bool) error {
 
 var (
 	errNoProof = refuse(http.StatusUnprocessableEntity, "proof_required",
-		"this site takes a form from a script with a proof of work, and the post has none that is still valid").fix(proofFix)
+		"a script needs a proof of work to send a form to this site, and the post has no valid one").fix(proofFix)
 	errBadProof = refuse(http.StatusUnprocessableEntity, "proof_required",
 		"the proof of work of the post does not come from this site, or was used before").fix(proofFix)
 )
@@ -76,7 +76,7 @@ var (
 const proofFix = "solve a new challenge of " + reservedPrefix + "/forms/" + challengeFile + " and send it in the field \"" + fieldProof +
 	"\", as the widget of the npm package altcha does"
 
-// verifyProof verifies the proof of work of a post. Where the site asks for one, it refuses a script that has none.
+// verifyProof verifies the proof of work of a post. If the site asks for one, it refuses a script without one.
 func (x *exchange) verifyProof(f *formReader, p post) (altcha.State, error) {
 	repeatable := ""
 	if p.token != "" {
@@ -117,7 +117,7 @@ func (x *exchange) judgeSpam(f *formReader, p post, proof altcha.State) spam.Ver
 	return spam.Score(given)
 }
 
-// shownLead returns a lead for its sender. One who sends spam does not learn of it, except on the author's machine.
+// shownLead returns a lead for its sender. A sender of spam does not learn of it, except on the author's machine.
 func (x *exchange) shownLead(l Lead, p post) Lead {
 	if l.Spam == nil || x.showsHints() {
 		return l
@@ -172,11 +172,11 @@ func (c spamColumns) spam() (*Spam, error) {
 	return s, json.Unmarshal([]byte(c.reasons.String), &s.Reasons)
 }
 
-// moveLast gives a lead the next number, so that readers after a number find it again ([CapturedAfter]).
+// moveLast gives a lead the next number, so that readers from a number on find it again ([CapturedAfter]).
 const moveLast = `UPDATE leads SET seq = (SELECT max(seq) + 1 FROM leads) WHERE id = ?`
 
-// MarkSpam keeps a lead apart. Its events stay raised; those that wait for the webhook are delivered only once the lead is
-// ham, and a row that is not written yet is not written until then. The error may be ErrNoLead or ErrMarked.
+// MarkSpam keeps a lead apart. Its events stay raised; events that wait for the webhook are delivered only after the lead becomes ham, and
+// so is a row written that was not written before. The error may be ErrNoLead or ErrMarked.
 func (s *Store) MarkSpam(ctx context.Context, id string) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -216,8 +216,8 @@ WHERE id = ? AND submission_status IN ('pending', 'failed')`
 	})
 }
 
-// MarkHam makes a lead of spam: it raises the withheld events, once, and its row is pending. It returns the events that it
-// raised. The error may be ErrNoLead or ErrMarked.
+// MarkHam makes a lead from spam: it raises the withheld events, once, and its row becomes pending. It returns the events that it raised.
+// The error may be ErrNoLead or ErrMarked.
 func (s *Store) MarkHam(ctx context.Context, id string) (raised []Event, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()

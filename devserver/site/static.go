@@ -22,13 +22,12 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// staticIndex finds the asset for a path. A site serves only files of the index: no name from a client ever reaches
-// the file system.
+// staticIndex finds the asset for a path. A site serves only files of the index: no name from a client reaches the file system.
 type staticIndex struct {
 	files fileindex.Index[*file]
-	dir   string     // holds every file; "" when the revision names none
+	dir   string     // holds every file; "" if the revision names none
 	root  *os.Root   // of dir
-	err   error      // why root could not be opened
+	err   error      // the reason why root could not be opened
 	cache *FileCache // of contents
 }
 
@@ -76,10 +75,10 @@ func etag(sha256 string) string {
 	return `"` + sha256[:min(len(sha256), 32)] + `"`
 }
 
-// earliest is before all web pages: archives and reproducible builds give files an earlier time.
+// earliest is a time before all web pages: archives and reproducible builds give files an earlier time.
 var earliest = time.Date(1990, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// date sets the file's Last-Modified; none for a time before earliest.
+// date sets the file's Last-Modified; it sets none for a time before earliest.
 func (f *file) date(t time.Time) {
 	f.modified, f.changed = time.Time{}, nil
 	if t.After(earliest) {
@@ -88,8 +87,8 @@ func (f *file) date(t time.Time) {
 	}
 }
 
-// inherit takes over the cached contents of files that did not change. A file that did is newer than before, whatever
-// the file system says: a copied file keeps its time, and two edits may share a second.
+// inherit takes over the cached contents of unchanged files. A changed file gets a newer time than before, whatever the file system
+// reports: a copied file keeps its time, and two edits may share a second.
 func (x *staticIndex) inherit(old *staticIndex, now time.Time) {
 	var taken []cached
 	for path, f := range x.files {
@@ -131,7 +130,7 @@ func (x *staticIndex) close() {
 	}
 }
 
-// found is the result of a path: a file to send, or another path to redirect to.
+// found is the result for a path: a file to send, or another path to redirect to.
 type found struct {
 	file     *file
 	redirect string // decoded path; "" sends the file
@@ -142,7 +141,7 @@ type found struct {
 func (x *staticIndex) resolve(path string) found {
 	f, redirect, ok := x.files.Own(path)
 	if !ok {
-		// The gate does not know this name of a file: it leads to public ones alone.
+		// The gate does not know this name of a file: it may only lead to public files.
 		if f, redirect, ok = x.files.Alias(path); ok && f.verdict.Gated() {
 			return found{}
 		}
@@ -166,12 +165,12 @@ func (x *staticIndex) notFoundPage(path string, member bool) *file {
 
 var (
 	errNoFile  = errors.New("not a regular file")
-	errLinked  = errors.New("a link has taken the place of the file")
+	errLinked  = errors.New("a link has replaced the file")
 	errChanged = errors.New("the file changed while it was read")
 )
 
-// open opens the file of an asset, below its folder or at the target of a link that the build followed. It looks at the kind of
-// file before opening it, since opening a pipe would block.
+// open opens the file of an asset, below its folder or at the target of a link that the build followed. It checks the kind of file before
+// it opens it, since opening a pipe would block.
 func (x *staticIndex) open(a sitefile.Asset) (*os.File, os.FileInfo, error) {
 	if x.err != nil {
 		return nil, nil, x.err
@@ -194,8 +193,8 @@ func (x *staticIndex) open(a sitefile.Asset) (*os.File, os.FileInfo, error) {
 	return f, info, errors.Join(err, own.Close())
 }
 
-// openTarget opens the file that a link led to when the revision was built, and not where the link leads now. A link that
-// has taken the place of the file, or of a folder above it, is not followed either.
+// openTarget opens the file that a link led to when the revision was built, not the present target of the link. It does not follow a link
+// that has replaced the file, or a folder above it.
 func openTarget(a sitefile.Asset) (*os.File, os.FileInfo, error) {
 	dir, name := filepath.Split(a.Target)
 	above, err := os.OpenRoot(dir)
@@ -290,16 +289,16 @@ func readUpTo(r io.Reader, b []byte, limit int64) ([]byte, error) {
 	}
 }
 
-// unchangedFile reads a large file and fails as soon as the file is another than the one opened: shorter, longer or
-// written to. The response then ends before its length is reached, which every client notices, instead of mixing two
-// versions. It does not embed the file: the kernel would send from that without Read.
+// unchangedFile reads a large file and fails as soon as the file has changed: shorter, longer or written to. The response then ends before
+// its length is reached, which every client notices, instead of mixing two versions. It does not embed the file: the kernel would send from
+// that without Read.
 type unchangedFile struct {
 	file    *os.File
 	size    int64
 	changed time.Time
 }
 
-// Read reads from the file while it stays the same.
+// Read reads from the file while it is unchanged.
 func (s *unchangedFile) Read(p []byte) (int, error) {
 	n, err := s.file.Read(p)
 	info, statErr := s.file.Stat()

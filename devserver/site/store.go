@@ -22,19 +22,18 @@ type StoreOptions struct {
 	Now func() time.Time
 }
 
-// Store holds the leads and events of one site. It works without a [Site], also beside one in another process.
+// Store holds the leads and events of one site. It works without a [Site], and beside one in another process.
 type Store struct {
 	db   *sql.DB
 	now  func() time.Time
-	most int64 // bytes of the database, from which on no lead is stored
+	most int64 // size of the database in bytes from which on no lead is stored
 
-	// writing queues the writers of this process: SQLite takes one at a time, and has the others poll until some time
-	// out.
+	// writing queues the writers of this process: SQLite takes one at a time, and the others would poll until some time out.
 	writing sync.Mutex
 }
 
-// schemaVersion counts the changes of schema. A database of a later version is refused, and with it its state folder: a
-// change of the bindings' files there (runtime/binding) that an older program cannot read counts too.
+// schemaVersion counts the changes of schema. A program refuses a database of a later version, and its state folder. So count a change,
+// too, of the bindings' files there (runtime/binding) that an older program cannot read.
 const schemaVersion = 1
 
 // ErrNewer says that a newer program has written the database.
@@ -146,8 +145,7 @@ func OpenStore(ctx context.Context, db *sql.DB, options StoreOptions) (*Store, e
 	return s, nil
 }
 
-// CheckVersion returns ErrNewer for a platform database that a newer program has written. It only reads; a database
-// without tables is in order.
+// CheckVersion returns ErrNewer for a platform database from a newer program. It only reads; a database without tables is in order.
 func CheckVersion(ctx context.Context, db *sql.DB) error {
 	var prepared bool
 	const find = `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'site_meta')`
@@ -157,14 +155,14 @@ func CheckVersion(ctx context.Context, db *sql.DB) error {
 	return checkVersion(ctx, db.QueryRowContext)
 }
 
-// checkVersion refuses a prepared database of a version that this program does not know.
+// checkVersion refuses a prepared database of an unknown version.
 func checkVersion(ctx context.Context, queryRow func(context.Context, string, ...any) *sql.Row) error {
 	var version int
 	if err := queryRow(ctx, `SELECT CAST(value AS INTEGER) FROM site_meta WHERE key = 'schema'`).Scan(&version); err != nil {
 		return err
 	}
 	if version > schemaVersion {
-		return fmt.Errorf("%w (form %d, this one knows %d)", ErrNewer, version, schemaVersion)
+		return fmt.Errorf("%w (its version is %d, this program knows %d)", ErrNewer, version, schemaVersion)
 	}
 	return nil
 }
@@ -176,14 +174,14 @@ func transact(ctx context.Context, db *sql.DB, work func(context.Context, *sql.T
 		return err
 	}
 	if err := work(ctx, tx); err != nil {
-		// The first error says what went wrong; a trigger may have rolled back already.
+		// The first error has the reason; a trigger may have rolled back already.
 		_ = tx.Rollback()
 		return err
 	}
 	return tx.Commit()
 }
 
-// SQLite result codes, of which the low byte is the kind.
+// SQLite result codes; the low byte is the kind.
 const (
 	sqliteBusy   = 5
 	sqliteLocked = 6
@@ -211,22 +209,22 @@ type post struct {
 	token   string // the client's idempotency key, "" for none
 	preview bool
 	events  []string // to raise, in order
-	deliver bool     // to the webhook
+	deliver bool     // of the site's webhook
 	table   string   // of the submissions, "" for none
-	unasked []string // answers for no column of that table
-	unseen  bool     // no page shows which answers the form asks for
+	unasked []string // answers that fill no column of that table
+	unseen  bool     // no page shows the fields of the form
 	uploads []*upload
 	verdict spam.Verdict
 }
 
-// errTokenReused says that an idempotency key came back with another post.
+// errTokenReused means that another post has used the idempotency key.
 var errTokenReused = errors.New("idempotency key reused")
 
-// errLeadsFull says that the database of leads is as large as it may be.
+// errLeadsFull means that the database of leads has reached its bound.
 var errLeadsFull = errors.New("the database of leads has reached its limit: it takes no more forms")
 
-// capture stores a lead, its files and its events in one transaction. When it returns, all are durable. A post with the
-// key of an earlier one returns the earlier lead and no events: nothing happens twice.
+// capture stores a lead, its files and its events in one transaction. When it returns, all are durable. For a post with the key of an
+// earlier one it returns the earlier lead and no events: nothing happens twice.
 func (s *Store) capture(ctx context.Context, p post) (lead Lead, events []Event, again bool, err error) {
 	fields, err := marshal(p.fields)
 	if err != nil {
@@ -289,7 +287,7 @@ VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`
 	return lead, events, again, err
 }
 
-// insertUnasked notes which answers fill no column, for the row may be written by another program, and later.
+// insertUnasked stores which answers fill no column: another program may write the row, and later.
 func insertUnasked(ctx context.Context, tx *sql.Tx, l Lead) error {
 	if len(l.Unasked) == 0 && !l.unseen {
 		return nil

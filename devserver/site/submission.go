@@ -39,8 +39,8 @@ func (s *Store) submit(ctx context.Context, db *sql.DB, l Lead) (Submission, err
 	return result, err
 }
 
-// retrySubmissions writes the rows that a crash or a busy database left out, and with failed also retries the rows that
-// the table refused. It stops, with some left, when the database is still busy.
+// retrySubmissions writes the rows that are missing after a crash or a busy database and, with failed, retries the rows that the table
+// refused. It stops early if the database is still busy.
 func (s *Store) retrySubmissions(ctx context.Context, db *sql.DB, failed bool) (left bool, err error) {
 	const query = selectLeads +
 		` WHERE (l.submission_status = 'pending' OR ? AND l.submission_status = 'failed') AND l.seq > ? ORDER BY l.seq`
@@ -63,8 +63,8 @@ func (s *Store) retrySubmissions(ctx context.Context, db *sql.DB, failed bool) (
 	return false, nil
 }
 
-// platformPrefixes begin the names of tables that neither forms nor Workers may write, such as the ledgers of leads and
-// of migrations.
+// platformPrefixes are the beginnings of table names that neither forms nor Workers may write, such as the ledgers of leads and of
+// migrations.
 var platformPrefixes = [...]string{"_pages_", "_cf_"}
 
 func writeSubmission(ctx context.Context, db *sql.DB, l Lead) error {
@@ -88,13 +88,13 @@ func writeSubmission(ctx context.Context, db *sql.DB, l Lead) error {
 		if err := formrow.Write(ctx, tx, l.Submission.Table, l.row()); err != nil {
 			return err
 		}
-		// A trigger of the site may have rolled back and gone on.
+		// A trigger of the site may have rolled back and continued.
 		var kept int
 		return tx.QueryRowContext(ctx, `SELECT 1 FROM _pages_submissions WHERE lead_id = ?`, l.ID).Scan(&kept)
 	})
 }
 
-// row is the lead as a post of its form.
+// row is the lead as the post of its form.
 func (l Lead) row() formrow.Post {
 	p := formrow.Post{Lead: l.ID, Form: l.Form, At: l.CreatedAt.Time, Unasked: l.Unasked, Unseen: l.unseen}
 	for _, f := range l.Fields {
@@ -118,7 +118,7 @@ func (s *Store) Resubmit(ctx context.Context, db *sql.DB, id string) (Submission
 	return s.submit(ctx, db, l)
 }
 
-// retrier writes the rows of leads that could not be written when the lead came, on one goroutine at a time.
+// retrier writes the rows of leads that could not be written at first, on one goroutine at a time.
 type retrier struct {
 	store *Store
 	site  *Site
@@ -130,7 +130,7 @@ type retrier struct {
 	unfinished bool // a row is pending
 }
 
-// noteOutcome takes the outcome of a new lead's row. Once one is written, the pending ones may be too.
+// noteOutcome records the outcome of a new lead's row. After one is written, the pending ones may succeed, too.
 func (t *retrier) noteOutcome(status SubmissionStatus) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -145,7 +145,7 @@ func (t *retrier) noteOutcome(status SubmissionStatus) {
 	}
 }
 
-// begin has the goroutine run once more. The caller holds the lock.
+// begin makes the goroutine run once more. The caller holds the lock.
 func (t *retrier) begin(failed bool) {
 	t.wanted, t.failed = true, t.failed || failed
 	if t.running || t.site.options.SubmissionsDB == nil {

@@ -12,18 +12,18 @@ import (
 	"github.com/pages-toolchain/pages/devserver/loopback"
 )
 
-// Upstream answers in the place of the static files: the dev server of a framework.
+// Upstream answers instead of the static files: the dev server of a framework.
 //
-// Serve gets the requests that the gate let in and that no route of the Worker took, as a [Worker] gets its requests. A
-// *[RefusalError] refuses the request, any other error goes to [Options.ErrorPage]; both only where nothing was written
-// yet. Serve is called concurrently.
+// Serve gets the requests that passed the gate and that no route of the Worker took, as a [Worker] gets its requests. A *[RefusalError]
+// refuses the request, any other error goes to [Options.ErrorPage]; both only before the first byte is written. Serve is called
+// concurrently.
 type Upstream interface {
 	Serve(w http.ResponseWriter, r *http.Request, visit Visit) error
 }
 
-// Visit says who makes a request.
+// Visit describes who makes a request.
 type Visit struct {
-	// Gated says that the path is for members, and that a member asks.
+	// Gated means that the path is for members, and that a member asks.
 	Gated bool
 	// Member reports whether the visitor may see members pages, whatever the path.
 	Member func() bool
@@ -32,8 +32,7 @@ type Visit struct {
 // asIs is a writer that may add an element to documents.
 type asIs interface{ KeepAsIs() }
 
-// callUpstream has the upstream answer. Where pages runs nothing of the site itself, its pages need no reload script: the
-// framework has one.
+// callUpstream makes the upstream answer. If pages runs no part of the site itself, its pages need no reload script: the framework has one.
 func (x *exchange) callUpstream() {
 	x.source = FromUpstream
 	if x.serving.revision.Worker == nil {
@@ -51,9 +50,8 @@ func (x *exchange) callUpstream() {
 	x.upstreamFailed(r, err)
 }
 
-// upstreamFirst has the upstream answer a request that a route for everything ("/*") gives to the Worker, where it has a file:
-// files come before the Worker. A page is no file there, since a dev server has one for any path, unless it is asked for by
-// its name.
+// upstreamFirst makes the upstream answer a request of a route for everything ("/*") if the upstream has a file: files come before the
+// Worker. A page does not count as a file, since a dev server has one for any path, unless the request has its name.
 func (x *exchange) upstreamFirst(d decision) (answered bool) {
 	if x.serving.revision.Upstream == nil || d.route != "/*" || !readOnly(x.r.Method) {
 		return false
@@ -77,7 +75,7 @@ type firstLook struct {
 	*recorder
 
 	header  http.Header
-	named   bool // a page is asked for by its name
+	named   bool // the request has the page's name
 	decided bool
 	passed  bool
 }
@@ -90,7 +88,7 @@ func (l *firstLook) Header() http.Header {
 	return l.header
 }
 
-// WriteHeader decides.
+// WriteHeader decides whether the response is a file.
 func (l *firstLook) WriteHeader(status int) {
 	if !l.decided && (status >= http.StatusOK || status == http.StatusSwitchingProtocols) {
 		l.decided = true
@@ -138,7 +136,7 @@ func (l *firstLook) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 func (x *exchange) upstreamFailed(r *http.Request, err error) {
 	if x.out.status != 0 {
 		x.failure = err.Error()
-		panic(http.ErrAbortHandler) // a part must not look complete
+		panic(http.ErrAbortHandler) // a partial response must not look complete
 	}
 	clear(x.out.Header())
 	if refusal, ok := errors.AsType[*RefusalError](err); ok {
@@ -157,7 +155,7 @@ func (x *exchange) upstreamFailed(r *http.Request, err error) {
 	x.refuse(refuse(http.StatusBadGateway, "upstream_failed", "the site's dev server does not answer"))
 }
 
-// askUpstream answers a Worker that asks for a file, on behalf of its visitor.
+// askUpstream answers a Worker that requests a file, on behalf of its visitor.
 func (x *exchange) askUpstream(upstream Upstream) {
 	r := x.r.Clone(x.r.Context())
 	r.URL, r.RequestURI = x.path.sentURL(), x.path.Sent()
@@ -180,7 +178,7 @@ func (x *exchange) isMember() bool {
 	return err == nil && who != nil && x.site.isMember(x.r.Context(), *who)
 }
 
-// keepAsIs has no writer around a response add an element to it.
+// keepAsIs stops the writers around a response from adding an element to it.
 func keepAsIs(w http.ResponseWriter) {
 	for w != nil {
 		if writer, ok := w.(asIs); ok {

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// This file delivers events to a webhook by standardwebhooks.com: signed, at least once, with the same id each time.
+// This file delivers events to a webhook as standardwebhooks.com defines: signed, at least once, with the same id each time.
 
 // secretPrefix begins a webhook's secret in text: "whsec_" and base64.
 const secretPrefix = "whsec_"
@@ -30,7 +30,7 @@ const (
 	newSecret            = 32
 )
 
-// Webhook says where events are delivered.
+// Webhook is the receiver of events.
 type Webhook struct {
 	URL string // http or https
 	// Secret is the HMAC key, see [ParseSecret].
@@ -71,7 +71,7 @@ func (s *Store) WebhookSecret(ctx context.Context) ([]byte, error) {
 	return s.madeSecret(ctx, "webhook_secret")
 }
 
-// madeSecret returns the secret of a name, which it makes the first time.
+// madeSecret returns the secret with a name; the first call creates it.
 func (s *Store) madeSecret(ctx context.Context, name string) ([]byte, error) {
 	read := func() (key []byte, err error) {
 		var text string
@@ -95,8 +95,8 @@ func (s *Store) madeSecret(ctx context.Context, name string) ([]byte, error) {
 	return read()
 }
 
-// ReplayEvents queues the events of a filter for the webhook again, and returns them. They keep their ids. A site with a
-// webhook, in this process or another, delivers them; without one they wait.
+// ReplayEvents queues the events of a filter for the webhook again, and returns them. They keep their ids. A site with a webhook, in this
+// process or another, delivers them; without a webhook they wait.
 func (s *Store) ReplayEvents(ctx context.Context, f EventFilter) ([]Event, error) {
 	events, err := s.Events(ctx, f)
 	if err != nil {
@@ -139,7 +139,7 @@ func newDispatcher(s *Site, hook Webhook) *dispatcher {
 	}}
 }
 
-// notify has the queue read now.
+// notify makes the dispatcher read the queue now.
 func (c *dispatcher) notify() {
 	select {
 	case c.wake <- struct{}{}:
@@ -163,19 +163,19 @@ func (c *dispatcher) run(ctx context.Context) {
 	}
 }
 
-// selectDue selects, of each form, the oldest event in the queue, if it is due.
+// selectDue selects the oldest event in the queue of each form, if it is due.
 const selectDue = selectEvents + ` WHERE d.status = 'pending' AND d.next_at <= ?
   AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.status = 'pending' AND o.form = d.form AND o.seq < d.seq)
 ORDER BY d.next_at, e.seq LIMIT 20`
 
-// outcome is that of an attempt; err is the database's.
+// outcome is the outcome of an attempt; err is the database's error.
 type outcome struct {
 	form string
 	err  error
 }
 
-// deliverDue delivers due events until there are none. Forms do not wait for each other: of each, one event at a time is
-// under way. After an error it starts no more, and waits for those.
+// deliverDue delivers due events until there are none. Forms do not wait for each other: each has one delivery at a time. After an error it
+// starts no further delivery, and waits for the running ones.
 func (c *dispatcher) deliverDue(ctx context.Context, tick <-chan time.Time) (failed error) {
 	busy := map[string]bool{}
 	done := make(chan outcome)
@@ -213,8 +213,7 @@ func (c *dispatcher) startDue(ctx context.Context, busy map[string]bool, done ch
 	return err
 }
 
-// deliver tries once to deliver an event, and stores the outcome. An attempt that the end of the site cut short does not
-// count.
+// deliver tries once to deliver an event, and stores the outcome. An attempt that the end of the site interrupts does not count.
 func (c *dispatcher) deliver(ctx context.Context, e Event) error {
 	before := e.Delivery.Attempts
 	wait, failed := c.send(ctx, e)
@@ -260,7 +259,7 @@ func retryDelay(failures int) time.Duration {
 	return wait
 }
 
-// errGone is the response 410: the receiver wants no more events.
+// errGone means the response 410: the receiver wants no more events.
 var errGone = errors.New("the webhook answered 410 Gone")
 
 // delivered is the body of a delivery.
@@ -296,7 +295,7 @@ func (c *dispatcher) send(ctx context.Context, e Event) (wait time.Duration, err
 	response, err := c.client.Do(r)
 	if err != nil {
 		if wrapped, ok := errors.AsType[*url.Error](err); ok {
-			err = wrapped.Err // the address is known, and may hold a password
+			err = wrapped.Err // the address is known, and may have a password
 		}
 		return 0, err
 	}
@@ -326,7 +325,7 @@ func retryAfter(text string, now time.Time) time.Duration {
 	if at, err := http.ParseTime(text); err == nil {
 		return min(max(at.Sub(now), 0), webhookMost)
 	}
-	seconds, err := strconv.ParseUint(text, 10, 64) // the largest there is, for a larger one
+	seconds, err := strconv.ParseUint(text, 10, 64) // a larger number counts as the largest one
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0
 	}

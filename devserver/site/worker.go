@@ -11,7 +11,7 @@ import (
 // errNoWorker goes to [Options.ErrorPage] when the manifest names an entry and the revision has no Worker.
 var errNoWorker = errors.New("the site has no running Worker")
 
-// Headers that tell a Worker who is signed in.
+// Headers that name the signed-in person to a Worker.
 const (
 	headerMemberID    = "X-Pages-Member-Id"
 	headerMemberEmail = "X-Pages-Member-Email"
@@ -48,19 +48,19 @@ func (x *exchange) callWorker() {
 		return
 	}
 	if err == nil {
-		x.out.begin() // for an answer without a body
+		x.out.begin() // for a response without a body
 		return
 	}
 	x.failure = err.Error()
 	if x.out.status != 0 {
-		panic(http.ErrAbortHandler) // the Worker broke its promise not to write before an error
+		panic(http.ErrAbortHandler) // the Worker broke its promise to write nothing before an error
 	}
 	h := x.out.Header()
 	meter := h["Server-Timing"]
 	clear(h)
 	if x.showsHints() {
 		h[headerRequestID] = []string{x.id}
-		if n := len(meter); n > 0 { // the values before the meter are the Worker's own
+		if n := len(meter); n > 0 { // the values before the meter come from the Worker
 			h["Server-Timing"] = meter[n-1:]
 		}
 	}
@@ -71,8 +71,7 @@ func (x *exchange) callWorker() {
 	x.refuse(refuse(http.StatusInternalServerError, "worker_failed", "the site's code failed to answer"))
 }
 
-// workerRequest returns the request as the Worker sees it: its target as it was sent, without headers that speak in the
-// platform's name except our own.
+// workerRequest returns the request for the Worker: with the target that the client sent, and of the platform's headers only our own.
 func (x *exchange) workerRequest() *http.Request {
 	r := x.r.WithContext(exchangeContext{x.r.Context(), x})
 	r.URL, r.RequestURI = x.path.sentURL(), x.path.Sent()
@@ -85,8 +84,7 @@ func (x *exchange) workerRequest() *http.Request {
 	return r
 }
 
-// cleanHeader drops the headers that only the platform may set, and the session cookie. It copies only when there is
-// something to change.
+// cleanHeader removes the headers that only the platform may set, and the session cookie. It copies only if there is something to change.
 func cleanHeader(h http.Header, always bool) http.Header {
 	dirty := always || h["Cookie"] != nil
 	for name := range h {
@@ -126,7 +124,7 @@ func internalHeader(name string) bool {
 	return false
 }
 
-// headerText removes control characters from a header value, which carries UTF-8 as it is.
+// headerText removes control characters from a header value, which has UTF-8 unchanged.
 func headerText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -32,19 +32,18 @@ func encoderFor(at int, w io.Writer) (encoder, error) {
 	return codings[at].encode(w)
 }
 
-// workerResponse is the ResponseWriter of a Worker. It holds the head back until the body is known to be long enough to
-// be compressed.
+// workerResponse is the ResponseWriter of a Worker. It delays the head until the body is long enough to be compressed, or complete.
 type workerResponse struct {
 	out    *recorder
 	at     int // the coding that the client prefers
 	head   bool
-	status int // of the head that is held back, 0 for none
+	status int // of the delayed head, 0 for none
 	held   []byte
-	e      encoder // nil without compression
+	e      encoder // nil for no compression
 	dirty  bool    // e has unflushed input
 }
 
-// workerWriter returns the ResponseWriter for the Worker. done ends a response that did not break off.
+// workerWriter returns the ResponseWriter for the Worker. done ends a complete response.
 func (x *exchange) workerWriter() (w http.ResponseWriter, done func()) {
 	at := bestCoding(x.r.Header["Accept-Encoding"])
 	if at < 0 || x.r.Context().Value(plainKey{}) != nil {
@@ -60,7 +59,7 @@ func (a *workerResponse) Header() http.Header { return a.out.Header() }
 // Unwrap serves http.ResponseController.
 func (a *workerResponse) Unwrap() http.ResponseWriter { return a.out }
 
-// WriteHeader holds the head back if the response may be compressed.
+// WriteHeader delays the head if the response may be compressed.
 func (a *workerResponse) WriteHeader(status int) {
 	if a.status != 0 || a.out.status != 0 {
 		return
@@ -91,7 +90,7 @@ func isCompressible(status int, h http.Header) bool {
 		!strings.Contains(strings.ToLower(strings.Join(h["Cache-Control"], ",")), "no-transform")
 }
 
-// begin writes the head that was held back.
+// begin writes the delayed head.
 func (a *workerResponse) begin(compress bool) {
 	status := a.status
 	a.status = 0
@@ -183,11 +182,11 @@ func (a *workerResponse) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if a.status != 0 {
 		_ = a.release(false) // the connection reports its own errors
 	}
-	a.e = nil // the end of its stream is not for the connection
+	a.e = nil // the end of its stream does not belong to the connection
 	return a.out.Hijack()
 }
 
-// finish ends the body. Errors have no reader any more.
+// finish ends the body. No reader of errors is left.
 func (a *workerResponse) finish() {
 	if a.status != 0 {
 		_ = a.release(a.head && a.Header().Get("Content-Length") == "")

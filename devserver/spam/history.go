@@ -17,16 +17,16 @@ const (
 )
 
 const (
-	// messageLength is the characters from which on an answer is a message: shorter ones, such as "yes", repeat among people.
+	// messageLength is the number of characters from which an answer counts as a message: shorter ones, such as "yes", repeat among people.
 	messageLength = 32
-	// historySize bounds the addresses with their forms, and the messages, that a History remembers.
+	// historySize bounds the addresses, with their forms, and the messages that a History remembers.
 	historySize = 4096
-	// keptTimes bounds the times of each. Every step of the score is below.
+	// keptTimes bounds the times of each. Every step of the score is below it.
 	keptTimes = 64
 )
 
-// History counts posts of each address and form, and repeats of messages. It keeps keyed hashes in memory, and neither
-// addresses nor messages; it begins anew with the process. The zero value is not usable: see [NewHistory].
+// History counts posts of each address and form, and repeats of messages. It keeps only keyed hashes, in memory, not addresses or messages;
+// it starts empty with the process. The zero value is not usable: see [NewHistory].
 type History struct {
 	key [32]byte
 
@@ -38,12 +38,12 @@ type History struct {
 // NewHistory returns an empty history.
 func NewHistory() *History {
 	h := &History{posts: newWindow(RateWindow), texts: newWindow(RepeatWindow)}
-	_, _ = rand.Read(h.key[:]) // never fails
+	_, _ = rand.Read(h.key[:]) // it never fails
 	return h
 }
 
-// Note counts a post, and returns how many came before it: recent ones of the form from its address, and repeats of its
-// message. A post from an address that is not valid is not counted.
+// Note counts a post, and returns the numbers of earlier ones: recent ones of the form from its address, and repeats of its message. It
+// does not count a post from an invalid address.
 func (h *History) Note(now time.Time, address netip.Addr, form string, answers []Answer) (recent, repeats int) {
 	if !address.IsValid() {
 		return 0, 0
@@ -58,7 +58,7 @@ func (h *History) Note(now time.Time, address netip.Addr, form string, answers [
 	return recent, repeats
 }
 
-// network returns the part of an address that one client holds: IPv6 gives a household 64 bits.
+// network returns the part of an address that belongs to one client: IPv6 gives a household 64 bits.
 func network(address netip.Addr) string {
 	address = address.Unmap().WithZone("")
 	if address.Is4() {
@@ -71,7 +71,7 @@ func network(address netip.Addr) string {
 	return prefix.String()
 }
 
-// messageOf returns the longest answer, without case and runs of space; "" when none is a message.
+// messageOf returns the longest answer, without case and repeated spaces; "" if no answer is a message.
 func messageOf(answers []Answer) string {
 	longest := ""
 	for _, a := range answers {
@@ -90,7 +90,7 @@ func (h *History) hash(parts ...string) [32]byte {
 	return sha256.Sum256([]byte(string(h.key[:]) + strings.Join(parts, "\x00")))
 }
 
-// window is the latest times of each key.
+// window has the latest times of each key.
 type window struct {
 	span  time.Duration
 	times map[[32]byte][]time.Time
@@ -98,7 +98,7 @@ type window struct {
 
 func newWindow(span time.Duration) window { return window{span, map[[32]byte][]time.Time{}} }
 
-// note adds a time to a key, and returns how many the window held.
+// note adds a time to a key, and returns the number of earlier times in the window.
 func (w *window) note(now time.Time, key [32]byte) int {
 	kept := w.recent(now, w.times[key])
 	before := len(kept)
@@ -112,7 +112,7 @@ func (w *window) note(now time.Time, key [32]byte) int {
 	return before
 }
 
-// recent returns the times that are still in the window, oldest first, in a slice of its own.
+// recent returns the times that are still in the window, oldest first, in a new slice.
 func (w *window) recent(now time.Time, all []time.Time) []time.Time {
 	for len(all) > 0 && now.Sub(all[0]) > w.span {
 		all = all[1:]
@@ -120,8 +120,7 @@ func (w *window) recent(now time.Time, all []time.Time) []time.Time {
 	return append([]time.Time(nil), all...)
 }
 
-// makeRoom removes the keys that left the window, and when none did, half of all: a flood of new keys must not keep out those
-// of its own.
+// makeRoom removes the keys that left the window and, if none did, half of all: a flood of new keys must not keep out later ones.
 func (w *window) makeRoom(now time.Time) {
 	for key, all := range w.times {
 		if now.Sub(all[len(all)-1]) > w.span {

@@ -1,14 +1,14 @@
-// Package spam scores form posts: how much of each looks like the work of a program.
+// Package spam scores form posts by their signs of a program as the sender.
 //
-// In goes a [Post]; out comes a [Verdict], with a [Reason] for each sign that was found. Scoring is pure. Two helpers find
-// signs that a post does not show by itself: a [History] counts posts of an address and repeats of a message, and
-// [Stamp] with [ReadStamp] time a page that carries the site's script.
+// Input: a [Post]. Output: a [Verdict], with a [Reason] for each sign that was found. Scoring is pure. Two helpers find signs outside of
+// the post: a [History] counts posts of an address and repeats of a message, and [Stamp] with [ReadStamp] measure the time for which a page
+// with the site's script was open.
 //
 // A missing sign adds nothing: a post of a browser without JavaScript, of a page from a cache, or of a client whose address is
 // unknown, is judged by its answers alone. One weak sign never makes spam; a filled honeypot does.
 //
-// The package stores nothing on disk, refuses no post and is safe for concurrent use. Its weights are assumptions: the
-// platform's document says nothing of spam.
+// The package stores nothing on disk, refuses no post and is safe for concurrent use. Its weights are assumptions: the platform's document
+// does not mention spam.
 package spam
 
 import (
@@ -19,30 +19,29 @@ import (
 	"time"
 )
 
-// Threshold is the score from which on a post is spam.
+// Threshold is the score from which a post is spam.
 const Threshold = 10
 
 // Codes of reasons.
 const (
 	CodeHoneypot   = "honeypot"      // a field that people do not see has a value
 	CodeTooFast    = "too-fast"      // the page was open for less than [LeastTime]
-	CodeForged     = "stamp-forged"  // the stamp is not one of this site
+	CodeForged     = "stamp-forged"  // the stamp is not from this site
 	CodeRate       = "rate"          // many posts of this form from one address
-	CodeRepeated   = "repeated"      // a message that came before
+	CodeRepeated   = "repeated"      // a message that was sent before
 	CodeLinks      = "links"         // many links
-	CodeMarkup     = "link-markup"   // links written as HTML or as a forum writes them
-	CodeLinkInName = "link-in-name"  // a link where a name belongs
-	CodeProof      = "proof"         // the browser did a proof of work, which takes points away
-	CodeBadProof   = "proof-forged"  // a proof of work that is not one of this site, or was used before
-	CodeNoProof    = "proof-missing" // the site asks for a proof of work, and the browser did none
+	CodeMarkup     = "link-markup"   // links written as in HTML or in forums
+	CodeLinkInName = "link-in-name"  // a link in a field for a name
+	CodeProof      = "proof"         // the browser did a proof of work, which subtracts points
+	CodeBadProof   = "proof-forged"  // a proof of work that is not from this site, or was used before
+	CodeNoProof    = "proof-missing" // the site asks for a proof of work, and the post has none
 	CodePerson     = "person"        // a person marked the lead
 )
 
-// LeastTime is how long a person needs to fill in a form.
+// LeastTime is the shortest time in which a person fills in a form.
 const LeastTime = 2 * time.Second
 
-// Honeypots are the fields that a page hides from people: those of Formspree, FormSubmit and Netlify. A person leaves them
-// empty.
+// Honeypots are the fields that pages hide from people: those of Formspree, FormSubmit and Netlify. A person leaves them empty.
 func Honeypots() []string { return []string{"_gotcha", "_honey", "bot-field"} }
 
 // IsHoneypot reports whether a field is one of [Honeypots].
@@ -54,11 +53,11 @@ type Answer struct{ Name, Text string }
 // Post is a form post, as far as it is known.
 type Post struct {
 	Answers  []Answer
-	Honeypot string // the name of a honeypot that has a value, "" for none
+	Honeypot string // the name of a filled honeypot; "" for none
 	Stamp    StampState
 	Proven   bool // the browser did a proof of work
-	BadProof bool // it gave one that does not count
-	NoProof  bool // it gave none, and the site asks for one
+	BadProof bool // the post has a proof that does not count
+	NoProof  bool // the post has no proof, and the site asks for one
 	Recent   int  // earlier posts of the form from the same address, within [RateWindow]
 	Repeats  int  // earlier posts with the same message, within [RepeatWindow]
 }
@@ -76,7 +75,7 @@ type Verdict struct {
 	Reasons []Reason
 }
 
-// IsSpam reports whether the score is that of spam.
+// IsSpam reports whether the score reaches the threshold.
 func (v Verdict) IsSpam() bool { return v.Score >= Threshold }
 
 func (v *Verdict) add(code string, points int, format string, args ...any) {
@@ -114,7 +113,7 @@ func Score(p Post) Verdict {
 	}
 	v.add(CodeLinks, steps(links, step{15, 10}, step{6, 6}, step{3, 3}), "the answers hold %d links", links)
 	if markup {
-		v.add(CodeMarkup, 4, "a link is written as HTML or as a forum writes it")
+		v.add(CodeMarkup, 4, "a link is written in HTML or in the markup of a forum")
 	}
 	if name != "" {
 		v.add(CodeLinkInName, 5, "the answer %q holds a link", name)
@@ -134,7 +133,7 @@ func Score(p Post) Verdict {
 // proofPoints is the number of points that a proof of work subtracts: as much as one sign, since programs can do one, too.
 const proofPoints = 6
 
-// step is the points of a count.
+// step is a number of points for a count.
 type step struct{ from, points int }
 
 // steps returns the points of the first step that a count reaches.
@@ -154,7 +153,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// nameFields are usual names of fields for a person's name, in lower case.
+// nameFields are usual field names for a person's name, in lower case.
 var nameFields = []string{
 	"name", "your-name", "your_name", "first-name", "first_name", "firstname", "fname", "last-name", "last_name", "lastname", "lname",
 	"full-name", "full_name", "fullname", "surname", "vorname", "nachname", "nom", "prenom", "nombre", "apellido",
@@ -165,12 +164,11 @@ var (
 	markupPattern = regexp.MustCompile(`(?i)<a\s+[^>]*href|\[url[=\]]|\[link[=\]]`)
 )
 
-// countLinks counts the links of an answer. An answer that is one address and nothing else, as a field for a website has it, holds
-// none.
+// countLinks counts the links in an answer. An answer that is only one address, as in a field for a website, has none.
 func countLinks(text string) int {
 	found := linkPattern.FindAllStringIndex(text, -1)
 	trimmed := strings.TrimSpace(text)
-	// "https://www." is one link, and both alternatives find it.
+	// "https://www." is one link, and both alternatives match it.
 	n := 0
 	for i, at := range found {
 		if i == 0 || at[0] != found[i-1][1] {

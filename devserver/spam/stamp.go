@@ -11,8 +11,8 @@ import (
 // StampState is the state of a post's stamp.
 type StampState int
 
-// The states of a stamp. An absent one is usual: the page has no script of ours, the browser runs none, or the page was open
-// for longer than [stampLife].
+// The states of a stamp. An absent one is usual: the page has no script of ours, the browser does not run it, or the page was open for
+// longer than [stampLife].
 const (
 	StampAbsent StampState = iota
 	StampInTime
@@ -21,10 +21,10 @@ const (
 )
 
 const (
-	stampLife = 24 * time.Hour // after that a stamp says nothing
+	stampLife = 24 * time.Hour // an older stamp has no meaning
 	macSize   = 16             // bytes of the signature
 	timeSize  = 8
-	// clockSlack is how far ahead of this clock a stamp may be: another process of the site may have made it.
+	// clockSlack is the difference by which a stamp may be ahead of this clock: another process of the site may have made it.
 	clockSlack = time.Minute
 )
 

@@ -9,7 +9,7 @@ const $ = (id) => document.getElementById(id);
 let records = [];
 let paused = false;
 
-// Regions that may be wider than the screen can be reached by keys.
+// The keyboard can scroll regions that may be wider than the screen.
 function scrolled(element, label) {
   element.tabIndex = 0;
   element.setAttribute("aria-label", label);
@@ -420,8 +420,7 @@ addEventListener("keydown", (e) => {
   $("filter").focus();
 });
 
-// A browser opens few connections to one host. A hidden dashboard
-// gives its own back, and reads everything again when it is looked at.
+// A browser opens few connections to one host. A hidden dashboard closes its connection, and reads everything again when it is visible.
 let streams = [];
 
 function open(path, handlers) {

@@ -1,5 +1,5 @@
-// Keeps this page up to date while its site is being worked on. Added by the
-// dev server after the document; it is never part of the published site.
+// Keeps this page up to date during the development of its site. The dev server adds it after the document; the published site does not
+// have it.
 (() => {
   "use strict";
   const TOKEN = "%TOKEN%";
@@ -9,15 +9,15 @@
   Object.defineProperty(window, "__pagesReload", { value: true });
 
   let version = new URL(script.src).searchParams.get("v") || "0";
-  // Set on the page that the dev server shows in place of a site that does not build.
+  // Set on the page that the dev server shows instead of a site that does not build.
   const ownBuild = document.documentElement.dataset.pagesBuild;
   let overlay = null;
   let before = null; // the element with the focus before the overlay
   let source = null;
   let retry = 1000;
   let channel = null;
-  let leave = null; // ends the wait for the stream's lock, or gives the lock back
-  let latest = null; // the problems that came last
+  let leave = null; // ends the wait for the stream's lock, or releases the lock
+  let latest = null; // the latest problems
   const me = Math.random();
 
   connect();
@@ -32,14 +32,12 @@
     source = channel = leave = null;
   }
 
-  // A browser opens few connections to one host, so a hidden page
-  // gives its own back. It learns what it missed when it is looked at again.
-  // For the same reason the pages that are visible share one: the one that
-  // holds the lock has the stream, and passes on what comes.
+  // A browser opens few connections to one host, so a hidden page closes its connection. It catches up when it is visible again. For the
+  // same reason the visible pages share one stream: the page that holds the lock has the stream, and passes its messages on.
   function connect() {
     disconnect();
     if (document.hidden) return;
-    if (!navigator.locks) return open(); // not over HTTP from elsewhere
+    if (!navigator.locks) return open(); // not over HTTP from another machine
     const name = `__pages_reload ${TOKEN}`;
     const waiting = new AbortController();
     leave = () => waiting.abort();
@@ -86,8 +84,7 @@
     if (channel) channel.postMessage(message);
   }
 
-  // A message of another page. One that joins may have missed an update: it
-  // gets the version, and the problems if there are any.
+  // A message of another page. A new page may have missed an update: it gets the version, and the problems if there are any.
   function heard({ event, data, from, to }) {
     if (event === "join" && source) {
       pass({ event: "version", data: version, to: from });
@@ -100,8 +97,7 @@
     if (event === "server") reload("another server");
   }
 
-  // The stream was refused: either another dev server runs there now, whose
-  // pages we do not have, or this one has no room at the moment.
+  // The stream was refused: another dev server runs there now, with other pages, or this one has no room at the moment.
   async function lookAgain() {
     try {
       const answer = await fetch(script.src, { cache: "no-store" });
@@ -124,8 +120,7 @@
     reload(`version ${to.version}`);
   }
 
-  // A page that comes back as it was (a service worker may do that) is not
-  // reloaded again at once for the same reason.
+  // A page that returns unchanged (a service worker may do that) is not reloaded again at once for the same reason.
   function reload(reason) {
     const mine = `${TOKEN.slice(0, 6)} ${version} ${location.pathname} ${reason}`;
     try {
@@ -138,9 +133,8 @@
     location.reload();
   }
 
-  // Replaces the links of the style sheets that changed, the new one before the
-  // old one goes, so that the page is never without. A sheet that no link names
-  // is imported by another: then all are fetched anew.
+  // Replaces the links of the changed style sheets. It adds the new one before it removes the old one, so that the page always has one. If
+  // no link names a sheet, another sheet imports it: then all are fetched again.
   function swapStyles(paths, to) {
     /** @type {NodeListOf<HTMLLinkElement>} */
     const sheets = document.querySelectorAll('link[rel~="stylesheet"][href]');
@@ -185,7 +179,7 @@
     if (window.top !== window || problems.length === 0) return hide();
     overlay = document.createElement("pages-problems");
     const root = overlay.attachShadow({ mode: "open" });
-    const sheet = new CSSStyleSheet(); // unlike <style>, allowed by every policy
+    const sheet = new CSSStyleSheet(); // every policy allows it, unlike <style>
     sheet.replaceSync(STYLE);
     root.adoptedStyleSheets = [sheet];
     const panel = add(root, "section");
@@ -234,7 +228,7 @@
     for (const note of p.notes || []) add(box, "p", "note", note);
   }
 
-  // What may be wider than the screen can be reached by keys.
+  // The keyboard can scroll elements that may be wider than the screen.
   function scrolled(pre) {
     pre.tabIndex = 0;
     pre.setAttribute("aria-label", "The lines around it");
@@ -245,7 +239,7 @@
     return at.file + (at.line ? `:${at.line}` : "") + (at.line && at.column ? `:${at.column}` : "");
   }
 
-  // Everything shown is text: nothing of a problem is ever read as HTML.
+  // It shows all values as text: no part of a problem is parsed as HTML.
   function add(parent, name, className, text) {
     const el = document.createElement(name);
     if (className) el.className = className;

@@ -1,11 +1,11 @@
-// The tools of the dashboard: they ask the dev server to do what its commands
-// do, with the token of this run, and put every answer on the page as text.
+// The tools of the dashboard: they ask the dev server to run its commands, with the token of this run, and put every response on the page
+// as text.
 "use strict";
 
 const TOKEN = document.querySelector('meta[name="pages-token"]').getAttribute("content");
 const API = "/__pages/api/";
 
-// An integer that a JavaScript number would round stays unchanged.
+// An integer that would not fit a JavaScript number stays unchanged.
 const parse = (text) =>
   JSON.parse(text, (_, value, /** @type {any} */ context = undefined) =>
     typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? "")
@@ -13,7 +13,7 @@ const parse = (text) =>
       : value,
   );
 
-// ask returns the document of a response, also of a refusal.
+// ask returns the document of a response, even of a refusal.
 async function ask(method, path, body, type) {
   const headers = { Accept: "application/json", Authorization: `Bearer ${TOKEN}` };
   if (type) headers["Content-Type"] = type;
@@ -33,7 +33,7 @@ async function ask(method, path, body, type) {
 const post = (path, doc) => ask("POST", path, JSON.stringify(doc), "application/json");
 const query = (of) => new URLSearchParams(of).toString();
 
-// attempt shows an error in the place of the result.
+// attempt shows an error in place of the result.
 async function attempt(where, work) {
   try {
     await work();
@@ -387,7 +387,7 @@ async function showKey(key) {
     $("kv-ttl").value = doc.expiration ? String(Math.max(60, doc.expiration - Math.floor(Date.now() / 1000))) : "";
     $("kv-download").href = `${API}kv/value?${query({ key, download: 1 })}`;
     $("kv-download").hidden = false;
-    const hidden = doc.text === undefined ? ", which are no text or too long to show" : "";
+    const hidden = doc.text === undefined ? ", which are not text, or too long to show" : "";
     const metadata = doc.metadata ? `, metadata ${JSON.stringify(doc.metadata)}` : "";
     $("kv-said").textContent = `${doc.size} bytes${hidden}${metadata}`;
   });

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// This file reads answers of the server on their way.
+// This file reads responses of the server on their way.
 
 // kind is the kind of a response, by its Content-Type.
 type kind int
@@ -36,7 +36,7 @@ func kindOf(h http.Header, at string) kind {
 	case name == "text/css":
 		return style
 	case strings.HasSuffix(name, "javascript") || strings.HasSuffix(name, "ecmascript") ||
-		strings.HasSuffix(name, "typescript") || name == "text/jsx" || name == "text/tsx" || name == "video/mp2t": // .ts, to some
+		strings.HasSuffix(name, "typescript") || name == "text/jsx" || name == "text/tsx" || name == "video/mp2t": // .ts, for some servers
 		return script
 	case name == "image/svg+xml", strings.HasPrefix(name, "text/"), strings.Contains(name, "json"), strings.Contains(name, "xml"),
 		name == "application/octet-stream":
@@ -45,7 +45,7 @@ func kindOf(h http.Header, at string) kind {
 	return other
 }
 
-// judge decides about a response, whose kind is known now, and reads its references.
+// judge decides about a response of a known kind, and reads its references.
 func (p *Proxy) judge(resp *http.Response) error {
 	s := passOf(resp.Request)
 	m := s.modules
@@ -71,12 +71,12 @@ func (p *Proxy) judge(resp *http.Response) error {
 	return nil
 }
 
-// open reports whether an answer that nothing public names is for everybody by its kind.
+// open reports whether a response that no public page names is for everybody because of its kind.
 func (m *modules) open(k kind, name string, resp *http.Response) bool {
 	source := m.source(name)
 	switch k {
 	case page:
-		// A page of a folder of sources is one at its own path, if no members route has that name.
+		// The page of a source folder counts as a page at its own path, unless a members route has that name.
 		return source == "" || strings.TrimPrefix(name, "/") == source && strings.HasSuffix(name, ".html") && !m.isSecret(name)
 	case other:
 		return source == "" || !m.isSecret(name)
@@ -88,8 +88,7 @@ func (m *modules) open(k kind, name string, resp *http.Response) bool {
 	return false
 }
 
-// ofMembersPage reports whether a path is that of the data of a members page: "/club.data", "/club/__data.json",
-// "/_next/data/…/club.json".
+// ofMembersPage reports whether a path has the data of a members page: "/club.data", "/club/__data.json", "/_next/data/…/club.json".
 func (m *modules) ofMembersPage(name string) bool {
 	trimmed := strings.TrimSuffix(name, path.Ext(name))
 	if strings.HasPrefix(path.Base(name), "_") {
@@ -118,7 +117,7 @@ type readBody struct {
 	kind    kind
 	base    *url.URL
 	key     string
-	length  int64 // -1 when unknown
+	length  int64 // -1 if unknown
 	text    bytes.Buffer
 	long    bool // over maxReadBytes: the rest passes unread
 	whole   bool // a module was read to its end

@@ -20,7 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// This file decides which answers of a dev server are for everybody. The rule, which no list of frameworks is part of:
+// This file decides which responses of a dev server are for everybody. The rule does not depend on the framework:
 //
 //   - a public page is an HTML document at a path that no members route covers. Everything that it loads by itself is public
 //     too: the targets of its elements, the static imports of its scripts, and so on through every module. A members page whose
@@ -37,14 +37,14 @@ import (
 // modules; where a browser took one of them from its cache, the proxy asks the server for it.
 
 const (
-	maxAnswers   = 20_000  // that are remembered of one site
-	maxReferred  = 20_000  // references that are taken of one answer
-	maxReadBytes = 8 << 20 // of one answer; of a longer one nothing is taken
-	maxCrawl     = 2_000   // modules that are asked for, for one request
+	maxAnswers   = 20_000  // that are remembered for one site
+	maxReferred  = 20_000  // references that are read from one response
+	maxReadBytes = 8 << 20 // of one response; a longer one has none
+	maxCrawl     = 2_000   // modules that are requested for one request
 	crawlTime    = 10 * time.Second
 )
 
-// answer holds the references in one response of the server, by keys.
+// answer has the references in one response of the server, by keys.
 type answer struct {
 	sum      uint64 // of a module's text
 	document bool   // a public page
@@ -59,11 +59,11 @@ type modules struct {
 	table   *manifest.RouteTable
 	secret  [][]string // the words of each members route
 	logger  *slog.Logger
-	crawl   sync.Mutex // held by the one request that asks for modules
+	crawl   sync.Mutex // held by the one request that requests modules
 	mu      sync.Mutex
 	answers map[string]*answer
 	order   []string        // keys of answers, the oldest first
-	public  map[string]bool // nil when it must be made anew
+	public  map[string]bool // nil if it must be made again
 	told    map[string]bool // the keys of logged messages
 }
 
@@ -100,7 +100,7 @@ func keyOf(u *url.URL) string {
 	return u.Path + "?" + strings.Join(kept, "&")
 }
 
-// resolve returns the key of a reference in the answer at a key; "" for one that leads elsewhere.
+// resolve returns the key of a reference in the response with a key; "" for a reference to another site.
 func resolve(base *url.URL, reference string) string {
 	u, err := url.Parse(reference)
 	if err != nil || u.Opaque != "" {
@@ -120,7 +120,7 @@ func (m *modules) isPublic(key string) bool {
 	return m.publicKeys()[key]
 }
 
-// publicKeys returns all that public pages name. The caller holds the lock.
+// publicKeys returns all keys that public pages name. The caller holds the lock.
 func (m *modules) publicKeys() map[string]bool {
 	if m.public != nil {
 		return m.public
@@ -132,7 +132,7 @@ func (m *modules) publicKeys() map[string]bool {
 	for key := range public {
 		if m.isSecret(key) && m.tell(key) {
 			m.logger.Warn("a public page imports "+m.shown(key)+", so everyone can read it, and its name is that of a members page",
-				"fix", "import it with import(), where members come to it")
+				"fix", "import it with import() in a module of the members page")
 		}
 	}
 	m.follow(public, func(a *answer, key string) bool { return a.document || public[key] }, func(a *answer) [][]string {
@@ -166,7 +166,7 @@ func (m *modules) follow(
 	}
 }
 
-// tell reports whether something about a key was not logged before. The caller holds the lock.
+// tell reports whether a message about a key is new. The caller holds the lock.
 func (m *modules) tell(key string) bool {
 	before := m.told[key]
 	if len(m.told) < maxAnswers {
@@ -175,7 +175,7 @@ func (m *modules) tell(key string) bool {
 	return !before
 }
 
-// shown is a key as the log shows it: the file of the site, if it is one.
+// shown returns a key in the form for the log: the file of the site, if it is one.
 func (m *modules) shown(key string) string {
 	name, _, _ := strings.Cut(key, "?")
 	if file := m.source(name); file != "" {
@@ -252,7 +252,7 @@ func (m *modules) isSecret(key string) bool {
 	return false
 }
 
-// wordsOf splits a path into words in lower case: at whatever is no letter or digit, and before capitals.
+// wordsOf splits a path into words in lower case: at characters that are not letters or digits, and before capitals.
 func wordsOf(text string) (words []string) {
 	var word []rune
 	end := func() {
@@ -288,8 +288,8 @@ func (m *modules) leads(name string) bool {
 	return m.table.JudgeFile(name).Gated() || m.table.JudgeFile(strings.TrimSuffix(name, "/*")).Gated()
 }
 
-// source returns the file that a path names, whatever stands before it: one of the site's folder, relative to it, or
-// another one on this machine. "" for none.
+// source returns the file that a path names, after any prefix: a file of the site's folder, relative to it, or another file of this
+// machine; "" for none.
 func (m *modules) source(name string) string {
 	name = strings.TrimSuffix(name, "/")
 	for i := 0; i < len(name); i++ {
@@ -314,7 +314,7 @@ func (m *modules) source(name string) string {
 	return ""
 }
 
-// within is the name of a file as source returns it.
+// within returns the name of a file in the form of source.
 func (m *modules) within(file string) string {
 	if rel, err := filepath.Rel(m.dir, file); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)

@@ -1,13 +1,12 @@
 // Package upstream passes requests of a site on to another server on this machine, the dev server of a framework, and
 // keeps the members' files from strangers.
 //
-// In go requests that the front door let in and that no route took ([site.Upstream]), and a [Target], the address at which
-// the server answers now; out come its responses as they are, in pieces as it sends them: bodies, event streams, 1xx,
-// trailers, WebSockets. Errors are [*DownError], for a server that does not answer, and [*site.RefusalError], for files that
-// are closed to the visitor.
+// Input: requests that passed the front door and that no route took ([site.Upstream]), and a [Target], the present address of the server.
+// Output: its unchanged responses, piece by piece: bodies, event streams, 1xx, trailers, WebSockets. Errors are [*DownError], for a server
+// that does not answer, and [*site.RefusalError], for files that are closed to the visitor.
 //
-// A dev server gives every source to everybody. Where a site has members routes, a visitor who may not see them gets the
-// modules that public pages name and no other (modules.go). Without such routes nothing is read or remembered.
+// A dev server gives every source to everybody. On a site with members routes, a visitor who may not see them gets only the modules that
+// public pages name (modules.go). Without such routes the proxy reads and remembers nothing.
 //
 // A Proxy is safe for concurrent use. It connects to loopback addresses alone. It starts no program and caches nothing.
 package upstream
@@ -31,11 +30,11 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// Target is where the server answers.
+// Target is the address of the server.
 type Target struct {
 	Address string // of a loopback address: "127.0.0.1:5173", "[::1]:5173"
 	Host    string // as the server names itself: "localhost:5173"
-	TLS     bool   // it speaks https, with whatever certificate
+	TLS     bool   // it uses https, with any certificate
 }
 
 func (t Target) scheme() string {
@@ -47,12 +46,12 @@ func (t Target) scheme() string {
 
 // Options configure a Proxy. Target must be set.
 type Options struct {
-	// Target returns where the server answers, and waits until it does, while ctx lasts. page says that a person looks at
-	// a browser: then it does not wait long. A [*DownError] says why there is no answer.
+	// Target returns the address of the server, and waits for it until ctx ends. page means that a person waits in a browser: then it does
+	// not wait long. A [*DownError] has the reason of a failure.
 	Target func(ctx context.Context, page bool) (Target, error)
 	// Dir is the absolute folder of the site: a path that names a file in it asks for a source.
 	Dir string
-	// Proof goes with each request in [ProofHeader], so that the server can tell that the site's front door let it in.
+	// Proof goes with each request in [ProofHeader], so that the server can verify that the site's front door accepted it.
 	Proof  string
 	Logger *slog.Logger // default none
 }
@@ -63,12 +62,12 @@ const (
 	IDHeader    = "X-Pages-Request-Id" // the id of the request in the request log
 )
 
-// DownError says that the server does not answer.
+// DownError means that the server does not answer.
 type DownError struct {
 	Starting bool     // it may answer soon
 	Message  string   // a sentence
-	Fix      string   // the remedy
-	Lines    []string // the last lines that it printed; untrusted
+	Fix      string   // the fix
+	Lines    []string // the last lines of its output; untrusted
 }
 
 func (e *DownError) Error() string { return e.Message }
@@ -78,7 +77,7 @@ type Proxy struct {
 	options   Options
 	transport *http.Transport
 	reverse   *httputil.ReverseProxy
-	modules   atomic.Pointer[modules] // nil where the site has no members routes
+	modules   atomic.Pointer[modules] // nil for a site without members routes
 }
 
 // New makes a Proxy for a site without members routes.
@@ -97,8 +96,8 @@ func New(o Options) *Proxy {
 		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // dial connects to this machine alone
 	}
 	p.reverse = &httputil.ReverseProxy{
-		// Without a FlushInterval the proxy passes on a body of unknown length in pieces as they come, and any other at its end:
-		// Serve sends that in one packet with its head.
+		// Without a FlushInterval the proxy passes on a body of unknown length piece by piece, and any other body at its end: Serve sends
+		// that in one packet with its head.
 		Transport: p.transport, Rewrite: p.rewrite, ModifyResponse: p.judge,
 		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) { passOf(r).err = err },
 		BufferPool:   &buffers{},
@@ -107,7 +106,7 @@ func New(o Options) *Proxy {
 	return p
 }
 
-// buffers are those that bodies are copied through.
+// buffers are for copying bodies.
 type buffers struct{ pool sync.Pool }
 
 // Get implements httputil.BufferPool.
@@ -136,13 +135,13 @@ func (p *Proxy) SetRoutes(m *manifest.Manifest) {
 // Close ends idle connections.
 func (p *Proxy) Close() { p.transport.CloseIdleConnections() }
 
-// dial connects to loopback addresses alone, whatever a target says.
+// dial connects only to loopback addresses, whatever a target says.
 func (p *Proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
 		return nil, errors.New("the upstream is not on this machine")
 	}
-	// A server that restarts itself, as after an edit of its configuration, listens nowhere for a moment.
+	// A server that restarts itself, as after an edit of its configuration, does not listen for a moment.
 	waiting, stop := context.WithTimeout(ctx, redial)
 	defer stop()
 	for {
@@ -165,13 +164,13 @@ const (
 	redialPause = 50 * time.Millisecond
 )
 
-// pass is one request on its way through.
+// pass is one request on its way through the proxy.
 type pass struct {
 	target  Target
 	visit   site.Visit
-	modules *modules // nil where everybody may have everything
+	modules *modules // nil if everybody may have everything
 	key     string   // of the request, for modules
-	closed  bool     // the visitor may not see members pages, and nothing public names the request
+	closed  bool     // the visitor may not see members pages, and no public page names the request
 	err     error
 }
 
@@ -189,7 +188,7 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, visit site.Visit) 
 		return err
 	}
 	s := &pass{target: target, visit: visit, modules: p.modules.Load()}
-	if visit.Gated { // its members have all of it, and public pages learn nothing from it
+	if visit.Gated { // its members may have all of it, and it adds nothing to public pages
 		s.modules = nil
 	}
 	if s.modules != nil {
@@ -230,8 +229,8 @@ func (p *Proxy) failure(r *http.Request, err error) error {
 	return &DownError{Message: "the framework's dev server did not answer: " + err.Error()}
 }
 
-// rewrite makes the request as the server gets it. A name that is not this machine's stays out of it, with an Origin that
-// is the site's own, so that the server's checks of both hold; how the visitor named the site is in X-Forwarded-Host.
+// rewrite makes the request for the server. It replaces a host name of another machine, and an Origin of the site itself, so that the
+// server's checks of both pass; X-Forwarded-Host has the visitor's name for the site.
 func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	s := passOf(r.In)
 	scheme := s.target.scheme()
@@ -250,7 +249,7 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		}
 	}
 	p.mark(r.Out.Header, r.In)
-	r.Out.Header.Del("Accept-Encoding") // the site's pages are read, and compressed once
+	r.Out.Header.Del("Accept-Encoding") // the proxy reads the site's pages, and compression happens once
 	if s.modules != nil && !s.modules.hasRead(s.key) {
 		for _, name := range []string{"If-None-Match", "If-Modified-Since", "If-Range", "Range"} {
 			r.Out.Header.Del(name)
@@ -258,7 +257,7 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	}
 }
 
-// mark sets the headers of our own.
+// mark sets our own headers.
 func (p *Proxy) mark(h http.Header, r *http.Request) {
 	h.Del(ProofHeader)
 	h.Del(IDHeader)
@@ -270,7 +269,7 @@ func (p *Proxy) mark(h http.Header, r *http.Request) {
 	}
 }
 
-// host is the Host that the server gets: that of the request, where it means this machine.
+// host is the Host for the server: that of the request, if it means this machine.
 func (s *pass) host(r *http.Request) string {
 	if loopback.ExternalOf(r.Context()) != nil {
 		return s.target.Host

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// This file finds the references in pages, style sheets and data; script.go does so for scripts.
+// This file finds the references in pages, style sheets and data; script.go finds those in scripts.
 
 // refs are the references in a text, as written there.
 type refs struct {
@@ -23,7 +23,7 @@ func (r *refs) add(of refs) {
 	r.later = append(r.later, of.later...)
 }
 
-// answerOf reads a whole answer.
+// answerOf reads a whole response.
 func (m *modules) answerOf(k kind, base *url.URL, text []byte) *answer {
 	switch k {
 	case style:
@@ -41,7 +41,7 @@ func (m *modules) answerOf(k kind, base *url.URL, text []byte) *answer {
 	return &answer{}
 }
 
-// resolveAll makes keys of references.
+// resolveAll turns references into keys.
 func (m *modules) resolveAll(document bool, base *url.URL, found refs) *answer {
 	list := func(all []string) (keys []string) {
 		seen := map[string]bool{}
@@ -57,7 +57,7 @@ func (m *modules) resolveAll(document bool, base *url.URL, found refs) *answer {
 	return &answer{document: document, loads: list(found.loads), later: list(found.later)}
 }
 
-// isReference reports whether a text in quotes may name a module: by a path, or by one that is relative.
+// isReference reports whether a quoted text may name a module, by an absolute or a relative path.
 func isReference(text string) bool {
 	const most = 2000
 	if len(text) < 2 || len(text) > most || strings.ContainsAny(text, " \n\t<>\\^`{}|\"") {
@@ -72,7 +72,7 @@ var (
 	quoted   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 )
 
-// sourceMapOf is the source map that a script names at its end; "" for none, and for one that it holds itself.
+// sourceMapOf is the source map that a script names at its end; "" for none, and for one inside the script.
 func sourceMapOf(text []byte) string {
 	const mark, most = "# sourceMappingURL=", 4 << 10
 	end := text[max(0, len(text)-most):]
@@ -104,7 +104,7 @@ func dataRefs(text []byte) (list []string) {
 	return list
 }
 
-// pageReader reads a page as it comes.
+// pageReader reads a page piece by piece.
 type pageReader struct {
 	refs refs
 
@@ -126,7 +126,7 @@ func (r *pageReader) read(m *modules, text []byte, ended bool) bool {
 		raw := len(z.Raw())
 		at += raw
 		if at == len(text) && !ended && kind != html.StartTagToken && kind != html.EndTagToken && kind != html.SelfClosingTagToken {
-			break // its rest may be to come
+			break // the rest of it may follow
 		}
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:

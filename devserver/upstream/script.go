@@ -9,10 +9,10 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// This file finds the references in a script, and which of them the script ties to a members route. A script that does not
-// parse, for example one with newer syntax, loads nothing by itself: the names in its quotes may still be public.
+// This file finds the references in a script, and which of them the script ties to a members route. A script that does not parse, for
+// example one with newer syntax, counts as one that loads nothing by itself: the names in its quotes may still be public.
 
-// scriptRefs reads a script. A script in a page also loads the targets of its import(), since nothing else would.
+// scriptRefs reads a script. A script in a page also loads the targets of its import(), since no other reference would.
 func (m *modules) scriptRefs(text []byte, inPage bool) refs {
 	ast, err := js.Parse(parse.NewInputBytes(append(bytes.Clone(text), 0)[:len(text)]), js.Options{})
 	if err != nil {
@@ -45,7 +45,7 @@ type scriptReader struct {
 	loads    []string            // import … from
 	imported []string            // import(…)
 	texts    []string            // other texts that may be names
-	bound    map[string][]string // by the name of a variable, the import() targets in its value
+	bound    map[string][]string // the import() targets in the value of a variable, by its name
 	ties     []js.INode          // nodes that belong to a members route
 	tied     map[string]bool     // references in them
 }
@@ -78,7 +78,7 @@ func (s *scriptReader) Enter(n js.INode) js.IVisitor {
 	return s
 }
 
-// tieNode notes a node that belongs to a members route: an object or a list with its path, a branch that asks for it.
+// tieNode records a node that belongs to a members route: an object or a list with its path, or a branch that tests for it.
 func (s *scriptReader) tieNode(n js.INode) {
 	switch n := n.(type) {
 	case *js.ObjectExpr:
@@ -122,7 +122,7 @@ func (s *scriptReader) load(module []byte) {
 	}
 }
 
-// tieCall notes a call with the path of a members route among its arguments: route("/club", …).
+// tieCall records a call with the path of a members route among its arguments: route("/club", …).
 func (s *scriptReader) tieCall(n *js.CallExpr) {
 	for _, arg := range n.Args.List {
 		if s.leads(literal(arg.Value)) {
@@ -131,7 +131,7 @@ func (s *scriptReader) tieCall(n *js.CallExpr) {
 	}
 }
 
-// leads reports whether a text is the path of a members page, also without its first slash, as in nested routes.
+// leads reports whether a text is the path of a members page, even without its first slash, as in nested routes.
 func (s *scriptReader) leads(text string) bool {
 	return text != "" && !strings.ContainsAny(text, " \n") && text != "/" && s.modules.leads(strings.TrimSuffix(text, "*"))
 }
@@ -219,7 +219,7 @@ func unquote(data []byte) (string, bool) {
 	return text, err == nil
 }
 
-// visit calls f for a node and all below it.
+// visit calls f for a node and all nodes below it.
 func visit(n js.INode, f func(js.INode)) { js.Walk(visitor(f), n) }
 
 type visitor func(js.INode)

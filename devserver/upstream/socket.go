@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// This file relays a stranger's WebSocket of hot module replacement on a site with members routes. Over it dev servers also send errors,
+// This file relays a stranger's WebSocket of hot module replacement on a site with members routes. Dev servers also use it to send errors,
 // with the lines around them, to all browsers. Members, and visitors of sites without members routes, get the connection itself.
 
 const maxMessage = 64 << 20
@@ -70,7 +70,7 @@ func (p *Proxy) relay(w http.ResponseWriter, r *http.Request, s *pass) error {
 		chosen = []string{server.Subprotocol()}
 	}
 	client, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		InsecureSkipVerify: true, // the server has judged the Origin
+		InsecureSkipVerify: true, // the server has checked the Origin
 		Subprotocols:       chosen, CompressionMode: websocket.CompressionDisabled,
 	})
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *Proxy) relay(w http.ResponseWriter, r *http.Request, s *pass) error {
 	return nil
 }
 
-// passMessages passes messages on until a connection ends, and its end as well.
+// passMessages passes messages on until a connection ends, and then its end.
 func passMessages(ctx context.Context, from, to *websocket.Conn, may func([]byte) bool) {
 	for {
 		kind, message, err := from.Read(ctx)
@@ -110,8 +110,8 @@ var named = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[\pL\pN_@$+.()\[\]~/\\:-]*[/\\][\pL\pN_@$+.()\[\]~/\\:-]+\.[\pL\pN]+`)
 })
 
-// mayHear reports whether a message may go to a stranger: it quotes no lines, or no file of the site that is not public. Names
-// alone tell of no text.
+// mayHear reports whether a message may go to a stranger: it quotes no lines, or only files of the site that are public. Names alone reveal
+// no text.
 func (m *modules) mayHear(message []byte) bool {
 	text := string(message)
 	if !strings.Contains(text, `\n`) && !strings.Contains(text, "\n") {

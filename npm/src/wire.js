@@ -99,7 +99,7 @@ export class Wire {
   }
 
   #lost(error) {
-    if (this.#closed) return new Error("the bindings were disposed while the call was under way");
+    if (this.#closed) return new Error("the bindings were disposed during the call");
     const lost = new Error(
       `pages dev does not answer any more (${error.code ?? error.message}): start it again, and this process after it`,
       { cause: error },
@@ -172,7 +172,7 @@ class Answer {
     const pieces = [];
     for (let have = 0; have < size; ) {
       const piece = await this.read();
-      if (piece === null) throw this.#lost(new Error("the answer is not whole"));
+      if (piece === null) throw this.#lost(new Error("the response is incomplete"));
       const here = piece.subarray(0, size - have);
       if (here.length < piece.length) this.#rest = piece.subarray(here.length);
       pieces.push(here);
@@ -233,7 +233,7 @@ class Upload {
   async write(bytes) {
     if (this.#answered) {
       await this.#answer; // refused already
-      throw new Error("the call was answered before its body was sent");
+      throw new Error("the response came before the body of the call was sent");
     }
     if (this.#sent.write(Buffer.from(bytes))) return;
     await new Promise((resolve) => {

@@ -117,7 +117,7 @@ func pointReason(p toolapi.RestorePoint) string {
 	case p.Reason == "publish":
 		return "before revision " + before + " went live"
 	case p.Reason == "restore":
-		return "before " + before + " was put back"
+		return "before " + before + " was restored"
 	}
 	return "while rows were written"
 }

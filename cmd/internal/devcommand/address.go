@@ -38,7 +38,7 @@ func plain(line string) string {
 	}, line)
 }
 
-// colours are the escapes that change nothing but how a line looks.
+// colours are the escapes that change only the look of a line.
 var colours = regexp.MustCompile("^\x1b\\[[0-9;:]*m$")
 
 // Coloured removes escapes and control characters from a line, except for colours and tabs.
@@ -58,14 +58,14 @@ func Coloured(line string) string {
 	return line + "\x1b[0m"
 }
 
-// candidate is an address that a line names.
+// candidate is an address in a line of output.
 type candidate struct {
 	host string // "localhost", "127.0.0.1", "::1"
 	port int
 	tls  bool
 }
 
-// candidatesIn returns the loopback addresses that a plain line names, in its order.
+// candidatesIn returns the loopback addresses in a plain line, in their order.
 func candidatesIn(line string) (list []candidate) {
 	for _, found := range address().FindAllStringSubmatch(line, -1) {
 		scheme, host, port := strings.ToLower(found[1]), strings.ToLower(found[2]+found[5]), found[3]+found[6]

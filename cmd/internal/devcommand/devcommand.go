@@ -1,13 +1,12 @@
 // Package devcommand runs the dev server of a framework, as the author names it: a command with its arguments, in a process
 // group of its own.
 //
-// In go the command, its folder and variables; out come its lines, its state, and the address at which it listens, which is
-// found in its output, by the port that it was given, or by the port that the author names. Only addresses of this
-// machine count. [Command.Close] ends the command with its child processes. Package processgroup ends them
-// when this process is killed.
+// In: the command, its folder and variables. Out: its lines, its state, and the address at which it listens. The address comes from its
+// output, from the assigned port, or from the port that the author names. Only addresses of this machine count. [Command.Close] ends the
+// command with its child processes. Package processgroup ends them when this process is killed.
 //
-// A Command that ended stays so until [Command.Restart]. Errors are those of starting a program; a command that ends is no
-// error of this package: [State] says how. It is safe for concurrent use.
+// A Command that ended stays ended until [Command.Restart]. Errors are those of starting a program. The end of a command is not an error of
+// this package: [State] has the reason. A Command is safe for concurrent use.
 package devcommand
 
 import (
@@ -29,7 +28,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/processgroup"
 )
 
-// Phase says how far a command is.
+// Phase is the phase of a command's life.
 type Phase string
 
 // The phases.
@@ -46,14 +45,14 @@ type State struct {
 	Host    string   // as the server names itself: "localhost:5173"
 	TLS     bool     // it speaks https
 	Exit    string   // how it ended: "exit status 1"
-	Lines   []string // the last that it printed, without colours
+	Lines   []string // the last lines of its output, without colours
 }
 
-// Line is one that a command printed.
+// Line is a line of a command's output.
 type Line struct {
 	Text    string // with its colours
 	Plain   string
-	IsError bool // of stderr
+	IsError bool // from stderr
 }
 
 // Options configure a Command. Args must be set.
@@ -64,7 +63,7 @@ type Options struct {
 	Env []string
 	// Port is where the command listens; 0 to find it.
 	Port int
-	// Skip reports ports that the command does not listen on though it prints them: those of this process.
+	// Skip reports ports of this process: the command does not listen on them, even if it prints them.
 	Skip    func(port int) bool
 	OnLine  func(Line)
 	OnState func(State)
@@ -73,13 +72,13 @@ type Options struct {
 const (
 	keptLines = 30
 	maxLine   = 8 << 10
-	// endTime is how long a command, and then its child processes, may take to end after a request to do so.
+	// endTime is the time that a command, and then its child processes, have to end after a request to do so.
 	endTime = 3 * time.Second
-	// lastLines is how long the last lines of a command that has ended are waited for.
+	// lastLines is the longest wait for the last lines of a command that has ended.
 	lastLines = 200 * time.Millisecond
 	poll      = 25 * time.Millisecond
-	// foreignWait is how long an address at which another program listens is not taken: that of an API which the command
-	// names, or of a container that it starts.
+	// foreignWait is the wait before an address of another program is accepted. The command may name the address of an API, or start a
+	// container that listens.
 	foreignWait = 5 * time.Second
 )
 
@@ -88,7 +87,7 @@ type Command struct {
 	options Options
 	name    string
 
-	restart sync.Mutex // held while one process takes the place of another
+	restart sync.Mutex // held while a new process replaces the old one
 	mu      sync.Mutex
 	state   State
 	changed chan struct{} // closed when the state changes
@@ -99,12 +98,12 @@ type Command struct {
 // process is one run.
 type process struct {
 	cmd     *exec.Cmd
-	port    int // that it was given
+	port    int // the assigned port
 	release func()
 	done    chan struct{}
 }
 
-// Start starts a command. A program that cannot be started is an error.
+// Start starts a command. It fails if the program cannot be started.
 func Start(o Options) (*Command, error) {
 	if len(o.Args) == 0 {
 		return nil, errors.New("devcommand: no command")
@@ -116,10 +115,10 @@ func Start(o Options) (*Command, error) {
 	return c, nil
 }
 
-// Name is the command in a word or two, for people: "vite", "npm run dev".
+// Name is the command in one or two words, for people: "vite", "npm run dev".
 func (c *Command) Name() string { return c.name }
 
-// Name is a command in a word or two, for people.
+// Name is a command in one or two words, for people.
 func Name(args []string) string {
 	name := strings.TrimSuffix(filepath.Base(args[0]), ".cmd")
 	name = strings.TrimSuffix(name, ".exe")
@@ -147,7 +146,7 @@ func (c *Command) snapshot() State {
 	return s
 }
 
-// Wait returns the state once the command is no longer starting, or ctx has ended.
+// Wait returns the state after the start of the command, or after the end of ctx.
 func (c *Command) Wait(ctx context.Context) State {
 	for {
 		c.mu.Lock()
@@ -164,7 +163,7 @@ func (c *Command) Wait(ctx context.Context) State {
 	}
 }
 
-// set changes the state of a run, unless another has begun.
+// set changes the state of a run, unless a later run has begun.
 func (c *Command) set(p *process, change func(*State)) {
 	c.mu.Lock()
 	if c.process != p {
@@ -216,7 +215,7 @@ func (p *process) end() {
 		return
 	}
 	select {
-	case <-p.done: // its group may be another's by now
+	case <-p.done: // its group may belong to another process by now
 		return
 	default:
 	}
@@ -281,7 +280,7 @@ func (c *Command) run() error {
 	readers.Go(func() { c.read(p, stderr, true, found) })
 	go c.find(ctx, p, found)
 	go func() {
-		// Wait for the program, not for the end of its streams: a child process may hold them open for longer.
+		// Wait for the end of the program, not of its streams: a child process may hold them open for longer.
 		status, err := p.cmd.Process.Wait()
 		ended()
 		read := make(chan struct{})
@@ -297,8 +296,8 @@ func (c *Command) run() error {
 			how = status.String()
 		}
 		c.set(p, func(s *State) { s.Phase, s.Exit, s.Address = Ended, how, "" })
-		within(endTime, read)    // child processes may end by themselves
-		processgroup.Kill(p.cmd) // or not
+		within(endTime, read) // child processes may end by themselves
+		processgroup.Kill(p.cmd)
 		<-read
 		_ = p.cmd.Wait() // closes the pipes
 		p.release()
@@ -307,7 +306,7 @@ func (c *Command) run() error {
 	return nil
 }
 
-// within waits for a channel, for so long.
+// within waits until a channel closes, at most for limit.
 func within(limit time.Duration, done <-chan struct{}) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -317,13 +316,13 @@ func within(limit time.Duration, done <-chan struct{}) {
 	}
 }
 
-// read passes the lines of a stream on.
+// read passes on the lines of a stream.
 func (c *Command) read(p *process, from io.Reader, isError bool, found chan<- candidate) {
 	in := bufio.NewReaderSize(from, maxLine)
 	for {
 		text, err := in.ReadSlice('\n')
 		if line := strings.TrimRight(string(text), "\r\n"); line != "" || err == nil {
-			if at := strings.LastIndexByte(line, '\r'); at >= 0 { // a line of progress that was written over
+			if at := strings.LastIndexByte(line, '\r'); at >= 0 { // an overwritten line of progress
 				line = line[at+1:]
 			}
 			c.line(p, Line{Text: line, Plain: plain(line), IsError: isError}, found)
@@ -356,12 +355,12 @@ func (c *Command) line(p *process, l Line, found chan<- candidate) {
 		}
 		select {
 		case found <- each:
-		default: // of a program that prints hundreds, the first count
+		default: // if a program prints hundreds, the first ones count
 		}
 	}
 }
 
-// find waits until one of the addresses answers that the command prints, or the port that it was given.
+// find waits until one of the printed addresses answers, or the assigned port.
 func (c *Command) find(ctx context.Context, p *process, found <-chan candidate) {
 	given := []candidate{{host: "localhost", port: p.port}}
 	if c.options.Port != 0 {
@@ -411,7 +410,7 @@ func freePort() (int, error) {
 	return at.Port, nil
 }
 
-// ParseURL reads the address of a dev server that runs already: its scheme, host and port. The host must be this machine.
+// ParseURL parses the address of a running dev server: its scheme, host and port. The host must be this machine.
 func ParseURL(text string) (State, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -437,7 +436,7 @@ func ParseURL(text string) (State, error) {
 	return State{Phase: Ready, Host: c.name(), TLS: c.tls}, nil
 }
 
-// Answer finds where the server of a [ParseURL] state listens now.
+// Answer finds the current address of the server of a [ParseURL] state.
 func (s State) Answer(ctx context.Context) (State, bool) {
 	host, port, err := net.SplitHostPort(s.Host)
 	if err != nil {

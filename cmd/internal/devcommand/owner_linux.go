@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ownsPort reports whether a process of a group listens on a port. known is false where the system does not tell.
+// ownsPort reports whether a process of a group listens on a port. known is false if the system does not report it.
 func ownsPort(group, port int) (owns, known bool) {
 	sockets := listening(port)
 	processes, err := filepath.Glob("/proc/[0-9]*")
@@ -31,7 +31,7 @@ func ownsPort(group, port int) (owns, known bool) {
 	return false, true
 }
 
-// listening lists the sockets that listen on a port, as links to them are named.
+// listening returns the sockets that listen on a port, as the names of their links in /proc.
 func listening(port int) map[string]bool {
 	sockets := map[string]bool{}
 	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
@@ -54,7 +54,7 @@ func listening(port int) map[string]bool {
 	return sockets
 }
 
-// groupOf is the process group of a folder of /proc; 0 when it is gone.
+// groupOf is the process group of a folder of /proc; 0 if the process has ended.
 func groupOf(process string) int {
 	text, err := os.ReadFile(process + "/stat")
 	if err != nil {

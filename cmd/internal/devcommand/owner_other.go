@@ -2,5 +2,5 @@
 
 package devcommand
 
-// ownsPort cannot tell here.
+// ownsPort never knows on this system.
 func ownsPort(int, int) (owns, known bool) { return false, false }

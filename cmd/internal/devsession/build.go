@@ -52,7 +52,7 @@ type builder struct {
 	running *siteworker.Shared // the Worker of the newest revision; nil for none
 	guests  guestSet
 	live    siteworker.Set
-	private privateSet                     // secrets that no build may contain, and nothing may show
+	private privateSet                     // secrets that no build may contain and no output may show
 	hidden  atomic.Pointer[secretscan.Set] // of private, for requests
 
 	warned  struct{ secrets, migrations string } // the last warnings about them
@@ -60,7 +60,7 @@ type builder struct {
 }
 
 func (r *session) newBuilder(ctx context.Context, k *console) (*builder, error) {
-	// A new database is made by one process alone.
+	// Only one process may create a database.
 	unlock, err := r.state.LockMigrations(ctx)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (b *builder) close() {
 	if b.guests.set != nil {
 		b.run.bindings.Forget(b.guests.set)
 	}
-	// A request that did not end may still hold its revision: its Worker ends all the same, before its stores do.
+	// An unfinished request may still hold its revision. Its Worker ends nevertheless, before its stores close.
 	for _, w := range b.live.All() {
 		w.Close(siteworker.DrainTime)
 	}
@@ -112,7 +112,7 @@ func (b *builder) Build(ctx context.Context, _ []string) devserver.Outcome {
 		load = b.run.process.Sites.LoadBehind
 	}
 	m, checked := load(b.run.dir)
-	// Never the site's folder as such: files that are no part of a site (a log, an editor's files) must not rebuild it.
+	// Watch the parts of the site, not its folder: other files there (a log, an editor's files) must not start a build.
 	watch := append(localsecrets.Paths(b.run.dir), filepath.Join(b.run.dir, manifest.FileName), project.PersonasPath(b.run.dir))
 	for _, name := range manifest.RuntimeConfigs() {
 		watch = append(watch, filepath.Join(b.run.dir, name))
@@ -155,7 +155,7 @@ func (b *builder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
 }
 
-// privateSet is a set of secrets with its sources: most builds need no new set.
+// privateSet is a set of secrets with its sources. Most builds reuse it.
 type privateSet struct {
 	set      *secretscan.Set
 	list     []secretscan.Secret
@@ -181,8 +181,8 @@ func (b *builder) readPrivate(ctx context.Context, m *manifest.Manifest) error {
 	return nil
 }
 
-// unroutedWorker warns of a Worker without routes: authors of their first one look for the mistake in its code. The
-// manifest is valid all the same, and pages validate says nothing.
+// unroutedWorker warns of a Worker without routes: authors of their first one look for the mistake in its code. The manifest is valid, so
+// pages validate does not report it.
 func unroutedWorker(m *manifest.Manifest, src []byte) diagnostic.List {
 	if m.Entry == "" || len(m.Routes) > 0 {
 		return nil
@@ -195,7 +195,7 @@ func unroutedWorker(m *manifest.Manifest, src []byte) diagnostic.List {
 	return warning
 }
 
-// revision starts the Worker, or reuses the running one when nothing of it has changed, and combines it with the assets.
+// revision starts the Worker, or reuses the running one if it has not changed, and combines it with the assets.
 func (b *builder) revision(ctx context.Context, m *manifest.Manifest, bundle *bundler.Bundle) (site.Revision, []devserver.Problem) {
 	r := site.Revision{
 		ID: bundle.Digest[:12], Manifest: m, Assets: bundle.Assets, AssetsDir: filepath.Join(b.run.dir, filepath.FromSlash(m.Assets)),
@@ -232,13 +232,13 @@ func (b *builder) revision(ctx context.Context, m *manifest.Manifest, bundle *bu
 	return r, nil
 }
 
-// guestSet are the bindings of the processes beside this one, on the stores of the Worker.
+// guestSet is the set of bindings for other processes, on the stores of the Worker.
 type guestSet struct {
 	key string
 	set *binding.Set
 }
 
-// bindGuests has those processes use the bindings of the manifest, unless they do.
+// bindGuests gives those processes the bindings of the manifest, unless they have them already.
 func (b *builder) bindGuests(ctx context.Context, m *manifest.Manifest, secrets map[string]string) error {
 	key, err := json.Marshal([]any{m.Bindings, m.Assets, secrets})
 	if err != nil || string(key) == b.guests.key {
@@ -253,7 +253,7 @@ func (b *builder) bindGuests(ctx context.Context, m *manifest.Manifest, secrets 
 	return nil
 }
 
-// adviseOnce has a slow request of the first Worker with builds for development say so.
+// adviseOnce enables the hint about a slow request once, for the first Worker with development builds.
 func (b *builder) adviseOnce(packages []string) {
 	if len(packages) > 0 && !b.advised {
 		b.advised = true
@@ -261,7 +261,7 @@ func (b *builder) adviseOnce(packages []string) {
 	}
 }
 
-// describeSecrets says which secrets have a value, and never the value.
+// describeSecrets lists the secrets with a value and those without, never the values.
 func (b *builder) describeSecrets(ctx context.Context, m *manifest.Manifest, bindings []devserver.Binding) {
 	values, _, err := b.run.process.Sites.LocalSecrets(b.run.dir).Values(ctx, m.Bindings.Secrets)
 	for i := range bindings {
@@ -275,7 +275,7 @@ func (b *builder) describeSecrets(ctx context.Context, m *manifest.Manifest, bin
 	}
 }
 
-// warnOnce prints warnings unless they are the last ones: not at every save.
+// warnOnce prints warnings if they differ from the last ones. Not every save repeats them.
 func (b *builder) warnOnce(last *string, warnings []string) {
 	if text := fmt.Sprint(warnings); text != *last {
 		*last = text
@@ -302,7 +302,7 @@ func (b *builder) migrate(ctx context.Context, m *manifest.Manifest, src []byte)
 	for _, name := range result.Squashed {
 		b.console.line("recorded %s in place of the migrations that it replaces", name)
 	}
-	notices := slices.DeleteFunc(result.Warnings, migrate.Notice.OfFolder) // the check of the site has these
+	notices := slices.DeleteFunc(result.Warnings, migrate.Notice.OfFolder) // the site's check reports these
 	b.warnOnce(&b.warned.migrations, migration.Warnings(userfile.WorkDir(b.run.process.Terminal.Dir), b.run.dir, notices))
 	if err == nil {
 		return nil
@@ -363,7 +363,7 @@ func (b *builder) replace(w *siteworker.Shared) {
 	}
 }
 
-// compileNotice returns the notice that the start of a Worker compiles WebAssembly modules.
+// compileNotice returns the notice that WebAssembly modules are being compiled.
 func compileNotice(modules []bundler.Module) string {
 	bytes := int64(0)
 	modules = slices.DeleteFunc(slices.Clone(modules), func(m bundler.Module) bool { return m.Kind == bundler.KindScript })
@@ -380,7 +380,7 @@ func compileNotice(modules []bundler.Module) string {
 	return fmt.Sprintf("compiling %s (%s), which takes long the first time", wording.Printable(what), wording.Size(bytes))
 }
 
-// workerKey identifies Workers: of two with the same key, the running one can stay.
+// workerKey identifies Workers: with an equal key, the running Worker stays.
 func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
@@ -394,15 +394,15 @@ func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]strin
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// isSelf reports whether the host of a URL, with its port if it has one, is this dev server: one of its names on its own
-// port, or without a port the name of a tunnel to it.
+// isSelf reports whether the host of a URL, with its port if it has one, names this dev server: one of its names with its own port, or the
+// name of a tunnel without a port.
 func (b *builder) isSelf(host string) bool {
 	u := url.URL{Host: host}
 	if u.Port() == "" {
-		return slices.Contains(b.run.options.AllowHosts, u.Hostname()) // names below one may be of other servers
+		return slices.Contains(b.run.options.AllowHosts, u.Hostname()) // names below one may belong to other servers
 	}
 	return u.Port() == strconv.Itoa(b.run.sockets.Port) && b.run.answersTo(u.Hostname())
 }
 
-// siteName is usually the name of the folder.
+// siteName is the name of the site in messages, usually that of its folder.
 func siteName(dir string) string { return filepath.Base(dir) }

@@ -31,20 +31,20 @@ type console struct {
 	history *devserver.RequestLog // nil until the state is open
 	warned  string                // the last warnings; of the goroutine that builds
 	mu      sync.Mutex            // lines come from many goroutines
-	failed  map[string]bool       // failures of requests that were printed since the last build, by their text; of mu
+	failed  map[string]bool       // texts of failed requests that were printed since the last build; guarded by mu
 	aside   func(format string, args ...any)
-	after   time.Duration // how long a person waits without a message
+	after   time.Duration // how long a person waits before a message
 
-	// development lists the packages whose development build the Worker has; nil after the hint was shown. Of mu.
+	// development lists the packages whose development build the Worker has; nil after the hint was shown. Guarded by mu.
 	development []string
-	// faster is true while the hint about a faster engine is pending; of mu.
+	// faster is true while the hint about a faster engine is pending; guarded by mu.
 	faster bool
 }
 
 // mostFailed bounds console.failed.
 const mostFailed = 100
 
-// silence is how long an operation may take without a message.
+// silence is the longest time that an operation takes without a message.
 const silence = 2 * time.Second
 
 func newConsole(t *terminal.Terminal) *console {
@@ -87,7 +87,7 @@ func (k *console) line(format string, args ...any) {
 	fmt.Fprintf(k.term.Stderr, format+"\n", args...)
 }
 
-// ready prints the first line on stdout: the contract with scripts.
+// ready prints the first line on stdout, on which scripts rely.
 func (k *console) ready(r *session) {
 	if k.term.JSON {
 		k.event(ReadyEvent{"ready", r.sockets.URL, r.sockets.Beyond, r.options.Engine.Report(), r.inspection.report()})
@@ -119,7 +119,7 @@ func (k *console) ready(r *session) {
 	}
 }
 
-// qrCode shows a URL to the camera of a phone. A program that reads the terminal's output gets none.
+// qrCode prints a URL as a QR code for the camera of a phone, only on a terminal.
 func (k *console) qrCode(url string) {
 	if k.term.Quiet || !terminal.IsTerminal(k.term.Stderr) {
 		return
@@ -127,7 +127,7 @@ func (k *console) qrCode(url string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	const (
-		margin  = 2             // modules; a camera needs no more on a dark terminal
+		margin  = 2             // modules; cameras need no more around it on a dark terminal
 		inverse = "\x1b[97;40m" // white on black, whatever the terminal's own colours
 	)
 	code := qrterminal.Config{
@@ -142,7 +142,7 @@ func (k *console) qrCode(url string) {
 	qrterminal.GenerateWithConfig(url, code)
 }
 
-// engine names an engine, and where its program is.
+// engine returns the name of an engine and the path of its program.
 func (k *console) engine(c siteworker.Choice) string {
 	if c.Program == nil {
 		return c.String()
@@ -170,7 +170,7 @@ func (k *console) build(b devserver.Build) {
 	}
 }
 
-// problems prints the errors of a build; warnings only when they changed since the last one.
+// problems prints the errors of a build, and its warnings if they changed since the last one.
 func (k *console) problems(b devserver.Build) {
 	if !b.OK {
 		k.line("%s %s", k.term.Paint("31;1", "error:"), k.text(b.Problems...))
@@ -191,7 +191,7 @@ func (k *console) text(problems ...devserver.Problem) string {
 	return strings.TrimSpace(devserver.ProblemsText(devserver.Within(terminal.Columns(k.term.Stderr), problems)))
 }
 
-// request prints and logs one request. The dashboard polls: its requests are not worth logging.
+// request prints and logs one request, except for those of the dashboard, which polls.
 func (k *console) request(rec site.RequestRecord) {
 	if k.history != nil && rec.Source != site.FromControl {
 		k.history.Add(rec)
@@ -207,11 +207,11 @@ func (k *console) request(rec site.RequestRecord) {
 	k.adviseSlow(rec)
 }
 
-// slowCPU is the least CPU time, in milliseconds, of a request that the console advises on.
+// slowCPU is the CPU time, in milliseconds, from which the console gives advice on a request.
 const slowCPU = 100
 
-// adviseSlow says at a slow request, once each, that its Worker has a build for development of a package, and that another engine
-// takes less time.
+// adviseSlow prints two hints at a slow request, each once: its Worker has the development build of a package, and another engine takes
+// less time.
 func (k *console) adviseSlow(rec site.RequestRecord) {
 	if rec.Meter == nil || rec.Meter.CPUMs < slowCPU {
 		return
@@ -235,11 +235,11 @@ func (k *console) adviseSlow(rec site.RequestRecord) {
 		k.line("      pages dev --mode production    the build that a published page has")
 	}
 	if faster {
-		k.line("      pages dev --engine workerd     V8, which takes less for much JavaScript")
+		k.line("      pages dev --engine workerd     V8, which runs heavy JavaScript in less CPU time")
 	}
 }
 
-// setDevelopment sets the packages of which the Worker has the build for development.
+// setDevelopment sets the packages of which the Worker has the development build.
 func (k *console) setDevelopment(packages []string) {
 	k.mu.Lock()
 	k.development = packages
@@ -263,7 +263,7 @@ func (k *console) delivery(e site.Event) {
 	}
 }
 
-// called logs a call on a binding that a process of the framework made. Thousands of them are made: only --verbose prints them.
+// called logs a call on a binding that a process of the framework made. There are thousands: only --verbose prints them.
 func (k *console) called(c wire.Call) {
 	if !nodebindings.IsBinding(c) {
 		return
@@ -304,7 +304,7 @@ func (k *console) log(l pagesruntime.Line) {
 func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if p.Kind == downKind {
-		w.Header().Set("Refresh", "1") // the page comes once there is one
+		w.Header().Set("Refresh", "1") // until the server answers
 		devserver.WriteProblemPage(w, r, p)
 		return
 	}
@@ -316,15 +316,15 @@ func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 	devserver.WriteProblemPage(w, r, p)
 }
 
-// forget has failures printed again. It is called when a build has ended and is not served yet: the first requests may
-// fail before the build is printed.
+// forget makes failures print again. It is called after a build and before the site uses it: the first requests may fail before the build
+// is printed.
 func (k *console) forget() {
 	k.mu.Lock()
 	k.failed = nil
 	k.mu.Unlock()
 }
 
-// isNew reports whether a failure was not printed since the last build: the line of each request names it in short.
+// isNew reports whether a failure was not printed since the last build. The line of each request has its short form.
 func (k *console) isNew(text string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -355,7 +355,7 @@ func (k *console) output(name string, l devcommand.Line) {
 	k.line("%s %s", k.term.Paint("2", name+" |"), text)
 }
 
-// frontend prints how far the framework's dev server is.
+// frontend prints the phase of the framework's dev server.
 func (k *console) frontend(name string, s devcommand.State) {
 	if k.term.JSON {
 		k.event(FrontendEvent{"frontend", name, string(s.Phase), s.Host, s.Exit})
@@ -378,7 +378,7 @@ type OutputEvent struct {
 	Text   string `json:"text"`   // without colours
 }
 
-// FrontendEvent says how far the framework's dev server is.
+// FrontendEvent is a new phase of the framework's dev server.
 type FrontendEvent struct {
 	Type  string `json:"type"`
 	Name  string `json:"name"`
@@ -450,8 +450,8 @@ func logLine(l pagesruntime.Line) site.LogLine {
 	return line
 }
 
-// notices is a slog.Handler that prints the messages of packages for a person, also when quiet is wanted: "warning: text
-// (other attributes)" and, for an attribute "fix", a line with that. The attribute "error" is the reason.
+// notices is a slog.Handler that prints the messages of packages for a person, with --quiet too: "warning: text (other attributes)" and,
+// for an attribute "fix", a line with that. The attribute "error" is the reason.
 type notices struct {
 	console *console
 	level   slog.Level
@@ -523,8 +523,7 @@ type PairingEvent struct {
 	Client  string        `json:"client,omitempty"`
 }
 
-// printPairing prints the request of a browser beyond this machine to sign in, also when quiet is wanted: the code is shown
-// nowhere else.
+// printPairing prints the request of a browser beyond this machine to sign in, with --quiet too: the code is shown nowhere else.
 func (k *console) printPairing(e pairing.Event) {
 	client := ""
 	if e.Client.IsValid() {
@@ -547,7 +546,7 @@ func (k *console) printPairing(e pairing.Event) {
 	case pairing.Asked:
 		half := len(e.Code) / 2
 		code := e.Code[:half] + " " + e.Code[half:]
-		text = fmt.Sprintf("%s to sign in with: %s, for ten minutes; type it there, and keep it secret", who, k.term.Paint("1", code))
+		text = fmt.Sprintf("%s can sign in with the code %s for ten minutes; type it there, and keep it secret", who, k.term.Paint("1", code))
 	case pairing.Paired:
 		text = who + " is paired: it can sign in as anyone until pages dev ends"
 	case pairing.Failed:

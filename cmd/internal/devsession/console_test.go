@@ -68,12 +68,12 @@ func TestAdviseSlow(t *testing.T) {
 			"the built-in engine, a development build", react, true,
 			"note: that took 213 ms of CPU time in the built-in engine, with the development build of react, react-dom\n" +
 				"      pages dev --mode production    the build that a published page has\n" +
-				"      pages dev --engine workerd     V8, which takes less for much JavaScript\n",
+				"      pages dev --engine workerd     V8, which runs heavy JavaScript in less CPU time\n",
 		},
 		{
 			"the built-in engine", nil, true,
 			"note: that took 213 ms of CPU time in the built-in engine\n" +
-				"      pages dev --engine workerd     V8, which takes less for much JavaScript\n",
+				"      pages dev --engine workerd     V8, which runs heavy JavaScript in less CPU time\n",
 		},
 		{
 			"workerd, a development build", react, false,

@@ -23,40 +23,40 @@ import (
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
-// This file has the dev server of a framework, which answers in the place of the site's files.
+// This file runs the dev server of a framework, which replaces the site's static files.
 
 // Frontend names the dev server. The zero value is none.
 type Frontend struct {
 	Command []string // starts it, in the site's folder
-	URL     string   // it runs already; as devcommand.ParseURL takes it
+	URL     string   // it runs already; in the form that devcommand.ParseURL takes
 	Port    int      // where Command listens; 0 to find it in the output
 }
 
 // frontend is the dev server of a session's site.
 type frontend struct {
 	proxy   *upstream.Proxy
-	command *devcommand.Command // nil for one that runs already
+	command *devcommand.Command // nil for a server that runs already
 	run     *session
 	console *console
-	url     string // of one that runs already
+	url     string // of a server that runs already
 	ending  sync.Once
 	told    sync.Once
 	closing chan struct{}
 
 	mu      sync.Mutex
-	fixed   devcommand.State // of one that runs already
-	checked time.Time        // when fixed was seen to listen
+	fixed   devcommand.State // of a server that runs already
+	checked time.Time        // when fixed last answered a check
 }
 
-// How long a request waits for a dev server that starts: after pageWait, a page shows the output of the server.
+// How long a request waits for the start of a dev server. After pageWait, a page shows the output of the server.
 const (
 	pageWait  = 1500 * time.Millisecond
 	startWait = 60 * time.Second
-	// checkEvery is how long a server that runs already is believed to listen.
+	// checkEvery is how long a successful check of a running server stays valid.
 	checkEvery = time.Second
 )
 
-// startFrontend starts the dev server that the options name, nil for none.
+// startFrontend starts the dev server of the options; it is nil if they name none.
 func (r *session) startFrontend(ctx context.Context, console *console) (*frontend, error) {
 	o := r.options.Frontend
 	if len(o.Command) == 0 && o.URL == "" {
@@ -81,7 +81,7 @@ func (r *session) startFrontend(ctx context.Context, console *console) (*fronten
 		return nil, &failure.Error{
 			Exit: failure.ExitUsage, Code: "no-such-command",
 			Message: fmt.Sprintf("the command %q cannot be run: %s", o.Command[0], failure.Reason(err)),
-			Fix:     "name a program of the site's packages or of the PATH, or its path; or install the packages first", Err: err,
+			Fix:     "name a program in the site's packages or in the PATH, or give its path; or install the packages first", Err: err,
 		}
 	}
 	f.command, err = devcommand.Start(devcommand.Options{
@@ -95,7 +95,7 @@ func (r *session) startFrontend(ctx context.Context, console *console) (*fronten
 	return f, nil
 }
 
-// environment is that of the command: this process's, with the site's secrets and its address.
+// environment is the environment of the command: this process's, with the site's secrets and its address.
 func (f *frontend) environment(ctx context.Context) ([]string, error) {
 	t := f.run.process.Terminal
 	values, _, err := f.run.process.Sites.LocalSecrets(f.run.dir).Values(ctx, f.run.manifest.Bindings.Secrets)
@@ -115,7 +115,7 @@ func (f *frontend) environment(ctx context.Context) ([]string, error) {
 	return env, nil
 }
 
-// binFolders are those of the programs of the site's packages, as for a script of package.json: the nearest first.
+// binFolders returns the folders with the programs of the site's packages, the nearest first, as for a script of package.json.
 func (f *frontend) binFolders() (list []string) {
 	top := cmp.Or(packager.Checkout(f.run.dir), f.run.dir)
 	for dir := f.run.dir; ; dir = filepath.Dir(dir) {
@@ -140,7 +140,7 @@ func (f *frontend) lookUp(name string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// name is the command's, for people.
+// name is the name of the command for people.
 func (f *frontend) name() string { return devcommand.Name(f.run.options.Frontend.Command) }
 
 // target implements upstream.Options.Target.
@@ -168,12 +168,12 @@ func (f *frontend) target(ctx context.Context, page bool) (upstream.Target, erro
 		down.Fix = "wait; if it is up and pages does not see it, pass its port with --upstream-port"
 	default:
 		down.Message = f.command.Name() + " has ended: " + s.Exit
-		down.Fix = "press s where pages dev runs to start it again"
+		down.Fix = "press s in the terminal of pages dev to start it again"
 	}
 	return upstream.Target{}, down
 }
 
-// fixedTarget finds a server that runs already. It may have ended, and run again.
+// fixedTarget finds a server that runs already. It may have been restarted.
 func (f *frontend) fixedTarget(ctx context.Context) (upstream.Target, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -190,7 +190,7 @@ func (f *frontend) fixedTarget(ctx context.Context) (upstream.Target, error) {
 	return upstream.Target{Address: s.Address, Host: s.Host, TLS: s.TLS}, nil
 }
 
-// changed prints how far the command is.
+// changed prints the new phase of the command.
 func (f *frontend) changed(s devcommand.State) {
 	select {
 	case <-f.closing:
@@ -214,8 +214,8 @@ func (f *frontend) close() {
 	f.proxy.Close()
 }
 
-// without returns the manifest of a site without the parts that the framework's dev server serves itself: the public files,
-// and a Worker that the framework's build makes.
+// without returns the manifest without the parts that the framework's dev server serves itself: the public files, and a Worker that the
+// framework builds.
 func (f *frontend) without(m *manifest.Manifest) *manifest.Manifest {
 	own := *m
 	own.Assets = ""

@@ -12,13 +12,13 @@ import (
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
-// This file lets debuggers into the Worker of `pages dev --inspect`.
+// This file connects debuggers with the Worker of `pages dev --inspect`.
 
-// Inspect says whether, and where, debuggers attach to the Worker. The engine is workerd then.
+// Inspect configures the inspector for debuggers. The engine is then workerd.
 type Inspect struct {
 	On   bool
 	Port int // the next free one if it is taken; 0 for any
-	// Wait is how long a request waits for a Worker that is paused. Default: 30 s.
+	// Wait is how long a request waits for a paused Worker. Default: 30 s.
 	Wait time.Duration
 }
 
@@ -29,7 +29,7 @@ type inspection struct {
 	port int
 }
 
-// openInspector opens the inspector that the options ask for; nil for none. It sets the engine of the options to report to it.
+// openInspector opens the inspector of the options, nil for none. It makes the engine of the options report to it.
 func (p Process) openInspector(ctx context.Context, dir string, o *Options) (*inspection, error) {
 	if !o.Inspect.On {
 		return nil, nil //nolint:nilnil // none is asked for, and nothing went wrong
@@ -50,7 +50,7 @@ func (p Process) openInspector(ctx context.Context, dir string, o *Options) (*in
 			if attached {
 				console.line("a debugger is attached")
 			} else {
-				console.line("the debugger has left; the Worker runs on")
+				console.line("the debugger has detached; the Worker continues")
 			}
 		},
 	})
@@ -74,7 +74,7 @@ func (i *inspection) report() string {
 	return i.WebSocket()
 }
 
-// showInspector prints where debuggers attach.
+// showInspector prints the address for debuggers.
 func (k *console) showInspector(r *session) {
 	if r.inspection == nil {
 		return
@@ -86,7 +86,7 @@ func (k *console) showInspector(r *session) {
 	k.line("  inspector    127.0.0.1:%d%s: VS Code, JetBrains and chrome://inspect attach there", r.inspection.port, taken)
 }
 
-// showDevTools prints the address of Chrome's DevTools. No program opens it: browsers take it from a person alone.
+// showDevTools prints the address of Chrome's DevTools. Browsers accept it only from a person, so no program can open it.
 func (k *keyboard) showDevTools(context.Context) {
 	if k.inspection == nil {
 		k.console.line("no debugger can attach: pages dev --inspect runs the Worker in V8 with an inspector")

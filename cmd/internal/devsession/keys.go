@@ -39,10 +39,10 @@ type keyboard struct {
 	open       func(url string) error
 }
 
-// shownLeads is how many leads the key for them shows.
+// shownLeads is the number of leads that the key for leads shows.
 const shownLeads = 5
 
-// key is a key with its action; its capital does the same.
+// key is a key with its action; its capital letter has the same action.
 type key struct {
 	name byte
 	help string
@@ -65,8 +65,7 @@ func keys() []key {
 	}
 }
 
-// listen handles the keys of a terminal, until ctx ends. Without a terminal, or when another program reads it, there are
-// no keys.
+// listen handles the keys of a terminal, until ctx ends. Without a terminal, or if another program reads it, there are no keys.
 func (k *keyboard) listen(ctx context.Context) (stop func()) {
 	t := k.console.term
 	in, ok := t.Stdin.(*os.File)
@@ -75,7 +74,7 @@ func (k *keyboard) listen(ctx context.Context) (stop func()) {
 	}
 	held, err := singlekeys.Hold(in)
 	if err != nil {
-		return func() {} // keys are a courtesy
+		return func() {} // the session works without keys
 	}
 	k.console.line("  keys         ? lists them")
 	go k.handleKeys(ctx, held)
@@ -130,7 +129,7 @@ func (k *keyboard) rebuild(context.Context) {
 
 func (k *keyboard) restartFrontend(context.Context) {
 	if k.frontend == nil || k.frontend.command == nil {
-		k.console.line("pages started no dev server of a framework: pages dev -- COMMAND does")
+		k.console.line("pages has not started a framework's dev server: pages dev -- COMMAND starts one")
 		return
 	}
 	k.console.line("starting %s again", k.frontend.command.Name())
@@ -149,7 +148,7 @@ func (k *keyboard) clear(context.Context) {
 	fmt.Fprint(k.console.term.Stderr, "\x1b[2J\x1b[3J\x1b[H")
 }
 
-// nextPersona goes round: signed out, and each persona of the site.
+// nextPersona returns the next persona in turn: signed out, then each persona of the site.
 func (k *keyboard) nextPersona(context.Context) {
 	all := []string{""}
 	for _, p := range k.front.Personas() {
@@ -193,8 +192,7 @@ func leadSummary(l site.Lead) string {
 	return string(text)
 }
 
-// openBrowser shows a URL in the user's browser. It returns when the command that opens it does, with an error where
-// there is none.
+// openBrowser shows a URL in the user's browser. It waits for the command that opens it, and fails if there is none.
 func openBrowser(url string) error {
 	name, args := "xdg-open", []string{url}
 	switch runtime.GOOS {

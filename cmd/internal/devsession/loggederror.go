@@ -23,9 +23,9 @@ func printsError(l pagesruntime.Line) bool {
 	return l.Request != nil && l.Called && l.Level == "error" && printedFrame.MatchString(l.Text)
 }
 
-// errorPage answers for a Worker that failed, or that a framework answered for.
+// errorPage answers for a Worker that failed, or whose framework turned an error into a line of text.
 func (b *builder) errorPage(w http.ResponseWriter, r *http.Request, err error) {
-	if logged, ok := errors.AsType[*site.LoggedError](err); ok { // it was printed when it was logged
+	if logged, ok := errors.AsType[*site.LoggedError](err); ok { // it was printed with its log line
 		devserver.WriteProblemPage(w, r, b.loggedProblem(logged))
 		return
 	}
@@ -37,7 +37,7 @@ func (b *builder) loggedProblem(e *site.LoggedError) devserver.Problem {
 	p := devserver.Problem{
 		Kind: string(pagesruntime.KindException), Title: fmt.Sprintf("The Worker logged an error and answered %d", e.Status),
 		Message: strings.TrimSpace(e.Line.Text), Status: e.Status,
-		Notes: []string{"visitors see the Worker's own answer: " + sourcetext.Quote(e.Text)},
+		Notes: []string{"visitors see the Worker's own response: " + sourcetext.Quote(e.Text)},
 	}
 	for _, at := range printedFrame.FindAllStringSubmatchIndex(e.Line.Text, -1) {
 		part := func(i int) string {
@@ -49,7 +49,7 @@ func (b *builder) loggedProblem(e *site.LoggedError) devserver.Problem {
 		if len(p.Frames) == 0 {
 			p.Message = strings.TrimSpace(e.Line.Text[:at[0]])
 		}
-		line, _ := strconv.Atoi(part(3))   // digits; one that is too great is no line
+		line, _ := strconv.Atoi(part(3))   // digits; a number that does not fit counts as no line
 		column, _ := strconv.Atoi(part(4)) // likewise
 		p.Frames = append(p.Frames, devserver.Frame{Func: part(1), File: part(2), Line: line, Column: column})
 	}

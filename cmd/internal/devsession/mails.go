@@ -8,9 +8,9 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// This file shows the mails that a member of a published site gets on leads. A dev session sends none.
+// This file shows the mails on leads that a published site would send to a member. A dev session sends none.
 
-// shownMails is how many of the newest leads are mails.
+// shownMails is the number of newest leads that are shown as mails.
 const shownMails = 50
 
 // mailList is the document of GET /__pages/api/mails.
@@ -18,7 +18,7 @@ type mailList struct {
 	Mails []leadmail.Mail `json:"mails"` // newest first
 }
 
-// serveMails answers GET /__pages/api/mails: to a persona, with the site's folder for its name.
+// serveMails answers GET /__pages/api/mails: mails to a persona, with the name of the site's folder.
 func (t *tools) serveMails(w http.ResponseWriter, r *http.Request) {
 	leads, err := t.instance.front.Store().Leads(r.Context(), site.LeadFilter{Limit: shownMails})
 	list, to := mailList{Mails: []leadmail.Mail{}}, mailedPersona(t.instance.front.Personas())

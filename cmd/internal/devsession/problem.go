@@ -26,7 +26,7 @@ var titles = map[pagesruntime.Kind]string{
 	pagesruntime.KindHung:         "The Worker will never answer",
 	pagesruntime.KindCPU:          "The Worker ran over its CPU limit",
 	pagesruntime.KindMemory:       "The Worker ran out of memory",
-	pagesruntime.KindResponseSize: "The Worker's answer is too large",
+	pagesruntime.KindResponseSize: "The Worker's response is too large",
 	pagesruntime.KindReset:        "The Worker was restarted",
 	pagesruntime.KindSystemMemory: "The system has no room for the Worker",
 	pagesruntime.KindBusy:         "Too many Workers are in use",
@@ -34,7 +34,7 @@ var titles = map[pagesruntime.Kind]string{
 	pagesruntime.KindInternal:     "Something went wrong in pages itself",
 }
 
-// problemOf converts an error of a Worker for the dev server's pages.
+// problemOf converts an error of a Worker into a problem page.
 func problemOf(err error) devserver.Problem {
 	if down, ok := errors.AsType[*upstream.DownError](err); ok {
 		return downProblem(down)
@@ -66,7 +66,7 @@ func problemOf(err error) devserver.Problem {
 	return p
 }
 
-// secretsProblem describes a file of secrets that cannot be read.
+// secretsProblem describes an unreadable file of secrets.
 func secretsProblem(err error) devserver.Problem {
 	p := devserver.Problem{Kind: "secrets", Title: "The secrets could not be read", Message: err.Error()}
 	if f, ok := errors.AsType[*failure.Error](err); ok {
@@ -75,8 +75,7 @@ func secretsProblem(err error) devserver.Problem {
 	return p
 }
 
-// problems converts diagnostics for the dev server's pages. Those of a failed build are its errors: its warnings come
-// when it succeeds.
+// problems converts diagnostics into problem pages. A failed build shows only its errors; warnings follow after it succeeds.
 func (b *builder) problems(diags diagnostic.List, title string) []devserver.Problem {
 	var list []devserver.Problem
 	failed := diags.HasErrors()
@@ -108,10 +107,10 @@ func (b *builder) problems(diags diagnostic.List, title string) []devserver.Prob
 	return list
 }
 
-// snippetReach is how many lines are shown around a problem.
+// snippetReach is the number of lines shown on each side of a problem.
 const snippetReach = 3
 
-// snippet returns the lines around one of a file of the site, without secrets.
+// snippet returns the lines around a line of a file of the site, without secrets.
 func snippet(dir, file string, line int, secrets *secretscan.Set) []devserver.SnippetLine {
 	root, err := os.OpenRoot(dir)
 	if err != nil || line <= 0 {

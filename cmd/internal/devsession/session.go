@@ -1,11 +1,11 @@
-// Package devsession runs a site on this machine: for pages dev, which serves it while its author edits, and for pages
-// test, which runs a command against it on a state of its own.
+// Package devsession runs a site on this machine: for pages dev, which serves it while its author edits, and for pages test, which runs a
+// command against it on its own state.
 //
-// Serve and Test take the process they run in (a terminal, the locations of sites and states) and Options. A build reads
-// the manifest, bundles, migrates, starts the Worker and swaps it in; a failed build leaves the last good one in service.
-// It prints for people on stderr and lines of JSON for programs; the dashboard runs commands of this program. Errors are
-// *failure.Error, or a failure.StatusError of the command that was tested. Both block until ctx ends or the command has,
-// and may run side by side on different states. The package knows no flags and no rules of the platform.
+// Serve and Test take a Process (a terminal, the locations of sites and states) and Options. A build reads the manifest, bundles, migrates,
+// starts the Worker and swaps it in; after a failed build, the last good one stays in service. It prints text for people on stderr and
+// lines of JSON for programs; the dashboard runs commands of this program. Errors are *failure.Error, or a failure.StatusError of the
+// tested command. Both block until the end of ctx or of the command, and may run side by side on different states. The package knows no
+// flags and no rules of the platform.
 package devsession
 
 import (
@@ -43,11 +43,11 @@ type Process struct {
 	Terminal *terminal.Terminal
 	Sites    *project.Sites
 	States   localstate.Locator
-	Memory   *pagesruntime.HostMemory // of the Workers of all sites; nil for one of its own
-	Images   *images.Queue            // of all sites; nil for one of each site
-	CacheDir string                   // of the machine code of WebAssembly; "" to keep none
+	Memory   *pagesruntime.HostMemory // for the Workers of all sites; nil for a pool of this session
+	Images   *images.Queue            // for all sites; nil for one for each site
+	CacheDir string                   // for the machine code of WebAssembly; "" for no cache
 	Tool     string                   // name of this program in the ledger of migrations
-	// Run runs a command of this program on another terminal, and returns its exit code. The dashboard consists of commands.
+	// Run runs a command of this program on another terminal, and returns its exit code. The dashboard uses it.
 	Run func(ctx context.Context, args []string, t terminal.Terminal) int
 }
 
@@ -67,28 +67,28 @@ type Options struct {
 	Webhook      string   // URL
 	SpamFilter   string   // on or off
 	ProofOfWork  string   // on or off
-	As           string   // the persona that clients are from the start, or an email
+	As           string   // the persona that clients have at the start, or an email
 	Mode         string   // the value of process.env.NODE_ENV; "" for that of the environment, or development
 	Engine       siteworker.Choice
 	Inspect      Inspect
 	Frontend     Frontend
-	Poll         filewatch.Poll // when to look for changes without waiting for events
+	Poll         filewatch.Poll // when to check for changes without events
 }
 
-// session is one site that is being served.
+// session serves one site.
 type session struct {
 	process  Process
 	options  Options
 	dir      string
-	manifest *manifest.Manifest // as it was at the start
+	manifest *manifest.Manifest // the manifest at the start
 	state    *localstate.State
 	sockets  *devserver.Listeners
 	engine   *siteworker.Engine
 	usualGC  int            // percent, after the start
-	pairing  *pairing.Codes // nil where all clients are alike
+	pairing  *pairing.Codes // nil if all clients are alike
 	frontend *frontend      // nil for a site of files
 	bindings *nodebindings.Server
-	// inspection is nil where no debugger attaches.
+	// inspection is nil without debuggers.
 	inspection *inspection
 }
 
@@ -184,7 +184,7 @@ func (r *session) serve(ctx context.Context) (err error) {
 	keys := &keyboard{
 		console: console, url: r.sockets.URL, as: r.options.As, quit: quit, open: openBrowser, pairing: r.pairing, inspection: r.inspection,
 	}
-	defer context.AfterFunc(ctx, func() { _ = r.inspection.close() })() // requests that are paused go on, and end
+	defer context.AfterFunc(ctx, func() { _ = r.inspection.close() })() // paused requests continue and end
 	restore := func() {}                                                // the terminal
 	defer func() { restore() }()
 	release := time.AfterFunc(releaseTime, processmemory.GiveBack)
@@ -213,7 +213,7 @@ func (r *session) serve(ctx context.Context) (err error) {
 		return errors.Join(err, r.sockets.Close())
 	}
 	keys.server, keys.front, keys.frontend = server, in.front, r.frontend
-	defer context.AfterFunc(ctx, r.frontend.close)() // beside the last requests
+	defer context.AfterFunc(ctx, r.frontend.close)() // in addition to the last requests
 	return server.Serve(ctx)
 }
 
@@ -223,7 +223,7 @@ type instance struct {
 	builder *builder
 }
 
-// newInstance makes the site of a session on the session's state.
+// newInstance makes the site's instance on the session's state.
 func (r *session) newInstance(ctx context.Context, control http.Handler, console *console) (*instance, error) {
 	b, err := r.newBuilder(ctx, console)
 	if err != nil {
@@ -255,17 +255,17 @@ func (r *session) newInstance(ctx context.Context, control http.Handler, console
 	return &instance{front: b.front, builder: b}, nil
 }
 
-// answersTo reports whether the site is served under a name.
+// answersTo reports whether the site is served under a host name.
 func (r *session) answersTo(host string) bool {
 	if loopback.Name(host) || r.options.allowsHost(host) {
 		return true
 	}
-	// No other site can make a browser name an address that is not its own server's.
+	// A browser that names a literal address has connected to it: another site's name cannot lead here under it.
 	_, err := netip.ParseAddr(host)
 	return err == nil && r.options.Host.IsValid()
 }
 
-// allowsHost reports whether a name in lower case is one of AllowHosts.
+// allowsHost reports whether AllowHosts covers a lower-case name.
 func (o *Options) allowsHost(host string) bool {
 	return slices.ContainsFunc(o.AllowHosts, func(allowed string) bool {
 		return host == allowed || strings.HasPrefix(allowed, ".") && strings.HasSuffix("."+host, allowed)
@@ -287,7 +287,7 @@ func (r *session) startingPersonas() ([]site.Persona, error) {
 	return list, nil
 }
 
-// openLog opens the log of requests, on a connection of its own: it delays no transaction that is synced.
+// openLog opens the log of requests, on its own connection, so that it delays no transaction that waits for the disk.
 func (r *session) openLog(ctx context.Context, logger *slog.Logger) (*devserver.RequestLog, error) {
 	db, err := r.state.OpenUnsynced(ctx, statefolder.PlatformFile)
 	if err != nil {
@@ -300,8 +300,8 @@ func (r *session) openLog(ctx context.Context, logger *slog.Logger) (*devserver.
 	return log, nil
 }
 
-// gcPercent is how far the heap may grow after the start. While workerd runs the Worker, it holds the bundler's caches and little else,
-// and requests leave little garbage: even half the usual percentage lasts for a few seconds of load.
+// gcPercent is the growth of the heap between collections after the start. While workerd runs the Worker, the heap has the bundler's caches
+// and little else, and requests leave little garbage: even half the usual percentage lasts for a few seconds of load.
 func (r *session) gcPercent() int {
 	if r.options.Engine.Program != nil && r.usualGC == defaultGCPercent {
 		return defaultGCPercent / 2
@@ -312,19 +312,19 @@ func (r *session) gcPercent() int {
 const (
 	// startGCPercent lets the heap grow during the start.
 	startGCPercent = 400
-	// defaultGCPercent is Go's, where the person sets no GOGC.
+	// defaultGCPercent is Go's default, without GOGC.
 	defaultGCPercent = 100
-	// releaseTime is the delay after the start before free memory goes back to the system: the first requests take precedence, and
-	// Go by itself would keep the memory for minutes.
+	// releaseTime is the delay after the start before free memory goes back to the system: the first requests take precedence. Without it,
+	// Go would keep the memory for minutes.
 	releaseTime = 500 * time.Millisecond
 )
 
-// openEngine opens the engine while the site is being read.
+// openEngine opens the engine while the site is read.
 func (p Process) openEngine(ctx context.Context, o Options) *siteworker.Engine {
 	return siteworker.OpenEngine(ctx, o.Engine, pagesruntime.Options{CacheDir: p.CacheDir, Now: p.Terminal.Now, Memory: p.Memory})
 }
 
-// secretVariable holds the webhook's secret. It is no flag: flags show in the list of processes.
+// secretVariable holds the webhook's secret. It is not a flag: flags show in the list of processes.
 const secretVariable = "PAGES_EVENT_WEBHOOK_SECRET"
 
 // webhook returns the webhook of --event-webhook, nil for none.

@@ -25,8 +25,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// testSite is the site of `pages test`: one instance after another, each on a state of its own that is a copy of the
-// first. It is the devserver's Site and Builder. It watches nothing: the site does not change during the tests.
+// testSite is the site of `pages test`: one instance after another, each on its own copy of the first state. It is the devserver's Site and
+// Builder. It watches nothing: the site does not change during the tests.
 type testSite struct {
 	run      *session
 	options  TestOptions
@@ -36,9 +36,9 @@ type testSite struct {
 	built    chan devserver.Build // the first build
 	requests atomic.Int64
 	held     *testFolder
-	folder   string // holds everything, and is removed in the end
+	folder   string // holds all of it, and is removed at the end
 
-	resetting sync.Mutex // held while one instance replaces another
+	resetting sync.Mutex // held while a new instance replaces the old one
 	current   atomic.Pointer[testInstance]
 	instances int
 	ending    sync.WaitGroup // of replaced instances
@@ -179,7 +179,7 @@ func (t *testSite) acquire() *testInstance {
 	}
 }
 
-// end closes an instance once no request uses it, and removes its state.
+// end closes an instance after its last request, and removes its state.
 func (l *testInstance) end() error {
 	err := l.front.Close()
 	l.uses.Lock()
@@ -188,7 +188,7 @@ func (l *testInstance) end() error {
 	return errors.Join(err, l.state.Close(), os.RemoveAll(l.state.Dir))
 }
 
-// reset starts a new instance. The old one ends when its requests have.
+// reset starts a new instance. The old one ends after its last request.
 func (t *testSite) reset(ctx context.Context) error {
 	t.resetting.Lock()
 	defer t.resetting.Unlock()
@@ -210,7 +210,7 @@ func (t *testSite) reset(ctx context.Context) error {
 	return nil
 }
 
-// killGrace is how long a command may take to end after an interrupt.
+// killGrace is the time that a command has to end after an interrupt.
 const killGrace = 5 * time.Second
 
 // TestOptions configure the state of the site that a test command runs against.
@@ -222,15 +222,15 @@ type TestOptions struct {
 	Seed func(ctx context.Context, t terminal.Terminal, state string) error
 }
 
-// Test serves the site in dir on a state of its own while a command runs. args are the command and its arguments. The error
-// is a failure.StatusError with the command's exit code, where that is not 0.
+// Test serves the site in dir on a state of its own while a command runs. args are the command and its arguments. The error is a
+// failure.StatusError with the command's exit code, if that is not 0.
 func Test(ctx context.Context, p Process, dir string, m *manifest.Manifest, args []string, o TestOptions) (err error) {
 	path, err := exec.LookPath(args[0])
 	if err != nil {
 		return &failure.Error{
 			Exit: failure.ExitUsage, Code: "no-such-command",
 			Message: fmt.Sprintf("the command %q cannot be run: %s", args[0], failure.Reason(err)),
-			Fix:     "name a program of the PATH, or its path", Err: err,
+			Fix:     "name a program in the PATH, or give its path", Err: err,
 		}
 	}
 	t, err := newTestSite(ctx, p, dir, m, o)
@@ -257,7 +257,7 @@ func Test(ctx context.Context, p Process, dir string, m *manifest.Manifest, args
 			err = t.runCommand(ctx, p.Terminal, path, args)
 		}
 	case err = <-done:
-		if err == nil { // a signal ended it before there was a site to test
+		if err == nil { // a signal ended it before the site was ready
 			err = context.Cause(ctx)
 		}
 		return err
@@ -304,7 +304,7 @@ func (t *testSite) runCommand(ctx context.Context, term *terminal.Terminal, path
 		return cmd.Process.Signal(os.Interrupt)
 	}
 	cmd.WaitDelay = killGrace
-	// A terminal's Ctrl-C reaches the command by itself, which may take its time.
+	// A Ctrl-C on the terminal also reaches the command, which may take its time.
 	err := cmd.Run()
 	exit, ended := errors.AsType[*exec.ExitError](err)
 	switch {

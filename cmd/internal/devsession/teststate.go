@@ -20,10 +20,10 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// pristine is the name of the state that every instance begins with.
+// pristine is the name of the state from which every instance starts.
 const pristine = "pristine"
 
-// prepare makes the state that every instance begins with.
+// prepare makes the state from which every instance starts.
 func (t *testSite) prepare(ctx context.Context) error {
 	to := filepath.Join(t.folder, pristine)
 	if err := os.Mkdir(to, 0o700); err != nil {
@@ -40,11 +40,11 @@ func (t *testSite) prepare(ctx context.Context) error {
 	return t.options.Seed(ctx, *t.run.process.Terminal, to)
 }
 
-// copyState copies the requested snapshot, or the current local state, also beside a dev server that writes to it.
+// copyState copies the requested snapshot, or the current local state, even while a dev server writes to it.
 func (t *testSite) copyState(ctx context.Context, to string) error {
 	p := t.run.process
 	if _, err := os.Stat(p.States.Path(t.run.dir)); err != nil && t.options.Snapshot == "" {
-		return nil // a site that never ran
+		return nil // the site never ran
 	}
 	local, err := p.States.State(t.run.dir)
 	if err != nil {
@@ -96,17 +96,17 @@ func loadCopy(ctx context.Context, from, to string) (err error) {
 const (
 	testFolderPrefix = "pages-state-"
 	testFolderLock   = "lock"
-	// A folder younger than testFolderAge may be in the making, its lock not held yet.
+	// A folder younger than testFolderAge may be new, with its lock not taken yet.
 	testFolderAge = time.Minute
 )
 
-// testFolder is a temporary folder with its lock held.
+// testFolder is a temporary folder and its lock.
 type testFolder struct {
 	path string
 	lock *flock.Flock
 }
 
-// newTestFolder makes a folder, and removes those without a run.
+// newTestFolder makes a folder, and removes folders of runs that have ended.
 func newTestFolder(now time.Time) (*testFolder, error) {
 	sweepTestFolders(os.TempDir(), now)
 	path, err := os.MkdirTemp("", testFolderPrefix+"*")
@@ -122,8 +122,8 @@ func newTestFolder(now time.Time) (*testFolder, error) {
 
 func (f *testFolder) remove() error { return errors.Join(f.lock.Close(), os.RemoveAll(f.path)) }
 
-// sweepTestFolders removes the folders of killed runs from a folder of temporary files. Those that cannot be removed, as
-// another user's, stay.
+// sweepTestFolders removes the folders of killed runs from a folder of temporary files. Those that it cannot remove, such as another
+// user's, stay.
 func sweepTestFolders(temp string, now time.Time) {
 	entries, err := os.ReadDir(temp)
 	if err != nil {
@@ -138,7 +138,7 @@ func sweepTestFolders(temp string, now time.Time) {
 }
 
 var (
-	// testFolderName matches names that os.MkdirTemp makes: a user's pages-state-backup is not ours.
+	// testFolderName matches names that os.MkdirTemp makes, not other names such as a user's pages-state-backup.
 	testFolderName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^" + testFolderPrefix + "[0-9]+$") })
 	testInstanceName = regexp.MustCompile("^[0-9]+$")
 )
@@ -161,7 +161,7 @@ func isTestFolder(path string) bool {
 	return err == nil
 }
 
-// testFolderHeld reports whether a run uses a folder, also when that is unknown.
+// testFolderHeld reports whether a run uses a folder, or may use it.
 func testFolderHeld(path string, now time.Time) bool {
 	folder, err := os.Lstat(path)
 	if err != nil || now.Sub(folder.ModTime()) < testFolderAge {

@@ -20,12 +20,11 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// toolPage is how many keys a page of a list has.
+// toolPage is the number of keys in a page of a list.
 const toolPage = 100
 
-// tools answers the paths under /__pages/api/ that the front door does not. Most are commands too: they run the command
-// inside this process, and respond with the document that it prints with --json, so that they show no more than the
-// command line.
+// tools answers the paths under /__pages/api/ that the front door does not. Most run a command inside this process, and respond with its
+// --json document. They show no more than the command line does.
 type tools struct {
 	mux      *http.ServeMux
 	run      *session
@@ -78,7 +77,7 @@ func (t *tools) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.mux.ServeHTTP(w, r)
 }
 
-// otherMethod reports whether a path is known, but not for the method.
+// otherMethod reports whether a path exists for another method.
 func (t *tools) otherMethod(r *http.Request) bool {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		if _, pattern := t.mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); pattern != "" {
@@ -97,13 +96,13 @@ func (t *tools) command(w http.ResponseWriter, r *http.Request, stdin string, ar
 	e := *t.run.process.Terminal
 	e.Stdin, e.Stdout, e.Stderr = strings.NewReader(stdin), out, io.Discard
 	e.Environ = slices.DeleteFunc(slices.Clone(e.Environ), func(variable string) bool {
-		return strings.HasPrefix(variable, "PAGES_") // it stands for a flag: a tool has the flags it is given
+		return strings.HasPrefix(variable, "PAGES_") // each sets a flag; a tool passes all its flags itself
 	})
 	e.Lines = false // as the command itself prints JSON
 	code := t.run.process.Run(r.Context(), append([]string{"--json", "-C", t.run.dir, "--state-dir", t.run.state.Dir}, args...), e)
 	if out.full {
 		site.Refuse(w, r, &site.RefusalError{
-			Status: http.StatusUnprocessableEntity, Code: "too_much", Message: "the answer is over 4 MB",
+			Status: http.StatusUnprocessableEntity, Code: "too_much", Message: "the response is over 4 MB",
 			Fix: "ask for less, for example with LIMIT",
 		})
 		return
@@ -127,7 +126,7 @@ type boundedBuffer struct {
 	full  bool
 }
 
-var errFull = errors.New("the answer is too long")
+var errFull = errors.New("the response is too long")
 
 // Write implements io.Writer.
 func (b *boundedBuffer) Write(p []byte) (int, error) {
@@ -206,7 +205,7 @@ func (t *tools) serveMark(w http.ResponseWriter, r *http.Request) {
 // maxToolBody bounds the JSON that a tool reads.
 const maxToolBody = 1 << 20
 
-// readArguments reads the JSON body of a tool.
+// readArguments parses the JSON body of a tool.
 func readArguments(w http.ResponseWriter, r *http.Request, into any) bool {
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxToolBody))
 	d.DisallowUnknownFields()
@@ -229,7 +228,7 @@ func sendDocument(w http.ResponseWriter, r *http.Request, v any) {
 	_, _ = w.Write(text) // the client may be gone
 }
 
-// sendDone responds to a request without a result.
+// sendDone sends a response without a result.
 func sendDone(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		refuseTool(w, r, err)
@@ -252,7 +251,7 @@ func noSuchKey(w http.ResponseWriter, r *http.Request, key string) {
 	site.Refuse(w, r, &site.RefusalError{Status: http.StatusNotFound, Code: "no_such_key", Message: fmt.Sprintf("there is no key %q", key)})
 }
 
-// asDownload marks bytes that a client of the site may have sent: no browser shows or runs them.
+// asDownload makes browsers save the response: a client of the site may have sent the bytes.
 func asDownload(w http.ResponseWriter, key string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")

@@ -47,7 +47,7 @@ func (t *tools) openBucket(ctx context.Context) (*r2.Bucket, error) {
 	return t.instance.builder.stores.OpenBucket(ctx)
 }
 
-// keyDoc is one key in JSON. Text is set for short values that are text.
+// keyDoc is a key in JSON. Text is set if the value is a short text.
 type keyDoc struct {
 	Key        string          `json:"key"`
 	Metadata   json.RawMessage `json:"metadata,omitempty"`

@@ -37,8 +37,8 @@ func (d *examination) checkBucket(ctx context.Context, check, bucket string) []F
 	case len(report.Damaged) > 0:
 		return breaks(check, "store them again, or load a snapshot with pages state load", "%s without their bytes: %s",
 			wording.Count(len(report.Damaged), "object"), wording.QuoteAll(report.Damaged))
-	case report.Orphans > 0 && serves: // a put that is under way looks the same
-		return well(check, "%s of bytes, %d that no object has: the next start removes them",
+	case report.Orphans > 0 && serves: // an unfinished put looks the same
+		return well(check, "%s of bytes, %d without an object: the next start removes them",
 			wording.Count(report.Blobs, "file"), report.Orphans)
 	case report.Orphans > 0:
 		return []Finding{{
@@ -51,7 +51,7 @@ func (d *examination) checkBucket(ctx context.Context, check, bucket string) []F
 	return well(check, "%s of bytes, %s", wording.Count(report.Blobs, "file"), wording.Size(report.Bytes))
 }
 
-// sweepBucket removes the files that no object has, as opening the bucket does, while no other process has it open.
+// sweepBucket removes the files without an object, as opening the bucket does, unless another process has the bucket open.
 func sweepBucket(ctx context.Context, folder, bucket string) (err error) {
 	s := &localstate.State{Dir: folder}
 	unlock, err := s.LockDev()

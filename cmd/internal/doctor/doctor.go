@@ -1,9 +1,8 @@
 // Package doctor finds the faults that keep a site from running on this machine: engine, port, manifest, packages, state,
 // databases, migrations, objects, secrets and the service.
 //
-// Run takes Options and prints a report, a table or a Document; the error is a *failure.Error around failure.ErrShown
-// when something is broken. An examination runs in one goroutine. It never changes anything without Repair, and
-// Repair makes only changes that cannot lose data.
+// Run takes Options and prints a report, a table or a Document; the error is a *failure.Error around failure.ErrShown if it found an error.
+// An examination runs in one goroutine. It changes nothing without Repair, and Repair makes only changes that cannot lose data.
 package doctor
 
 import (
@@ -38,7 +37,7 @@ type Options struct {
 	Workerd     workerd.Places
 }
 
-// Run examines and prints the report. The error is failure.ErrShown when something is broken.
+// Run examines the site and prints the report. The error is failure.ErrShown if it found an error.
 func Run(ctx context.Context, o Options) error {
 	d := &examination{options: o}
 	if o.Dir != "" {
@@ -53,12 +52,12 @@ func Run(ctx context.Context, o Options) error {
 // examination is one examination.
 type examination struct {
 	options  Options
-	manifest *manifest.Manifest // nil without a site, or when it was refused
+	manifest *manifest.Manifest // nil without a site, or for a refused manifest
 	refused  project.Checked
 	found    []Finding
 }
 
-// Verdict says how grave a finding is.
+// Verdict is the severity of a finding.
 type Verdict string
 
 // The verdicts.
@@ -83,12 +82,12 @@ type Finding struct {
 
 // Document is the output of `pages doctor --json`.
 type Document struct {
-	OK     bool      `json:"ok"` // nothing is broken
+	OK     bool      `json:"ok"` // no finding is an error
 	Site   string    `json:"site,omitempty"`
 	Checks []Finding `json:"checks"`
 }
 
-// examine makes the checks, one after the other.
+// examine makes the checks in order.
 func (d *examination) examine(ctx context.Context) error {
 	checks := []func(context.Context) []Finding{d.checkBinary, d.checkEngine, d.checkWorkerd, d.checkPort}
 	if d.options.Dir != "" {
@@ -110,7 +109,7 @@ func (d *examination) examine(ctx context.Context) error {
 	return nil
 }
 
-// repair mends a finding that can be mended, with Options.Repair.
+// repair makes the repair of a finding, with Options.Repair.
 func (d *examination) repair(ctx context.Context, f Finding) Finding {
 	f.Fixable = f.mend != nil
 	if f.mend == nil || !d.options.Repair {
@@ -127,7 +126,7 @@ func (d *examination) repair(ctx context.Context, f Finding) Finding {
 	return f
 }
 
-// print prints the report, and returns an error when something is broken.
+// print prints the report, and returns an error if a finding is one.
 func (d *examination) print() error {
 	counts := map[Verdict]int{}
 	for _, f := range d.found {
@@ -161,7 +160,7 @@ func (d *examination) list() error {
 	return table.Flush()
 }
 
-// well, notLooked, warns and breaks return the one finding of a check.
+// well, notLooked, warns and breaks return the single finding of a check.
 func well(check, format string, args ...any) []Finding {
 	return []Finding{{Check: check, Status: Healthy, Message: fmt.Sprintf(format, args...)}}
 }

@@ -22,14 +22,14 @@ import (
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
-// scarceDisk is as little free space as is warned of.
+// scarceDisk is the free space below which a warning appears.
 const scarceDisk = 200_000_000
 
 func (d *examination) checkBinary(context.Context) []Finding {
 	return well("pages", "%s on %s/%s", d.options.Version, runtime.GOOS, runtime.GOARCH)
 }
 
-// checkEngine opens the engine as pages dev does, with the cache of machine code where that can be used.
+// checkEngine opens the engine as pages dev does, with the cache of machine code if that is usable.
 func (d *examination) checkEngine(ctx context.Context) []Finding {
 	cache, unwritten, variable := d.options.EngineCache, error(nil), "XDG_CACHE_HOME"
 	if runtime.GOOS == "windows" {
@@ -41,11 +41,11 @@ func (d *examination) checkEngine(ctx context.Context) []Finding {
 	began := d.options.Term.Now()
 	opened, err := pagesruntime.Open(ctx, pagesruntime.Options{CacheDir: cache, Now: d.options.Term.Now})
 	if err != nil {
-		return breaks("engine", "build pages with make build, or take a release", "%s", err)
+		return breaks("engine", "build pages with make build, or use a release", "%s", err)
 	}
 	engine := well("engine", "opens in %d ms", d.options.Term.Now().Sub(began).Milliseconds())
 	if err := opened.Close(context.WithoutCancel(ctx)); err != nil {
-		engine = breaks("engine", "build pages with make build, or take a release", "%s", err)
+		engine = breaks("engine", "build pages with make build, or use a release", "%s", err)
 	}
 	switch unkept := opened.CacheError(); {
 	case cache == "":
@@ -66,10 +66,10 @@ func (d *examination) checkEngine(ctx context.Context) []Finding {
 	return append(engine, well("cache", "%s", cache)...)
 }
 
-// workerdTime is how long workerd may take to start and to answer.
+// workerdTime is the time that workerd has to start and to answer.
 const workerdTime = 30 * time.Second
 
-// checkWorkerd runs a Worker in the workerd that pages dev --engine workerd would take. A machine without it lacks nothing.
+// checkWorkerd runs a Worker in the workerd that pages dev --engine workerd would take. workerd is optional.
 func (d *examination) checkWorkerd(ctx context.Context) []Finding {
 	program, err := workerd.Find(ctx, d.options.Workerd)
 	if fault, ok := errors.AsType[*workerd.FindError](err); ok && fault.Absent {
@@ -78,11 +78,11 @@ func (d *examination) checkWorkerd(ctx context.Context) []Finding {
 		return warns("workerd", fault.Fix, "%s", fault.Message)
 	}
 	if err != nil {
-		return nil // the examination was ended
+		return nil // the examination was cancelled
 	}
 	began := d.options.Term.Now()
 	if err := tryWorkerd(ctx, program); err != nil {
-		return warns("workerd", "install another version, or use the built-in engine", "%s (%s), version %s, runs no Worker: %s",
+		return warns("workerd", "install another version, or use the built-in engine", "%s (%s), version %s, cannot run a Worker: %s",
 			program.Path, program.Source, program.Version, err)
 	}
 	return well("workerd", "%s starts in %d ms: %s (%s)", program.Version, d.options.Term.Now().Sub(began).Milliseconds(),
@@ -115,7 +115,7 @@ func tryWorkerd(ctx context.Context, program workerd.Program) error {
 	return nil
 }
 
-// answered is a small response, kept.
+// answered stores a small response.
 type answered struct {
 	header http.Header
 	status int

@@ -43,7 +43,7 @@ func (d *examination) checkService(ctx context.Context) []Finding {
 	if workspace == "" {
 		workspace = "no workspace chosen"
 	}
-	return well("service", "%s takes the key %s (%s)", who.BaseURL, who.Key, workspace)
+	return well("service", "%s accepts the key %s (%s)", who.BaseURL, who.Key, workspace)
 }
 
 // checkBlobs reads the files of all revisions in a service's data folder.

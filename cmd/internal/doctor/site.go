@@ -33,8 +33,7 @@ func (d *examination) checkManifest(context.Context) []Finding {
 	return well("manifest", "%s is valid", r.File)
 }
 
-// checkPackages looks whether the packages of package.json are installed, and for Node.js, which installs them and runs most
-// tests.
+// checkPackages checks that the packages of package.json are installed, and Node.js, which installs them and runs most tests.
 func (d *examination) checkPackages(ctx context.Context) []Finding {
 	text, err := userfile.ReadRegular(filepath.Join(d.options.Dir, "package.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +108,7 @@ func (d *examination) checkTypes(context.Context) []Finding {
 	return []Finding{{Check: "types", Status: warned, Message: message, mend: d.rewrite(workertypes.FileName, want)}}
 }
 
-// rewrite gives a file of the site another text, unless a link leads it out of the site's folder.
+// rewrite replaces the text of a file of the site, unless a link leads it out of the site's folder.
 func (d *examination) rewrite(name string, text []byte) func(context.Context) error {
 	return func(context.Context) (err error) {
 		p, err := projectfile.Open(d.options.Dir)
@@ -121,12 +120,12 @@ func (d *examination) rewrite(name string, text []byte) func(context.Context) er
 		if err != nil {
 			return err
 		}
-		f.After, f.Mark = text, false // a byte order mark that is to stay is in the text
+		f.After, f.Mark = text, false // the text includes a byte order mark that must stay
 		return f.Write(p)
 	}
 }
 
-// usesTypeScript reports whether TypeScript checks the Worker, and env holds something that it should know.
+// usesTypeScript reports whether TypeScript checks the Worker, and whether env has names that it should know.
 func (d *examination) usesTypeScript() bool {
 	b := d.manifest.Bindings
 	binds := len(b.Secrets) > 0 || b.Database != nil || b.Storage != nil || b.KV != nil || b.Images ||
@@ -140,7 +139,7 @@ func (d *examination) usesTypeScript() bool {
 // another file, or the site's own.
 func (d *examination) hasDeclarations() bool {
 	return slices.ContainsFunc([]string{"*.d.ts", "*/*.d.ts"}, func(pattern string) bool {
-		found, _ := fs.Glob(os.DirFS(d.options.Dir), pattern) // the pattern is good
+		found, _ := fs.Glob(os.DirFS(d.options.Dir), pattern) // the pattern is valid
 		return len(found) > 0
 	})
 }
@@ -160,7 +159,7 @@ func (d *examination) checkSecrets(ctx context.Context) []Finding {
 	return well("secrets", "%s", wording.Count(len(values), "value"))
 }
 
-// checkIgnore looks whether secrets and state stay out of version control.
+// checkIgnore checks that version control ignores secrets and state.
 func (d *examination) checkIgnore(context.Context) []Finding {
 	if packager.Checkout(d.options.Dir) == "" {
 		return notLooked("gitignore", "the site is not in a checkout")

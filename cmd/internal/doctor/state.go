@@ -27,7 +27,7 @@ func (d *examination) devServer() (r localstate.DevServer, ok bool) {
 	return s.DevServer()
 }
 
-// state is the site's state folder; an error where it is none.
+// state is the site's state folder; it fails if the site has none.
 func (d *examination) state() (*localstate.State, error) {
 	if d.options.Dir == "" {
 		return nil, errors.New("there is no site")
@@ -39,7 +39,7 @@ func (d *examination) state() (*localstate.State, error) {
 	return s, s.Check()
 }
 
-// hasState reports whether there is a state folder to look into. checkState reports anything else in its place.
+// hasState reports whether there is a state folder. checkState reports anything else in its place.
 func (d *examination) hasState() bool {
 	s, err := d.state()
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *examination) newerState(ctx context.Context) error {
 	return err
 }
 
-// checkDatabases has SQLite look through every page of every database.
+// checkDatabases runs SQLite's check of every page on every database.
 func (d *examination) checkDatabases(ctx context.Context) (found []Finding) {
 	if !d.hasState() {
 		return nil
@@ -130,7 +130,7 @@ func (d *examination) checkDatabases(ctx context.Context) (found []Finding) {
 	return found
 }
 
-// integrity returns the faults that PRAGMA integrity_check finds, none for a sound database.
+// integrity returns the faults that PRAGMA integrity_check finds; empty for a sound database.
 func integrity(ctx context.Context, path string) (faults []string, err error) {
 	db, err := localstate.OpenDatabase(ctx, path, true)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // watchLimits compares a number of folders with the limits of inotify(7), which all programs of a user share.
 func watchLimits(folders int) []Finding {
 	text, _ := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
-	limit, _ := strconv.Atoi(strings.TrimSpace(string(text))) // 0 where it cannot be read
+	limit, _ := strconv.Atoi(strings.TrimSpace(string(text))) // 0 if it cannot be read
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err == nil {
 		err = unix.Close(fd)

@@ -1,10 +1,9 @@
-// Package ending ends a command: it prints the error, and says with which code the process exits.
+// Package ending ends a command: it prints the error, and chooses the exit code.
 //
-// In go a terminal and the error of a command; out come text for people on stderr or one JSON document on stdout, and an exit
-// code of package failure. WithSignals gives the context that Ctrl-C ends. It is for the end of one process, and for one
-// goroutine.
+// Input: a terminal and the error of a command. Output: text for people on stderr or one JSON document on stdout, and an exit code of
+// package failure. WithSignals returns a context that Ctrl-C ends. Use it from one goroutine.
 //
-// It never exits by itself, and never changes an error's meaning.
+// It never exits by itself, and never changes the meaning of an error.
 package ending
 
 import (
@@ -38,8 +37,8 @@ func WithSignals(parent context.Context) (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// Code prints the error of a command, and returns the exit code. A command that a signal cut short ends with the signal's code,
-// even if another error followed.
+// Code prints the error of a command, and returns the exit code. After a signal, a command ends with the signal's code, even if another
+// error followed.
 func Code(ctx context.Context, t *terminal.Terminal, err error) int {
 	stop, signaled := errors.AsType[failure.SignalError](context.Cause(ctx))
 	if !signaled {
@@ -66,7 +65,7 @@ func Code(ctx context.Context, t *terminal.Terminal, err error) int {
 	return failure.ExitRefused
 }
 
-// Print prints the error, unless the command's own report has shown it.
+// Print prints the error, unless the command's own report shows it.
 func Print(t *terminal.Terminal, err error) {
 	if errors.Is(err, failure.ErrShown) || errors.As(err, new(failure.StatusError)) {
 		return
@@ -116,7 +115,7 @@ func printRefused(t *terminal.Terminal, r *failure.RefusedError) {
 		t.PrintJSONLine(r.Report)
 		return
 	case t.JSON:
-		_ = diagnostic.WriteJSON(t.Stdout, r.Report) // the exit tells of output that is lost
+		_ = diagnostic.WriteJSON(t.Stdout, r.Report) // the exit code reports lost output
 		return
 	}
 	t.PrintDiagnostics(r.Report, r.Source)

@@ -1,8 +1,7 @@
 // Package failure holds the errors that end a command.
 //
-// An Error has a message, a fix and the exit code of the process; DESIGN.md lists the codes. Packages that run inside a
-// command return one where they know the fix better than their caller.
-// Printing is the command's: nothing here writes anywhere. All of it is safe for concurrent use.
+// An Error has a message, a fix and the exit code of the process; DESIGN.md lists the codes. Packages that run inside a command return one
+// if they know the fix better than their caller. The command prints it; this package writes nothing. All of it is safe for concurrent use.
 package failure
 
 import (
@@ -18,18 +17,18 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// Exit codes: the contract with scripts and CI.
+// Exit codes, on which scripts and CI rely.
 const (
 	ExitRefused  = 1 // the input was refused, or something failed
 	ExitUsage    = 2
-	ExitPerson   = 4  // someone must be asked
+	ExitPerson   = 4  // a person is needed
 	ExitAccess   = 5  // 401 or 403
 	ExitTool     = 6  // a tool refused
 	ExitRate     = 7  // still rate limited after waiting
 	ExitNetwork  = 8  // no answer, or 5xx
 	ExitResource = 9  // a port, disk or lock of this machine
 	ExitChanges  = 10 // with --exit-code: there are changes
-	ExitResume   = 75 // gave up, and goes on when it is run again
+	ExitResume   = 75 // gave up; running it again continues
 	ExitInt      = 130
 	ExitTerm     = 143
 )
@@ -48,7 +47,7 @@ func (f *Error) Error() string { return f.Message }
 
 func (f *Error) Unwrap() error { return f.Err }
 
-// Usage returns an error about the command line. The command adds where to read on.
+// Usage returns an error about the command line. The command adds a reference to its help.
 func Usage(format string, args ...any) *Error {
 	return &Error{Exit: ExitUsage, Code: "usage", Message: fmt.Sprintf(format, args...)}
 }
@@ -69,7 +68,7 @@ func Resource(code, message, fix string, err error) *Error {
 	return &Error{Exit: ExitResource, Code: code, Message: message, Fix: fix, Err: err}
 }
 
-// FullDisk returns an error that says that the disk of folder has no room left.
+// FullDisk returns the error of a full disk that holds folder.
 func FullDisk(folder string, err error) *Error {
 	return &Error{
 		Exit: ExitResource, Code: "disk-full", Message: "the disk of " + folder + " is full",
@@ -88,7 +87,7 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// ErrShown is wrapped by an error that the command's own report has shown.
+// ErrShown is wrapped by an error that the command's own report shows.
 var ErrShown = errors.New("refused")
 
 // RefusedError is the refusal of one of the user's files. Except with --json, its diagnostics have been shown.
@@ -121,19 +120,19 @@ type Detail struct {
 	Status      int             `json:"http_status,omitempty"`
 	RetryAfter  int             `json:"retry_after_seconds,omitempty"`
 
-	DataLoss  []toolapi.DataLoss `json:"data_loss,omitempty"` // that nothing allows, or of the proposal
+	DataLoss  []toolapi.DataLoss `json:"data_loss,omitempty"` // that no flag or comment allows, or of the proposal
 	Rehearsal *toolapi.Rehearsal `json:"rehearsal,omitempty"` // of the proposal
 
-	// Of a proposal that waits for a person:
+	// Of a pending proposal:
 	State          string `json:"state,omitempty"`
 	ConfirmationID string `json:"confirmation_id,omitempty"`
 	Summary        string `json:"request_summary,omitempty"`
 	Expires        string `json:"expires_at,omitempty"`
-	Confirm        string `json:"confirm,omitempty"`           // the command that confirms it here
+	Confirm        string `json:"confirm,omitempty"`           // the command that confirms it on this machine
 	Elsewhere      string `json:"confirm_elsewhere,omitempty"` // and on another machine
 }
 
-// SiteChoice is a site that could have been meant.
+// SiteChoice is a site that could be meant.
 type SiteChoice struct {
 	SiteID   string `json:"site_id"`
 	Name     string `json:"name"`

@@ -13,8 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// This file takes the copies of databases that earlier versions of pages made before migrations into the restore points of
-// their sites: they are listed, restored and thinned out as all others.
+// This file takes the copies of databases that earlier versions of pages made before migrations into the restore points of their sites.
+// Lists, restores and thinning treat them like all others.
 
 // adoptCopies takes the copies of all sites.
 func (h *Host) adoptCopies(ctx context.Context) {

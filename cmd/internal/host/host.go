@@ -1,9 +1,8 @@
 // Package host runs the sites that a service publishes: each with its own front door, databases and Workers.
 //
-// A Host implements toolapi/service.Host. In go releases, as the service has stored them; it migrates the database of a
-// site, starts its Worker, serves the release and closes idle sites. The state of each site is a folder of the data
-// folder. The faults of a release are *service.ReleaseError. A Host is safe for concurrent use. It never listens, and
-// never writes outside of its folder.
+// A Host implements toolapi/service.Host. Its input is a release as the service has stored it: it migrates the database of the site, starts
+// its Worker, serves the release and closes idle sites. The state of each site is a folder of the data folder. A fault of a release is a
+// *service.ReleaseError. A Host is safe for concurrent use. It opens no listener, and writes only below its folder.
 package host
 
 import (
@@ -41,7 +40,7 @@ type Host struct {
 	files       *site.FileCache           // of all sites
 	maxOpen     int                       // open sites
 	maxRequests int                       // of a site at a time
-	turns       int                       // of a site's Worker that run at a time; 0 for as many as there are processors
+	turns       int                       // the turns of a site's Worker that run at a time; 0 for as many as there are processors
 	maxMigrate  time.Duration             // for the migrations of a release
 	rehearsals  *rehearsing               // of proposals
 	judging     *rehearsing               // of releases that go live
@@ -53,8 +52,8 @@ type Host struct {
 	previews map[string]*hostedSite
 }
 
-// fileBytes bounds the files of all sites in memory. The collector lets the process grow to about twice that; other files
-// are read and checked anew, which takes some 20 µs for a page.
+// fileBytes bounds the files of all sites in memory. The collector lets the process grow to about twice that; other files are read and
+// checked again, which takes about 20 µs for a page.
 const fileBytes = 12 << 20
 
 // Options configure a Host.
@@ -62,16 +61,16 @@ type Options struct {
 	Dir          string // the data folder of the service
 	CompileCache string // folder of the machine code of WebAssembly; "" for none
 	Tool         string // name of this program in the ledger of migrations
-	MailNote     string // where people read the mails that sign them in, if they are not sent out
+	MailNote     string // where people read sign-in mails that are not sent out
 	Memory       *pagesruntime.HostMemory
 	Images       *images.Queue
-	// Engine runs the Workers. Its Pool is that of the machine where it is nil.
+	// Engine runs the Workers. If its Pool is nil, the host makes one for the machine.
 	Engine siteworker.Choice
 	Now    func() time.Time
 	Logger *slog.Logger
 }
 
-// New makes the host of a data folder. It starts engine and sites when they are first needed.
+// New makes the host of a data folder. It starts the engine and each site at the first use.
 func New(ctx context.Context, o Options) (*Host, error) {
 	if err := errors.Join(boundTemporary(), boundRehearsals()); err != nil {
 		return nil, err
@@ -92,7 +91,7 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	if h.outside, err = site.NewOutside(); err != nil {
 		return nil, err
 	}
-	// Previews without a name begin anew with the service.
+	// Previews without a name start empty with each start of the service.
 	old, err := filepath.Glob(filepath.Join(h.dir, "*", previewsFolder))
 	for _, dir := range old {
 		err = errors.Join(err, os.RemoveAll(dir))
@@ -103,7 +102,7 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
-// choice is the engine with the bounds of its processes.
+// choice is the engine with the bounds on its processes.
 func (h *Host) choice() siteworker.Choice {
 	c := h.o.Engine
 	if c.Program == nil {
@@ -126,7 +125,7 @@ func (h *Host) Observe(failed func(error), arrived func(site string)) {
 	h.notice, h.arrived = failed, arrived
 }
 
-// Close ends all sites. No request may be under way.
+// Close ends all sites, after the last request has ended.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// This file closes idle sites, so that a service holds the databases and Workers of those in use, and not of all it ever
-// served. The next request loads the site again, which takes some milliseconds.
+// This file closes idle sites, so that a service holds only the databases and Workers of the sites in use. The next request loads the site
+// again, in a few milliseconds.
 
 const (
-	// idleAfter is how long a site has no requests before it is closed.
+	// idleAfter is the time without requests after which a site is closed.
 	idleAfter = 10 * time.Minute
-	// idleStep is how often idle sites are closed.
+	// idleStep is the time between two looks for idle sites.
 	idleStep = time.Minute
 )
 
@@ -23,7 +23,7 @@ func (s *hostedSite) closeIdle() bool {
 	select {
 	case s.busy <- struct{}{}:
 	default:
-		return false // it is being opened, or a release prepared
+		return false // it is being opened, or a release is being prepared
 	}
 	defer s.unlock()
 	if s.ended || !s.usage.close() { // an ended preview is closed
@@ -37,7 +37,7 @@ func (s *hostedSite) closeIdle() bool {
 	return true
 }
 
-// idle returns the idle sites, the longest idle first, and how many sites are open.
+// idle returns the idle sites, the longest idle first, and the number of open sites.
 func (h *Host) idle() (all []*hostedSite, open int) {
 	since := map[*hostedSite]time.Time{}
 	h.mu.Lock()
@@ -58,7 +58,7 @@ func (h *Host) idle() (all []*hostedSite, open int) {
 	return all, open
 }
 
-// makeRoom closes idle sites until one more may be open.
+// makeRoom closes idle sites until one more site may open.
 func (h *Host) makeRoom() {
 	idle, open := h.idle()
 	for _, s := range idle {
@@ -82,12 +82,12 @@ func (h *Host) closeIdle() {
 	}
 }
 
-// CloseIdle closes idle sites from time to time, until the returned function is called.
+// CloseIdle closes idle sites at each idleStep, until the returned function is called.
 func (h *Host) CloseIdle() (stop func()) {
 	return h.repeat(idleStep, func(context.Context) { h.closeIdle() })
 }
 
-// repeat calls a function at each step, until the returned function is called, which waits for the last call, or the host ends.
+// repeat calls a function at each step, until the host ends or the returned function is called, which waits for the last call.
 func (h *Host) repeat(step time.Duration, call func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(h.until)
 	ended := make(chan struct{})

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// MarkLead implements service.Host. The row of ham is written at once by a site that is open, and otherwise when it opens.
+// MarkLead implements service.Host. An open site writes the row of ham at once; a closed one writes it when it opens.
 func (h *Host) MarkLead(ctx context.Context, id, lead string, spam bool) (err error) {
 	s := h.site(id)
 	if err := s.lock(ctx); err != nil {

@@ -20,11 +20,11 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// migrations are those of a release. The zero value is of a release without a database.
+// migrations are the migrations of a release. The zero value belongs to a release without a database.
 type migrations struct {
 	files  []service.ProposedMigration
-	folder string   // of the files, in the manifest's words; "" for none
-	tables []string // that must exist afterwards
+	folder string   // path of the files, as the manifest names it; "" for none
+	tables []string // tables that must exist afterwards
 }
 
 // migrationsOf returns the migrations of a release; nil when it has no database.
@@ -67,7 +67,7 @@ func (m *migrations) write(r service.Release, dir string) error {
 	return nil
 }
 
-// in returns the file system of the folder in which the files were written; nil for none.
+// in returns the file system of the folder that write filled; nil for none.
 func (m *migrations) in(dir string) fs.FS {
 	if m.folder == "" {
 		return nil
@@ -75,21 +75,21 @@ func (m *migrations) in(dir string) fs.FS {
 	return os.DirFS(dir)
 }
 
-// options are those of all runs. The author of the migrations is not the operator of the service.
+// options are the options of all runs. The author of the migrations is not the operator of the service.
 func (m *migrations) options(h *Host) migrate.Options {
 	return migrate.Options{
 		Dir: m.folder, Tables: m.tables, Atomic: true, Now: h.o.Now, Tool: h.o.Tool, Word: wording.ShellWord,
 	}
 }
 
-// judgeLedger reports whether a release has nothing to apply to a database. It refuses one that cannot be applied.
+// judgeLedger reports whether a release has no migrations to apply to a database. It refuses a release whose migrations cannot be applied.
 func judgeLedger(r service.Release, status migrate.Status) (nothing bool, err error) {
 	switch {
-	case len(status.Applied) == 0 && len(r.Applied) > 0 && !r.Preview: // a preview's database is a copy of its own
+	case len(status.Applied) == 0 && len(r.Applied) > 0 && !r.Preview: // a preview's database is its own copy
 		return false, &service.ReleaseError{
 			Code: toolapi.CodeMigrationFailed,
 			Message: "The site's database lacks the migration " + r.Applied[0] +
-				", which it had. Ask the operator of the service to restore a backup.",
+				", which it had before. Ask the operator of the service to restore a backup.",
 		}
 	case len(status.Missing) > 0 && r.Force:
 		return true, nil
@@ -108,8 +108,8 @@ func judgeLedger(r service.Release, status migrate.Status) (nothing bool, err er
 	return false, nil
 }
 
-// beginMigrations applies the release's migrations to the site's database: all or none. They take effect once begun is committed; it is
-// nil for none.
+// beginMigrations applies the release's migrations to the site's database: all or none. They take effect when begun commits; begun is nil
+// without migrations.
 func (s *hostedSite) beginMigrations(ctx context.Context, r service.Release) (
 	done toolapi.Migrated, begun *preparedMigrations, err error,
 ) {
@@ -187,7 +187,7 @@ func (s *hostedSite) beginJudged(ctx context.Context, r service.Release, files f
 		if err := r.Judge(m); err != nil {
 			return err
 		}
-		return s.pointBeforePublish(ctx, r, true) // of the rows that the run meets
+		return s.pointBeforePublish(ctx, r, true) // of the rows that the run finds
 	}
 	reason := s.host.noRoom(r.Site)
 	if leave := s.host.judging.enter(bounded, r.WorkspaceID); leave != nil {
@@ -211,7 +211,7 @@ func (s *hostedSite) beginJudged(ctx context.Context, r service.Release, files f
 	return done, begun, cmp.Or(judged, err)
 }
 
-// begin applies the pending migrations until bounded ends, when a release has had its time.
+// begin applies the pending migrations. bounded ends after the time that a release has.
 func (s *hostedSite) begin(ctx, bounded context.Context, migrator *migrate.Migrator) (*migrate.Transaction, error) {
 	begun, err := migrator.Begin(bounded)
 	if err == nil {
@@ -246,8 +246,8 @@ func (s *hostedSite) shortenLog(ctx context.Context) {
 // leastDisk is the free space below which a disk is full.
 const leastDisk = 1 << 20
 
-// isServiceFault reports whether migrations failed for a reason of the service, such as a full disk: they may pass later,
-// and their release is not at fault. The database is in dir.
+// isServiceFault reports whether migrations failed because of the service, such as on a full disk: they may pass later, and their release
+// is not at fault. The database is in dir.
 func isServiceFault(err error, dir string) bool {
 	failed, ok := errors.AsType[*migrate.Error](err)
 	if !ok {
@@ -263,8 +263,7 @@ func isServiceFault(err error, dir string) bool {
 	return false
 }
 
-// migrationError returns the release's error for a failed migration, unless the call was cancelled or the service is at
-// fault.
+// migrationError returns the release's error for a failed migration, unless the call was cancelled or the service is at fault.
 func (s *hostedSite) migrationError(ctx context.Context, err error) error {
 	if ctx.Err() != nil || isServiceFault(err, s.state.Dir) {
 		return err
@@ -272,7 +271,7 @@ func (s *hostedSite) migrationError(ctx context.Context, err error) error {
 	return migrationFailed(err)
 }
 
-// migrationFailed is the release's error for a migration that failed. The database is as it was.
+// migrationFailed is the release's error for a migration that failed. The database is unchanged.
 func migrationFailed(err error) error {
 	return &service.ReleaseError{
 		Code: toolapi.CodeMigrationFailed, Message: "A migration failed: " + err.Error() + ". Nothing was applied.",

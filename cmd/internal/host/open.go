@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// migrationsCopy begins the names of folders for the migrations of a release while they run.
+// migrationsCopy is the prefix of the folders that hold the migrations of a release while they run.
 const migrationsCopy = "migrations-"
 
 // open opens the site's state and its front door.
@@ -95,17 +95,16 @@ func removeLeftovers(dir string) error {
 	return errors.Join(errs...)
 }
 
-// Folders of a site's state that hold the states of its previews: of those that end with the service, and of those with a
-// name, which last.
+// Folders of a site's state with the states of its previews: one for those that end with the service, one for those with a name, which
+// stay.
 const (
 	previewsFolder      = "previews"
 	namedPreviewsFolder = "named-previews"
 
-	halfSuffix = ".part" // of a state that is not complete yet
+	halfSuffix = ".part" // of an incomplete state
 )
 
-// openPreview gives a preview a state of its own: with a copy of the live site's databases, or empty. Its leads are among
-// the site's.
+// openPreview gives a preview its own state, empty or with a copy of the live site's databases. Its leads are stored among the site's.
 func (s *hostedSite) openPreview(ctx context.Context, r service.Release) error {
 	folder := previewsFolder
 	if r.Data.Kept {
@@ -125,7 +124,7 @@ func (s *hostedSite) openPreview(ctx context.Context, r service.Release) error {
 	live.usage.hold()
 	s.of, s.platform, s.uploads = live, live.platform, live.stores // open releases them when it fails
 	if _, err := os.Stat(s.dir); err == nil {
-		return nil // it was begun before
+		return nil // it was started before
 	}
 	half := s.dir + halfSuffix
 	if err := errors.Join(os.RemoveAll(half), os.MkdirAll(half, 0o700)); err != nil {

@@ -2,5 +2,5 @@
 
 package host
 
-// mostFiles is how many files the process may have open: there is no limit that matters.
+// mostFiles is the number of files that the process may have open: this system sets no limit that matters.
 func mostFiles() uint64 { return 1 << 20 }

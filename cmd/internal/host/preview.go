@@ -49,7 +49,7 @@ func (h *Host) EndPreview(id string) {
 			h.o.Logger.Warn("a preview was not closed", "preview", id, "error", err.Error())
 		}
 	}
-	for _, dir := range h.previewDirs() { // also of one that was not open
+	for _, dir := range h.previewDirs() { // also one that was not open
 		if strings.TrimSuffix(filepath.Base(dir), halfSuffix) == id {
 			_ = os.RemoveAll(dir) // the next start tries again
 		}
@@ -80,11 +80,11 @@ func (h *Host) previewDirs() (all []string) {
 	return all
 }
 
-// seedFile names, in messages, the SQL with which the data of a preview begin.
+// seedFile is the name, in messages, of the SQL that fills a new preview.
 const seedFile = "seed.sql"
 
-// seed fills the database of a preview that begins with SQL of its author, once: under the sandbox of a Worker, since its
-// author is not the operator of the service.
+// seed fills the database of a new preview with the author's SQL, once. The SQL runs in the sandbox of a Worker, since its author is not
+// the operator of the service.
 func (s *hostedSite) seed(ctx context.Context, r service.Release) (err error) {
 	if !s.unseeded {
 		return nil

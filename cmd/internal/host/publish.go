@@ -17,10 +17,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// This file keeps the migrations of a publish and the service's decision together. The host applies the migrations and does not
-// commit them: no other connection writes to the database meanwhile. The service decides in a transaction of its own; then the
-// host commits. A process that is killed before the decision leaves the old code and the old data; one that is killed after it
-// leaves an order, by which the next process applies the migrations before it serves the site.
+// This file keeps the migrations of a publish and the service's decision together. The host applies the migrations and does not commit
+// them: no other connection writes to the database meanwhile. The service decides in a transaction of its own; then the host commits. If
+// the process is killed before the decision, the old code and the old data stay. If it is killed after it, an order stays: with it the next
+// process applies the migrations before it serves the site.
 
 // publishOrder is the content of statefolder.PublishFile.
 type publishOrder struct {
@@ -36,7 +36,7 @@ type storedMigration struct {
 	Size   int64  `json:"size"` // bytes
 }
 
-// orderOf returns the order of a release; nil where there is nothing to decide: its files are applied in any case.
+// orderOf returns the order of a release; nil if there is nothing to decide, since its files are applied in any case.
 func orderOf(r service.Release, found *migrations, status migrate.Status) *publishOrder {
 	if r.Preview || r.Live == r.Revision {
 		return nil
@@ -59,7 +59,7 @@ func (o *publishOrder) isDecided(r service.Release) bool {
 	return !slices.ContainsFunc(o.Pending, func(name string) bool { return !slices.Contains(r.Applied, name) })
 }
 
-// migrations are those of the order. No table must exist afterwards: that was checked.
+// migrations returns the migrations of the order. It asks for no tables: their check has passed.
 func (o *publishOrder) migrations() *migrations {
 	m := &migrations{folder: o.Folder}
 	for _, f := range o.Files {
@@ -102,7 +102,7 @@ func (s *hostedSite) endPublish(ctx context.Context, r service.Release) error {
 		return err
 	}
 	var o publishOrder
-	torn := json.Unmarshal(text, &o) // by a loss of power, which came before the decision then
+	torn := json.Unmarshal(text, &o) // after a power loss, which came before the decision
 	if torn == nil && o.isDecided(r) {
 		if err := s.applyOrder(ctx, r, &o); err != nil {
 			return fmt.Errorf("the migrations of %s, which went live, are not applied yet: %w", o.Revision, err)
@@ -113,7 +113,7 @@ func (s *hostedSite) endPublish(ctx context.Context, r service.Release) error {
 	return nil
 }
 
-// applyOrder applies the files of an order. It has no bound of time: they ran within theirs before.
+// applyOrder applies the files of an order. It sets no bound of time: they have run within one before.
 func (s *hostedSite) applyOrder(ctx context.Context, r service.Release, o *publishOrder) (err error) {
 	found := o.migrations()
 	dir, err := os.MkdirTemp(s.state.Dir, migrationsCopy+"*")
@@ -128,7 +128,7 @@ func (s *hostedSite) applyOrder(ctx context.Context, r service.Release, o *publi
 	return err
 }
 
-// writeOrder writes the order that completes a killed publish or restore into a file of the site's folder, synced.
+// writeOrder writes the order that completes a killed publish or restore to a file of the site's folder, and syncs it.
 func (s *hostedSite) writeOrder(name string, order any) error {
 	text, err := json.Marshal(order)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *hostedSite) writeOrder(name string, order any) error {
 	return errors.Join(err, f.Sync(), f.Close(), dbfile.SyncFolder(os.Open, s.dir))
 }
 
-// removeOrder removes files that writeOrder wrote, or those of the data beside them.
+// removeOrder removes files that writeOrder wrote, or the data files beside them.
 func (s *hostedSite) removeOrder(names ...string) {
 	for _, name := range names {
 		if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {

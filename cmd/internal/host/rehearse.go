@@ -21,20 +21,20 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// This file runs migrations on a copy of a site's database, before a person is asked. Their author is not the operator of
-// the service, and the call waits: a rehearsal that is over one of the bounds below is skipped, and says which. The copy is a
-// temporary file of SQLite, which is gone with its connection, even if the process is killed.
+// This file runs migrations on a copy of a site's database, before a person is asked. Their author is not the operator of the service, and
+// the call waits: a rehearsal over one of the bounds below is skipped, and its report names the bound. The copy is a temporary file of
+// SQLite, which disappears with its connection, even if the process is killed.
 
 const (
-	// rehearsalTime is how long a rehearsal may take, with the copy.
+	// rehearsalTime bounds a rehearsal with its copy.
 	rehearsalTime = 20 * time.Second
-	// rehearsalWait is how long a rehearsal waits for others to end.
+	// rehearsalWait is the longest wait of a rehearsal for others to end.
 	rehearsalWait = 10 * time.Second
-	// maxRehearsals is how many run at a time, one for each workspace.
+	// maxRehearsals is the number of rehearsals that run at a time, one for each workspace.
 	maxRehearsals = 4
-	// rehearsedBytes is how large a database may be that is copied, and how large the copy may grow.
+	// rehearsedBytes bounds the database that is copied, and the growth of the copy.
 	rehearsedBytes = 2_000_000_000
-	// rehearsedMemory is how large a database may be that is copied in memory, of which the run may take four times as much.
+	// rehearsedMemory bounds the database that is copied into memory. The run may take four times as much.
 	rehearsedMemory = 8 << 20
 	// spareDisk is the free space that a rehearsal leaves to the sites.
 	spareDisk = 1_000_000_000
@@ -53,11 +53,11 @@ type rehearsalLimits struct {
 	bytes, spare int64 // of the database, and of the disk that stays free
 }
 
-// rehearsing bounds rehearsals in number.
+// rehearsing bounds the number of rehearsals.
 type rehearsing struct {
 	all  chan struct{} // one item for each that runs
 	mu   sync.Mutex
-	busy map[int64]chan struct{} // by workspace; one item while one of it runs
+	busy map[int64]chan struct{} // by workspace; one item while a rehearsal of it runs
 	wait time.Duration
 }
 
@@ -65,8 +65,8 @@ func newRehearsing(most int, wait time.Duration) *rehearsing {
 	return &rehearsing{all: make(chan struct{}, most), busy: map[int64]chan struct{}{}, wait: wait}
 }
 
-// enter waits for a place until leave is called. It returns nil where there is none in time; then ctx has ended, or the
-// others take too long.
+// enter waits for a place until leave is called. It returns nil if no place becomes free in time: ctx has ended, or the others take too
+// long.
 func (r *rehearsing) enter(ctx context.Context, workspace int64) (leave func()) {
 	r.mu.Lock()
 	own, ok := r.busy[workspace]
@@ -102,13 +102,13 @@ func take(ctx context.Context, places chan struct{}) bool {
 	}
 }
 
-// othersRehearse is why a rehearsal that got no place was skipped.
+// othersRehearse is the reason for skipping a rehearsal that got no place.
 const othersRehearse = "the service is rehearsing other migrations"
 
-// noRoom says why the database of a site is not copied; "" where the disk has room for two copies.
+// noRoom returns the reason for not copying the database of a site; "" if the disk has room for two copies.
 func (h *Host) noRoom(site string) string {
 	needed := 2*databaseSize(filepath.Join(h.dir, site, statefolder.SiteFile)) + h.limits.spare
-	if free, err := userfile.FreeDisk(h.dir); err == nil && free < needed { // an unknown disk is no reason
+	if free, err := userfile.FreeDisk(h.dir); err == nil && free < needed { // unknown free space is not a reason
 		return "the service's disk has no room for copies"
 	}
 	return ""
@@ -174,7 +174,7 @@ func (h *Host) Rehearse(ctx context.Context, r service.Release) (m toolapi.Migra
 	return migratedBy(plan), nil
 }
 
-// notMigrated is of migrations that did not run.
+// notMigrated is the report of migrations that did not run.
 func notMigrated(state toolapi.RehearsalState, reason string) toolapi.Migrated {
 	not := toolapi.NewRehearsal(state, reason)
 	return toolapi.Migrated{DataLoss: []toolapi.DataLoss{}, Rehearsal: &not}
@@ -189,7 +189,7 @@ func (h *Host) scratchFolder(site string) (string, error) {
 	return os.MkdirTemp(previews, "rehearsal-*")
 }
 
-// liveDatabase opens the database of a site to read it, or an empty one for a site that has none.
+// liveDatabase opens the database of a site for reading; a site without one gets an empty one.
 func (h *Host) liveDatabase(ctx context.Context, site string) (db *sql.DB, err error) {
 	name := filepath.Join(h.dir, site, statefolder.SiteFile)
 	if !userfile.IsFile(name) {
@@ -208,8 +208,7 @@ func (h *Host) planOptions(site string, bytes int64, most time.Duration) migrate
 	}
 }
 
-// notRehearsed returns the release's error for migrations that failed on a copy. A copy that failed for a reason of the
-// service is skipped.
+// notRehearsed returns the release's error for migrations that failed on a copy. If the service is at fault, the rehearsal is skipped.
 func (h *Host) notRehearsed(ctx context.Context, site string, err error) (toolapi.Migrated, error) {
 	if ctx.Err() != nil {
 		return toolapi.Migrated{}, ctx.Err()
@@ -244,7 +243,7 @@ func migratedBy(p migrate.Plan) toolapi.Migrated {
 	}
 	for _, w := range p.Warnings {
 		if w.Code == migrate.CodeCascade {
-			continue // a loss says it
+			continue // its loss shows it
 		}
 		m.Rehearsal.Warnings = append(m.Rehearsal.Warnings, placed(w.Name, w.Pos.Line, w.Msg))
 	}

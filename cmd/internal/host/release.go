@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// preparedRelease is a release that waits to be shown. It implements service.Prepared.
+// preparedRelease is a release that is ready to be shown. It implements service.Prepared.
 type preparedRelease struct {
 	site     *hostedSite
 	revision site.Revision
@@ -27,13 +27,13 @@ type preparedRelease struct {
 	data     preparedData // nil for none
 	held     bool         // it keeps the site open
 	spamOff  bool
-	proofs   bool // forms take a proof of work
+	proofs   bool // forms require a proof of work
 }
 
-// preparedData is a change of a site's data that waits for the service's decision; no other connection writes meanwhile. One of
-// commit and abort is called, once.
+// preparedData is a change of a site's data that waits for the service's decision; no other connection writes meanwhile. The service calls
+// either commit or abort, once.
 type preparedData interface {
-	// commit fails only where the next process must end the change.
+	// commit fails only if the next process must finish the change.
 	commit() error
 	abort()
 }
@@ -55,8 +55,8 @@ func (p *preparedRelease) Show() {
 	p.leave()
 }
 
-// commit commits the data of a release that the service has decided. After an error nothing is shown until the next prepare
-// has ended the change.
+// commit commits the data of a release that the service has decided. After an error the site shows nothing until the next prepare has
+// finished the change.
 func (p *preparedRelease) commit() error {
 	if p.data == nil {
 		return nil
@@ -65,7 +65,7 @@ func (p *preparedRelease) commit() error {
 	p.data = nil
 	if err != nil {
 		p.site.host.notice(err)
-		p.site.host.o.Logger.Error("the data of a site are not changed yet", "site", p.site.id, "error", err.Error())
+		p.site.host.o.Logger.Error("the data of a site is not changed yet", "site", p.site.id, "error", err.Error())
 		p.site.unfinished.Store(true)
 		p.site.usage.hide()
 		p.Discard()
@@ -73,7 +73,7 @@ func (p *preparedRelease) commit() error {
 	return err
 }
 
-// leave lets the site be closed when it is idle.
+// leave allows the idle site to close.
 func (p *preparedRelease) leave() {
 	if p.held {
 		p.held = false
@@ -81,8 +81,8 @@ func (p *preparedRelease) leave() {
 	}
 }
 
-// showFirst shows a release that a request loaded, unless a publish has shown another meanwhile: the one loaded may not
-// be live any more.
+// showFirst shows a release that a request loaded, unless a publish has shown another one meanwhile: the loaded release may not be live any
+// more.
 func (p *preparedRelease) showFirst() error {
 	p.site.showing.Lock()
 	defer p.site.showing.Unlock()
@@ -128,7 +128,7 @@ func (p *preparedRelease) Discard() {
 	p.leave()
 }
 
-// prepare opens the site, migrates and starts the Worker of a release. shown says that the release was in service before.
+// prepare opens the site, migrates and starts the Worker of a release. shown is true if the release was in service before.
 func (s *hostedSite) prepare(ctx context.Context, r service.Release, shown bool) (*preparedRelease, error) {
 	if err := s.open(ctx, r); err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release, shown bool)
 	if r.Preview {
 		return p, nil
 	}
-	// Last, since others wait to write from now on.
+	// This comes last, since others wait to write from now on.
 	if err := p.begin(ctx, r); err != nil {
 		p.Discard()
 		return nil, err
@@ -184,7 +184,8 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release, shown bool)
 	return p, nil
 }
 
-// fillPreview brings the data of a preview to the state that its release needs. They are its own: the service decides nothing about them.
+// fillPreview brings the data of a preview to the state that its release needs. They are the preview's own, so the service decides nothing
+// about them.
 func (p *preparedRelease) fillPreview(ctx context.Context, r service.Release) error {
 	migrated, begun, err := p.site.beginMigrations(ctx, r)
 	if err == nil && begun != nil {
@@ -197,7 +198,7 @@ func (p *preparedRelease) fillPreview(ctx context.Context, r service.Release) er
 	return p.site.seed(ctx, r)
 }
 
-// begin changes the site's data as the release has it, up to the commit.
+// begin changes the site's data for the release, up to the commit.
 func (p *preparedRelease) begin(ctx context.Context, r service.Release) error {
 	if r.Restore != nil {
 		restore, err := p.site.prepareRestore(ctx, r)
@@ -228,7 +229,7 @@ func (s *hostedSite) finish(ctx context.Context, r service.Release) error {
 	return err
 }
 
-// settle finishes the last publish or restore of a site that was killed, before its database is read.
+// settle finishes an interrupted publish or restore of a site before its database is read.
 func (s *hostedSite) settle(ctx context.Context, r service.Release) error {
 	if _, _, open := s.usage.idle(); open && !s.unfinished.Load() {
 		return nil
@@ -282,8 +283,8 @@ func contents(r service.Release, f sitefile.File) (text []byte, err error) {
 	return io.ReadAll(io.LimitReader(opened, f.Size))
 }
 
-// withRuntimeFlags returns a release whose manifest has the compatibility flags of a JSON runtime config among its files,
-// as where the site was built.
+// withRuntimeFlags returns a release whose manifest has the compatibility flags of a JSON runtime config among its files, as the build of
+// the site had.
 func withRuntimeFlags(r service.Release) (service.Release, error) {
 	flags, err := bundle.Flags(r.Bundle.Text, func(name string) ([]byte, error) {
 		file, ok := r.Bundle.File(name)
@@ -292,7 +293,7 @@ func withRuntimeFlags(r service.Release) (service.Release, error) {
 		}
 		return contents(r, file)
 	})
-	if refused, ok := errors.AsType[*bundle.FaultError](err); ok { // finalized before the service checked this
+	if refused, ok := errors.AsType[*bundle.FaultError](err); ok { // finalized before the service made this check
 		return r, &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: "The Worker could not be started. " + refused.Message}
 	}
 	if err == nil && len(flags) > 0 {

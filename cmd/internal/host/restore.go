@@ -20,33 +20,33 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// This file puts a restore point back. The database that takes the place of the site's is made first, in a file beside it.
-// Then the site's is locked against writers: its contents of that moment become a restore point, and all that needs room on the disk is
-// written. The service decides in a transaction of its own; only one commit remains after that. A process that is killed before the
-// decision leaves the old data; one that is killed after it finds the file and, in the site's database, no mark of the restore, and puts
-// the file back before anybody sees the site.
+// This file puts a restore point back. First it makes the new database, in a file beside the site's. Then it locks the site's database
+// against writers, makes a restore point of its contents, and writes everything that needs room on the disk. The service decides in its own
+// transaction; only one commit remains after that. If the process is killed before the decision, the old data stays. If it is killed after
+// it, the next process finds the file, and no mark of the restore in the site's database: it puts the file in place before it serves the
+// site.
 
-// lockedTime is how long the rows may be compared while writers wait.
+// lockedTime bounds the comparison of rows while writers wait.
 const lockedTime = 4 * time.Second
 
-// restoreOrder is kept in a file beside that of the data: the next process ends by it a restore that was killed.
+// restoreOrder is the content of a file beside the data: with it the next process completes a killed restore.
 type restoreOrder struct {
 	ID     string   `json:"id"`
 	Point  string   `json:"point"`
 	Tables []string `json:"tables,omitempty"`
-	Keep   string   `json:"keep,omitempty"` // the table whose rows that came since stay
+	Keep   string   `json:"keep,omitempty"` // the table whose later rows stay
 }
 
-// restoring is a restore that is being prepared.
+// restoring is a restore in preparation.
 type restoring struct {
 	host  *Host
 	r     service.Release
 	order restoreOrder
-	live  string // the file of the site's database
+	live  string // path of the site's database
 	file  string // of the point's database
 	ran   []toolapi.RehearsedFile
-	lost  []toolapi.DataLoss // by the migrations that run again, once more
-	plans bool               // lost is wanted
+	lost  []toolapi.DataLoss // by migrations that run again
+	plans bool               // the caller wants lost
 }
 
 // newRestoring returns the restore of a release. Its file lies in dir.
@@ -61,8 +61,8 @@ func (h *Host) newRestoring(r service.Release, dir, name string) *restoring {
 	return b
 }
 
-// build makes the database of the point in the restoring's file. Where the code knows migrations that the point lacks, they
-// run on it. Files of migrations lie in a folder of dir meanwhile.
+// build makes the database of the point in the file of r. Migrations that the code has and the point lacks run on it; their files lie in a
+// folder of dir meanwhile.
 func (b *restoring) build(ctx context.Context, dir string) error {
 	_, err := b.host.pointsOf(filepath.Dir(b.live)).Extract(ctx, b.order.Point, b.file)
 	if err != nil {
@@ -128,19 +128,19 @@ func (b *restoring) migrate(ctx context.Context, dir string) (err error) {
 	return err
 }
 
-// planOptions are those of the plan of migrations that run again.
+// planOptions are the options for the plan of migrations that run again.
 func (b *restoring) planOptions(found *migrations) migrate.Options {
 	o := found.options(b.host)
 	o.Plan = b.host.planOptions(b.r.Site, b.host.limits.bytes, b.host.limits.time)
 	return o
 }
 
-// restoreError returns the release's error for a point that cannot be put back.
+// restoreError returns the release's error for a point that cannot be restored.
 func restoreError(err error) error {
 	if damaged, ok := errors.AsType[*restorepoint.DamagedError](err); ok {
 		return &service.ReleaseError{
 			Code:    toolapi.CodeRestorePointDamaged,
-			Message: "Nothing was restored: " + damaged.Error() + ", its bytes on the disk are not those that were written.",
+			Message: "Nothing was restored: " + damaged.Error() + ", its bytes on the disk differ from the written ones.",
 		}
 	}
 	if errors.Is(err, restorepoint.ErrUnknown) {
@@ -222,7 +222,7 @@ func (b *restoring) rehearse(ctx context.Context, dir string) (d restorepoint.Di
 	return restorepoint.Compare(ctx, b.live, made)
 }
 
-// onCopy makes the database that the site's would be, in a file of dir.
+// onCopy makes the database that the site would get, in a file of dir.
 func (b *restoring) onCopy(ctx context.Context, dir string) (made string, err error) {
 	if err := b.build(ctx, dir); err != nil {
 		return "", err
@@ -246,7 +246,7 @@ func (b *restoring) onCopy(ctx context.Context, dir string) (made string, err er
 
 func noCheck() error { return nil }
 
-// ownDSN opens a database without the checks of foreign keys: a restore is checked as a whole.
+// ownDSN opens a database without the checks of foreign keys: a restore checks them as a whole.
 func ownDSN(file, vfs string) string {
 	q := url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(0)", "journal_size_limit(16777216)"}}
 	if vfs != "" {
@@ -259,7 +259,7 @@ func (o restoreOrder) change(at time.Time) restorepoint.TableChange {
 	return restorepoint.TableChange{ID: o.ID, Point: o.Point, Tables: o.Tables, Keep: o.Keep, At: at}
 }
 
-const restorePrefix = "restore-" // of files beside a site's database, while it is put back
+const restorePrefix = "restore-" // of files beside a site's database, during a restore
 
 // orderFile and dataFile are the files of a restore in a site's folder.
 func orderFile(id string) string { return restorePrefix + id + ".json" }
@@ -274,8 +274,7 @@ type preparedRestore struct {
 	restored  service.Restored
 }
 
-// prepareRestore does all of a restore but its commit. Other writers wait from then on, until it is committed or
-// aborted.
+// prepareRestore does all of a restore but its commit. Other writers then wait until its commit or abort.
 func (s *hostedSite) prepareRestore(ctx context.Context, r service.Release) (p *preparedRestore, err error) {
 	b := s.host.newRestoring(r, s.dir, dataFile(r.Restore.ID))
 	s.removeRestore(r.Restore.ID)
@@ -306,7 +305,7 @@ func (s *hostedSite) prepareRestore(ctx context.Context, r service.Release) (p *
 	return p, nil
 }
 
-// beginTables locks the database, and puts single tables back in a transaction that is not committed yet.
+// beginTables locks the database, and restores single tables in a transaction that is not committed yet.
 func (p *preparedRestore) beginTables(ctx context.Context, b *restoring) error {
 	order := b.order.change(b.host.o.Now())
 	order.Now = b.live
@@ -322,7 +321,7 @@ func (p *preparedRestore) beginTables(ctx context.Context, b *restoring) error {
 	return nil
 }
 
-// beginWhole locks the database, and makes ready to put the file in its place.
+// beginWhole locks the database, and prepares the file that will replace it.
 func (p *preparedRestore) beginWhole(ctx context.Context, b *restoring) error {
 	err := restorepoint.Mark(ctx, b.file, b.order.ID, b.order.Point, b.host.o.Now())
 	if err != nil {
@@ -344,7 +343,7 @@ func (p *preparedRestore) beginWhole(ctx context.Context, b *restoring) error {
 	return err
 }
 
-// save makes a restore point of the current data. The write lock is held.
+// save makes a restore point of the current data. The caller holds the write lock.
 func (p *preparedRestore) save(ctx context.Context, b *restoring) error {
 	saved, err := p.site.addPoint(ctx, restorepoint.About{
 		Reason: restorepoint.ReasonRestore, Before: b.order.Point, Revision: b.r.Live,
@@ -355,7 +354,7 @@ func (p *preparedRestore) save(ctx context.Context, b *restoring) error {
 	return err
 }
 
-// judge compares the current data with the restored ones, and holds the losses to those approved. The write lock is held.
+// judge compares the current data with the restored data, and refuses losses beyond the approved ones. The caller holds the write lock.
 func (p *preparedRestore) judge(
 	ctx context.Context, b *restoring, compare func(context.Context) (restorepoint.Difference, error),
 ) error {
@@ -380,7 +379,7 @@ func (p *preparedRestore) judge(
 func migrationsIn(ctx context.Context, b *restoring) (names []string, err error) {
 	file := b.file
 	if len(b.order.Tables) > 0 {
-		file = b.live // whose schema stays
+		file = b.live // the site's schema stays
 	}
 	db, err := localstate.OpenDatabase(ctx, file, true)
 	if err != nil {
@@ -413,12 +412,12 @@ func (p *preparedRestore) commit() error {
 func (p *preparedRestore) abort() {
 	if err := p.replacing.Abort(); err != nil {
 		p.site.host.notice(err)
-		p.site.host.o.Logger.Warn("a restore was not ended", "site", p.site.id, "error", err.Error())
+		p.site.host.o.Logger.Warn("a restore could not be finished", "site", p.site.id, "error", err.Error())
 	}
 	p.site.removeRestore(p.order.ID)
 }
 
-// endRestore ends the last restore of a site where a process that was killed did not, and removes the files of others.
+// endRestore completes the last restore of a site after a killed process, and removes the files of others.
 func (s *hostedSite) endRestore(ctx context.Context, r service.Release) error {
 	if r.LastRestore != "" && s.restored == r.LastRestore {
 		return nil
@@ -440,7 +439,7 @@ func (s *hostedSite) endRestore(ctx context.Context, r service.Release) error {
 	return err
 }
 
-// putBack puts back the data that the service decided on.
+// putBack restores the data that the service decided on.
 func (s *hostedSite) putBack(ctx context.Context, id string) error {
 	text, err := os.ReadFile(filepath.Join(s.dir, orderFile(id)))
 	var o restoreOrder
@@ -480,7 +479,7 @@ func globQuote(dir string) string {
 	return string(out)
 }
 
-// copyPoint writes the database that the site's would be into a new file, for a preview.
+// copyPoint writes the database that the site would get to a new file, for a preview.
 func (h *Host) copyPoint(ctx context.Context, r service.Release, file string) (err error) {
 	dir, err := h.scratchFolder(r.Site)
 	if err != nil {

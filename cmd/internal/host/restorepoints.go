@@ -18,18 +18,18 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// This file makes the restore points of sites: before each publish and each restore, and from time to time while something is
-// written. A point is read from the database as it is at one moment; nothing waits for it but a publish.
+// This file makes the restore points of sites: before each publish and each restore, and at intervals while a site's data changes. A point
+// has the database of one moment; only a publish waits for it.
 
 const (
-	// pointInterval is how long a site that is written to has no restore point, at most.
+	// pointInterval is the longest time that a changing site goes without a new restore point.
 	pointInterval = 5 * time.Minute
-	// pointStep is how often the host looks for sites that were written to.
+	// pointStep is the time between two looks for changed sites.
 	pointStep = 30 * time.Second
-	// pointShare bounds the work: the next point of an interval comes no sooner than so many times the duration of the last one.
+	// pointShare bounds the work: the pause before the next point of an interval is at least this many times the duration of the last one.
 	pointShare = 20
-	// pointedBytes is how large a database may be of which a publish without migrations makes a point: that is read whole,
-	// and those of the interval are there.
+	// pointedBytes is the largest database of which a publish without migrations makes a point, since making one reads the whole database.
+	// The points of the interval exist in any case.
 	pointedBytes = 1_000_000_000
 )
 
@@ -37,7 +37,7 @@ const (
 type points struct {
 	mu   sync.Mutex // held while one is made
 	seen fileState  // of the database, when the last one was made
-	next time.Time  // when one of the interval is due; the zero time is not known yet
+	next time.Time  // when the next point of the interval is due; the zero time is unknown
 }
 
 // fileState changes with each commit to a database.
@@ -91,7 +91,7 @@ func (s *hostedSite) addPoint(ctx context.Context, about restorepoint.About) (p 
 	return p, nil
 }
 
-// setAside renames the file of damaged restore points, so that new ones can be made. The one that was set aside before goes.
+// setAside renames the file of damaged restore points, so that new ones can be made. It replaces the file of an earlier call.
 func setAside(file string) error {
 	aside := filepath.Join(filepath.Dir(file), statefolder.DamagedPointsFile)
 	for _, end := range []string{"-wal", "-shm"} {
@@ -102,8 +102,7 @@ func setAside(file string) error {
 	return errors.Join(os.Rename(file, aside), dbfile.SyncFolder(os.Open, filepath.Dir(file)))
 }
 
-// pointBeforePublish makes the restore point of a publish. Without it the publish fails: the losses of its migrations could not be
-// restored.
+// pointBeforePublish makes the restore point of a publish. A publish without one fails: the losses of its migrations could not be restored.
 func (s *hostedSite) pointBeforePublish(ctx context.Context, r service.Release, migrates bool) error {
 	if r.Preview || r.Live == r.Revision || r.Restore != nil {
 		return nil
@@ -115,13 +114,12 @@ func (s *hostedSite) pointBeforePublish(ctx context.Context, r service.Release, 
 	if !migrates && info.Size() > pointedBytes {
 		return nil
 	}
-	// A failure is the service's own, such as a full disk: the release is not to blame, and a schedule waits.
+	// A failure, such as a full disk, is a fault of the service: the release is not at fault, and a schedule waits.
 	_, err = s.addPoint(ctx, restorepoint.About{Reason: restorepoint.ReasonPublish, Before: r.Revision, Revision: r.Live})
 	return err
 }
 
-// KeepPoints makes restore points of the sites that are written to, and of copies that earlier versions left, until the returned
-// function is called.
+// KeepPoints makes restore points of changing sites, and of copies that earlier versions left, until the returned function is called.
 func (h *Host) KeepPoints() (stop func()) {
 	ctx, cancel := context.WithCancel(h.until)
 	var adopting sync.WaitGroup
@@ -152,12 +150,12 @@ func (h *Host) addDuePoints(ctx context.Context) {
 	}
 }
 
-// addDuePoint makes a restore point of a site that is open, if one is due and something was written.
+// addDuePoint makes a restore point of an open site, if one is due and its data changed.
 func (s *hostedSite) addDuePoint(ctx context.Context) error {
 	select {
 	case s.busy <- struct{}{}:
 	default:
-		return nil // it is being opened or closed, or a release prepared
+		return nil // it is being opened or closed, or a release is being prepared
 	}
 	if s.database == nil || s.dir == "" || s.ended {
 		s.unlock()
@@ -215,10 +213,10 @@ func (h *Host) RestorePoints(ctx context.Context, site string, count bool) (serv
 	return all, nil
 }
 
-// countTime is how long the rows of now may be counted for a list of restore points.
+// countTime bounds the count of current rows for a list of restore points.
 const countTime = time.Second
 
-// countedTables returns the tables of a database; none when to count their rows takes too long.
+// countedTables returns the tables of a database; none if counting their rows takes too long.
 func countedTables(ctx context.Context, file string) []toolapi.RestoreTable {
 	bounded, stop := context.WithTimeout(ctx, countTime)
 	defer stop()
@@ -251,7 +249,7 @@ func pointOf(p restorepoint.Point) toolapi.RestorePoint {
 	}
 	one.Tables = append(one.Tables, tablesOf(p.Tables)...)
 	if p.Reason == restorepoint.ReasonCopy {
-		one.Reason = toolapi.RestoreReason(restorepoint.ReasonPublish) // the service knows of which revision
+		one.Reason = toolapi.RestoreReason(restorepoint.ReasonPublish) // the service knows the revision
 	}
 	return one
 }

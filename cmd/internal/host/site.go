@@ -34,19 +34,19 @@ type hostedSite struct {
 	running  *siteworker.Shared // of the release in service; nil for a static site
 
 	points   points
-	restored string // the last restore whose data are in the database, as far as is known
+	restored string // the last restore whose data is in the database, as far as known
 	shown    string // the published revision; showing guards it
 
-	ran        bool // code ran
+	ran        bool // its code has run
 	ended      bool
-	unseeded   bool // the SQL that a preview's data begin with did not run yet; open sets it
+	unseeded   bool // the SQL that fills a preview has not run yet; open sets it
 	live       siteworker.Set
-	showing    sync.Mutex   // held while one release replaces another
-	unfinished atomic.Bool  // a publish or a restore is decided whose data are not in the database yet
-	failedAt   atomic.Int64 // when loading failed last, before any release was in service, in nanoseconds; 0 when it did not
+	showing    sync.Mutex   // held while a new release replaces the old one
+	unfinished atomic.Bool  // a publish or a restore is decided, and its data is not in the database yet
+	failedAt   atomic.Int64 // time of the last failed load before any release was in service, in nanoseconds; 0 for none
 }
 
-// lock waits while the site is being opened or a release prepared.
+// lock waits until no one else opens the site or prepares a release.
 func (s *hostedSite) lock(ctx context.Context) error {
 	select {
 	case s.busy <- struct{}{}:
@@ -83,19 +83,18 @@ func (s *hostedSite) reset() {
 	s.state, s.platform, s.stores, s.uploads, s.database, s.front, s.caches, s.running = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
-// usage counts the users of an open site: requests, releases that wait to be shown, and previews. The zero value is that
-// of a closed site.
+// usage counts the users of an open site: requests, prepared releases, and previews. The zero value belongs to a closed site.
 type usage struct {
 	mu    sync.Mutex
-	open  bool // its state and its front door are
+	open  bool // its state and its front door are open
 	shown bool // a release is in service
 	users int
-	last  time.Time // when one left
+	last  time.Time // when the last user left
 
-	requests int // under way, or waiting for the site
+	requests int // running, or waiting for the site
 }
 
-// enter reports whether a release is in service. If so the site stays open until leave.
+// enter reports whether a release is in service. If so, the site stays open until leave.
 func (u *usage) enter() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -105,7 +104,7 @@ func (u *usage) enter() bool {
 	return u.shown
 }
 
-// admit counts a request until the returned function is called; it is nil where there are so many already.
+// admit counts a request until the returned function is called; it returns nil if there are too many.
 func (u *usage) admit(most int) (leave func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -134,7 +133,7 @@ func (u *usage) leave(now time.Time) {
 	u.last = now
 }
 
-// letGo is leave for a look that does not count as use: the site remains idle.
+// letGo is leave for an inspection that does not count as use: the site remains idle.
 func (u *usage) letGo() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -153,7 +152,7 @@ func (u *usage) setShown() {
 	u.shown = true
 }
 
-// hide has the next request load the site.
+// hide makes the next request load the site.
 func (u *usage) hide() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -166,14 +165,14 @@ func (u *usage) isShown() bool {
 	return u.shown
 }
 
-// idle reports whether the site is open, whether it is so without users, and since when.
+// idle reports whether the site is open and whether it has no users, and since when.
 func (u *usage) idle() (since time.Time, idle, open bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.last, u.open && u.users == 0, u.open
 }
 
-// close closes the site to new users, unless it has some.
+// close closes the site to new users, unless it has users.
 func (u *usage) close() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -27,7 +27,7 @@ func (h *Host) Serving(id string) bool {
 	return !ok || s.usage.isShown() || s.failedAt.Load() == 0
 }
 
-// visit serves a request, and loads the site first where no release is in service.
+// visit serves a request. It loads the site first if no release is in service.
 func (h *Host) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, load func(context.Context) (service.Release, error)) {
 	leave := s.usage.admit(h.maxRequests)
 	if leave == nil {
@@ -43,7 +43,7 @@ func (h *Host) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, load
 			h.Refuse(w, r, service.NoPreview())
 			return
 		case err != nil:
-			h.o.Logger.Error("a page could not be shown", "site", s.id, "error", err.Error())
+			h.o.Logger.Error("a site could not be loaded", "site", s.id, "error", err.Error())
 			h.notice(err)
 			w.Header().Set("Retry-After", strconv.Itoa(int(loadPause/time.Second)))
 			h.Refuse(w, r, service.NotShown())
@@ -66,7 +66,7 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 	}
 	defer s.unlock()
 	now, failed := s.host.o.Now(), s.failedAt.Load()
-	paused := now.Sub(time.Unix(0, failed)) // negative when the clock was set back: the pause is over then
+	paused := now.Sub(time.Unix(0, failed)) // negative after the clock was set back: the pause is over then
 	switch {
 	case s.ended:
 		return service.ErrPreviewEnded
@@ -76,7 +76,7 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 	case failed != 0 && paused >= 0 && paused < loadPause:
 		return errors.New("it could not be loaded a moment ago")
 	}
-	// The client may disconnect; others wait for the same.
+	// The client may disconnect; others wait for the same load.
 	ctx = context.WithoutCancel(ctx)
 	r, err := load(ctx)
 	var next *preparedRelease

@@ -17,10 +17,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// retryBusy is after how many seconds to try again where there was no place for a process.
+// retryBusy is the Retry-After, in seconds, if no place for a process is free.
 const retryBusy = 5
 
-// startWorker starts the Worker of a release. One that was shown before may start with its first request.
+// startWorker starts the Worker of a release. If the release was in service before, the Worker may start with its first request.
 func (s *hostedSite) startWorker(ctx context.Context, r service.Release, shown bool) (*siteworker.Shared, error) {
 	m := r.Bundle.Manifest
 	o := siteworker.Options(m)

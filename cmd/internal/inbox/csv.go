@@ -12,8 +12,8 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// WriteCSV writes leads as CSV, with a column for each field that any of them has. A field with the name of a column of
-// ours is the second of that name. Unless raw, a value that a spreadsheet would run gets a ' in front.
+// WriteCSV writes leads as CSV, with a column for each field of any lead. A field with the name of one of our columns becomes a second
+// column of that name. Unless raw is set, a value that a spreadsheet would run gets a ' in front.
 func WriteCSV(w io.Writer, leads []site.Lead, raw bool) error {
 	own := []string{"lead_id", "form", "created_at", "events"}
 	var fields []string
@@ -69,7 +69,7 @@ func withoutFormula(text string) string {
 	}
 	out.WriteString(text[cell:])
 	if first := strings.TrimLeft(text, " "); first != "" && strings.ContainsRune("\t\r", rune(first[0])) {
-		return "'" + out.String() // dropped by some, which then read on
+		return "'" + out.String() // some programs drop it and read on
 	}
 	return out.String()
 }

@@ -1,9 +1,9 @@
 // Package inbox reads the incoming data of a site on this machine: the leads of its forms with their files, their events, and
 // the log of requests.
 //
-// In go a state folder and filters; out come leads, events and log entries, and lines of text for people, without control
-// characters of a client. An unknown id is a *failure.Error, and so is an unusable state folder. It reads while a dev
-// server runs or not, and waits for one to follow. An Inbox holds nothing open; it is safe for concurrent use.
+// Input: a state folder and filters. Output: leads, events and log entries, and lines of text for people, without control characters of a
+// client. An unknown id is a *failure.Error, and so is an unusable state folder. It works with and without a running dev server; following
+// waits for one. An Inbox keeps no file open; it is safe for concurrent use.
 //
 // It never delivers an event. It writes only to replay a row and its events, or to mark a lead as spam or ham.
 package inbox
@@ -29,11 +29,11 @@ import (
 type Inbox struct {
 	State *localstate.State
 	Now   func() time.Time
-	// Waiting is called when there is no database yet, and TailEvents or FollowLog waits for pages dev to make one.
+	// Waiting is called if TailEvents or FollowLog waits for pages dev to make the database.
 	Waiting func()
 }
 
-// withStore opens the site's platform database for fn, or does nothing for a site without one, which has received nothing.
+// withStore opens the site's platform database for fn. A site without one has received no lead: withStore then does nothing.
 func (b Inbox) withStore(ctx context.Context, fn func(*site.Store) error) error {
 	s := b.State
 	if err := s.Check(); err != nil {
@@ -74,14 +74,14 @@ func notFound(what, id string) error {
 	}
 }
 
-// Lead is one lead with its events, as `pages leads show --json` prints it.
+// Lead is a lead with its events, in the document of `pages leads show --json`.
 type Lead struct {
 	OK     bool         `json:"ok"`
 	Lead   site.Lead    `json:"lead"`
 	Events []site.Event `json:"events"` // oldest first
 }
 
-// Leads returns the leads that a filter chooses, newest first; never nil.
+// Leads returns the leads that match a filter, newest first; never nil.
 func (b Inbox) Leads(ctx context.Context, f site.LeadFilter) ([]site.Lead, error) {
 	return fromStore(ctx, b, func(s *site.Store) ([]site.Lead, error) { return s.Leads(ctx, f) })
 }
@@ -95,7 +95,7 @@ func (b Inbox) Lead(ctx context.Context, id string) (lead Lead, err error) {
 	return lead, err
 }
 
-// withLead is withStore for one lead, which a site without a database does not have.
+// withLead is withStore for one lead. A site without a database does not have it.
 func (b Inbox) withLead(ctx context.Context, id string, fn func(*site.Store) error) error {
 	opened := false
 	err := b.withStore(ctx, func(s *site.Store) error {
@@ -120,8 +120,8 @@ func findLead(ctx context.Context, s *site.Store, id string) (Lead, error) {
 	return Lead{OK: true, Lead: leads[0], Events: events}, err
 }
 
-// Replay writes the row of a lead again, unless it exists, and queues its events again. The lead is not OK when its table
-// refused the row once more.
+// Replay writes the row of a lead again, unless it exists, and queues its events again. The lead is not OK if its table refused the row
+// again.
 func (b Inbox) Replay(ctx context.Context, id string) (lead Lead, err error) {
 	err = b.withLead(ctx, id, func(s *site.Store) error {
 		found, err := findLead(ctx, s, id)
@@ -159,7 +159,7 @@ func (b Inbox) Replay(ctx context.Context, id string) (lead Lead, err error) {
 // tailPoll is how often the store is polled for new events.
 const tailPoll = 200 * time.Millisecond
 
-// Events returns the events that a filter chooses; never nil.
+// Events returns the events that match a filter; never nil.
 func (b Inbox) Events(ctx context.Context, f site.EventFilter) ([]site.Event, error) {
 	return fromStore(ctx, b, func(s *site.Store) ([]site.Event, error) { return s.Events(ctx, f) })
 }

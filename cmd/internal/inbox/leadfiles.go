@@ -20,7 +20,7 @@ import (
 type LeadFiles struct {
 	OK    bool       `json:"ok"`
 	Lead  string     `json:"lead"`  // its id
-	Files []LeadFile `json:"files"` // in the order they came
+	Files []LeadFile `json:"files"` // in the order of their arrival
 }
 
 // LeadFile is a file of a form.
@@ -69,7 +69,7 @@ func (b Inbox) files(ctx context.Context, s *site.Store, lead, out string) (all 
 	defer func() { err = errors.Join(err, closeUploads()) }()
 	for i := range all {
 		plain := strings.Map(func(r rune) rune {
-			if strings.ContainsRune(`<>:"|?*$`+"`", r) { // a file system or a shell may interpret it
+			if strings.ContainsRune(`<>:"|?*$`+"`", r) { // file systems and shells may interpret it
 				return '_'
 			}
 			return r
@@ -90,7 +90,7 @@ func notSaved(err error) error {
 	}
 }
 
-// saveFile writes a file that does not exist yet.
+// saveFile writes a file that must not exist yet.
 func saveFile(ctx context.Context, f site.LeadFile, from site.Files, to *os.Root, name string) error {
 	body, err := f.Open(ctx, from)
 	if err != nil {
@@ -105,7 +105,7 @@ func saveFile(ctx context.Context, f site.LeadFile, from site.Files, to *os.Root
 	return errors.Join(err, file.Close())
 }
 
-// openUploads opens the files of forms, also beside a dev server.
+// openUploads opens the files of forms, even while a dev server runs.
 func openUploads(ctx context.Context, s *localstate.State) (files site.Files, closeAll func() error, err error) {
 	dir := filepath.Join(s.Dir, statefolder.UploadsFolder)
 	root, err := os.OpenRoot(dir)

@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// Log returns the entries of the request log that a filter chooses.
+// Log returns the entries of the request log that match a filter.
 func (b Inbox) Log(ctx context.Context, f devserver.LogFilter) ([]devserver.LogEntry, error) {
 	s := b.State
 	if err := s.Check(); err != nil {
@@ -26,8 +26,7 @@ func (b Inbox) Log(ctx context.Context, f devserver.LogFilter) ([]devserver.LogE
 	return entries, b.logError(ctx, errors.Join(err, db.Close()))
 }
 
-// FollowLog calls show with the entries of the log, and then with each new one, until ctx ends. The log need not exist
-// yet.
+// FollowLog calls show with the present entries of the log, and then with each new one, until ctx ends. The log may not exist yet.
 func (b Inbox) FollowLog(ctx context.Context, f devserver.LogFilter, show func(devserver.LogEntry)) error {
 	db, err := b.awaitDatabase(ctx)
 	if db == nil {
@@ -48,7 +47,7 @@ func (b Inbox) FollowLog(ctx context.Context, f devserver.LogFilter, show func(d
 	return b.logError(ctx, follower.Run(ctx, show))
 }
 
-// logError returns the error of a log that cannot be read; nil when ctx ended the reading.
+// logError returns the error of an unreadable log; nil if ctx ended the reading.
 func (b Inbox) logError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() == nil {
 		return b.State.OpenError(statefolder.PlatformFile, err)
@@ -56,7 +55,7 @@ func (b Inbox) logError(ctx context.Context, err error) error {
 	return nil
 }
 
-// awaitDatabase waits until there is a database; nil without an error when ctx ends first.
+// awaitDatabase waits for a database; it returns nil without an error if ctx ends first.
 func (b Inbox) awaitDatabase(ctx context.Context) (*sql.DB, error) {
 	s := b.State
 	if err := s.Check(); err != nil {

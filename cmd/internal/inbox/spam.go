@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// MarkSpam keeps a lead apart as spam.
+// MarkSpam sets a lead apart as spam.
 func (b Inbox) MarkSpam(ctx context.Context, id string) (lead Lead, err error) {
 	err = b.withLead(ctx, id, func(s *site.Store) (err error) {
 		if err = markError(s.MarkSpam(ctx, id), id, "spam"); err == nil {
@@ -22,8 +22,7 @@ func (b Inbox) MarkSpam(ctx context.Context, id string) (lead Lead, err error) {
 	return lead, err
 }
 
-// MarkHam makes a lead of spam, raises the events that it did not raise, and writes its row. The lead is not OK when its table
-// refused the row.
+// MarkHam turns spam into a lead: it raises the missing events and writes the row. The lead is not OK if its table refused the row.
 func (b Inbox) MarkHam(ctx context.Context, id string) (lead Lead, err error) {
 	err = b.withLead(ctx, id, func(s *site.Store) error {
 		if _, err := s.MarkHam(ctx, id); err != nil {
@@ -46,7 +45,7 @@ func (b Inbox) MarkHam(ctx context.Context, id string) (lead Lead, err error) {
 	return lead, err
 }
 
-// markError gives the errors of a mark their code and remedy.
+// markError gives the errors of a mark their code and fix.
 func markError(err error, id, mark string) error {
 	switch {
 	case errors.Is(err, site.ErrNoLead):

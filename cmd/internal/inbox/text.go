@@ -30,7 +30,7 @@ func LeadLine(l site.Lead) string {
 	)
 }
 
-// rowNote says that a lead has no row, and why; "" for one that has it, or gets none.
+// rowNote gives the reason why a lead has no row; "" for a lead that has one, or needs none.
 func rowNote(s site.Submission) string {
 	if s.Status != site.SubmissionFailed && s.Status != site.SubmissionPending {
 		return ""
@@ -95,7 +95,7 @@ func EventLine(e site.Event) string {
 	return fmt.Sprintf("%s  %s  %-28s %s  %s%s", wording.Clock(e.CreatedAt.Time), e.ID, e.Name, e.Form, e.LeadID, deliveryNote(e.Delivery))
 }
 
-// deliveryNote describes the delivery of an event, "" for one that is not delivered.
+// deliveryNote describes the delivery of an event; "" if the event is not delivered.
 func deliveryNote(d *site.Delivery) string {
 	if d == nil {
 		return ""

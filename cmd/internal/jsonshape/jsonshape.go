@@ -1,9 +1,8 @@
 // Package jsonshape makes JSON Schemas (draft 2020-12) of the --json output of commands.
 //
-// In go Go types and tools of the contract; out come schemas, and errors of types that have none. All of it is safe for
-// concurrent use.
+// Input: Go types, and tools of the contract. Output: schemas, and an error for a type without one. All of it is safe for concurrent use.
 //
-// It never knows which command prints what.
+// It does not know which command prints which document.
 package jsonshape
 
 import (
@@ -24,7 +23,7 @@ import (
 // Shape makes a schema.
 type Shape = func() (*jsonschema.Schema, error)
 
-// Of is the schema of a Go type.
+// Of returns the schema of a Go type.
 func Of[T any]() (*jsonschema.Schema, error) {
 	return jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[site.Stamp]():      {Type: "string", Format: "date-time"},
@@ -37,7 +36,7 @@ func Of[T any]() (*jsonschema.Schema, error) {
 	}})
 }
 
-// ToolResult is the schema of the result of a tool of the service, which is printed as it came.
+// ToolResult returns the schema of the result of a tool of the service, which commands print unchanged.
 func ToolResult(tool *toolapi.Tool) Shape {
 	return func() (*jsonschema.Schema, error) {
 		s := new(jsonschema.Schema)
@@ -61,7 +60,7 @@ func Confirmed() (*jsonschema.Schema, error) {
 	return either, nil
 }
 
-// Lines is the schema of one line of several kinds, told apart by their "type".
+// Lines returns the schema of lines of several kinds; "type" names the kind.
 func Lines(kinds map[string]Shape) Shape {
 	return func() (*jsonschema.Schema, error) {
 		either := new(jsonschema.Schema)
@@ -78,7 +77,7 @@ func Lines(kinds map[string]Shape) Shape {
 	}
 }
 
-// MayFail is the schema of a document that may hold a failure instead.
+// MayFail returns the schema of a document that may hold a failure instead.
 func MayFail(s Shape) Shape {
 	return func() (*jsonschema.Schema, error) {
 		whole, err := s()
@@ -100,7 +99,7 @@ func MayFail(s Shape) Shape {
 	}
 }
 
-// Validation is the schema of one report of diagnostics, or of several.
+// Validation returns the schema of a report of diagnostics, or of several.
 func Validation() (*jsonschema.Schema, error) {
 	one, err := Of[diagnostic.Report]()
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package leadmail writes the mails that members get on leads, and hands them to a server by SMTP.
 //
-// In goes a [Lead]; out comes a [Mail], which is the same each time: a mail that is sent twice has one Message-ID, by which mail
-// programs keep one of them. What a visitor wrote is hostile: it goes into the text alone, within bounds and without control
-// characters, and into Reply-To where it is one address and nothing else.
+// Input: a [Lead]. Output: a [Mail], always the same for the same lead: a mail that is sent twice has one Message-ID, so that mail programs
+// show it once. A visitor's text is hostile: it goes only into the mail's text, within bounds and without control characters. One address
+// and nothing else may go into Reply-To.
 //
 // [Server.Send] returns a *PermanentError for a mail that the server will never take. Everything is safe for concurrent use. The
 // package keeps no queue, and tries once.
@@ -47,7 +47,7 @@ type Mail struct {
 	ID        string    `json:"id"`   // of the mail, in hexadecimal: one for each lead and member
 	MessageID string    `json:"message_id"`
 	To        string    `json:"to"`
-	ReplyTo   string    `json:"reply_to,omitempty"` // the visitor's address, where the lead has one
+	ReplyTo   string    `json:"reply_to,omitempty"` // the visitor's address, if the lead has one
 	Subject   string    `json:"subject"`
 	Text      string    `json:"text"`
 	At        time.Time `json:"at"`
@@ -79,7 +79,7 @@ func Compose(l Lead) (Mail, error) {
 	for i, a := range answers {
 		entry := fmt.Sprintf("%s: %s\n", cut(line(a.Name), maxName), indent(cut(plain(textOf(a.Value)), maxAnswer)))
 		if i == maxAnswers || text.Len()+len(entry) > maxText {
-			text.WriteString("… and more: the lead has all.\n")
+			text.WriteString("… The lead has the rest.\n")
 			break
 		}
 		text.WriteString(entry)
@@ -118,7 +118,7 @@ var replyFields = map[string]bool{"email": true, "e-mail": true, "your-email": t
 
 var addressPattern = regexp.MustCompile(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 
-// replyTo returns the visitor's address: one address without a name, quotes or anything else, of the first field that is called so.
+// replyTo returns the visitor's address from the first field with such a name: one address without a name, quotes or anything else.
 func replyTo(answers []toolapi.Answer) string {
 	for _, a := range answers {
 		if !replyFields[strings.ToLower(a.Name)] {
@@ -150,7 +150,7 @@ func subject(text string) string {
 	return strings.ReplaceAll(cut(line(text), 2*maxName), "=?", "= ?")
 }
 
-// line is a text on one line.
+// line returns a text on one line.
 func line(text string) string { return strings.Join(strings.Fields(plain(text)), " ") }
 
 // plain removes control and format characters, but line feeds and tabs.
@@ -175,12 +175,12 @@ func cut(text string, most int) string {
 	return text
 }
 
-// indent sets the further lines of an answer apart from the next one.
+// indent moves the later lines of an answer to the right, apart from the next answer.
 func indent(text string) string {
 	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
 }
 
-// Server is where mails are handed over.
+// Server is the mail server that takes the mails.
 type Server struct {
 	Host     string
 	Port     int
@@ -195,7 +195,7 @@ const sendTime = 30 * time.Second
 
 var errServer = errors.New("a mail server is smtp://[USER@]HOST[:PORT] or smtps://[USER@]HOST[:PORT], without a password")
 
-// ParseServer reads the address of a mail server: smtp://[USER@]HOST[:PORT], or smtps, and of its sender.
+// ParseServer parses the address of a mail server, smtp://[USER@]HOST[:PORT] or smtps, and the address of the sender.
 func ParseServer(text, password, from string) (Server, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" {
@@ -226,7 +226,7 @@ func (e *PermanentError) Error() string { return e.Reason.Error() }
 // Unwrap returns the reason.
 func (e *PermanentError) Unwrap() error { return e.Reason }
 
-// message makes the message of a mail. The library encodes headers, and refuses addresses that are none.
+// message makes the message of a mail. The library encodes headers, and refuses malformed addresses.
 func (s Server) message(m Mail) (*gomail.Msg, error) {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	err := errors.Join(msg.From(s.From), msg.To(m.To))
@@ -241,7 +241,7 @@ func (s Server) message(m Mail) (*gomail.Msg, error) {
 	return msg, err
 }
 
-// Send hands a mail to the server, once. It returns no error when the server has taken it.
+// Send hands a mail to the server, once. It returns nil if the server has taken the mail.
 func (s Server) Send(ctx context.Context, m Mail) error {
 	msg, err := s.message(m)
 	if err != nil {
@@ -268,7 +268,7 @@ func (s Server) Send(ctx context.Context, m Mail) error {
 	}
 	err = client.DialAndSendWithContext(ctx, msg)
 	if msg.IsDelivered() {
-		return nil // what failed is the end of the connection
+		return nil // only the end of the connection failed
 	}
 	if refused, ok := errors.AsType[*gomail.SendError](err); ok && refused.ErrorCode() >= 500 && ofMail(refused.Reason) {
 		return &PermanentError{err}
@@ -276,7 +276,7 @@ func (s Server) Send(ctx context.Context, m Mail) error {
 	return err
 }
 
-// ofMail reports whether a refusal is about the mail. Other refusals are about the sender or the connection, which an operator mends.
+// ofMail reports whether a refusal is about the mail. Other refusals are about the sender or the connection: the operator corrects them.
 func ofMail(reason gomail.SendErrReason) bool {
 	return reason == gomail.ErrSMTPRcptTo || reason == gomail.ErrSMTPData || reason == gomail.ErrSMTPDataClose
 }

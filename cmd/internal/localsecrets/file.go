@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// MaxFile is how many bytes of a file of secrets are read.
+	// MaxFile is the number of bytes that are read of a file of secrets.
 	MaxFile = 4 << 20
-	// pipeWait is how long the writer of a named pipe may take.
+	// pipeWait is the time that the writer of a named pipe has.
 	pipeWait = 10 * time.Second
 
 	byteOrderMark = "\ufeff"
 )
 
-// readFile reads a file of secrets, which may be a named pipe, and nothing else that is no regular file.
+// readFile reads a file of secrets: a regular file or a named pipe.
 func readFile(ctx context.Context, path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -45,8 +45,8 @@ func readFile(ctx context.Context, path string) ([]byte, error) {
 	return text, err
 }
 
-// Format writes a file of secrets that Parse and other programs, such as wrangler's, read alike: those know no escaped quotes. A
-// value that cannot be written so, as some with quotes of both kinds, is left to the author.
+// Format writes a file of secrets that Parse and other programs, such as wrangler, read in the same way: those programs do not support
+// escaped quotes. Some values, such as those with both kinds of quotes, have no such form: the author must write them.
 func Format(values map[string]string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -90,7 +90,7 @@ func Parse(name string, text []byte) (map[string]string, error) {
 	}
 }
 
-// malformedLine returns the line at which the parser stopped, from the rest of the text in its error; 0 for none.
+// malformedLine returns the line at which the parser stopped, from the rest of the text in its error; 0 if unknown.
 func malformedLine(text []byte, err error) int {
 	_, quoted, found := strings.Cut(err.Error(), " in variable name near ")
 	rest, failed := strconv.Unquote(quoted)
@@ -100,7 +100,7 @@ func malformedLine(text []byte, err error) int {
 	return 1 + bytes.Count(text[:len(text)-len(rest)], []byte("\n"))
 }
 
-// unclosedQuoteLine returns the line that ends in the unterminated value of a parser's error; 0 for none.
+// unclosedQuoteLine returns the line that ends in the unterminated value of a parser's error; 0 if unknown.
 func unclosedQuoteLine(text []byte, err error) int {
 	_, rest, found := strings.Cut(err.Error(), "unterminated quoted value ")
 	if !found {

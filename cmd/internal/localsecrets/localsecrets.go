@@ -1,9 +1,8 @@
 // Package localsecrets reads the values of a site's secrets on this machine: from the environment, and from .dev.vars or .env
 // in the site's folder, and from .dev.vars.pages.
 //
-// In go the site's folder and a look-up of variables; out come values by name, warnings in sentences, and sets to scan built
-// files for. A file that is no file of secrets is a *failure.Error, which never shows the content. Reading a named pipe
-// waits for its writer, for ten seconds at most.
+// Input: the site's folder and a look-up of variables. Output: values by name, warnings in sentences, and sets to scan built files for. A
+// malformed file is a *failure.Error, which never shows the content. Reading a named pipe waits for its writer, for ten seconds at most.
 //
 // It is safe for concurrent use. It never writes, prints, or calls a service.
 package localsecrets
@@ -27,21 +26,21 @@ import (
 // DefaultFile is the file that new secrets are written to.
 const DefaultFile = ".dev.vars"
 
-// OwnFile holds the variables from another tool's configuration. That tool does not read it, so its own values stay as
-// they are; any other file counts before it.
+// OwnFile holds the variables from another tool's configuration. That tool does not read it, so its own values stay unchanged. Any other
+// file takes precedence.
 const OwnFile = ".dev.vars.pages"
 
-// fileSets are looked for in this order; .env counts only where there is no .dev.vars.
+// fileSets lists files in their order; .env counts only without a .dev.vars.
 var fileSets = [][]string{{DefaultFile}, {".env", ".env.local"}}
 
-// Source is where the secrets of one site come from.
+// Source locates the secrets of one site.
 type Source struct {
 	Dir    string                           // the site's folder
 	Lookup func(name string) (string, bool) // the environment
 }
 
-// Values returns the values of the declared secrets, and warnings by name. A variable of the environment counts before a file. An
-// empty value is no value.
+// Values returns the values of the declared secrets, and warnings by name. A variable of the environment takes precedence over a file. An
+// empty value counts as missing.
 func (s Source) Values(ctx context.Context, declared []string) (values map[string]string, warnings []string, err error) {
 	values = map[string]string{}
 	if len(declared) == 0 {
@@ -71,7 +70,7 @@ func (s Source) Values(ctx context.Context, declared []string) (values map[strin
 	return values, warnings, nil
 }
 
-// Read reads OwnFile and the first set of files of which one exists, and names the last file that it read.
+// Read reads OwnFile and the first existing set of files, and names the last file that it read.
 func Read(ctx context.Context, dir string) (values map[string]string, found string, err error) {
 	values = map[string]string{}
 	for i, set := range slices.Concat([][]string{{OwnFile}}, fileSets) {
@@ -98,8 +97,8 @@ func Read(ctx context.Context, dir string) (values map[string]string, found stri
 	return values, found, nil
 }
 
-// Unpublished returns the secrets that no built file may contain: every value that a declared name has here, also those
-// that another one covers and the Worker does not get.
+// Unpublished returns the secrets that no built file may contain: every value of a declared name on this machine, including values that
+// another file overrides.
 func (s Source) Unpublished(ctx context.Context, declared []string) (list []secretscan.Secret, err error) {
 	if len(declared) == 0 {
 		return nil, nil
@@ -117,7 +116,7 @@ func (s Source) Unpublished(ctx context.Context, declared []string) (list []secr
 		if err != nil {
 			continue // Read has reported it, or it does not exist
 		}
-		values, _ := Parse(filepath.Base(file), text) // a file that another one covers may be malformed
+		values, _ := Parse(filepath.Base(file), text) // an overridden file may be malformed
 		for _, name := range declared {
 			if value := values[name]; value != "" {
 				list = append(list, secretscan.Secret{Name: name, Value: value})
@@ -136,18 +135,18 @@ func (s Source) ScanSet(ctx context.Context, m *manifest.Manifest) (*secretscan.
 	return secretscan.New(list, secretscan.Options{Ordinary: s.Ordinary(m)}), nil
 }
 
-// Ordinary returns the texts that a site's manifest and package.json contain: a secret of such a value is none.
+// Ordinary returns the texts in a site's manifest and package.json: a value that is one of them is not secret.
 func (s Source) Ordinary(m *manifest.Manifest) []string {
 	own, err := json.Marshal(m)
 	if err != nil {
-		return nil // then a warning may be about an ordinary text
+		return nil // the warning may then be about an ordinary text
 	}
-	project, _ := userfile.ReadRegular(filepath.Join(s.Dir, "package.json")) // most sites have one
+	project, _ := userfile.ReadRegular(filepath.Join(s.Dir, "package.json")) // most sites have only this one
 	return append(secretscan.Texts(own), secretscan.Texts(project)...)
 }
 
-// Examples returns the names in the file that lists the secrets of a wrangler project without values, and the file's name. A
-// file that cannot be read has none.
+// Examples returns the names in the file that lists the secrets of a wrangler project without values, and the file's name. An unreadable
+// file has none.
 func Examples(dir string) (file string, names []string) {
 	for _, file := range []string{".dev.vars.example", ".dev.vars.sample", ".dev.vars.template", "example.dev.vars"} {
 		text, err := userfile.ReadRegular(filepath.Join(dir, file))

@@ -25,23 +25,21 @@ import (
 // sqlitePage is SQLite's default page size in bytes.
 const sqlitePage = 4096
 
-// OpenDatabase opens a database in WAL mode with every commit synced: in the power-loss tests that lost nothing that was
-// acknowledged.
+// OpenDatabase opens a database in WAL mode with every commit synced: the power-loss tests show that this loses no acknowledged commit.
 func OpenDatabase(ctx context.Context, path string, readOnly bool) (*sql.DB, error) {
 	return openBounded(ctx, path, readOnly, Bounds{})
 }
 
-// The most connections of a database. Each holds one or two files open; a caller that needs another one waits.
+// The largest number of connections to a database. Each holds one or two files open; a caller that needs another connection waits.
 const (
-	// workerConns is for a database that Workers query. Each Worker uses up to five, and a replaced Worker drains for a
-	// while.
+	// workerConns is for a database that Workers query. Each Worker uses up to five connections, and a replaced Worker drains for a while.
 	workerConns = 32
 	// StoreConns is for the database of a bucket or of a key-value namespace.
 	StoreConns = 4
 	// UsualConns is for any other database.
 	UsualConns = 8
-	// ConnIdle is how long an idle connection stays open. SQLite closes the files only with the last connection of the
-	// process, so all of them have to go.
+	// ConnIdle is how long an idle connection stays open. SQLite closes the files only with the last connection of the process, so all of
+	// them must close.
 	ConnIdle = 10 * time.Second
 )
 
@@ -49,7 +47,7 @@ const (
 type Bounds struct {
 	conns     int    // connections at a time; 0 means UsualConns
 	Bytes     int64  // size of its file; 0 for no bound
-	Temporary string // the name of the dbfile.Temporary that its connections use
+	Temporary string // name of the dbfile.Temporary of its connections
 }
 
 // openBounded is OpenDatabase with bounds, which SQLite keeps in each connection.
@@ -67,7 +65,7 @@ func openBounded(ctx context.Context, path string, readOnly bool, b Bounds) (*sq
 	if readOnly {
 		q.Set("mode", "ro")
 	} else {
-		_ = OwnFile(path) // where it cannot be made, SQLite says why
+		_ = OwnFile(path) // SQLite reports a file that cannot be made
 		q.Add("_pragma", "journal_mode(WAL)")
 	}
 	db, err := sql.Open("sqlite", dbfile.URI(path, q.Encode()))
@@ -76,7 +74,7 @@ func openBounded(ctx context.Context, path string, readOnly bool, b Bounds) (*sq
 	}
 	conns := cmp.Or(b.conns, UsualConns)
 	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns) // or each that is one too many would be closed after each use
+	db.SetMaxIdleConns(conns) // otherwise each surplus connection would be closed after each use
 	db.SetConnMaxIdleTime(ConnIdle)
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -84,9 +82,9 @@ func openBounded(ctx context.Context, path string, readOnly bool, b Bounds) (*sq
 	return db, nil
 }
 
-// OwnFile creates the file of a database with a mode that lets only its owner read it: SQLite's own mode lets everyone, and
-// the folder may be shared. The log gets the mode of the file. An existing file is not opened, because closing it would
-// end the locks that this process holds on it.
+// OwnFile creates the file of a database with a mode that lets only its owner read it: SQLite's own mode allows everyone, and the folder
+// may be shared. The log gets the mode of the file. OwnFile does not open an existing file, because closing it would end this process's
+// locks on it.
 func OwnFile(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -25,11 +25,11 @@ type DevServer struct {
 	URL string `json:"url"`
 	// Token authorizes calls under /__pages/api/ that change something.
 	Token string `json:"token"`
-	// Bindings is where the bindings of the site are served to other processes, and the token of their calls.
+	// Bindings has the address at which other processes use the site's bindings, and the token of their calls.
 	Bindings *DevBindings `json:"bindings,omitempty"`
 }
 
-// DevBindings is where a dev server serves bindings.
+// DevBindings is the address of a dev server's bindings.
 type DevBindings struct {
 	Address string `json:"address"` // unix:/… or 127.0.0.1:port
 	Token   string `json:"token"`
@@ -48,7 +48,7 @@ func (r DevServer) Port() string {
 func (s *State) LockDev() (unlock func(), err error) {
 	lock := flock.New(filepath.Join(s.Dir, statefolder.DevLock))
 	ok, err := lock.TryLock()
-	for range 3 { // a process that looks whether one runs holds the lock for a moment
+	for range 3 { // a process that checks for a dev server holds the lock for a moment
 		if ok || err != nil {
 			break
 		}
@@ -65,7 +65,7 @@ func (s *State) LockDev() (unlock func(), err error) {
 		}
 		return nil, failure.Resource("already-running", message, "use that one, stop it, or pass another --state-dir", nil)
 	}
-	_ = os.Remove(filepath.Join(s.Dir, statefolder.DevFile)) // of one that was killed
+	_ = os.Remove(filepath.Join(s.Dir, statefolder.DevFile)) // left by a killed one
 	return func() {
 		// The lock ends with the process in any case.
 		_ = os.Remove(filepath.Join(s.Dir, statefolder.DevFile))
@@ -86,8 +86,8 @@ func (s *State) Announce(r DevServer) error {
 	return nil
 }
 
-// Announced reads the record of the dev server that runs, or of one that was killed. The file may have come with the
-// site, so a record that names anything but a server on this machine is ignored.
+// Announced reads the record of the dev server that runs, or of one that was killed. The file may have come with the site, so it ignores a
+// record unless that names a server on this machine.
 func (s *State) Announced() (r DevServer, ok bool) {
 	text, err := userfile.ReadRegular(filepath.Join(s.Dir, statefolder.DevFile))
 	if err != nil || json.Unmarshal(text, &r) != nil || !isOwnServer(r.URL) {
@@ -112,11 +112,11 @@ func (s *State) DevServer() (r DevServer, ok bool) {
 	return r, ok && lockHeld(filepath.Join(s.Dir, statefolder.DevLock))
 }
 
-// flushPatience is how long a dev server may take to write its pending log entries.
+// flushPatience is the time that a dev server has to write its pending log entries.
 const flushPatience = 2 * time.Second
 
-// FlushLog asks the dev server of the state, if one runs, to write its request log now instead of a moment later. A
-// failure is ignored: the log is then a moment behind.
+// FlushLog asks the dev server of the state, if one runs, to write its request log now. It ignores a failure: the log then lacks the last
+// moment.
 func (s *State) FlushLog(ctx context.Context) {
 	r, ok := s.DevServer()
 	if !ok {
@@ -141,5 +141,5 @@ var direct = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// FlushPath is the endpoint of the dev server that writes the request log out.
+// FlushPath is the endpoint of the dev server that flushes the request log.
 const FlushPath = "/__pages/api/logs/flush"

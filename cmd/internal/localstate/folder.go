@@ -21,25 +21,24 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// This file decides which folder may be a site's state folder. A site may come from anybody, and --state-dir may be
-// mistyped: any other folder is refused before anything is read or written.
+// This file decides which folder may be a site's state folder. A site may come from anybody, and --state-dir may be mistyped: it refuses
+// any other folder before it reads or writes anything.
 //
-// A link that the user named is the user's choice. One in the site, or in the checkout that the site is in, came with it
-// and is refused: it would let the site's Worker, or a reset, at whatever it leads to. A folder that another site uses is
-// not told from one's own: a note of its owner would be wrong once a project is moved or copied, and --state-dir shares
-// state on purpose.
+// A link that the user named is the user's choice. A link in the site, or in its checkout, came with it and is refused: it would give the
+// site's Worker, or a reset, access to its target. A folder of another site is accepted: a note of the owner would be wrong after a project
+// is moved or copied, and --state-dir shares state on purpose.
 
-// PagesFolder is the folder beside the manifest in which pages writes.
+// PagesFolder is the folder beside the manifest into which pages writes.
 const PagesFolder = ".pages"
 
 // Locator finds the state folder of a site.
 type Locator struct {
 	WorkDir userfile.WorkDir
-	Folder  string // that the user named, or ""
-	Flag    string // by which
+	Folder  string // the folder that the user named, or ""
+	Flag    string // the flag that named it
 }
 
-// Path returns the state folder of the site in dir, which need not be there.
+// Path returns the state folder of the site in dir, which may not exist.
 func (l Locator) Path(dir string) string {
 	if l.Folder != "" {
 		return l.WorkDir.Abs(l.Folder)
@@ -47,7 +46,7 @@ func (l Locator) Path(dir string) string {
 	return filepath.Join(dir, PagesFolder, "state")
 }
 
-// State returns the state of the site in dir. Nothing is opened or made yet.
+// State returns the state of the site in dir. It opens and makes nothing yet.
 func (l Locator) State(dir string) (*State, error) {
 	return l.At(dir, l.Path(dir), l.Flag)
 }
@@ -76,7 +75,7 @@ func (l Locator) At(dir, folder, flag string) (*State, error) {
 	return s, nil
 }
 
-// checkPlace refuses a folder of the site's own as the state folder.
+// checkPlace refuses a folder of the site itself as the state folder.
 func (l Locator) checkPlace(dir, folder, flag string) error {
 	refuse := func(what string) error {
 		f := failure.Usage("the folder of %s, %s, is %s", flag, wording.QuotePath(RealPath(l.WorkDir, folder)), what)
@@ -99,7 +98,7 @@ func (l Locator) checkPlace(dir, folder, flag string) error {
 	for name, what := range siteFolders(dir) {
 		at := filepath.Join(dir, filepath.FromSlash(name))
 		switch {
-		case statefolder.Holds(dir, at) && statefolder.Holds(at, dir): // the site's folder itself, in which .pages lies
+		case statefolder.Holds(dir, at) && statefolder.Holds(at, dir): // the site's folder itself, which has .pages
 		case statefolder.Holds(at, folder):
 			return refuse("in " + name + ", which holds " + what)
 		case statefolder.Holds(folder, at):
@@ -118,7 +117,7 @@ func (l Locator) checkPlace(dir, folder, flag string) error {
 
 // siteFolders maps the folders that the manifest names to descriptions of their content.
 func siteFolders(dir string) map[string]string {
-	folders := map[string]string{".git": "the version control", "node_modules": "packages"}
+	folders := map[string]string{".git": "the version control data", "node_modules": "packages"}
 	src, err := userfile.ReadSource(filepath.Join(dir, manifest.FileName))
 	if err != nil {
 		return folders
@@ -139,7 +138,7 @@ func siteFolders(dir string) map[string]string {
 	return folders
 }
 
-// Check refuses a folder that holds anything that is not the state's. One that is not there is an empty one.
+// Check refuses a folder that holds files of others. A missing folder counts as empty.
 func (s *State) Check() error {
 	if s.judged {
 		return nil
@@ -172,8 +171,8 @@ func (s *State) Check() error {
 	return nil
 }
 
-// newer is the error of a folder whose names are unknown here because a newer pages has written them; nil for any
-// other. Nothing is written beside the database, nor is its log read.
+// newer is the error of a folder in which a newer pages has written files that are unknown here; nil for any other. It writes nothing
+// beside the database, and does not read its log.
 func (s *State) newer() error {
 	name := filepath.Join(s.Dir, statefolder.PlatformFile)
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
@@ -190,8 +189,8 @@ func (s *State) newer() error {
 	return nil
 }
 
-// InPagesFolder returns the path of a file or folder in .pages beside the manifest. A link there came with the site and is
-// refused: a write through it would replace the user's own files, and a read would send or show them.
+// InPagesFolder returns the path of a file or folder in .pages beside the manifest. It refuses a link there, which came with the site: a
+// write through it would replace the user's own files, and a read would send or show them.
 func InPagesFolder(dir string, names ...string) (string, error) {
 	target := filepath.Join(append([]string{dir, PagesFolder}, names...)...)
 	link, err := statefolder.LinkBelow(dir, filepath.Join(append([]string{PagesFolder}, names...)...))

@@ -10,13 +10,12 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
-// FormFiles keeps the files of leads in a bucket of its own, which it opens for the first file. It implements
-// site.Files.
+// FormFiles keeps the files of leads in their own bucket, which it opens for the first file. It implements site.Files.
 type FormFiles struct {
 	open func(context.Context) (*r2.Bucket, error)
 }
 
-// NewFormFiles returns the FormFiles of a bucket, which open opens when it is first needed.
+// NewFormFiles returns the FormFiles of a bucket. open opens the bucket at the first use.
 func NewFormFiles(open func(context.Context) (*r2.Bucket, error)) FormFiles {
 	return FormFiles{open}
 }
@@ -61,7 +60,7 @@ func (f FormFiles) Delete(ctx context.Context, keys []string) error {
 	return bucket.Delete(ctx, keys...)
 }
 
-// formFile is a file on its way. It implements site.FileWriter.
+// formFile is a file that is being written. It implements site.FileWriter.
 type formFile struct{ *r2.Upload }
 
 // Commit implements site.FileWriter.

@@ -14,11 +14,11 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// GuardPoll is how often Guard looks.
+// GuardPoll is the time between two checks of Guard.
 const GuardPoll = 500 * time.Millisecond
 
-// Guard watches the files that were opened, until ctx ends, and calls gone when one was removed: writes to a removed file
-// are lost, so nothing may be acknowledged any more.
+// Guard watches the opened files until ctx ends, and calls gone after one was removed: writes to a removed file are lost, so no more writes
+// may be acknowledged.
 func (s *State) Guard(ctx context.Context, gone func(error)) {
 	err := s.opened.note(filepath.Join(s.Dir, statefolder.DevLock))
 	ticker := time.NewTicker(GuardPoll)
@@ -44,18 +44,18 @@ func (s *State) Guard(ctx context.Context, gone func(error)) {
 	))
 }
 
-// StillThere returns an error when a file that was opened was removed or replaced.
+// StillThere returns an error if an opened file was removed or replaced.
 func (s *State) StillThere() error { return s.opened.check() }
 
 var errReplaced = errors.New("another one is in its place")
 
-// openedFiles remembers the identity of files that were opened.
+// openedFiles remembers the identity of opened files.
 type openedFiles struct {
 	mu    sync.Mutex
 	files map[string]fs.FileInfo
 }
 
-// note remembers a file that was just opened.
+// note remembers a newly opened file.
 func (o *openedFiles) note(path string) error {
 	opened, err := os.Stat(path)
 	if err != nil || o == nil {
@@ -70,7 +70,7 @@ func (o *openedFiles) note(path string) error {
 	return nil
 }
 
-// check returns an error that names a file which is no longer the one that was opened.
+// check returns an error that names a file which was removed or replaced.
 func (o *openedFiles) check() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

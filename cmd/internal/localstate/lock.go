@@ -18,12 +18,11 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// Every command that opens a database holds the state lock shared; `pages state load` and `reset`, which replace the state,
-// hold it alone, and dev.lock besides. The next command finishes or drops a replacement that was killed, before it opens a
-// database.
+// Every command that opens a database holds the state lock shared; `pages state load` and `reset`, which replace the state, hold it alone,
+// and dev.lock, too. After a killed replacement, the next command finishes or drops it before it opens a database.
 
 const (
-	// LockPoll is how often a lock is tried for.
+	// LockPoll is the time between two tries for a lock.
 	LockPoll     = 20 * time.Millisecond
 	lockPatience = 5 * time.Second
 )
@@ -45,7 +44,7 @@ func (s *State) Lock() error {
 			s.held = lock
 			return nil
 		}
-		// One process finishes the replacement; the others wait, and then see that it is done.
+		// One process finishes the replacement; the others wait for it.
 		if err := errors.Join(lock.Unlock(), s.wait(lock.TryLock)); err != nil {
 			return errors.Join(err, lock.Close())
 		}
@@ -55,8 +54,8 @@ func (s *State) Lock() error {
 	}
 }
 
-// LockToRead is Lock for a command that must not write. Where no lock can be made, as on a read-only disk, no process can
-// replace the state either.
+// LockToRead is Lock for a command that must not write. If no lock can be made, as on a read-only disk, no process can replace the state
+// either.
 func (s *State) LockToRead() error {
 	if s.held != nil {
 		return nil
@@ -77,23 +76,23 @@ func (s *State) LockToRead() error {
 	return err
 }
 
-// LockSnapshots keeps processes that save and load apart.
+// LockSnapshots excludes other processes that save and load.
 func (s *State) LockSnapshots(ctx context.Context) (unlock func(), err error) {
 	return s.lock(ctx, statefolder.SnapshotsLock)
 }
 
-// LockMigrations keeps processes that migrate one database apart.
+// LockMigrations excludes other processes that migrate the database.
 func (s *State) LockMigrations(ctx context.Context) (unlock func(), err error) {
 	return s.lock(ctx, statefolder.MigrateLock)
 }
 
-// WrittenFile is the file that changes when a command migrated the database or wrote to it: a dev server whose migration
-// failed watches it and tries again. No database lies in its folder: macOS and the BSDs watch a file by opening all files
-// beside it, and closing a file ends every lock that the process has on it (fcntl(2)), those of database connections too.
-// Another process would then take itself for the last one, and remove the log that this one writes to.
+// WrittenFile is the file that changes after a command migrated the database or wrote to it: a dev server watches it after a failed
+// migration, and tries again. No database lies in its folder: macOS and the BSDs watch a file by opening all files beside it, and closing a
+// file ends every lock that the process has on it (fcntl(2)), those of database connections too. Another process would then consider itself
+// the last one, and remove the log of this process.
 func (s *State) WrittenFile() string { return filepath.Join(s.Dir, statefolder.ToldFolder, "migrated") }
 
-// NotifyWritten changes that file. A failure is ignored: the next save of a source has the same effect.
+// NotifyWritten changes that file. It ignores a failure: the next save of a source has the same effect.
 func (s *State) NotifyWritten() { _ = os.WriteFile(s.WrittenFile(), []byte("migrated\n"), 0o600) }
 
 // lock waits until no other process holds a lock of the folder, or ctx ends.
@@ -108,7 +107,7 @@ func (s *State) lock(ctx context.Context, name string) (unlock func(), err error
 	return func() { _ = lock.Unlock() }, nil // ends with the process in any case
 }
 
-// wait tries for a lock that others hold for a moment only.
+// wait tries for a lock that others hold only for a moment.
 func (s *State) wait(try func() (bool, error)) error {
 	ticker := time.NewTicker(LockPoll)
 	defer ticker.Stop()
@@ -126,7 +125,7 @@ func (s *State) wait(try func() (bool, error)) error {
 		"run this again afterwards", nil)
 }
 
-// finishReplacement ends a load or a reset that was cut short.
+// finishReplacement completes an interrupted load or reset.
 func (s *State) finishReplacement() (err error) {
 	store, err := snapshot.Open(s.Dir, snapshot.Options{})
 	if err != nil {
@@ -143,7 +142,7 @@ func (s *State) finishReplacement() (err error) {
 	return nil
 }
 
-// Unlock ends what Lock and LockToRead began.
+// Unlock releases the locks of Lock and LockToRead.
 func (s *State) Unlock() error {
 	if s.held == nil {
 		return nil
@@ -153,13 +152,13 @@ func (s *State) Unlock() error {
 	return lock.Unlock()
 }
 
-// lockHeld reports whether a process holds a lock. It holds it itself for a moment.
+// lockHeld reports whether a process holds a lock. It takes the lock for a moment to find out.
 func lockHeld(path string) bool {
 	if !userfile.IsFile(path) {
 		return false
 	}
 	lock := flock.New(path)
-	got, err := lock.TryRLock() // others may look at the same time
+	got, err := lock.TryRLock() // other processes may check at the same time
 	if !got || err != nil {
 		return true
 	}
@@ -169,7 +168,7 @@ func lockHeld(path string) bool {
 
 // LockAlone locks the state exclusively, so that it can be replaced.
 func (s *State) LockAlone() (unlock func(), err error) {
-	if !s.marked { // the names of its files are those of a state's by chance
+	if !s.marked { // the names of its files equal those of a state by chance
 		return nil, failure.Resource("state-foreign",
 			wording.QuotePath(statefolder.Real(s.Dir))+" may not be a state folder: its files have the names of a state, but "+
 				"pages has never run on it",

@@ -4,5 +4,5 @@ package localstate
 
 import "syscall"
 
-// errReadOnlyDisk is a write to a disk that takes none.
+// errReadOnlyDisk is the error of a write to a read-only disk.
 const errReadOnlyDisk = syscall.EROFS

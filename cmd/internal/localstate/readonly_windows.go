@@ -2,5 +2,5 @@ package localstate
 
 import "golang.org/x/sys/windows"
 
-// errReadOnlyDisk is a write to a disk that takes none.
+// errReadOnlyDisk is the error of a write to a read-only disk.
 const errReadOnlyDisk = windows.ERROR_WRITE_PROTECT

@@ -1,10 +1,10 @@
 // Package localstate opens and locks the local state of a site: .pages/state beside the manifest, or the folder that
 // --state-dir names. Its files are listed in migrate/statefolder.
 //
-// A Locator finds the folder of a site and refuses one that may not be it; a State locks it and opens its databases; the
-// Stores of a State hold the data of a Worker's bindings. Errors are *failure.Error, which name the folder
-// and what to do. A State belongs to one goroutine, but for its locks and Stores, which are safe for concurrent use.
-// Nothing here writes outside of the folder, and nothing removes a file that is not the state's.
+// A Locator finds the folder of a site and refuses a doubtful one; a State locks it and opens its databases; the Stores of a State hold the
+// data of a Worker's bindings. Errors are *failure.Error, which name the folder and the fix. A State belongs to one goroutine, except for
+// its locks and Stores, which are safe for concurrent use. The package writes only in the folder, and removes no file that is not the
+// state's.
 package localstate
 
 import (
@@ -35,7 +35,7 @@ type State struct {
 	// Bounds apply to each database and bucket that Workers and visitors write to.
 	Bounds Bounds
 	opened *openedFiles
-	// judged is set after Check has passed; marked is set for a folder that pages has written into before.
+	// judged is set after Check has passed; marked is set for a folder into which pages has written before.
 	judged, marked bool
 }
 
@@ -48,8 +48,7 @@ func (s *State) WriteError(err error) error {
 		"make it writable, or pass another with --state-dir", err)
 }
 
-// Has reports whether a file is in the state folder. A folder that cannot be read is an error, so that it is never
-// reported as empty.
+// Has reports whether a file is in the state folder. An unreadable folder is an error, so that it never counts as empty.
 func (s *State) Has(name string) (bool, error) {
 	_, err := os.Stat(filepath.Join(s.Dir, name))
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -121,8 +120,8 @@ func OpenFolder(folder string) (*State, error) {
 	return s, nil
 }
 
-// Create makes the folder if it is missing, with a .gitignore, because sessions and leads are private. A folder that holds
-// foreign files is refused before anything is written.
+// Create makes the folder if it is missing, with a .gitignore, because sessions and leads are private. It refuses a folder with foreign
+// files before it writes anything.
 func (s *State) Create() error {
 	if err := s.Check(); err != nil {
 		return err
@@ -183,7 +182,7 @@ func (s *State) OpenToRead(ctx context.Context, name string) (*sql.DB, error) {
 		return nil, err
 	}
 	if !exists {
-		return sql.Open("sqlite", "file::memory:?_pragma=foreign_keys(1)") // copies of it check keys as those of others do
+		return sql.Open("sqlite", "file::memory:?_pragma=foreign_keys(1)") // its copies check foreign keys as those of other databases do
 	}
 	db, err := OpenDatabase(ctx, filepath.Join(s.Dir, name), true)
 	if err != nil {

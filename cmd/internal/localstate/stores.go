@@ -22,8 +22,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web/cache"
 )
 
-// Stores hold the data of a site's bindings. Each is opened when a manifest first asks for it, and stays open until the
-// state is closed. The bucket and the namespace are safe for concurrent use.
+// Stores hold the data of a site's bindings. Each store opens when a manifest first needs it, and stays open until the state closes. The
+// bucket and the namespace are safe for concurrent use.
 type Stores struct {
 	o             StoresOptions
 	opening       sync.Mutex // guards the stores below, and the state's open databases
@@ -34,12 +34,12 @@ type Stores struct {
 	ProjectFolder *sql.DB
 }
 
-// StoresOptions say where the stores of a site are.
+// StoresOptions configure the stores of a site.
 type StoresOptions struct {
 	State         *State
 	ProjectFolder string // folder of the project database; "" for the state folder
 	Images        *images.Queue
-	Failed        func(error) // is called with the errors of writes; may be nil
+	Failed        func(error) // gets the errors of writes; may be nil
 	Now           func() time.Time
 }
 
@@ -83,7 +83,7 @@ func (s *Stores) Bindings(
 	return set, nil
 }
 
-// addProject adds the project database with the access the manifest declares.
+// addProject adds the project database with the declared access.
 func (s *Stores) addProject(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
 	access := m.Bindings.ProjectDatabase
 	if access == "" || access == manifest.ProjectNone {
@@ -177,9 +177,8 @@ func (s *Stores) Close() error {
 	return errors.Join(errs...)
 }
 
-// NewCaches returns the caches (caches.default, caches.open) of the site whose state is in dir. They outlive its Workers.
-// The database is opened when a Worker first uses a cache: most never do. Its commits reach the disk in their own time,
-// since a cache promises nothing.
+// NewCaches returns the caches (caches.default, caches.open) of the site whose state is in dir. They outlive its Workers. The database
+// opens when a Worker first uses a cache; most Workers never do. Its commits reach the disk later, since a cache need not be durable.
 func NewCaches(dir string, logger *slog.Logger) *cache.Store {
 	return cache.New(cache.Options{Logger: logger, Open: func(ctx context.Context) (*sql.DB, error) {
 		return OpenUnsynced(ctx, filepath.Join(dir, statefolder.CacheFile))

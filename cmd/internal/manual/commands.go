@@ -56,7 +56,7 @@ func describeCompletion(root *cobra.Command) {
 	}
 }
 
-// noHelp is the error of a name below cmd that has no page.
+// noHelp is the error of a name below cmd that has no help page.
 func noHelp(cmd *cobra.Command, name string) *failure.Error {
 	if !cmd.HasParent() {
 		f := failure.Usage("there is no command and no topic %q", name)
@@ -75,7 +75,7 @@ func noHelp(cmd *cobra.Command, name string) *failure.Error {
 	return f
 }
 
-// PageNames are the names below cmd that `pages help` shows a page of.
+// PageNames returns the names below cmd that have a help page.
 func PageNames(cmd *cobra.Command) (names []string) {
 	for _, sub := range cmd.Commands() {
 		if !sub.Hidden && !strings.HasPrefix(sub.Name(), "__") {
@@ -85,7 +85,7 @@ func PageNames(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// FindCommand returns the command at a path, nil for none.
+// FindCommand returns the command at a path; nil if there is none.
 func FindCommand(cmd *cobra.Command, path []string) *cobra.Command {
 	for _, name := range path {
 		i := slices.IndexFunc(cmd.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
@@ -107,22 +107,22 @@ func StartingWith(begun string, values []string) (fit []string) {
 	return fit
 }
 
-// bashWords is cobra's call of the package bash-completion, where it is there in part.
+// bashWords is cobra's call of the package bash-completion, if that is partly installed.
 const bashWords = "    _get_comp_words_by_ref \"$@\" cur prev words cword\n"
 
 var (
-	// bashWordsAlone does without: bash parts words at "=" and ":" too, which belong to ours.
+	// bashWordsAlone works without it: bash splits words at "=" and ":" too, which our words contain.
 	//go:embed bash/words.sh
 	bashWordsAlone string
 
-	// bashFiles completes names of files as _filedir of that package does: folders for -d, else those with an ending of a
-	// list as "sql|csv" too.
+	// bashFiles completes names of files as _filedir of that package does: folders for -d, otherwise files with an ending of a list such as
+	// "sql|csv", too.
 	//go:embed bash/files.sh
 	bashFiles string
 )
 
-// describeBash has `pages completion bash` print a script that stands alone. Cobra's calls a function of the package
-// bash-completion, which a server or a container seldom has.
+// describeBash makes `pages completion bash` print a self-contained script. Cobra's script calls a function of the package bash-completion,
+// which servers and containers seldom have.
 func describeBash(shell *cobra.Command) {
 	shell.RunE = func(cmd *cobra.Command, _ []string) error {
 		plain, err := cmd.Flags().GetBool("no-descriptions")

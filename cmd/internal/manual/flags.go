@@ -14,7 +14,7 @@ import (
 // takes is the annotation of a flag that describes its value.
 const takes = "pages_takes"
 
-// nameValues takes the backquotes out of the texts of all flags: completion shows them as they are.
+// nameValues removes the backquotes from the texts of all flags, since completion would show them.
 func nameValues(cmd *cobra.Command) {
 	name := func(f *pflag.Flag) {
 		value, usage := FlagText(f)
@@ -31,8 +31,7 @@ func nameValues(cmd *cobra.Command) {
 	}
 }
 
-// FlagText returns the argument of a flag, "" for none, and its purpose. A word in backquotes in its text
-// names the argument.
+// FlagText returns the argument of a flag, "" for none, and its purpose. A word in backquotes in its text is the argument.
 func FlagText(f *pflag.Flag) (value, usage string) {
 	if named := f.Annotations[takes]; named != nil {
 		return named[0], f.Usage
@@ -47,13 +46,13 @@ func flagUsage(f *pflag.Flag) string {
 	switch {
 	case value == "":
 		return "--" + f.Name
-	case f.NoOptDefVal != "": // it need not be given
+	case f.NoOptDefVal != "": // the value is optional
 		return fmt.Sprintf("--%s [%s]", f.Name, value)
 	}
 	return "--" + f.Name + " " + value
 }
 
-// defaultOf returns the default of a flag as text, "" where help need not show it.
+// defaultOf returns the default of a flag as text; "" if help need not show it.
 func defaultOf(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "0", "0s", "false", "[]":
@@ -65,7 +64,7 @@ func defaultOf(f *pflag.Flag) string {
 	return " (default " + f.DefValue + ")"
 }
 
-// listFlags lists the flags of a set, one a line.
+// listFlags lists the flags of a set, one on each line.
 func listFlags(set *pflag.FlagSet) string {
 	var b strings.Builder
 	var shown []*pflag.Flag

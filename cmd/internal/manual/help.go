@@ -1,10 +1,9 @@
 // Package manual gives the commands of the program their help, their topics and their manual pages.
 //
-// In go cobra's commands, which it completes in place, and a terminal for `pages man`; out come texts, the same bytes for the same
-// version, and a *failure.Error for a page that does not exist. It is used once, before a command runs: nothing in it is safe for
-// concurrent use.
+// Input: cobra's commands, which it completes in place, and a terminal for `pages man`. Output: texts, the same bytes for the same version,
+// and a *failure.Error for a missing page. It runs once, before a command: it is not safe for concurrent use.
 //
-// It never decides what a command does, and reads no flags.
+// It does not decide the work of a command, and reads no flags.
 package manual
 
 import (
@@ -36,8 +35,7 @@ var CommandGroups = []struct {
 	{"About pages", []string{"schema", "version", "completion", "help"}},
 }
 
-// flagGroups are the flags that many commands share; all others are the
-// command's own.
+// flagGroups are the flags that many commands share; every other flag belongs to one command.
 var flagGroups = []struct {
 	title string
 	names []string
@@ -98,7 +96,7 @@ func addPages(cmd *cobra.Command, o Options) {
 	}
 }
 
-// describeParents gives a command that only has others below it their examples.
+// describeParents gives a command with only subcommands the examples of those.
 func describeParents(cmd *cobra.Command) {
 	if !cmd.HasSubCommands() {
 		return
@@ -148,7 +146,7 @@ func printUsage(cmd *cobra.Command, w io.Writer) error {
 	return err
 }
 
-// writeCommands lists the commands below one, in their groups.
+// writeCommands lists the subcommands of a command, in their groups.
 func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	write := func(title, group string) {
 		begun := false

@@ -38,7 +38,7 @@ func newMan(o Options) *cobra.Command {
 	}
 }
 
-// writeManual writes the page of a command and of those below it.
+// writeManual writes the page of a command and of its subcommands.
 func writeManual(cmd *cobra.Command, dir, version string) error {
 	if cmd.Hidden {
 		return nil
@@ -106,7 +106,7 @@ func manualFlag(b *strings.Builder, f *pflag.Flag) {
 	b.WriteString("\n" + roff(usage) + "\n")
 }
 
-// roff escapes text: what begins a line or an escape elsewhere is text here.
+// roff escapes text: a dot that begins a line, and a backslash, stay text.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	var ascii strings.Builder

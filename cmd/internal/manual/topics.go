@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// Topic is a page of help that is about no single command.
+// Topic is a help page about a subject, not about a command.
 type Topic struct{ Name, Short, Text string }
 
 // RoomTopics lists the topics about rooms: their purpose and rules, and the commands that show their state.
@@ -45,7 +45,7 @@ func topics() []Topic {
 	)
 }
 
-// addTopics makes each topic a page of `pages help`. One with the name of a command is part of that command's.
+// addTopics makes each topic a page of `pages help`. A topic with the name of a command becomes a part of that command's page.
 func addTopics(root *cobra.Command) {
 	for _, t := range topics() {
 		if cmd := FindCommand(root, []string{t.Name}); cmd != nil {
@@ -98,7 +98,7 @@ var topicWords = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(words...)
 })
 
-// ExitMeanings are the exit codes: the contract with scripts and CI.
+// ExitMeanings lists the exit codes, on which scripts and CI rely.
 var ExitMeanings = []struct {
 	Code    int
 	Meaning string

@@ -22,7 +22,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/schemadiff"
 )
 
-// DiffOptions are those of `pages migrate diff`.
+// DiffOptions are the options of `pages migrate diff`.
 type DiffOptions struct {
 	Name      string   // of the migration, in words
 	From      string   // the schema file; "" for schema.sql beside the manifest
@@ -30,15 +30,15 @@ type DiffOptions struct {
 	Values    []string // "table.column=SQL"
 	AllowLoss []string // tables
 	Stdout    bool     // print the SQL, and write no file
-	Check     bool     // write no file, and fail when there is one to write
+	Check     bool     // write no file, and fail if there is a difference
 
-	// Agree asks a person a question, nil for none.
+	// Agree asks a person for a yes or no; nil for no person.
 	Agree func(ctx context.Context, question string) (bool, error)
-	// Ask asks a person for a line, nil for none.
+	// Ask asks a person for a line; nil for no person.
 	Ask func(ctx context.Context, question string) (string, error)
 }
 
-// Diff writes the next migration: the one that leads from the schema of the migrations to that of the schema file.
+// Diff writes the next migration, from the schema of the migrations to that of the schema file.
 func (s *Site) Diff(ctx context.Context, o DiffOptions) error {
 	if s.Manifest.Bindings.Database.Migrations == "" {
 		return noMigrations()
@@ -67,7 +67,7 @@ type differ struct {
 	file      string // the schema file
 	text      string
 	write     schemadiff.Options
-	answered  map[string]bool // guesses that a person was asked about
+	answered  map[string]bool // guesses on which a person has decided
 	reordered []string
 }
 
@@ -114,12 +114,12 @@ func (d *differ) run(ctx context.Context) error {
 	return nil
 }
 
-// migrator returns the migrator of the site's folder with files after it. It has no database.
+// migrator returns the migrator of the site's folder, with the files of after added. It has no database.
 func (d *differ) migrator(more ...migrate.File) *migrate.Migrator {
 	return d.State.Migrator(nil, d.Dir, d.Manifest, migrate.Options{More: more, Now: d.term.Now, Tool: d.tool})
 }
 
-// script writes the SQL, and asks a person where the schemas leave a choice.
+// script writes the SQL, and asks a person about ambiguous changes.
 func (d *differ) script(ctx context.Context) (made schemadiff.Script, err error) {
 	d.answered = map[string]bool{}
 	for {
@@ -135,7 +135,7 @@ func (d *differ) script(ctx context.Context) (made schemadiff.Script, err error)
 		}
 		if refused {
 			if e.Code == schemadiff.CodeValue && d.o.Check {
-				return made, nil // there is something to write
+				return made, nil // there is a difference
 			}
 			if e.Code == schemadiff.CodeValue && d.o.Ask != nil {
 				value, asked := d.o.Ask(ctx, e.Msg+"\nthe value, as SQL: ")
@@ -153,7 +153,7 @@ func (d *differ) script(ctx context.Context) (made schemadiff.Script, err error)
 	}
 }
 
-// askRenames asks whether a removed name became a new one; true when one did.
+// askRenames asks whether a removed name became a new one; true if one did.
 func (d *differ) askRenames(ctx context.Context, made schemadiff.Script) (again bool, err error) {
 	if d.o.Agree == nil || d.o.Check {
 		return false, nil
@@ -169,7 +169,7 @@ func (d *differ) askRenames(ctx context.Context, made schemadiff.Script) (again 
 		}
 		if yes {
 			d.write.Renames = append(d.write.Renames, g)
-			return true, nil // other pairs may be alike now
+			return true, nil // other pairs may be ambiguous now
 		}
 	}
 	return false, nil
@@ -261,7 +261,7 @@ func (d *differ) migration(made schemadiff.Script) (migrate.File, error) {
 	return migrate.File{Name: name, Path: path.Join(folder, name), SQL: []byte(made.SQL)}, nil
 }
 
-// prove applies the migrations with the new file to an empty database, whose schema must be that of the file.
+// prove applies the migrations with the new file to an empty database, and compares the schema with that of the file.
 func (d *differ) prove(ctx context.Context, file migrate.File) error {
 	wanted, err := d.readSchemaText(ctx, d.file, d.text)
 	if err != nil {
@@ -290,7 +290,7 @@ func (d *differ) prove(ctx context.Context, file migrate.File) error {
 		"make the change in smaller steps, or write the migration by hand: pages migrate new NAME; --value takes SQL of one value")
 }
 
-// create writes the new file, which must not be there.
+// create writes the new file, which must not exist.
 func (d *differ) create(file migrate.File) error {
 	root, err := os.OpenRoot(d.Dir)
 	if err != nil {
@@ -312,7 +312,7 @@ func (d *differ) create(file migrate.File) error {
 	return nil
 }
 
-// renames reads the flags --rename.
+// renames parses the flags --rename.
 func (d *differ) renames() (list []schemadiff.Rename, err error) {
 	for _, text := range d.o.Renames {
 		r, ok := schemadiff.ParseRename(text)
@@ -325,7 +325,7 @@ func (d *differ) renames() (list []schemadiff.Rename, err error) {
 	return list, nil
 }
 
-// values reads the flags --value.
+// values parses the flags --value.
 func (d *differ) values() (list []schemadiff.Value, err error) {
 	for _, text := range d.o.Values {
 		v, ok := schemadiff.ParseValue(text)

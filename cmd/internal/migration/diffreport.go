@@ -19,10 +19,10 @@ type DiffReport struct {
 	OK       bool         `json:"ok"`
 	File     string       `json:"file"` // relative to the site's folder, with slashes; "" when none was written
 	Changes  []DiffChange `json:"changes"`
-	SQL      string       `json:"sql"`       // of the migration; "" when there is nothing to do
-	Renames  []string     `json:"renames"`   // that may be meant, as --rename has them
-	DataLoss []DataLoss   `json:"data_loss"` // of rows and values that are in the local database now
-	Losing   []string     `json:"losing"`    // tables that lose rows or values wherever they have any, and that nothing allows
+	SQL      string       `json:"sql"`       // of the migration; "" without a difference
+	Renames  []string     `json:"renames"`   // possible renames, in the form of --rename
+	DataLoss []DataLoss   `json:"data_loss"` // of the present rows and values of the local database
+	Losing   []string     `json:"losing"`    // tables that lose any rows or values they have, without permission
 	Warnings []string     `json:"warnings"`
 }
 
@@ -50,7 +50,7 @@ func (d *differ) isAllowed(table string) bool {
 	return slices.ContainsFunc(d.o.AllowLoss, func(name string) bool { return dbfile.SameName(name, table) })
 }
 
-// printUnwritten prints that there is nothing to write, or with --check that there is.
+// printUnwritten prints that there is no difference or, with --check, that there is one.
 func (d *differ) printUnwritten(made schemadiff.Script) error {
 	made.Changes = slices.DeleteFunc(made.Changes, func(c schemadiff.Change) bool { return c.Change == schemadiff.Rebuilt })
 	doc, shown := d.report(made), d.term.Shown(d.file)
@@ -72,8 +72,7 @@ func (d *differ) printUnwritten(made schemadiff.Script) error {
 	return err
 }
 
-// plan runs the pending migrations and the new file on a copy of the local database. A loss that is allowed gets its
-// comment.
+// plan runs the pending migrations and the new file on a copy of the local database. An allowed loss gets its comment.
 func (d *differ) plan(ctx context.Context, file *migrate.File, made schemadiff.Script) (DiffReport, error) {
 	doc := d.report(made)
 	for {
@@ -101,7 +100,7 @@ func (d *differ) plan(ctx context.Context, file *migrate.File, made schemadiff.S
 	}
 }
 
-// planOnce returns the plan of a run, and the error with which it would end.
+// planOnce returns the plan of a run, and its error.
 func (d *differ) planOnce(ctx context.Context, file migrate.File) (plan migrate.Plan, failed, err error) {
 	err = d.Read(ctx, migrate.Options{More: []migrate.File{file}}, func(m *migrate.Migrator) error {
 		plan, failed = m.Plan(ctx)
@@ -110,7 +109,7 @@ func (d *differ) planOnce(ctx context.Context, file migrate.File) (plan migrate.
 	return plan, failed, err
 }
 
-// allow writes comments above the statements that lose data of tables in --allow-data-loss; false when there are none to write.
+// allow writes comments above the statements that lose data of tables in --allow-data-loss; false if there are none.
 func (d *differ) allow(file *migrate.File, lost []migrate.Loss) bool {
 	lines := slices.Collect(strings.Lines(string(file.SQL)))
 	changed := false

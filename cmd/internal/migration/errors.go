@@ -17,13 +17,13 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 )
 
-// Error turns an error of package migrate about the site in dir into one that ends a command. Other errors pass.
+// Error turns an error of package migrate about the site in dir into one that ends a command. It returns other errors unchanged.
 func Error(work userfile.WorkDir, dir string, err error) error {
 	if _, done := errors.AsType[*failure.RefusedError](err); done {
 		return err
 	}
 	list := errorList(err)
-	if list == nil || errors.Is(err, context.Canceled) { // a person who stops a command made no mistake
+	if list == nil || errors.Is(err, context.Canceled) { // stopping a command is not a mistake in the file
 		return err
 	}
 	code := failure.ExitRefused
@@ -90,7 +90,7 @@ func Warn(dir string, notices []migrate.Notice) diagnostic.List {
 	return diags
 }
 
-// sourceLine returns the line of the site's file at pos; "" for none. A link that leads out of the site is not followed.
+// sourceLine returns the line of the site's file at pos; "" for none. It does not follow a link that leads out of the site.
 func sourceLine(dir string, pos token.Position) string {
 	root, err := os.OpenRoot(dir)
 	if err != nil || pos.Line <= 0 {

@@ -83,7 +83,7 @@ type FileReport struct {
 	Replaces []string `json:"replaces,omitempty"` // the files that a squash replaces
 }
 
-// Squash makes one migration of all up to the file upTo.
+// Squash makes one migration from all files up to upTo.
 func (s *Site) Squash(ctx context.Context, upTo string) error {
 	return s.Write(ctx, migrate.Options{}, func(m *migrate.Migrator) error {
 		made, err := m.Squash(ctx, upTo, dumpMigrated)
@@ -108,7 +108,7 @@ func (s *Site) Squash(ctx context.Context, upTo string) error {
 	})
 }
 
-// dumpMigrated writes the objects and rows that migrations made in a database.
+// dumpMigrated writes the objects and rows that the migrations made in a database.
 func dumpMigrated(ctx context.Context, db *sql.DB, w io.Writer) (err error) {
 	console, err := d1.NewConsole(ctx, db, d1.ConsoleOptions{Unbounded: true})
 	if err != nil {
@@ -136,8 +136,8 @@ func dumpMigrated(ctx context.Context, db *sql.DB, w io.Writer) (err error) {
 	return err
 }
 
-// writeSquash replaces the old files by the new one, which is written first: the folder means the same at every moment, since files
-// that a squash replaces are passed over.
+// writeSquash replaces the old files by the new one. It writes the new file first: the folder has the same meaning at every moment, since
+// migrate skips files that a squash replaces.
 func (s *Site) writeSquash(made migrate.Squash) error {
 	folder := filepath.Join(s.Dir, filepath.FromSlash(s.Manifest.Bindings.Database.Migrations))
 	file := filepath.Join(folder, made.File.Name)

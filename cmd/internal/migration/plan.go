@@ -18,13 +18,13 @@ type PlanReport struct {
 	OK           bool           `json:"ok"`
 	Database     string         `json:"database"`
 	Pending      []string       `json:"pending"`
-	Files        []PlannedFile  `json:"files"` // those that ran on the copy
+	Files        []PlannedFile  `json:"files"` // the files that ran on the copy
 	Schema       []SchemaChange `json:"schema"`
-	Rows         []RowCount     `json:"rows"`         // of tables that get more or fewer rows
+	Rows         []RowCount     `json:"rows"`         // of tables whose number of rows changes
 	Tables       []RowCount     `json:"tables"`       // of all tables
-	DataLoss     []DataLoss     `json:"data_loss"`    // of rows and values that are there now
-	Checks       []Check        `json:"checks"`       // over rows that are there now
-	ForeignKeys  string         `json:"foreign_keys"` // "ok", or "" when a file failed or none ran
+	DataLoss     []DataLoss     `json:"data_loss"`    // of present rows and values
+	Checks       []Check        `json:"checks"`       // over present rows
+	ForeignKeys  string         `json:"foreign_keys"` // "ok", or "" if a file failed or none ran
 	NotRehearsed string         `json:"not_rehearsed,omitempty"`
 	Failed       string         `json:"failed,omitempty"`
 	Warnings     []string       `json:"warnings"`
@@ -50,7 +50,7 @@ func dataLosses(losses []migrate.Loss) []DataLoss {
 	return list
 }
 
-// Check is a promise that the rows of a table have to hold, or an index that is built over them.
+// Check is a constraint that the rows of a table must meet, or an index that is built over them.
 type Check struct {
 	Kind    string   `json:"kind"` // "not null", "unique" or "index"
 	Table   string   `json:"table"`
@@ -58,7 +58,7 @@ type Check struct {
 	Index   string   `json:"index,omitempty"`
 	Rows    int64    `json:"rows"`
 
-	Statement string `json:"statement"` // that asks for it
+	Statement string `json:"statement"` // the statement that makes it
 	File      string `json:"file"`
 	Line      int    `json:"line"`
 }
@@ -103,10 +103,10 @@ func schemaChanges(changes []migrate.Change) []SchemaChange {
 	return list
 }
 
-// PlanOptions are those of `pages migrate plan`.
+// PlanOptions are the options of `pages migrate plan`.
 type PlanOptions struct {
 	SQL             bool // print the SQL too
-	ExitCode        bool // an error when something is pending
+	ExitCode        bool // fail if a migration is pending
 	AllowOutOfOrder bool
 }
 
@@ -184,7 +184,7 @@ func (s *Site) printPlan(plan migrate.Plan, withSQL bool, err error) error {
 	return nil
 }
 
-// printLosses prints the conditions that rows must meet, and the losses.
+// printLosses prints the constraints that rows must meet, and the losses.
 func (s *Site) printLosses(doc PlanReport) {
 	work := userfile.WorkDir(s.term.Dir)
 	place := func(file string, line int, statement string) {
@@ -234,7 +234,7 @@ func (l DataLoss) text() string {
 	return what + ": " + how
 }
 
-// printChanges prints a schema's differences as a diff.
+// printChanges prints the differences of a schema as a diff.
 func printChanges(w io.Writer, changes []SchemaChange) {
 	for _, change := range changes {
 		fmt.Fprintf(w, "%s %s %s\n", change.Change, change.Type, wording.Printable(change.Name))
@@ -256,7 +256,7 @@ type RehearsalReport struct {
 	OK       bool           `json:"ok"`
 	Applied  []Item         `json:"applied"`
 	Failed   string         `json:"failed,omitempty"`
-	Compared bool           `json:"compared"` // false when the site has no database yet
+	Compared bool           `json:"compared"` // false if the site has no database yet
 	Schema   []SchemaChange `json:"schema"`   // from the site's database to the rehearsed one
 	Warnings []string       `json:"warnings"`
 }

@@ -64,7 +64,7 @@ func (s *Site) Apply(ctx context.Context, allowOutOfOrder bool) error {
 
 func isDownSection(n migrate.Notice) bool { return n.Code == migrate.CodeDownSection }
 
-// warnOfDownSections tells of parts of pending files that take them back, before they do. Apply reports other faults.
+// warnOfDownSections warns of parts of pending files that would undo them. Apply reports other faults.
 func (s *Site) warnOfDownSections(ctx context.Context, m *migrate.Migrator) {
 	status, err := m.Status(ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Site) warnOfDownSections(ctx context.Context, m *migrate.Migrator) {
 	})))
 }
 
-// Reset makes the database anew: empty, with all migrations applied.
+// Reset creates the database again: empty, with all migrations applied.
 func (s *Site) Reset(ctx context.Context) error {
 	progress, stop := watchProgress(s.term)
 	defer stop()
@@ -93,7 +93,7 @@ func (s *Site) Reset(ctx context.Context) error {
 	})
 }
 
-// printRun prints the report of a run, also of one that failed.
+// printRun prints the report of a run, also of a failed one.
 func (s *Site) printRun(result migrate.Result, err error) error {
 	doc := RunReport{
 		OK: err == nil, Database: s.Path, Applied: items(result.Applied), Squashed: result.Squashed,
@@ -127,7 +127,7 @@ func (s *Site) printRun(result migrate.Result, err error) error {
 	return nil
 }
 
-// printNothingPending prints that nothing is pending, and that a site without a folder of migrations never has anything pending.
+// printNothingPending prints that no migration is pending, and whether the site has a folder of migrations at all.
 func (s *Site) printNothingPending() {
 	if s.Manifest.Bindings.Database.Migrations == "" {
 		s.term.Progress("nothing to apply: the manifest names no folder of migrations")
@@ -136,7 +136,7 @@ func (s *Site) printNothingPending() {
 	s.term.Progress("nothing to apply")
 }
 
-// Warnings writes notices as lines, with the files as the user would name them.
+// Warnings writes notices as lines, with paths relative to the user.
 func Warnings(work userfile.WorkDir, dir string, notices []migrate.Notice) []string {
 	lines := []string{}
 	for _, n := range notices {
@@ -158,7 +158,7 @@ const (
 	progressEvery = 100 * time.Millisecond
 )
 
-// watchProgress shows the progress of a longer run on a terminal. stop removes the line again; it may be called twice.
+// watchProgress shows the progress of a longer run on a terminal. stop removes the line; it may be called twice.
 func watchProgress(t *terminal.Terminal) (report func(migrate.Progress), stop func()) {
 	if t.JSON || t.Quiet || !terminal.IsTerminal(t.Stderr) {
 		return nil, func() {}

@@ -21,29 +21,29 @@ import (
 
 const schemaHead = "-- Written by pages migrate schema.\n\n"
 
-// SchemaOptions are those of `pages migrate schema`.
+// SchemaOptions are the options of `pages migrate schema`.
 type SchemaOptions struct {
 	File   string // "" for schema.sql beside the manifest
-	Stdout bool   // print it instead
-	Check  bool   // write nothing, and fail when the file is not up to date
+	Stdout bool   // print the schema, and write no file
+	Check  bool   // write nothing, and fail if the file is not up to date
 }
 
 // SchemaReport is the output of `pages migrate schema --check --json`.
 type SchemaReport struct {
 	OK     bool         `json:"ok"`
 	File   string       `json:"file"`
-	Behind string       `json:"behind"`       // "file", "database" or "migrations": the side that lacks changes of another; "" for none
-	As     string       `json:"as,omitempty"` // the migration after which the schema was that of a file that is behind
+	Behind string       `json:"behind"`       // "file", "database" or "migrations": the side that lacks changes of another; "" if none does
+	As     string       `json:"as,omitempty"` // the last migration that an outdated file includes
 	Schema []DiffChange `json:"schema"`       // from the database to the file
 }
 
 // DiffChange is one difference of two schemas.
 type DiffChange struct {
-	Change string `json:"change"` // "added", "removed", "changed", "renamed", or "rebuilt" for the sake of another table
+	Change string `json:"change"` // "added", "removed", "changed", "renamed", or "rebuilt" because of another table
 	Type   string `json:"type"`   // "table", "column", "constraint", "index", "view" or "trigger"
 	Table  string `json:"table,omitempty"`
 	Name   string `json:"name"`
-	Text   string `json:"text"` // the change in words
+	Text   string `json:"text"` // the change in a sentence
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 }
@@ -79,13 +79,13 @@ func (s *Site) Schema(ctx context.Context, o SchemaOptions) error {
 	})
 }
 
-// writeSchema writes the file, unless it is up to date already. It refuses to replace a file that it did not write, and
-// one that somebody has edited since.
+// writeSchema writes the file, unless it is up to date. It refuses to replace a file that it did not write, or that a person has edited
+// since.
 func (s *Site) writeSchema(ctx context.Context, m *migrate.Migrator, file, text string) error {
 	shown := s.term.Shown(file)
 	there, err := readSchemaFile(file)
 	switch {
-	case err == nil && there == text: // up to date
+	case err == nil && there == text: // it is up to date
 	case err == nil && !strings.HasPrefix(there, schemaHead):
 		return failure.Refused("schema-not-ours", shown+" was not written by pages migrate schema",
 			"move it away, or write another file with --output")
@@ -143,15 +143,15 @@ const (
 	behindMigrations = "migrations"
 )
 
-// schemaComparison is how a schema file differs from the database.
+// schemaComparison has the differences of a schema file from the database.
 type schemaComparison struct {
 	changes []schemadiff.Change // from the database to the file
 	behind  string
 	as      string
 }
 
-// compareSchema compares the text of a schema file with that of the database's schema by structure. The file is behind
-// when its schema is one that the migrations made on their way.
+// compareSchema compares the text of a schema file with that of the database's schema by structure. The file is behind if its schema equals
+// the one after an earlier migration.
 func (s *Site) compareSchema(ctx context.Context, m *migrate.Migrator, file, text, live string) (c schemaComparison, err error) {
 	wanted, err := s.readSchemaText(ctx, file, text)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *Site) compareSchema(ctx context.Context, m *migrate.Migrator, file, tex
 	if err != nil || c.behind != behindFile {
 		return c, err
 	}
-	// Where the file matches the migrations, the database was changed without them.
+	// The file matches the migrations, so the database was changed without them.
 	return c, m.OnScratch(ctx, func(ctx context.Context, db *sql.DB) error {
 		latest, err := wanted.IsIn(ctx, db)
 		if latest {
@@ -189,7 +189,7 @@ func (s *Site) compareSchema(ctx context.Context, m *migrate.Migrator, file, tex
 	})
 }
 
-// readSchemaText returns the schema that the text of a schema file makes from nothing, under the rules of migrations.
+// readSchemaText returns the schema of a file's text on an empty database, under the rules of migrations.
 func (s *Site) readSchemaText(ctx context.Context, file, text string) (schema *schemadiff.Schema, err error) {
 	err = s.onSchemaText(file, text).OnScratch(ctx, func(ctx context.Context, db *sql.DB) error {
 		schema, err = schemadiff.Read(ctx, db)
@@ -207,7 +207,7 @@ func (s *Site) onSchemaText(file, text string) *migrate.Migrator {
 	return migrate.New(nil, nil, migrate.Options{More: []migrate.File{f}})
 }
 
-// checkSchema compares the file with the database, and says which side is behind.
+// checkSchema compares the file with the database, and names the side that is behind.
 func (s *Site) checkSchema(ctx context.Context, m *migrate.Migrator, file, text string) error {
 	shown := s.term.Shown(file)
 	there, err := readSchemaFile(file)
@@ -242,8 +242,8 @@ func (s *Site) checkSchema(ctx context.Context, m *migrate.Migrator, file, text 
 	return err
 }
 
-// checkPending returns the error for migrations that are not applied yet. It says, too, that the file was edited, where no
-// migration makes its schema.
+// checkPending returns the error for migrations that are not applied yet. If no migration makes the schema of the file, it also says that
+// the file was edited.
 func (s *Site) checkPending(ctx context.Context, m *migrate.Migrator, file string, pending *migrate.Error) error {
 	there, err := readSchemaFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -277,7 +277,7 @@ func (s *Site) checkPending(ctx context.Context, m *migrate.Migrator, file strin
 	return &both
 }
 
-// failure says in words which side is behind. It never advises to lose an edit.
+// failure names the side that is behind in a sentence. It never advises to lose an edit.
 func (c schemaComparison) failure(shown string) error {
 	n := wording.Count(len(c.changes), "difference")
 	switch c.behind {
@@ -302,7 +302,7 @@ func (s *Site) printDifferences(changes []DiffChange) {
 	for _, c := range changes {
 		fmt.Fprintln(s.term.Stdout, wording.Printable(c.Text))
 		if c.Type == schemadiff.KindRule {
-			continue // the text has it
+			continue // the sentence has it
 		}
 		before, after := changedLines(c.Before, c.After)
 		for _, part := range []struct{ mark, text string }{{"  - ", before}, {"  + ", after}} {
@@ -313,7 +313,7 @@ func (s *Site) printDifferences(changes []DiffChange) {
 	}
 }
 
-// changedLines leaves of two definitions of one object the lines that differ.
+// changedLines returns the lines that differ between two definitions of one object.
 func changedLines(before, after string) (string, string) {
 	a, b := slices.Collect(strings.Lines(before)), slices.Collect(strings.Lines(after))
 	for len(a) > 0 && len(b) > 0 && strings.TrimSpace(a[0]) == strings.TrimSpace(b[0]) {

@@ -1,9 +1,8 @@
 // Package migration runs the migrations of a site on its local database, and prints reports for people and programs.
 //
-// In go the site's folder, the place of its state and a terminal; out come the documents that --json prints, and a
-// *failure.Error or *failure.RefusedError: a file that was refused is shown with its line, a database that cannot be used ends the
-// command with another code. Write holds the lock of migrations while it runs; Read writes nothing, not even a state folder. A Site
-// is for one goroutine.
+// Input: the site's folder, the place of its state and a terminal. Output: the documents that --json prints, and a *failure.Error or
+// *failure.RefusedError: a refused file is shown with its line, an unusable database ends the command with another code. Write holds the
+// lock of migrations while it runs; Read writes nothing, not even a state folder. A Site is for one goroutine.
 //
 // Package migrate, not this one, limits the statements of a migration. Questions go through the functions of [DiffOptions].
 package migration
@@ -46,7 +45,7 @@ type Site struct {
 
 // Find reads the manifest in dir, which must declare a database.
 func Find(dir string, o Options) (*Site, error) {
-	// The manifest alone: other faults of the site do not matter here, and validate reports them.
+	// Load the manifest alone: other faults of the site do not matter here, and validate reports them.
 	path := filepath.Join(dir, manifest.FileName)
 	src, err := userfile.ReadSource(path)
 	if err != nil {
@@ -70,7 +69,7 @@ func Find(dir string, o Options) (*Site, error) {
 	return &Site{Dir: dir, Path: filepath.Join(s.Dir, statefolder.SiteFile), Manifest: m, State: s, term: o.Term, tool: o.Tool}, nil
 }
 
-// Write runs fn on the site's database, while no other process migrates it.
+// Write runs fn on the site's database, and lets no other process migrate it meanwhile.
 func (s *Site) Write(ctx context.Context, o migrate.Options, fn func(*migrate.Migrator) error) (err error) {
 	state, err := localstate.OpenFolder(s.State.Dir)
 	if err != nil {
@@ -95,7 +94,7 @@ func (s *Site) Write(ctx context.Context, o migrate.Options, fn func(*migrate.Mi
 	return s.fail(fn(state.Migrator(db, s.Dir, s.Manifest, o)))
 }
 
-// Read runs fn on the site's database, of which it writes nothing, not even a state folder.
+// Read runs fn on the site's database for reading only: it makes not even a state folder.
 func (s *Site) Read(ctx context.Context, o migrate.Options, fn func(*migrate.Migrator) error) (err error) {
 	defer func() { err = errors.Join(err, s.State.Close()) }()
 	db, err := s.State.OpenToRead(ctx, statefolder.SiteFile)
@@ -110,7 +109,7 @@ func (s *Site) Read(ctx context.Context, o migrate.Options, fn func(*migrate.Mig
 // fail turns an error of package migrate into one that ends a command.
 func (s *Site) fail(err error) error { return Error(userfile.WorkDir(s.term.Dir), s.Dir, err) }
 
-// printFailed prints one JSON document that holds the fields of doc and those of an error.
+// printFailed prints one JSON document with the fields of doc and those of an error.
 func (s *Site) printFailed(err error, doc any) error {
 	err = s.fail(err)
 	var report any

@@ -16,7 +16,7 @@ import (
 
 // StatusReport is the output of `pages migrate status --json`.
 type StatusReport struct {
-	OK         bool     `json:"ok"` // whether pages migrate would run
+	OK         bool     `json:"ok"` // pages migrate would run
 	Database   string   `json:"database"`
 	Applied    []Item   `json:"applied"`
 	Pending    []string `json:"pending"`
@@ -35,9 +35,9 @@ func names(files []migrate.File) []string {
 	return list
 }
 
-// StatusOptions are those of `pages migrate status`.
+// StatusOptions are the options of `pages migrate status`.
 type StatusOptions struct {
-	ExitCode        bool // an error when something is pending or refused
+	ExitCode        bool // fail if a migration is pending or refused
 	AllowOutOfOrder bool
 }
 
@@ -72,7 +72,7 @@ func (s *Site) Repair(ctx context.Context, stated migrate.Repair) error {
 	})
 }
 
-// printStatus prints a line for each migration. Faults and their remedies go to stderr.
+// printStatus prints a line for each migration. Faults and their fixes go to stderr.
 func (s *Site) printStatus(status migrate.Status) error {
 	doc := StatusReport{
 		OK: status.Refusal() == nil, Database: s.Path, Applied: items(status.Applied), Pending: names(status.Pending),
@@ -125,7 +125,7 @@ func (s *Site) printStatus(status migrate.Status) error {
 	return nil
 }
 
-// Undo puts the database back as it was before the newest run, or with redo brings back the state that the last undo replaced.
+// Undo restores the database from before the newest run or, with redo, the state that the last undo replaced.
 func (s *Site) Undo(ctx context.Context, redo bool) error {
 	return s.Write(ctx, migrate.Options{}, func(m *migrate.Migrator) error {
 		done := "restored the database that the last undo replaced"
@@ -151,7 +151,7 @@ func (s *Site) Undo(ctx context.Context, redo bool) error {
 	})
 }
 
-// Copy is a database as it was before a run.
+// Copy is a database from before a run.
 type Copy struct {
 	Number int       `json:"number"`
 	MadeAt time.Time `json:"made_at"`
@@ -165,7 +165,7 @@ type CopyList struct {
 	Copies []Copy `json:"copies"`
 }
 
-// ListCopies lists the copies that Undo can go back to, the newest first.
+// ListCopies lists the copies that Undo can restore, the newest first.
 func (s *Site) ListCopies(ctx context.Context) error {
 	return s.Read(ctx, migrate.Options{}, func(m *migrate.Migrator) error {
 		copies, err := m.Copies()

@@ -10,8 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// OtherCommands are commands of wrangler, Netlify CLI, Vercel CLI and the Firebase CLI, each with the names here that it may
-// mean. The first of them that the command before it has is meant.
+// OtherCommands are commands of wrangler, Netlify CLI, Vercel CLI and the Firebase CLI, each with the possible names here. The first name
+// that the command before it has is the intended one.
 var OtherCommands = map[string][]string{
 	"add":             {"set", "connect"},
 	"approve":         {"confirm"},
@@ -58,7 +58,7 @@ var OtherCommands = map[string][]string{
 	"versions":        {"revisions"},
 }
 
-// OtherFlags are flags of their commands, by the names of those here, each with the advice for its use here.
+// OtherFlags are flags of their commands, by the names of ours, each with the advice for its use here.
 var OtherFlags = map[string]map[string]string{
 	"build": {
 		"e":     oneEnvironment,
@@ -71,9 +71,9 @@ var OtherFlags = map[string]map[string]string{
 		"draft":           "pages deploy --preview gives a link, and publishes nothing",
 		"e":               oneEnvironment,
 		"env":             oneEnvironment,
-		"dry-run":         "pages deploy --plan says what would change, and sends nothing",
+		"dry-run":         "pages deploy --plan shows the changes, and sends nothing",
 		"non-interactive": neverAsk,
-		"prebuilt":        "leave it out: a file that the service has is not sent again",
+		"prebuilt":        "leave it out: pages sends only files that the service does not have",
 		"prod":            isProduction,
 		"production":      isProduction,
 		"y":               neverAsk,
@@ -111,12 +111,12 @@ const (
 	noKeyFlag      = "leave it out: pages login asks for the key, or reads it from stdin; others can read a command line"
 	oneEnvironment = "leave it out: a site has one environment; on this machine the values of its secrets are in .dev.vars"
 	isProduction   = "leave it out: pages deploy publishes; --preview gives a link instead"
-	neverAsk       = "nothing is published unasked: --propose-only prints the line that confirms, pages confirm ID"
+	neverAsk       = "pages publishes only after a confirmation: --propose-only prints the command for it, pages confirm ID"
 	onSave         = "pages dev builds at every save, and pages validate --watch checks at every save"
 	planned        = "pages migrate plan runs the pending migrations on a copy, and shows the changes"
 )
 
-// MeantCommand is the command line that a word below cmd, which is no command, was most likely meant to begin; "" for none.
+// MeantCommand is the command line that an unknown word below cmd was most likely meant to begin; "" for none.
 func MeantCommand(cmd *cobra.Command, word string) string {
 	var names []string
 	for _, sub := range cmd.Commands() {

@@ -1,7 +1,7 @@
 // Package misuse explains the error in a command line that reached no command, and suggests the intended command.
 //
-// In go cobra's commands and errors; out come *failure.Error with a fix, also for the names that other tools
-// give to our commands. It keeps no state. It never runs a command.
+// Input: cobra's commands and errors. Output: *failure.Error with a fix, also for the names that other tools give to our commands. It keeps
+// no state, and runs no command.
 package misuse
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// Explain is the error of a command line that cmd was found in.
+// Explain returns the error of a command line, of which cobra found cmd.
 func Explain(cmd *cobra.Command, err error) *failure.Error {
 	line := wording.FirstLine(err.Error())
 	if m := argumentCount().FindStringSubmatch(line); m != nil {
@@ -28,7 +28,7 @@ func Explain(cmd *cobra.Command, err error) *failure.Error {
 			got = "none"
 		}
 		f := failure.Usage("%q takes %s, and got %s", cmd.CommandPath(), expectedArguments(m), got)
-		f.Fix = "it is called as " + strings.TrimSuffix(cmd.UseLine(), " [flags]") + "; see " + cmd.CommandPath() + " --help"
+		f.Fix = "the usage is " + strings.TrimSuffix(cmd.UseLine(), " [flags]") + "; see " + cmd.CommandPath() + " --help"
 		if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
 			if meant := MeantCommand(cmd, args[0]); meant != "" {
 				f.Fix = fmt.Sprintf("did you mean %q?", meant)
@@ -49,13 +49,13 @@ func Explain(cmd *cobra.Command, err error) *failure.Error {
 	return f
 }
 
-// PointToHelp gives an error about the usage of cmd that has no fix the page to read.
+// PointToHelp gives a usage error of cmd without a fix a reference to the help page.
 func PointToHelp(cmd *cobra.Command, err error) error {
 	known, ok := errors.AsType[*failure.Error](err)
 	if !ok || known.Exit != failure.ExitUsage || known.Fix != "" {
 		return err
 	}
-	f := *known // one is shared by all calls
+	f := *known // all calls share one
 	f.Fix = "see " + cmd.CommandPath() + " --help"
 	return &f
 }
@@ -67,9 +67,9 @@ var argumentCount = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// expectedArguments says how many arguments a command takes.
+// expectedArguments describes the number of arguments of a command.
 func expectedArguments(m []string) string {
-	n, _ := strconv.Atoi(m[3]) // it matched digits
+	n, _ := strconv.Atoi(m[3]) // the pattern matched digits
 	switch {
 	case m[2] != "":
 		return m[2] + " to " + wording.Count(n, "argument")
@@ -81,7 +81,7 @@ func expectedArguments(m []string) string {
 	return wording.Count(n, "argument")
 }
 
-// FlagMisuse is the error of a flag that cmd does not take as it is.
+// FlagMisuse is the error of a flag that cmd does not have, or not in this form.
 func FlagMisuse(cmd *cobra.Command, err error) error {
 	f := failure.Usage("%s", err)
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
@@ -93,7 +93,7 @@ func FlagMisuse(cmd *cobra.Command, err error) error {
 	return f
 }
 
-// BadValue is the error of a flag's value, from where it was given.
+// BadValue is the error of the value of a flag, and names its source.
 func BadValue(where string, err *pflag.InvalidValueError) *failure.Error {
 	is := "a valid value: " + fmt.Sprint(err.Unwrap())
 	switch kind := err.GetFlag().Value.Type(); {

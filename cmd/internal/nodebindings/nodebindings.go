@@ -1,13 +1,11 @@
-// Package nodebindings serves the bindings of a site that is being developed to processes of this machine: a framework's dev
-// server, a test runner.
+// Package nodebindings serves the bindings of a site in development to processes of this machine: a framework's dev server, a test runner.
 //
-// [Start] listens on a socket that only this user may open, and every call must have the token of this run. [Server.Rebind] says
-// which bindings there are, after each build; until the first one calls wait. [Server.Variables] are the environment by which
-// a process finds the server; processes read and write the formats of package wire. Options.Called gets each call when
-// it is over.
+// [Start] listens on a socket that only this user may open, and every call must have the token of this run. [Server.Rebind] sets the
+// bindings after each build; calls wait for the first one. With [Server.Variables] in its environment, a process finds the server;
+// processes use the formats of package wire. Options.Called gets each call after its end.
 //
-// Errors of Start are those of a socket that cannot be made. Everything is safe for concurrent use. The package opens no store, and
-// the token gives the permissions of the site's Worker.
+// Start fails if it cannot make the socket. Everything is safe for concurrent use. The package opens no store, and the token gives the
+// permissions of the site's Worker.
 package nodebindings
 
 import (
@@ -34,13 +32,13 @@ const (
 	TokenVariable   = "PAGES_BINDINGS_TOKEN"
 )
 
-// drainTime is how long the databases of bindings that were replaced stay open, for the calls under way.
+// drainTime is how long the databases of replaced bindings stay open, for calls that have not ended.
 const drainTime = 30 * time.Second
 
 // Options configure a Server.
 type Options struct {
-	Memory *engine.HostMemory // nil for one of its own
-	// Called gets each call when it is over, from several goroutines. Nil: not told.
+	Memory *engine.HostMemory // nil for a new one
+	// Called gets each call after its end, from several goroutines. Nil ignores them.
 	Called func(wire.Call)
 }
 
@@ -75,7 +73,7 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Variables are those of a process that is to find the server: "NAME=value".
+// Variables are the variables with which a process finds the server: "NAME=value".
 func (s *Server) Variables() []string {
 	return []string{AddressVariable + "=" + s.Address, TokenVariable + "=" + s.Token}
 }
@@ -87,8 +85,7 @@ func (s *Server) Proof() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Rebind has calls use these bindings, and these caches, from now on. The databases are closed by Forget, by Close, or some time
-// after the next Rebind.
+// Rebind makes later calls use these bindings and caches. The databases are closed by Forget, by Close, or some time after the next Rebind.
 func (s *Server) Rebind(set *binding.Set, caches http.Handler) {
 	s.caches.Store(&caches)
 	s.wire.Rebind(set)
@@ -114,10 +111,10 @@ func (s *Server) Forget(set *binding.Set) {
 	default:
 		return
 	}
-	_ = closeDatabases(set) // giving back a connection fails only when it is gone already
+	_ = closeDatabases(set) // releasing a connection fails only if it is gone already
 }
 
-// Close ends the calls under way, and closes the databases.
+// Close ends the open calls, and closes the databases.
 func (s *Server) Close() error {
 	err := s.wire.Close()
 	s.mu.Lock()
@@ -158,7 +155,7 @@ func Describe(c wire.Call) string {
 	return line
 }
 
-// IsBinding reports whether a call is one of a binding, and not a question about the environment.
+// IsBinding reports whether a call uses a binding; other calls ask about the environment.
 func IsBinding(c wire.Call) bool {
 	return slices.Contains([]string{"kv", "r2", "d1", "images", "assets"}, c.Kind) && strings.TrimSpace(c.Method) != ""
 }

@@ -28,13 +28,13 @@ const DatabaseFile = "service.db"
 const (
 	serverFile  = "server.lock" // held while the service runs
 	pidFile     = "server.pid"  // the process that holds it: on Windows no other process can read a locked file
-	openingFile = "open.lock"   // held while the database is opened and brought up to date
+	openingFile = "open.lock"   // held while the database is opened and updated
 )
 
 // Folder is the data folder of a service.
 type Folder struct{ Dir string }
 
-// Location is the path of a data folder: as the user gave it, or in .pages of the working directory for "".
+// Location is the path of a data folder: the one of the user, or for "" the one in .pages of the working directory.
 type Location struct {
 	WorkDir userfile.WorkDir
 	Given   string
@@ -48,7 +48,7 @@ func (l Location) Dir() string {
 	return l.WorkDir.Abs(l.Given)
 }
 
-// make makes the data folder if it is missing: readable by its owner alone, and out of version control.
+// make creates a missing data folder: readable by its owner alone, and ignored by version control.
 func (l Location) make() (Folder, error) {
 	f := Folder{Dir: l.Dir()}
 	if l.Given == "" {
@@ -72,8 +72,8 @@ func (l Location) make() (Folder, error) {
 	return f, nil
 }
 
-// check refuses a folder with a user's own files: a service would mix its data with them, and a .gitignore would take them
-// out of version control.
+// check refuses a folder with a user's own files: a service would mix its data with them, and version control would ignore them because of
+// its .gitignore.
 func (f Folder) check() error {
 	if userfile.IsFile(filepath.Join(f.Dir, DatabaseFile)) {
 		return nil
@@ -84,7 +84,7 @@ func (f Folder) check() error {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		// Left by a start that was cut short.
+		// An interrupted start left them.
 		own := slices.Contains([]string{statefolder.IgnoreFile, serverFile, pidFile, openingFile}, name)
 		if !own && statefolder.Of(name, e.IsDir()) != statefolder.Litter {
 			return failure.Resource("data-foreign",
@@ -107,7 +107,7 @@ func (f Folder) unusable(err error) error {
 		"make it writable, or pass another with --data", err)
 }
 
-// lockServer makes sure that one service runs on the data.
+// lockServer makes sure that only one service runs on the data.
 func (f Folder) lockServer() (unlock func(), err error) {
 	lock := flock.New(filepath.Join(f.Dir, serverFile))
 	ok, err := lock.TryLock()
@@ -134,7 +134,7 @@ func (f Folder) lockServer() (unlock func(), err error) {
 	}, nil
 }
 
-// Open opens the service, one process after another: two must not create one database at once.
+// Open opens the service, one process after another: two processes must not create one database at the same time.
 func (f Folder) Open(ctx context.Context, o service.Options) (s *service.Service, err error) {
 	lock := flock.New(filepath.Join(f.Dir, openingFile))
 	if _, err := lock.TryLockContext(ctx, localstate.LockPoll); err != nil {
@@ -145,7 +145,7 @@ func (f Folder) Open(ctx context.Context, o service.Options) (s *service.Service
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	name := filepath.Join(f.Dir, DatabaseFile)
-	_ = localstate.OwnFile(name) // where it cannot be made, SQLite says why
+	_ = localstate.OwnFile(name) // SQLite reports a folder that cannot be made
 	if s, err = service.Open(ctx, name, o); err != nil {
 		return nil, f.unusable(err)
 	}

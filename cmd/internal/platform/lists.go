@@ -7,7 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// This file has the lists of an operator, in the form that --json prints.
+// This file makes the lists of an operator, in the form that --json prints.
 
 // KeyList is the document of `pages platform keys list --json`.
 type KeyList struct {
@@ -66,7 +66,7 @@ type MemberList struct {
 	Members []Member `json:"members"`
 }
 
-// Member is someone's membership of one workspace.
+// Member is a person's membership of one workspace.
 type Member struct {
 	Email     string `json:"email"`
 	Name      string `json:"name"`

@@ -47,15 +47,15 @@ func Mails(dir, to string) (MailList, error) {
 	return list, nil
 }
 
-// sendMail returns the function that puts a service's messages into its outbox. The log mentions the message without its
-// text, which may hold a link that signs someone in.
+// sendMail returns the function that puts a service's messages into its outbox. The log mentions the message without its text, which may
+// hold a sign-in link.
 func (o Options) sendMail(f Folder) func(context.Context, service.Mail) error {
 	return func(_ context.Context, m service.Mail) error {
 		return o.putMail(f, "", outbox.Message{At: o.Now(), To: m.To, Subject: m.Subject, Text: m.Text})
 	}
 }
 
-// putMail puts a message into the outbox: once, where it has an id.
+// putMail puts a message into the outbox. A message with an id is put there once.
 func (o Options) putMail(f Folder, id string, m outbox.Message) error {
 	failed, err := outbox.PutOnce(outboxDir(f.Dir), id, m)
 	if err != nil {
@@ -68,7 +68,7 @@ func (o Options) putMail(f Folder, id string, m outbox.Message) error {
 	return nil
 }
 
-// sendLeadMail returns the function that hands mails on leads to the mail server, or puts them into the outbox where there is none.
+// sendLeadMail returns the function that hands mails on leads to the mail server; without one, it puts them into the outbox.
 func (o Options) sendLeadMail(f Folder) func(context.Context, service.LeadMail) error {
 	return func(ctx context.Context, l service.LeadMail) error {
 		m, err := leadmail.Compose(leadmail.Lead{

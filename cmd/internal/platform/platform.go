@@ -1,12 +1,11 @@
 // Package platform runs the Workspace tool API on this machine, and the tasks of its operator: keys, members, workspaces,
 // backups and mails.
 //
-// In go the path of a data folder and options; out come values with the JSON that commands print, and *failure.Error for
-// an unusable folder, a name that is unknown or taken, and a disk that failed. Serve blocks until its context ends. Locks
-// in the data folder prevent a second service; an operator's command may run beside the service. All of it is safe for
-// concurrent use.
+// Input: the path of a data folder and options. Output: values with the JSON that commands print, and *failure.Error for an unusable
+// folder, an unknown name or one that exists already, and a failed disk. Serve blocks until its context ends. Locks in the data folder
+// prevent a second service; an operator's command may run beside the service. All of it is safe for concurrent use.
 //
-// It never reads flags or prints: messages for people go to the functions of Options.
+// It reads no flags and prints nothing: messages for people go to the functions of Options.
 package platform
 
 import (
@@ -29,8 +28,8 @@ import (
 // MaxRate is the highest limit of calls a minute; it bounds the memory of a rate window.
 const MaxRate = 1_000_000
 
-// DefaultRate is the limit of calls a minute for keys without their own. The service listens on this machine alone; a person who
-// tries it out deploys some dozen times in a row, of ten calls each.
+// DefaultRate is the limit of calls a minute for keys without their own. The service listens on this machine alone. A person who tries it
+// out may deploy dozens of times in a row, with ten calls each.
 const DefaultRate = 600
 
 // Operate runs do on an existing data folder, whether the service runs or not.
@@ -39,14 +38,14 @@ func Operate(ctx context.Context, at Location, now func() time.Time, do func(*se
 	if _, err := os.Stat(filepath.Join(dir, DatabaseFile)); errors.Is(err, fs.ErrNotExist) {
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "nothing-there", Message: wording.QuotePath(dir) + " holds no data of a service",
-			Fix: "name the service's data folder with --data; pages platform begins one, and so does pages platform " +
+			Fix: "name the service's data folder with --data; pages platform creates one, and so does pages platform " +
 				"workspaces create", Err: err,
 		}
 	}
 	return Begin(ctx, at, now, do)
 }
 
-// Begin is Operate for a command that may make the data folder.
+// Begin is Operate for a command that may create the data folder.
 func Begin(ctx context.Context, at Location, now func() time.Time, do func(*service.Service) error) (err error) {
 	folder, err := at.make()
 	if err != nil {
@@ -60,12 +59,12 @@ func Begin(ctx context.Context, at Location, now func() time.Time, do func(*serv
 	return operatorError(do(s))
 }
 
-// operatorError gives the errors of an operator's command their code and remedy.
+// operatorError gives the errors of an operator's command their code and fix.
 func operatorError(err error) error {
 	if unknown, ok := errors.AsType[*service.UnknownError](err); ok {
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "unknown", Message: unknown.Error(),
-			Fix: "see what there is: pages platform keys, members or workspaces list", Err: err,
+			Fix: "list the names: pages platform keys, members or workspaces list", Err: err,
 		}
 	}
 	if exists, ok := errors.AsType[*service.ExistsError](err); ok {
@@ -83,13 +82,13 @@ func Backup(ctx context.Context, dir, file string, now time.Time) (backup.Summar
 	return sum, backupError(err, "give another name, or remove that file")
 }
 
-// Restore makes a data folder of a backup.
+// Restore creates a data folder from a backup.
 func Restore(ctx context.Context, file, dir string) (backup.Summary, error) {
 	sum, err := backup.Restore(ctx, file, dir)
 	return sum, backupError(err, "give another folder with --data, or move that one away")
 }
 
-// backupError gives the errors of a backup their code and remedy. existsFix is the remedy when the target exists.
+// backupError gives the errors of a backup their code and fix. existsFix is the fix if the target exists.
 func backupError(err error, existsFix string) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -109,7 +108,7 @@ func backupError(err error, existsFix string) error {
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
 		return failure.Resource("backup-failed", err.Error(), "free some space, and make the folder writable", err)
 	}
-	const readOnly, ioerr, full, cantOpen = 8, 10, 13, 14 // of SQLite, which could not write beside a database
+	const readOnly, ioerr, full, cantOpen = 8, 10, 13, 14 // SQLite could not write beside a database
 	failed, ok := errors.AsType[interface {
 		error
 		Code() int

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	drainTime       = 10 * time.Second // for calls in flight to end
+	drainTime       = 10 * time.Second // for open calls to end
 	failedDrainTime = time.Second      // the same when the disk has failed
 
 	readTime  = time.Minute
@@ -51,7 +51,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() {
-		// Closing a database writes to it, and a failed disk gets no write.
+		// Closing a database writes to it, which must not happen on a failed disk.
 		if s.Failure() == nil {
 			err = errors.Join(err, sites.Close(), s.Close())
 		}
@@ -98,7 +98,7 @@ func seed(ctx context.Context, s *service.Service, name string) (Ready, error) {
 	return ready, err
 }
 
-// serve serves on the sockets. When ctx ends, calls in flight get drainTime to end, and no new one is accepted.
+// serve serves on the sockets. When ctx ends, open calls have drainTime to end, and no new call is accepted.
 func (o Options) serve(ctx context.Context, s *service.Service, sockets *devserver.Listeners, ready func()) error {
 	server := &http.Server{
 		Handler: s, DisableGeneralOptionsHandler: true,
@@ -130,7 +130,7 @@ func (o Options) serve(ctx context.Context, s *service.Service, sockets *devserv
 	}
 	drained, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
-	if e := server.Shutdown(drained); e != nil { // a call takes longer: cut it off
+	if e := server.Shutdown(drained); e != nil { // a call takes longer: end it
 		err = errors.Join(err, server.Close())
 	}
 	for range served {
@@ -147,13 +147,13 @@ func (o Options) serve(ctx context.Context, s *service.Service, sockets *devserv
 type Options struct {
 	At        Location
 	Host      host.Options
-	PerMinute int    // calls of a key that has no limit of its own
+	PerMinute int    // of a key without its own limit
 	Seed      string // "demo" for an empty service; "" for none
 	// SMTP takes the mails on leads. Nil puts them into the outbox.
 	SMTP *leadmail.Server
-	// Listen opens the sockets, once everything else is ready.
+	// Listen opens the sockets, after everything else is ready.
 	Listen func(context.Context) (*devserver.Listeners, error)
-	// Ready gets the address of the service, once it answers.
+	// Ready gets the address of the service that has begun to answer.
 	Ready          func(Ready)
 	Progress, Warn func(format string, args ...any)
 	Logger         *slog.Logger

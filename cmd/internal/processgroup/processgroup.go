@@ -1,8 +1,7 @@
-// Package processgroup ends a program together with its child processes. In go a command that is not started yet, and
-// the same command later; nothing comes out but the system's error. It is safe for concurrent use with different commands.
-// It ends nothing that it was not given.
+// Package processgroup ends a program together with its child processes. Its functions take a command before its start, or after it, and
+// return the error of the system. They are safe for concurrent use with different commands. They end no other process.
 //
-// [Own] puts a program into a group of its own, and [Tie] makes the group end with this process, even if a signal kills it.
-// On Unix a shell waits for that, and ends the group; on Windows a job object does. On other systems only the program
-// itself is ended, and Tie does nothing.
+// [Own] puts a program into a group of its own, and [Tie] makes the group end with this process, even if a signal kills it. On Unix a shell
+// waits for that, and ends the group; on Windows a job object ends it. On other systems only the program itself is ended, and Tie does
+// nothing.
 package processgroup

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// Own puts a program that is not started yet, and its child processes, into a group of their own.
+// Own puts a program before its start, and its later child processes, into a new group.
 func Own(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// Interrupt does to the group what Ctrl-C in a terminal does.
+// Interrupt has the effect of Ctrl-C in a terminal on the group.
 func Interrupt(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 
 // Terminate asks the group to end.
@@ -26,13 +26,13 @@ func Kill(cmd *exec.Cmd) {
 	}
 }
 
-// Alive reports whether anything of the group is left.
+// Alive reports whether a process of the group still runs.
 func Alive(cmd *exec.Cmd) bool { return syscall.Kill(-cmd.Process.Pid, 0) == nil }
 
-// watch is the shell's script. It reads until this process ends, which closes the pipe.
+// watch is the script of a shell. It reads until this process ends, which closes the pipe.
 const watch = `read -r _; kill -s TERM -- "-$1" 2>/dev/null || exit 0; sleep 2; kill -s KILL -- "-$1" 2>/dev/null`
 
-// Tie has a group that was started end with this process. release must be called once the group has ended.
+// Tie makes a started group end with this process. Call release after the end of the group.
 func Tie(cmd *exec.Cmd) (release func(), err error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -40,16 +40,16 @@ func Tie(cmd *exec.Cmd) (release func(), err error) {
 	}
 	guard := exec.Command("/bin/sh", "-c", watch, "pages-watch", strconv.Itoa(cmd.Process.Pid)) //nolint:noctx // it ends by the pipe
 	guard.Stdin = read
-	guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is not for it
+	guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not reach it
 	guard.Dir = "/"
 	err = guard.Start()
-	_ = read.Close() // it is the shell's
+	_ = read.Close() // only the shell reads it
 	if err != nil {
 		_ = write.Close()
 		return nil, fmt.Errorf("watch over the program: %w", err)
 	}
 	return func() {
-		_ = guard.Process.Kill() // before the pipe closes: the number of the group may be another's by then
+		_ = guard.Process.Kill() // before the pipe closes: the number of the group may belong to another group by then
 		_ = guard.Wait()
 		_ = write.Close()
 	}, nil

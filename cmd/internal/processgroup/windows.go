@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// jobs are the job objects of commands that are tied.
+// jobs are the job objects of tied commands.
 var jobs sync.Map // of windows.Handle, by *exec.Cmd
 
-// Own does nothing: a job object takes the program once it runs.
+// Own does nothing: the job object takes the program after its start.
 func Own(*exec.Cmd) {}
 
 // Interrupt ends the program and its child processes: Windows has no signals.
@@ -35,7 +35,7 @@ func Kill(cmd *exec.Cmd) {
 	}
 }
 
-// Alive reports whether the program is left.
+// Alive reports whether the program still runs.
 func Alive(cmd *exec.Cmd) bool { return cmd.ProcessState == nil }
 
 // Tie makes a started program and its child processes end with this process: the system closes the job object then.

@@ -1,13 +1,13 @@
-// Package processmemory gives memory of this process back to the system.
+// Package processmemory returns memory of this process to the system.
 //
-// Nothing goes in or comes out, and nothing fails: where the system takes nothing back, nothing happens. It never touches memory that
-// holds anything but copies of the program's own file.
+// It takes no arguments and cannot fail: on a system without the calls, nothing happens. Besides free heap it drops only memory that copies
+// the program's own file.
 package processmemory
 
 import "runtime/debug"
 
-// GiveBack returns the free part of the heap, and the parts of the program that were read so far: the system keeps the file, so it
-// loads a part again at once. It takes some milliseconds.
+// GiveBack returns the free part of the heap, and the loaded parts of the program: the system still has the file, and loads a part again
+// when it is needed. It takes some milliseconds.
 func GiveBack() {
 	debug.FreeOSMemory()
 	giveBackProgram()

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveBackProgram takes the program's file out of the memory of the process. The kernel maps sixteen pages for each that is needed, so
-// that a start has half of the file in memory.
+// giveBackProgram drops the program's file from the memory of the process. The kernel maps sixteen pages for each needed page, so that half
+// of the file is in memory after a start.
 func giveBackProgram() {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -27,7 +27,7 @@ func giveBackProgram() {
 // mapping is a part of the address space.
 type mapping struct{ from, to uintptr }
 
-// mappings returns the unmodified mappings of a file: of a modified one, the kernel has no other copy. text is the content of smaps.
+// mappings returns the unmodified mappings of a file: the kernel has no other copy of a modified one. text is the content of smaps.
 func mappings(text, file string) (all []mapping) {
 	const (
 		header    = 6 // "00400000-0040b000 r-xp 00000000 fd:00 1234    /usr/bin/pages"

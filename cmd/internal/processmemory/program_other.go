@@ -2,5 +2,5 @@
 
 package processmemory
 
-// giveBackProgram is for systems that do not count the program's file as memory of its process.
+// giveBackProgram does nothing: this system does not count the program's file as memory of its process.
 func giveBackProgram() {}

@@ -29,14 +29,14 @@ import (
 // Checker checks manifests.
 type Checker struct {
 	Sites  *Sites
-	Alone  bool // the files that a manifest names are not looked at
+	Alone  bool // do not look at the files that a manifest names
 	Record bool // fill in Checked.Looked
 
-	Rehearsals *rehearsal.Cache // of a checker that checks the same sites again; nil runs all migrations each time
+	Rehearsals *rehearsal.Cache // results of earlier checks of the same sites; nil to run all migrations each time
 }
 
-// All checks every site named, or the one found by walking up. An argument that leads to no manifest has a report too, and
-// the others are checked all the same.
+// All checks the named sites, or the one that it finds from the working directory upwards. An argument without a manifest has a report too,
+// and does not stop the check of the others.
 func (k Checker) All(ctx context.Context, args []string) ([]Checked, error) {
 	if len(args) == 0 {
 		dir, err := k.Sites.Find(nil)
@@ -60,7 +60,7 @@ func (k Checker) All(ctx context.Context, args []string) ([]Checked, error) {
 	return results, errors.Join(failed...)
 }
 
-// stream checks a manifest that has no folder: stdin, or a shell's <(command). A signal ends the wait for its writer.
+// stream checks a manifest without a folder: stdin, or a shell's <(command). A signal ends the wait for its writer.
 func (k Checker) stream(ctx context.Context, name string, open func() (io.Reader, error)) (Checked, error) {
 	type text struct {
 		src []byte
@@ -135,7 +135,7 @@ func (k Checker) file(ctx context.Context, path string) Checked {
 	return r
 }
 
-// rehearse runs the migrations of a site that has no other error on an empty database.
+// rehearse runs the migrations of a site without other errors on an empty database.
 func (k Checker) rehearse(ctx context.Context, path string, m *manifest.Manifest, r *Checked) {
 	if !r.Report.OK {
 		return
@@ -158,8 +158,8 @@ func (k Checker) add(path string, r *Checked, found diagnostic.List) {
 	}
 }
 
-// checkBuild builds a site that has secrets, to find those that it would publish, and one with WebAssembly, to find what pages
-// cannot run. pages build reports other faults of the build.
+// checkBuild builds a site with secrets, to find those in its output, and one with WebAssembly, to find features that pages cannot run.
+// pages build reports other faults of the build.
 func (k Checker) checkBuild(ctx context.Context, path string, m *manifest.Manifest, r *Checked) {
 	dir := filepath.Dir(path)
 	if len(m.Bindings.Secrets) > 0 {
@@ -189,7 +189,7 @@ func (k Checker) checkBuild(ctx context.Context, path string, m *manifest.Manife
 	k.add(path, r, found)
 }
 
-// holdsWasm reports whether one of the first thousands of files of a site is WebAssembly, those of packages left out.
+// holdsWasm reports whether one of the first thousands of files of a site is WebAssembly. It skips those of packages.
 func holdsWasm(dir string) (found bool) {
 	const most = 10_000
 	seen := 0
@@ -210,9 +210,8 @@ func holdsWasm(dir string) (found bool) {
 	return found
 }
 
-// recorder is a file tree that records each access: files by their name, whether they exist or not, and listed folders with
-// all their entries. It records a missing name even below a listed folder: an empty folder that takes its place has no file
-// that would reveal it.
+// recorder is a file tree that records each access: files by their name, whether they exist or not, and listed folders with all their
+// entries. It records a missing name even below a listed folder: an empty folder of that name would have no file that shows it.
 type recorder struct {
 	fs.FS
 	mu      sync.Mutex

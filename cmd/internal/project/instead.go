@@ -17,10 +17,10 @@ import (
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
-// This file finds the likely site where there is no manifest: a manifest of another name, the configuration of another tool,
-// a site further down or up.
+// This file suggests the likely site if there is no manifest: a manifest of another name, the configuration of another tool, a site further
+// down or up.
 
-// Bounds of the search for sites further down: a home folder has many entries.
+// Bounds on the search for sites further down: a home folder has many entries.
 const (
 	mostSitesBelow   = 3
 	mostEntriesBelow = 2000
@@ -32,14 +32,14 @@ var otherName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^pages?([._-]?(deploy|config))?\.(jsonc?|json5|json\.txt|ya?ml|toml)$`)
 })
 
-// otherConfigs are the files of other tools, beside wrangler's, whose projects pages init adopts.
+// otherConfigs are the configuration files of other tools, except wrangler's, that pages init adopts.
 var otherConfigs = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(netlify\.toml|vercel\.json|firebase\.json|(astro|svelte|next|nuxt|vite|remix)\.config\.[cm]?[jt]s)$`,
 	)
 })
 
-// insteadOf returns a fix for a folder without a manifest, "" where there is no clue.
+// insteadOf returns a fix for a folder without a manifest; "" without a clue.
 func insteadOf(t *terminal.Terminal, dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -71,7 +71,7 @@ func insteadOf(t *terminal.Terminal, dir string) string {
 	return sitesBelow(t, dir)
 }
 
-// sitesBelow names the sites in folders of a folder.
+// sitesBelow names the sites in the folders of a folder.
 func sitesBelow(t *terminal.Terminal, dir string) string {
 	var found []string
 	seen := 0
@@ -106,7 +106,7 @@ func sitesBelow(t *terminal.Terminal, dir string) string {
 	return "name the site that is here: -C " + found[0]
 }
 
-// insteadOfNamed returns a fix for a named path that is no site.
+// insteadOfNamed returns a fix for a named path that is not a site.
 func insteadOfNamed(t *terminal.Terminal, path, abs string) string {
 	if strings.Trim(path, "0123456789") == "" {
 		return "pass a port as --port " + path + "; an argument is a site's folder"
@@ -130,7 +130,7 @@ func insteadOfNamed(t *terminal.Terminal, path, abs string) string {
 	}
 }
 
-// nearFolder is the site beside a path that does not exist whose name is near.
+// nearFolder is the site whose name is near that of a missing path, in the same folder.
 func nearFolder(path, abs string) string {
 	entries, err := os.ReadDir(filepath.Dir(abs))
 	if err != nil {

@@ -21,19 +21,19 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// PersonasFile names people one can sign in as, beside the three that every site has. Its form:
+// PersonasFile lists further personas, besides the three of every site. Its form:
 //
 //	[{"key": "ada", "email": "ada@example.test", "name": "Ada", "outsider": false, "id": "usr_7"}]
 //
-// key and email are needed. One with the key of another takes its place.
+// key and email are needed. A persona with the key of another one replaces it.
 const PersonasFile = ".pages/members.json"
 
-// PersonasPath is where that file lies for the site in dir.
+// PersonasPath returns the path of that file for the site in dir.
 func PersonasPath(dir string) string { return filepath.Join(dir, filepath.FromSlash(PersonasFile)) }
 
 var personaKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
 
-// personaEntry is one entry of the file.
+// personaEntry is an entry of the file.
 type personaEntry struct {
 	Key      string `json:"key"`
 	Email    string `json:"email"`
@@ -80,9 +80,9 @@ func ReadPersonas(dir string) ([]site.Persona, *diagnostic.Diagnostic) {
 	_, closed := d.Token()
 	_, end := d.Token()
 	if closed != nil || !errors.Is(end, io.EOF) {
-		return nil, refusePersonas(text, int(d.InputOffset()), "the list of personas does not end well")
+		return nil, refusePersonas(text, int(d.InputOffset()), "the list of personas is not closed, or more text follows it")
 	}
-	for i, p := range list { // two personas with one email or name
+	for i, p := range list { // two personas with the same email or name
 		for _, other := range list[:i] {
 			if strings.EqualFold(p.Email, other.Email) || p.ID == other.ID {
 				return list, refusePersonas(text, max(bytes.LastIndex(text, []byte(p.Email)), 0),
@@ -102,7 +102,7 @@ func (e personaEntry) check() string {
 	case e.Key == string(site.VisitorSignedOut):
 		return fmt.Sprintf("the key %q belongs to no persona", e.Key)
 	case err != nil || address.Address != e.Email:
-		return fmt.Sprintf("the persona %q has no email like robin@example.test, but %q", e.Key, e.Email)
+		return fmt.Sprintf("the email of the persona %q is %q; it must be one such as robin@example.test", e.Key, e.Email)
 	}
 	return ""
 }

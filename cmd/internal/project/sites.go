@@ -1,10 +1,8 @@
-// Package project is the sites of the user's disk, as a command line names them: their folders, manifests, personas,
-// secrets and builds.
+// Package project finds the sites that a command line names: their folders, manifests, personas, secrets and builds.
 //
-// Sites finds a site's folder, reads its manifest and prepares its bundler; a Checker checks many manifests at once. A
-// refusal of a file is a *failure.RefusedError, any other error a *failure.Error that says what to do instead. Sites
-// and Checker may be used by several goroutines. Nothing here changes a file, opens the local state or asks a person;
-// warnings of a manifest are printed on the terminal.
+// Sites finds a site's folder, reads its manifest and prepares its bundler; a Checker checks many manifests at once. A refused file is a
+// *failure.RefusedError; any other error is a *failure.Error with a fix. Sites and Checker may be used by several goroutines. The package
+// changes no file, does not open the local state, and asks no question; it prints the warnings of a manifest on the terminal.
 package project
 
 import (
@@ -36,14 +34,14 @@ import (
 // Sites finds, checks and builds the sites that a command line names.
 type Sites struct {
 	Terminal *terminal.Terminal
-	SiteDir  string // of -C, "" for none
-	DirTyped bool   // -C is on the command line itself, and not only in the environment
-	// EdgeRules is EdgeRulesOff to set "_headers" and "_redirects" aside, with all their errors.
+	SiteDir  string // the folder of -C; "" for none
+	DirTyped bool   // -C is on the command line, not only in the environment
+	// EdgeRules may be EdgeRulesOff, which ignores "_headers" and "_redirects" with all their errors.
 	EdgeRules string
 }
 
-// Find returns the site's folder: the argument if there is one, else -C, else the nearest folder upwards that holds a
-// manifest, no further than the root of the version control.
+// Find returns the site's folder: the argument if there is one, else -C, else the nearest folder upwards with a manifest, up to the root of
+// the checkout.
 func (s *Sites) Find(args []string) (string, error) {
 	given := s.SiteDir
 	if len(args) > 0 {
@@ -58,7 +56,7 @@ func (s *Sites) Find(args []string) (string, error) {
 	return s.Nearest()
 }
 
-// Nearest is the site's folder that Find takes when none is named.
+// Nearest is the site's folder that Find takes if none is named.
 func (s *Sites) Nearest() (string, error) {
 	for dir := s.Terminal.Dir; ; {
 		if userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
@@ -71,7 +69,7 @@ func (s *Sites) Nearest() (string, error) {
 				Message: fmt.Sprintf("no %s in %s or above it", manifest.FileName, s.Terminal.Dir),
 				Fix: cmp.Or(
 					insteadOf(s.Terminal, s.Terminal.Dir),
-					"run pages in the site's folder or name it (pages COMMAND DIR); pages init begins a site",
+					"run pages in the site's folder or name it (pages COMMAND DIR); pages init creates a site",
 				),
 			}
 		}
@@ -79,10 +77,10 @@ func (s *Sites) Nearest() (string, error) {
 	}
 }
 
-// ErrTwoSites refuses a site that is named twice, rather than guess which is meant.
+// ErrTwoSites refuses two names for the site: Find does not guess.
 var ErrTwoSites = failure.Usage("--dir and an argument both name a site; pass one of them")
 
-// folderOf is the folder of a site that the user named, by the folder or by the manifest in it.
+// folderOf returns the folder of a site that the user named by its folder or by its manifest.
 func (s *Sites) folderOf(path string) (string, error) {
 	abs := s.Terminal.Path(path)
 	info, err := os.Stat(abs)
@@ -119,7 +117,7 @@ func (s *Sites) folderOf(path string) (string, error) {
 	return abs, nil
 }
 
-// NamedFolder is the folder that an argument or -C names, itself or by its manifest.
+// NamedFolder returns the folder that an argument or -C names, directly or by its manifest.
 func (s *Sites) NamedFolder(args []string) (dir string, ok bool) {
 	given := s.SiteDir
 	if len(args) > 0 {
@@ -135,7 +133,7 @@ func (s *Sites) NamedFolder(args []string) (dir string, ok bool) {
 	return dir, true
 }
 
-// Load reads and checks the manifest of the site in dir; it is nil when it was refused.
+// Load reads and checks the manifest of the site in dir; the manifest is nil if it was refused.
 func (s *Sites) Load(dir string) (*manifest.Manifest, Checked) {
 	return s.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName), s.checker().Load)
 }
@@ -144,11 +142,11 @@ func (s *Sites) checker() validate.Checker {
 	return validate.Checker{NoEdgeRules: s.EdgeRules == EdgeRulesOff}
 }
 
-// LoadUnread is Load without reading the public files, for a site that is built next: the build reads each.
-// Checked has the listing of those files for it.
+// LoadUnread is Load without reading the public files, for a site that is built next: the build reads each. Checked has the list of those
+// files for it.
 func (s *Sites) LoadUnread(dir string) (*manifest.Manifest, Checked) {
 	var listed fs.FS
-	if root, err := os.OpenRoot(dir); err == nil { // else there is no listing
+	if root, err := os.OpenRoot(dir); err == nil { // otherwise there is no list
 		defer root.Close()
 		listed = root.FS()
 	}
@@ -165,12 +163,12 @@ func (s *Sites) LoadUnread(dir string) (*manifest.Manifest, Checked) {
 	return m, checked
 }
 
-// LoadBehind is LoadUnread for a site whose files a framework's dev server has.
+// LoadBehind is LoadUnread for a site whose files come from a framework's dev server.
 func (s *Sites) LoadBehind(dir string) (*manifest.Manifest, Checked) {
 	return s.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName), validate.LoadForUpstream)
 }
 
-// loadFrom has load read and check the manifest at path, whose folder is fsys.
+// loadFrom makes load read and check the manifest at path in fsys.
 func (s *Sites) loadFrom(
 	fsys fs.FS, path string, load func(fsys fs.FS, name string) (*manifest.Manifest, diagnostic.List),
 ) (*manifest.Manifest, Checked) {
@@ -179,7 +177,7 @@ func (s *Sites) loadFrom(
 	return m, Checked{Report: diagnostic.NewReport(s.Terminal.Shown(path), diags), Diagnostics: diags, Source: src}
 }
 
-// LoadSite finds a command's site and its manifest, which must be valid. Warnings are printed.
+// LoadSite finds the site of a command and its manifest, which must be valid. It prints warnings.
 func (s *Sites) LoadSite(args []string) (string, *manifest.Manifest, error) {
 	dir, m, _, err := s.findSite(args, s.Load, true)
 	return dir, m, err
@@ -191,13 +189,13 @@ func (s *Sites) LoadValid(args []string) (string, *manifest.Manifest, error) {
 	return dir, m, err
 }
 
-// LoadToServe is LoadValid for a site whose files a framework's dev server has.
+// LoadToServe is LoadValid for a site whose files come from a framework's dev server.
 func (s *Sites) LoadToServe(args []string) (string, *manifest.Manifest, error) {
 	dir, m, _, err := s.findSite(args, s.LoadBehind, false)
 	return dir, m, err
 }
 
-// LoadToBuild is LoadSite for a site that is built next, with the listing of its public files; nil for none.
+// LoadToBuild is LoadSite for a site that is built next, with the list of its public files; nil for none.
 func (s *Sites) LoadToBuild(args []string) (dir string, m *manifest.Manifest, public *publicfiles.Listing, err error) {
 	return s.findSite(args, s.LoadUnread, true)
 }
@@ -219,16 +217,16 @@ func (s *Sites) findSite(
 	return dir, m, r.Public, nil
 }
 
-// Checked is one manifest and the diagnostics of it.
+// Checked is a manifest with its diagnostics.
 type Checked struct {
 	Report      diagnostic.Report // files as the user would name them
 	Diagnostics diagnostic.List   // files relative to the site's folder
 	Source      []byte
 	Public      *publicfiles.Listing
-	Looked      []string // absolute paths that the rules looked at, where the checker records them
+	Looked      []string // absolute paths that the rules checked, if the checker records them
 }
 
-// Refusal is the error of files of the site in dir that were refused.
+// Refusal is the error of refused files of the site in dir.
 func (s *Sites) Refusal(dir string, diags diagnostic.List) error {
 	return failure.Refuse(userfile.WorkDir(s.Terminal.Dir), dir, diags)
 }
@@ -238,7 +236,7 @@ func (s *Sites) ReportOf(dir string, diags diagnostic.List) diagnostic.Report {
 	return diagnostic.NewReport(s.Terminal.Shown(filepath.Join(dir, manifest.FileName)), diags)
 }
 
-// BundlerOptions are those of every build. allowImport are folders as the user named them.
+// BundlerOptions returns the options of every build. allowImport are folders as the user named them.
 func (s *Sites) BundlerOptions(allowImport []string) bundler.Options {
 	o := bundler.Options{Provided: ProvidedModules(), NoBundle: wrangler.NoBundle, Home: s.Terminal.HomeDir, Now: s.Terminal.Now}
 	for _, folder := range allowImport {
@@ -247,7 +245,7 @@ func (s *Sites) BundlerOptions(allowImport []string) bundler.Options {
 	return o
 }
 
-// LocalSecrets is where the secrets of the site in dir come from.
+// LocalSecrets locates the secrets of the site in dir.
 func (s *Sites) LocalSecrets(dir string) localsecrets.Source {
 	return localsecrets.Source{Dir: dir, Lookup: s.Terminal.Lookup}
 }
@@ -262,20 +260,19 @@ func (s *Sites) NewBundler(ctx context.Context, dir string, m *manifest.Manifest
 	return bundler.New(dir, o), nil
 }
 
-// ProvidedModules are the modules that the runtime brings, which the bundler leaves out: those of Node.js count under the
-// flag nodejs_compat only.
+// ProvidedModules returns the modules of the runtime, which the bundler leaves out. Those of Node.js need the flag nodejs_compat.
 func ProvidedModules() []string {
 	return append([]string{"cloudflare:sockets", "cloudflare:workers"}, node.Specifiers()...)
 }
 
-// The modes of a site's files "_headers" and "_redirects", of which the platform's document does not speak.
+// The modes of a site's files "_headers" and "_redirects", which the platform's document does not mention.
 const (
 	EdgeRulesOn  = "on"
 	EdgeRulesOff = "off"
 )
 
-// LoadEdgeRules returns the rules of the site in dir, whose manifest is valid. Where a file has changed since and is broken
-// now, its valid lines count: the next build reports the others.
+// LoadEdgeRules returns the rules of the site in dir, whose manifest is valid. If a file has changed since and is broken now, its valid
+// lines count; the next build reports the others.
 func (s *Sites) LoadEdgeRules(dir string, m *manifest.Manifest) *edgerules.Rules {
 	if s.EdgeRules == EdgeRulesOff {
 		return nil

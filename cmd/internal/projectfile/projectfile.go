@@ -1,8 +1,8 @@
 // Package projectfile reads and writes files of a project's folder. It follows no link out of the folder.
 //
-// A File is a name with its old and new content; Write replaces it atomically, with the mode and the byte
-// order mark that it has. A name that leads to no file of the project is an *Error; all other errors are those of the file
-// system. A Folder is safe for concurrent use, a File is not. It decides nothing about the content of files, and prints nothing.
+// A File is a name with its old and new content; Write replaces it atomically, and keeps its mode and its byte order mark. A name that
+// leads to no file of the project is an *Error; all other errors come from the file system. A Folder is safe for concurrent use, a File is
+// not. It does not judge the content of files, and prints nothing.
 package projectfile
 
 import (
@@ -41,12 +41,12 @@ func Open(dir string) (*Folder, error) {
 // Close closes the folder.
 func (p *Folder) Close() error { return p.root.Close() }
 
-// Path returns the path of a file of the folder.
+// Path returns the path of a file in the folder.
 func (p *Folder) Path(name string) string {
 	return filepath.Join(p.Dir, filepath.FromSlash(name))
 }
 
-// Exists reports whether a name of the folder is taken, if only by a link.
+// Exists reports whether a name in the folder exists, as a link, too.
 func (p *Folder) Exists(name string) bool {
 	_, err := p.root.Lstat(name)
 	return err == nil
@@ -54,14 +54,14 @@ func (p *Folder) Exists(name string) bool {
 
 // File is a file of the project, with its present and its planned content.
 type File struct {
-	Name   string // slash separated, below the folder
+	Name   string // slash-separated path below the folder
 	Exists bool
 	Mode   fs.FileMode
 	Before []byte // without a byte order mark
 	After  []byte
 	Mark   bool   // it begins with a byte order mark
-	Reason string // why it is unchanged, if it is
-	Note   string // for people, when it is not
+	Reason string // why it stays unchanged, if it does
+	Note   string // for people, if it is unchanged
 
 	target string // target of the name, with links resolved
 }
@@ -73,7 +73,7 @@ const (
 	Unchanged = "unchanged"
 )
 
-// Action says what Write does.
+// Action returns the action of Write.
 func (f *File) Action() string {
 	switch {
 	case !f.Exists:
@@ -84,16 +84,16 @@ func (f *File) Action() string {
 	return Changed
 }
 
-// Error is a name in the project that leads to no file that can be edited.
+// Error is a name in the project that leads to no editable file.
 type Error struct{ Name, Message string }
 
 // Error implements error.
 func (e *Error) Error() string { return e.Name + " " + e.Message }
 
-// maxSettings bounds the size of a file: no author writes settings of this length by hand.
+// maxSettings bounds the size of a file: no author writes settings of this length.
 const maxSettings = 4 << 20
 
-// Read reads a file, which need not be there.
+// Read reads a file, which may be missing.
 func (p *Folder) Read(name string) (*File, error) {
 	target, err := p.resolve(name)
 	if err != nil {
@@ -108,7 +108,7 @@ func (p *Folder) Read(name string) (*File, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, &Error{name, "is no file"}
+		return nil, &Error{name, "is not a file"}
 	case info.Size() > maxSettings:
 		return nil, &Error{name, fmt.Sprintf("has %d bytes; settings have at most %d", info.Size(), maxSettings)}
 	}
@@ -121,8 +121,7 @@ func (p *Folder) Read(name string) (*File, error) {
 	return f, nil
 }
 
-// resolve follows the links of a name. One that leads out of the project, or to
-// nothing, is a *Error.
+// resolve follows the links of a name. A link that leads out of the project, or to a missing file, is an *Error.
 func (p *Folder) resolve(name string) (string, error) {
 	full, err := filepath.EvalSymlinks(filepath.Join(p.Real, filepath.FromSlash(name)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,8 +144,8 @@ func (p *Folder) resolve(name string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// Write replaces the content with the planned one, at once or not at all: a reader
-// sees the old text or the new one. The mode of a file that was there stays.
+// Write replaces the content with the planned one, whole or not at all: a reader sees the old text or the new one. An existing file keeps
+// its mode.
 func (f *File) Write(p *Folder) (err error) {
 	if f.Action() == Unchanged {
 		return nil
@@ -178,5 +177,5 @@ func (f *File) Write(p *Folder) (err error) {
 	return p.root.Rename(fresh, f.target)
 }
 
-// byteOrderMark may begin a file, and is no part of its text.
+// byteOrderMark may begin a file, and does not belong to its text.
 const byteOrderMark = "\ufeff"

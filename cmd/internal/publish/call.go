@@ -17,15 +17,15 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// CallOptions are those of `pages call`.
+// CallOptions are the options of `pages call`.
 type CallOptions struct {
 	Tool           string
 	Words          []string // KEY=VALUE
-	Body           string   // JSON, or the place of it, instead of words
+	Body           string   // print JSON, or its position, instead of sentences
 	IdempotencyKey string
 }
 
-// Call calls a tool and prints its response. It takes a call that needs consent to a person.
+// Call calls a tool and prints its response. If the call needs consent, it asks a person.
 func (p *Proposer) Call(ctx context.Context, o CallOptions) error {
 	s, t := p.Session, p.Session.Term
 	info, err := toolcall.Find(ctx, s, o.Tool)
@@ -102,7 +102,7 @@ func (p *Proposer) reportCall(tool string, resp client.Response) error {
 		t.Progress("%s", wording.Printable(p.scheduleNote(done)))
 		fmt.Fprintln(t.Stdout, wording.Printable(done.At))
 	case s.Contract.PointAtSite.Name, s.Contract.Connect.Name:
-		var done toolapi.Connect // which has all that the other has
+		var done toolapi.Connect // which includes the other
 		if err := json.Unmarshal(resp.Body, &done); err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func Domains(ctx context.Context, s *remote.Session) (list toolapi.DomainList, e
 	return list, err
 }
 
-// FindDomain finds a domain of the workspace by its name or its id.
+// FindDomain finds a domain of the workspace by its name or id.
 func FindDomain(ctx context.Context, s *remote.Session, named string) (toolapi.Domain, error) {
 	list, err := Domains(ctx, s)
 	if err != nil {
@@ -150,7 +150,7 @@ func FindDomain(ctx context.Context, s *remote.Session, named string) (toolapi.D
 	return list.Domains[i], nil
 }
 
-// RecordText returns a record of DNS as it is set.
+// RecordText returns a DNS record in the form in which people enter it.
 func RecordText(d toolapi.DNSRecord) string {
 	return fmt.Sprintf("%s %s %s", wording.Printable(d.Name), wording.Printable(d.Type), wording.Printable(d.Value))
 }

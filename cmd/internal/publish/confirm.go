@@ -17,14 +17,14 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// ConfirmOptions are those of `pages confirm`.
+// ConfirmOptions are the options of `pages confirm`.
 type ConfirmOptions struct {
 	Remote     remote.Options
 	NearestDir string
 	ID         string
-	From       string   // the file of the proposal, "" for where proposals are saved
+	From       string   // the file of the proposal; "" for the usual places
 	Words      []string // the tool and its arguments, for a proposal that is not saved here
-	// AllowLoss are the tables that may lose rows and values by the migrations.
+	// AllowLoss are the tables that may lose rows and values through the migrations.
 	AllowLoss toolapi.TableNames
 }
 
@@ -63,7 +63,7 @@ func Confirm(ctx context.Context, o ConfirmOptions) error {
 	}
 	lost := p.printChanges(ctx, proposal, true)
 	allowed := o.AllowLoss
-	if len(o.Words) > 0 { // they name the tables on this command line
+	if len(o.Words) > 0 { // this command line names them
 		allowed = append(slices.Clip(allowed), allowedIn(proposal.Arguments)...)
 	}
 	if _, err := nameLosses(ctx, t, lost, allowed, true, p.namingSite("pages confirm "+o.ID)); err != nil {
@@ -79,7 +79,7 @@ func Confirm(ctx context.Context, o ConfirmOptions) error {
 	return p.reportCall(proposal.Tool, resp)
 }
 
-// proposalOfWords makes a proposal of a tool and its arguments.
+// proposalOfWords makes a proposal from a tool and its arguments.
 func (p *Proposer) proposalOfWords(ctx context.Context, id string, words []string) (*deploy.Proposal, error) {
 	s := p.Session
 	info, err := toolcall.Find(ctx, s, words[0])
@@ -96,8 +96,8 @@ func (p *Proposer) proposalOfWords(ctx context.Context, id string, words []strin
 	return &deploy.Proposal{ID: id, Tool: words[0], Arguments: arguments, BaseURL: s.Client.BaseURL()}, err
 }
 
-// changedSince describes in a sentence the changes since a call was confirmed: a repeated confirmation gets the response of the first
-// one. It returns "" if nothing changed or the check failed.
+// changedSince describes in a sentence what has changed since the call was confirmed, because a repeated confirmation gets the response of
+// the first one. It returns "" if nothing changed or the check failed.
 func (p *Proposer) changedSince(ctx context.Context, tool string, resp client.Response) string {
 	s := p.Session
 	var done struct {
@@ -163,10 +163,10 @@ func scheduleSince(page toolapi.Page, revision, at string) string {
 	return "nothing is scheduled any more"
 }
 
-// reportRepeated prints the first result of a call that was confirmed before, and the state now.
+// reportRepeated prints the result of an earlier confirmation of the call, and the state now.
 func (p *Proposer) reportRepeated(resp client.Response, now string) error {
 	t := p.Session.Term
-	t.Progress("%s this was confirmed before, and happened once: %s", t.Paint("33", "note:"), wording.Printable(now))
+	t.Progress("%s this was confirmed before, and took effect once: %s", t.Paint("33", "note:"), wording.Printable(now))
 	var done struct {
 		Hostname string `json:"hostname"`
 		At       string `json:"at"` // of a schedule

@@ -16,10 +16,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// This file holds the rule that no row is lost unless a person named its table: on the command line, by typing it, or in a
-// reviewed comment of the migration.
+// This file enforces a rule: no row is lost unless a person named its table, on the command line, by typing it, or in a reviewed comment of
+// the migration.
 
-// addMigrated adds the effects of the migrations on the page's data.
+// addMigrated adds the effects of the migrations on the site's data.
 func (t *planText) addMigrated(p *deploy.Plan) {
 	for _, l := range p.DataLoss {
 		allowed := ""
@@ -54,8 +54,8 @@ func (t *planText) addMigrated(p *deploy.Plan) {
 	}
 }
 
-// nameLosses has a person name the tables of losses that nothing allows: it asks at a terminal, and refuses elsewhere, with the
-// command that passes. It returns the tables that may lose rows.
+// nameLosses makes a person name the tables of losses without permission: it asks at a terminal; elsewhere it fails with the command that
+// allows them. It returns the tables that may lose rows.
 func nameLosses(
 	ctx context.Context, t *terminal.Terminal, lost []toolapi.DataLoss, allowed toolapi.TableNames, ask bool, command string,
 ) (toolapi.TableNames, error) {
@@ -69,7 +69,7 @@ func nameLosses(
 	named := slices.Clone(allowed)
 	for _, table := range unnamed {
 		what := inWords(toolapi.SumLosses(lossesOf(lost, table)))
-		fmt.Fprintf(t.Stderr, "%s %s. Type the name of the table to go on: ", t.Paint("31;1", "!"), wording.Printable(what))
+		fmt.Fprintf(t.Stderr, "%s %s. Type the name of the table to continue: ", t.Paint("31;1", "!"), wording.Printable(what))
 		typed, err := t.ReadLine(ctx)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -82,7 +82,7 @@ func nameLosses(
 	return named, nil
 }
 
-// lossFailure refuses losses that nothing allows.
+// lossFailure refuses losses without permission.
 func lossFailure(lost []toolapi.DataLoss, allowed toolapi.TableNames, command string) error {
 	needless := allowed.Needless(lost)
 	flags := slices.DeleteFunc(slices.Clone(allowed), func(table string) bool { return needless.Contains(table) })
@@ -101,7 +101,7 @@ func lossFailure(lost []toolapi.DataLoss, allowed toolapi.TableNames, command st
 	}
 }
 
-// addNeedless has the refusal of losses say which tables are allowed to lose rows and lose none: a name may be mistyped.
+// addNeedless adds the tables that are allowed to lose rows and lose none to the refusal of losses: their names may be mistyped.
 func addNeedless(err error, allowed toolapi.TableNames, lost []toolapi.DataLoss) error {
 	names := allowed.Needless(lost)
 	if refused, ok := errors.AsType[*failure.Error](err); ok && refused.Code == toolapi.CodeDataLoss && len(names) > 0 {
@@ -110,7 +110,7 @@ func addNeedless(err error, allowed toolapi.TableNames, lost []toolapi.DataLoss)
 	return err
 }
 
-// lossFlags are the flags that allow tables to lose rows, with a space before each.
+// lossFlags returns the flags that allow tables to lose rows, with a space before each.
 func lossFlags(tables toolapi.TableNames) string {
 	var b strings.Builder
 	for _, table := range tables {
@@ -119,7 +119,7 @@ func lossFlags(tables toolapi.TableNames) string {
 	return b.String()
 }
 
-// inWords says losses in one line.
+// inWords describes losses in one line.
 func inWords(sums []toolapi.LossOf) string {
 	parts := make([]string, len(sums))
 	for i, sum := range sums {

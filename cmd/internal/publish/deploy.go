@@ -23,19 +23,19 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// DeployOptions are those of `pages deploy`.
+// DeployOptions are the options of `pages deploy`.
 type DeployOptions struct {
 	Remote     remote.Options // Dir is the site that is deployed
 	NearestDir string
 	Manifest   *manifest.Manifest
-	Public     *publicfiles.Listing // the files of its assets folder, if they were listed
+	Public     *publicfiles.Listing // the files of its assets folder, if known
 	NewBuilder func(context.Context) (*bundler.Builder, error)
 
-	Create      string // make a site of this name, and deploy there
+	Create      string // create a site of this name, and deploy there
 	Plan        bool   // send nothing
-	Offline     bool   // with Plan: ask no service, and compare with nothing
+	Offline     bool   // with Plan: call no service, and compare with nothing
 	PlanOut     string // a file for the plan
-	ExitCode    bool   // end with failure.ExitChanges when the plan has changes
+	ExitCode    bool   // end with failure.ExitChanges if the plan has changes
 	Preview     bool   // publish nothing: give a link
 	Expires     time.Duration
 	Named       PreviewOptions
@@ -43,8 +43,8 @@ type DeployOptions struct {
 	ProposeOnly bool
 	ProposalOut string             // a file for the proposal
 	AllowPublic bool               // allow paths for members to become public
-	AllowLoss   toolapi.TableNames // tables that may lose rows and values by the migrations
-	Force       bool               // publish over a revision that someone else published meanwhile
+	AllowLoss   toolapi.TableNames // tables that may lose rows and values through the migrations
+	Force       bool               // publish over a revision that another person published meanwhile
 	SourceMaps  bool
 }
 
@@ -64,9 +64,9 @@ type deployment struct {
 	preview  *PreviewResult // with a name
 }
 
-// Deploy plans, sends, proposes and confirms, as far as the options say.
+// Deploy plans, sends, proposes and confirms, up to the step that the options choose.
 func Deploy(ctx context.Context, o DeployOptions) error {
-	// run opens the session; until then its terminal is enough to print the state.
+	// run opens the session; before that, its terminal is enough to print the state.
 	d := &deployment{options: o, session: &remote.Session{Term: o.Remote.Term}}
 	d.proposer = &Proposer{Session: d.session, NearestDir: o.NearestDir, ProposeOnly: o.ProposeOnly}
 	err := d.run(ctx)
@@ -96,7 +96,7 @@ func (d *deployment) stoppedNote() string {
 	case d.options.Preview:
 		return "stopped; nothing was published, and revision " + d.revision + " is ready. Run it again to get a link"
 	}
-	return "stopped; nothing was published, and revision " + d.revision + " is ready. Run it again: it proposes that"
+	return "stopped; nothing was published, and revision " + d.revision + " is ready. Run it again to propose it"
 }
 
 func (d *deployment) run(ctx context.Context) error {
@@ -140,7 +140,7 @@ func (d *deployment) run(ctx context.Context) error {
 	}
 	d.planned = &plan
 	err = d.to.Rehearse(ctx, live, site.Bundle, d.planned)
-	if _, refused := errors.AsType[*client.RefusalError](err); refused && o.Preview { // a preview may run on other data
+	if _, refused := errors.AsType[*client.RefusalError](err); refused && o.Preview { // a preview may have other data
 		t.Progress("%s publishing it would be refused: %s", t.Paint("33", "note:"), wording.Printable(failure.Reason(err)))
 		err = nil
 	}
@@ -168,13 +168,13 @@ func (d *deployment) run(ctx context.Context) error {
 	return d.send(ctx, site, live)
 }
 
-// allowLosses has a person name the tables that lose rows.
+// allowLosses makes a person name the tables that lose rows.
 func (d *deployment) allowLosses(ctx context.Context, lost []toolapi.DataLoss) (err error) {
 	d.options.AllowLoss, err = nameLosses(ctx, d.session.Term, lost, d.options.AllowLoss, !d.options.ProposeOnly, d.command())
 	return err
 }
 
-// command is the beginning of the command that deploys the same once more.
+// command is the beginning of the command that repeats the deploy.
 func (d *deployment) command() string {
 	line := d.proposer.namingSite("pages deploy")
 	if d.options.At != "" {
@@ -186,7 +186,7 @@ func (d *deployment) command() string {
 	return line
 }
 
-// createPage makes the site of Create, and links the folder to it at once, so that it is made once.
+// createPage creates the site of Create, and links the folder to it at once, so that no second site is created.
 func (d *deployment) createPage(ctx context.Context) error {
 	s, name := d.session, d.options.Create
 	if name == "" {
@@ -205,7 +205,7 @@ func (d *deployment) createPage(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.Term.Progress("made the site %s at %s", wording.Printable(made.Name), wording.Printable(made.Hostname))
+		s.Term.Progress("created the site %s at %s", wording.Printable(made.Name), wording.Printable(made.Hostname))
 		s.Workspace, s.Site = made.Workspace, made.SiteID
 		return s.SaveLink()
 	})
@@ -248,7 +248,7 @@ func (d *deployment) send(ctx context.Context, site *upload, live deploy.Live) e
 	return d.publish(ctx, base)
 }
 
-// publish proposes the revision, and takes it to a person.
+// publish proposes the revision, and asks a person to confirm it.
 func (d *deployment) publish(ctx context.Context, base toolapi.BaseRevision) error {
 	p, err := d.propose(ctx, func() (*deploy.Proposal, error) {
 		return d.to.ProposePublish(ctx, d.revision, base, d.options.AllowLoss)
@@ -260,7 +260,7 @@ func (d *deployment) publish(ctx context.Context, base toolapi.BaseRevision) err
 		return d.alreadyLive(ctx)
 	}
 	resp, err := d.decide(ctx, p)
-	if deploy.Stale(err) { // another deploy was faster; if its bundle is the same, nothing remains to do
+	if deploy.Stale(err) { // another deploy was faster; if its bundle is equal, no work remains
 		live, err := d.to.Look(ctx)
 		if err != nil {
 			return remote.Error(err)
@@ -282,8 +282,8 @@ func (d *deployment) publish(ctx context.Context, base toolapi.BaseRevision) err
 		Result{State: string(done.State), URL: url, Revision: done.Revision, ServingNow: &done.ServingNow})
 }
 
-// propose creates a proposal. The service may know of data losses that the plan could not: then propose tries once more with
-// the losses that a person allows.
+// propose creates a proposal. The service may know of data losses that the plan could not find: propose then tries once more with the
+// losses that a person allows.
 func (d *deployment) propose(ctx context.Context, call func() (*deploy.Proposal, error)) (*deploy.Proposal, error) {
 	p, err := call()
 	refused, ok := errors.AsType[*client.RefusalError](err)
@@ -299,7 +299,7 @@ func (d *deployment) propose(ctx context.Context, call func() (*deploy.Proposal,
 	return p, err
 }
 
-// adoptRehearsal copies the rehearsal of a proposal into the plan, and prints the lines that are new.
+// adoptRehearsal copies the rehearsal of a proposal into the plan, and prints the new lines.
 func (d *deployment) adoptRehearsal(of toolapi.Migrated) {
 	t, before := d.session.Term, d.planned.Rehearsal
 	d.planned.DataLoss, d.planned.Rehearsal = of.DataLoss, *of.Rehearsal
@@ -317,7 +317,7 @@ func (d *deployment) adoptRehearsal(of toolapi.Migrated) {
 	}
 }
 
-// decide takes a proposal to a person.
+// decide asks a person to confirm a proposal.
 func (d *deployment) decide(ctx context.Context, p *deploy.Proposal) (client.Response, error) {
 	d.proposal = p
 	if file := d.options.ProposalOut; file != "" {
@@ -335,7 +335,7 @@ func (d *deployment) decide(ctx context.Context, p *deploy.Proposal) (client.Res
 	return resp, err
 }
 
-// schedule proposes the revision for later.
+// schedule proposes the revision for a later time.
 func (d *deployment) schedule(ctx context.Context) error {
 	p, err := d.propose(ctx, func() (*deploy.Proposal, error) {
 		return d.to.ProposeSchedule(ctx, d.revision, d.options.At, d.options.AllowLoss)
@@ -355,7 +355,7 @@ func (d *deployment) schedule(ctx context.Context) error {
 		Result{State: string(done.State), URL: d.session.Client.SiteURL(done.Hostname), Revision: done.Revision, At: done.At})
 }
 
-// alreadyLive reports a page that shows the bundle already. It fetches the state of the page again, and checks its address.
+// alreadyLive reports a site that has the bundle live already. It fetches the state of the site again, and checks its address.
 func (d *deployment) alreadyLive(ctx context.Context) error {
 	s := d.session
 	list, err := deploy.Pages(ctx, s.Client, s.Contract, s.Workspace)
@@ -369,7 +369,7 @@ func (d *deployment) alreadyLive(ctx context.Context) error {
 	return d.reportUnchanged(ctx, page)
 }
 
-// reportUnchanged reports a page, as it was read a moment ago, that shows the bundle already.
+// reportUnchanged reports a site that has the bundle live already. page was read a moment ago.
 func (d *deployment) reportUnchanged(ctx context.Context, page toolapi.Page) error {
 	s := d.session
 	domains, err := client.Run(ctx, s.Client, s.Contract.DomainList, toolapi.NoArgs{Scope: s.Scope()})
@@ -402,7 +402,7 @@ type PlanReport struct {
 	deploy.Plan
 }
 
-// finishPlan prints the plan, where nothing else is asked for.
+// finishPlan prints the plan, if the command does nothing else.
 func (d *deployment) finishPlan() error {
 	s, t := d.session, d.session.Term
 	report := PlanReport{true, s.Client.BaseURL(), s.Workspace, s.Site, d.page.Name, d.page.Hostname, d.planned.Opens(), *d.planned}
@@ -438,7 +438,7 @@ func (d *deployment) planOffline(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plan.MissingSecrets = []string{} // a service knows
+	plan.MissingSecrets = []string{} // only a service knows
 	d.planned, d.outcome = &plan, "no service was asked: everything counts as new"
 	d.page.Name = filepath.Base(d.options.Remote.Dir)
 	if t := d.session.Term; t.JSON {
@@ -450,10 +450,10 @@ func (d *deployment) planOffline(ctx context.Context) error {
 	return nil
 }
 
-// maxSummary is a part of what GitHub takes of a step's summary, in bytes: other commands write to it too.
+// maxSummary is a part of GitHub's limit for the summary of a step, in bytes: other commands write to it too.
 const maxSummary = 256 << 10
 
-// writeStepSummary adds the plan and the result to the summary of a step of GitHub Actions.
+// writeStepSummary adds the plan and the result to the summary of a step in GitHub Actions.
 func (d *deployment) writeStepSummary(err error) {
 	file, _ := d.session.Term.Lookup("GITHUB_STEP_SUMMARY")
 	if file == "" || d.planned == nil {
@@ -486,7 +486,7 @@ func (d *deployment) writeStepSummary(err error) {
 	}
 }
 
-// writePlan writes the plan as Markdown that is folded.
+// writePlan writes the plan as folded Markdown.
 func (d *deployment) writePlan(b *strings.Builder) {
 	b.WriteString("<details><summary>Plan</summary>\n\n````text\n")
 	for _, line := range planLines(d.planned, true) {
@@ -499,7 +499,7 @@ func (d *deployment) writePlan(b *strings.Builder) {
 	b.WriteString("````\n\n</details>\n\n")
 }
 
-// markdown escapes a text against Markdown and HTML, on one line. A name behind "@" notifies no one.
+// markdown escapes a text against Markdown and HTML, on one line. A name after "@" notifies no one.
 func markdown(text string) string {
 	return strings.NewReplacer(
 		"@", "@&#8203;", "~", "\\~", "\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]",

@@ -8,12 +8,12 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// lookAhead requests the list of pages and the live revision while the site is built. The result is as old as the beginning of
-// the build: the service refuses a deploy that began from another revision than the live one.
+// lookAhead requests the list of sites and the live revision during the build. The result is as old as the beginning of the build: the
+// service refuses a deploy that began from another revision than the live one.
 type lookAhead struct {
 	cancel  context.CancelFunc
-	release func()        // of the notes of the session
-	done    chan struct{} // closed when the rest is known
+	release func()        // releases the notes of the session
+	done    chan struct{} // closed when all results are known
 
 	list     toolapi.PageList
 	listErr  error
@@ -23,7 +23,7 @@ type lookAhead struct {
 	foundErr error
 }
 
-// lookAhead begins to look; it returns nil where the site is still to be made.
+// lookAhead starts the requests; it returns nil if the site does not exist yet.
 func (d *deployment) lookAhead(ctx context.Context) *lookAhead {
 	if d.options.Create != "" {
 		return nil
@@ -66,7 +66,7 @@ func (a *lookAhead) end(giveUp bool) {
 	a.release()
 }
 
-// pages returns the pages of the session's workspace, which may be another one the second time.
+// pages returns the sites of the session's workspace, which may be another workspace in the second call.
 func (a *lookAhead) pages(ctx context.Context, s *remote.Session) (toolapi.PageList, error) {
 	if a == nil || a.taken {
 		return deploy.Pages(ctx, s.Client, s.Contract, s.Workspace)
@@ -75,7 +75,7 @@ func (a *lookAhead) pages(ctx context.Context, s *remote.Session) (toolapi.PageL
 	return a.list, a.listErr
 }
 
-// live returns the live state of a page.
+// live returns the live state of a site.
 func (a *lookAhead) live(ctx context.Context, to *deploy.Deployer, page toolapi.Page) (deploy.Live, error) {
 	if a == nil || a.site != page.SiteID || a.list.Workspace != to.Workspace {
 		return to.LookAt(ctx, page)

@@ -24,12 +24,12 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// PreviewOptions are those of a preview with a name.
+// PreviewOptions are the options of a preview with a name.
 type PreviewOptions struct {
 	Name    string // "" for a link without one
 	Data    toolapi.PreviewData
-	TTL     time.Duration // 0 for the service's own
-	Fresh   bool          // begin its data anew
+	TTL     time.Duration // 0 for the service's default
+	Fresh   bool          // start with new data
 	Comment *pullrequest.PullRequest
 }
 
@@ -44,7 +44,7 @@ type PreviewResult struct {
 	Revision      string                  `json:"revision"`
 	ExpiresAt     string                  `json:"expires_at"`
 	Data          toolapi.PreviewData     `json:"data"`
-	Because       string                  `json:"because"` // why the data began anew; "" when they stayed
+	Because       string                  `json:"because"` // why the data is new; "" if it stayed
 	Migrations    []string                `json:"migrations"`
 	AccessChanges []manifest.AccessChange `json:"access_changes"`
 	DataLoss      []toolapi.DataLoss      `json:"data_loss"` // by publishing it
@@ -53,10 +53,10 @@ type PreviewResult struct {
 	Plan          *deploy.Plan            `json:"plan,omitempty"`
 }
 
-// seedFile is the SQL beside the manifest that fills a new database, as for `pages state seed`.
+// seedFile is the SQL beside the manifest that fills a new database, as `pages state seed` does.
 const seedFile = "seed.sql"
 
-// readSeed reads the seed of the site, which is sent along.
+// readSeed reads the seed of the site, which the command sends too.
 func (o DeployOptions) readSeed() (toolapi.SeedText, error) {
 	if o.Named.Data != toolapi.DataSeed {
 		return "", nil
@@ -79,7 +79,7 @@ func (o DeployOptions) readSeed() (toolapi.SeedText, error) {
 	return toolapi.SeedText(text), nil
 }
 
-// deployNamed shows the revision that was sent in the preview of the name.
+// deployNamed shows the sent revision in the preview of the name.
 func (d *deployment) deployNamed(ctx context.Context) error {
 	o, s := d.options.Named, d.session
 	made, err := s.Client.DeployPreview(ctx, toolapi.NamedPreviewArgs{
@@ -114,7 +114,7 @@ func (d *deployment) deployNamed(ctx context.Context) error {
 // dataText describes the data of a preview.
 func dataText(p toolapi.DeployedPreview) string {
 	if p.Because == "" {
-		return "the data that it had"
+		return "its existing data"
 	}
 	return map[toolapi.PreviewData]string{
 		toolapi.DataCopy: "a copy of the live data", toolapi.DataEmpty: "an empty database",
@@ -122,7 +122,7 @@ func dataText(p toolapi.DeployedPreview) string {
 	}[p.Data] + ", started again: " + p.Because
 }
 
-// previewError gives the error of a preview its remedy.
+// previewError gives the error of a preview its fix.
 func previewError(err error) error {
 	refused, ok := errors.AsType[*client.StatusError](err)
 	err = remote.CommandError(err)
@@ -146,7 +146,7 @@ func previewError(err error) error {
 	return err
 }
 
-// marker begins the comment on a pull request that is about the preview of a name.
+// marker begins the comment on a pull request that belongs to the preview of a name.
 func (d *deployment) marker() string { return previewMarker(d.page.SiteID, d.options.Named.Name) }
 
 func previewMarker(site, name string) string {
@@ -154,7 +154,7 @@ func previewMarker(site, name string) string {
 	return "<!-- pages preview " + hex.EncodeToString(sum[:8]) + " -->"
 }
 
-// writeComment writes how the deploy ended on the pull request.
+// writeComment writes the outcome of the deploy to the pull request.
 func (d *deployment) writeComment(ctx context.Context, err error) error {
 	if d.options.Named.Comment == nil || d.page.SiteID == "" {
 		return nil
@@ -197,10 +197,10 @@ func (d *deployment) writeComment(ctx context.Context, err error) error {
 	return d.options.Named.Comment.Write(ctx, d.marker(), b.String())
 }
 
-// CodePreviewUnknown is the code of the failure for a name that no preview has.
+// CodePreviewUnknown is the code of the failure for a name without a preview.
 const CodePreviewUnknown = "preview-unknown"
 
-// RemovePreview removes the preview of a name with its data, and says so on the pull request, if one is given.
+// RemovePreview removes the preview of a name with its data. It also reports that on the pull request, if one is given.
 func RemovePreview(ctx context.Context, s *remote.Session, name string, comment *pullrequest.PullRequest) error {
 	list, err := s.Client.Previews(ctx, s.Workspace, s.Site)
 	if err != nil {

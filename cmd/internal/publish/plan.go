@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// shownFiles is how many files of a kind a plan lists; --verbose lists all.
+// shownFiles is the number of files of a kind that a plan lists; --verbose lists all.
 const shownFiles = 10
 
 // PrintPlan prints a plan for people.
@@ -44,7 +44,7 @@ func printLines(t *terminal.Terminal, w io.Writer, lines []planLine) {
 // planLine is a line of a plan, with its SGR style.
 type planLine struct{ style, text string }
 
-// planText is a plan in words, line by line.
+// planText is the text of a plan, line by line.
 type planText struct {
 	lines []planLine
 	all   bool // list every file
@@ -54,7 +54,7 @@ func (t *planText) add(style, format string, args ...any) {
 	t.lines = append(t.lines, planLine{style, wording.Printable(fmt.Sprintf(format, args...))})
 }
 
-// list adds a line, but none for an empty list.
+// list adds a line, unless the list is empty.
 func (t *planText) list(style, what string, names []string) {
 	if len(names) > 0 {
 		t.add(style, "%s: %s", what, strings.Join(names, ", "))
@@ -84,7 +84,7 @@ func (t *planText) files(mark, style, what string, changes []deploy.Change) {
 	}
 }
 
-// access adds the visitors' access to paths.
+// access adds the access of visitors to paths.
 func (t *planText) access(list []manifest.Audience) {
 	t.add("", "who may see what:")
 	rest := "all else"
@@ -109,7 +109,7 @@ func (t *planText) access(list []manifest.Audience) {
 
 const moreFiles = "… and %d more (--verbose lists them)"
 
-// first returns the first few of a list, and how many more there are.
+// first returns the first items of a list, and the number of the others.
 func (t *planText) first(files []string) []string {
 	if n := len(files); n > shownFiles && !t.all {
 		return append(slices.Clone(files[:shownFiles]), fmt.Sprintf(moreFiles, n-shownFiles))
@@ -117,14 +117,14 @@ func (t *planText) first(files []string) []string {
 	return files
 }
 
-// planLines returns a plan in words. With all it lists every file.
+// planLines returns the text of a plan. With all it lists every file.
 func planLines(p *deploy.Plan, all bool) []planLine {
 	t := &planText{all: all}
 	switch {
 	case p.Live == "":
 		t.add("", "live now: nothing; this is the first revision")
 	case !p.Known:
-		t.add("33", "live now: %s, whose files the service does not hold: all count as new", p.Live)
+		t.add("33", "live now: %s, whose files the service does not have: all count as new", p.Live)
 	default:
 		t.add("", "live now: %s", p.Live)
 	}
@@ -142,7 +142,7 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 		}
 	}
 	t.files("-", "31", "removed", lost)
-	t.files("-", "", "removed, which no visitor could get", private)
+	t.files("-", "", "removed, never visible to visitors", private)
 	t.access(p.AccessList)
 	for _, a := range p.Access {
 		if a.Now == manifest.Public {
@@ -155,7 +155,7 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 		t.first(p.SourceMaps))
 	t.list("31", "routes that the Worker no longer answers", p.LostRoutes)
 	migrations := "migrations that run before it goes live"
-	if p.Live != "" { // the database may have them of a revision that was live before
+	if p.Live != "" { // the database may have them from a revision that was live before
 		migrations = "migrations that are not live yet (each runs before it goes live, unless the database has it)"
 	}
 	t.list("", migrations, p.Migrations)
@@ -171,6 +171,6 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 	for i, l := range p.LeftOut {
 		left[i] = fmt.Sprintf("%s (%s)", l.Path, l.Reason)
 	}
-	t.list("33", fmt.Sprintf("%d left out, which no visitor gets", len(left)), t.first(left))
+	t.list("33", fmt.Sprintf("%d left out, not visible to visitors", len(left)), t.first(left))
 	return t.lines
 }

@@ -11,7 +11,7 @@ import (
 
 const (
 	sendingEvery = 200 * time.Millisecond
-	// Elsewhere than on a terminal a line is printed for every tenth, or after this long.
+	// Without a terminal, a line is printed for every tenth, or after this long.
 	sendingLine = 10 * time.Second
 )
 

@@ -1,10 +1,10 @@
-// Package publish changes what visitors of a site see: it plans, sends, proposes, and takes proposals to a person who confirms them.
+// Package publish changes the published site: it plans, sends, proposes, and asks a person to confirm.
 //
-// In go a session, a built site and options; out come reports, printed on the session's terminal, and a *failure.Error with the line
-// that confirms a pending proposal. A deploy that was cut off resumes when it is run again; a confirmation whose response is lost
-// can be repeated, and happens once. After a signal, it prints the state before it returns the error. A Proposer is for one goroutine.
+// Input: a session, a built site and options. Output: reports, printed on the session's terminal, and a *failure.Error with the line that
+// confirms a pending proposal. An interrupted deploy resumes when it is run again; a confirmation whose response is lost can be repeated,
+// and takes effect once. After a signal, it prints the state before it returns the error. A Proposer is for one goroutine.
 //
-// It never confirms anything that a person has not agreed to, and never says that something is live unless the service does.
+// It confirms only with a person's consent, and reports a revision as live only if the service does.
 package publish
 
 import (
@@ -31,24 +31,24 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// CodeOutstanding is the code of the failure of a proposal that waits for a person.
+// CodeOutstanding is the code of the failure for a proposal that waits for a person.
 const CodeOutstanding = "confirmation-outstanding"
 
-// Proposer takes proposals to a person.
+// Proposer asks a person to confirm proposals.
 type Proposer struct {
 	Session *remote.Session
-	// NearestDir is the site's folder that a command finds by itself; "" for none. A line that confirms names any other.
+	// NearestDir is the site's folder that a command finds by itself; "" for none. A command that confirms names any other folder.
 	NearestDir  string
 	ProposeOnly bool // never ask
-	// Command begins the command that proposes the same once more, for a fix; "" where there is none.
+	// Command is the beginning of the command that proposes again, for a fix; "" for none.
 	Command string
 
 	stopPrinted  bool     // the state after a signal was printed
 	unsaved      string   // the id of a proposal that could not be saved
-	restoreShown []string // lines of the restore that is proposed, as they were printed
+	restoreShown []string // lines of the proposed restore, as they were printed
 }
 
-// Propose takes a call of a two-call tool to a person, and prints the result.
+// Propose proposes a call of a two-call tool, asks a person to confirm it, and prints the result.
 func (p *Proposer) Propose(ctx context.Context, tool string, arguments any) error {
 	s := p.Session
 	body, err := json.Marshal(arguments)
@@ -79,8 +79,8 @@ func (p *Proposer) Propose(ctx context.Context, tool string, arguments any) erro
 	return p.reportCall(tool, resp)
 }
 
-// decide takes a proposal to a person: it asks at a terminal, and elsewhere ends with failure.ExitPerson. The proposal is saved in
-// either case, so that a confirmation whose response is lost can be repeated, which performs it once.
+// decide asks a person to confirm a proposal: at a terminal it asks, elsewhere it ends with failure.ExitPerson. It saves the proposal in
+// either case, so that a confirmation whose response is lost can be repeated; it takes effect once.
 func (p *Proposer) decide(ctx context.Context, proposal *deploy.Proposal) (client.Response, error) {
 	t := p.Session.Term
 	p.save(proposal)
@@ -91,7 +91,7 @@ func (p *Proposer) decide(ctx context.Context, proposal *deploy.Proposal) (clien
 	yes, err := t.Agree(ctx, t.Paint("1", "Go ahead?"))
 	switch {
 	case ctx.Err() != nil:
-		p.printStopped("\nnothing has changed; until %s this confirms it: %s",
+		p.printStopped("\nnothing has changed; to confirm it until %s: %s",
 			proposal.Expires.UTC().Format(time.RFC3339), p.confirmHere(proposal))
 		return client.Response{}, context.Cause(ctx)
 	case err != nil || !yes:
@@ -99,12 +99,12 @@ func (p *Proposer) decide(ctx context.Context, proposal *deploy.Proposal) (clien
 	}
 	resp, err := p.confirm(ctx, proposal)
 	if deploy.NeedsMember(err) {
-		return resp, p.outstandingError(proposal, "nothing has changed yet: a service account can propose and never confirm")
+		return resp, p.outstandingError(proposal, "nothing has changed yet: a service account can propose, but cannot confirm")
 	}
 	return resp, remote.CommandError(err)
 }
 
-// confirm makes the second call. Without a response it is unknown whether the call took effect; repeating it tells.
+// confirm makes the second call. Without a response it is unknown whether the call took effect; a repeated call shows it.
 func (p *Proposer) confirm(ctx context.Context, proposal *deploy.Proposal) (client.Response, error) {
 	resp, err := proposal.Confirm(ctx, p.Session.Client)
 	what := wording.Printable(cmp.Or(proposal.Summary, proposal.Tool))
@@ -112,21 +112,21 @@ func (p *Proposer) confirm(ctx context.Context, proposal *deploy.Proposal) (clie
 	case err == nil || deploy.NeedsMember(err):
 		return resp, err
 	case ctx.Err() != nil:
-		p.printStopped("\nstopped, and it is not known whether this happened: %s\nrun %s: it happens once, however often it is confirmed",
+		p.printStopped("\nstopped; it is unknown whether this took effect: %s\nrun %s: it takes effect only once, even if it is confirmed again",
 			what, p.confirmHere(proposal))
 		return resp, context.Cause(ctx)
 	case isResponseLost(err):
 		return resp, &failure.Error{
 			Exit: failure.ExitResume, Code: "answer-lost",
-			Message: fmt.Sprintf("it is not known whether this happened: %s (%s)", what, wording.Printable(err.Error())),
-			Fix:     "run " + p.confirmHere(proposal) + ": it happens once, however often it is confirmed", Err: err,
+			Message: fmt.Sprintf("it is unknown whether this took effect: %s (%s)", what, wording.Printable(err.Error())),
+			Fix:     "run " + p.confirmHere(proposal) + ": it takes effect only once, even if it is confirmed again", Err: err,
 			Detail: &failure.Detail{ConfirmationID: proposal.ID, Confirm: p.confirmHere(proposal)},
 		}
 	}
 	return resp, err
 }
 
-// isResponseLost reports whether a call may have taken effect without saying so.
+// isResponseLost reports whether a call may have taken effect without a response.
 func isResponseLost(err error) bool {
 	if lost, ok := errors.AsType[*client.TransportError](err); ok {
 		return lost.Reached
@@ -146,7 +146,7 @@ func (p *Proposer) printStopped(format string, args ...any) {
 	p.stopPrinted = true
 }
 
-// siteFolder returns the folder in which proposals of this site are saved.
+// siteFolder returns the folder in which the proposals of this site are saved.
 func (p *Proposer) siteFolder() (string, error) {
 	if p.Session.Dir != "" {
 		return localstate.InPagesFolder(p.Session.Dir, "proposals")
@@ -158,8 +158,8 @@ func (p *Proposer) settingsFolder() string {
 	return filepath.Join(p.Session.Term.ConfigDir, "pages", "proposals")
 }
 
-// save saves a proposal beside the site, or else in the user's settings. Where neither can be written, the line that confirms says
-// all that the proposal does.
+// save saves a proposal beside the site, or else in the user's settings. If neither can be written, the command that confirms has the whole
+// proposal.
 func (p *Proposer) save(proposal *deploy.Proposal) {
 	t := p.Session.Term
 	beside, err := p.siteFolder()
@@ -182,7 +182,7 @@ func (p *Proposer) save(proposal *deploy.Proposal) {
 	t.Progress("%s the proposal cannot be kept: %s", t.Paint("33", "note:"), failure.Reason(err))
 }
 
-// load finds a saved proposal, in the file from if one is named; nil when there is none.
+// load finds a saved proposal, in the file from if one is named; nil if there is none.
 func (p *Proposer) load(id, from string) (*deploy.Proposal, error) {
 	if from != "" {
 		proposal, err := deploy.ReadProposal(p.Session.Term.Path(from))
@@ -210,11 +210,11 @@ func (p *Proposer) load(id, from string) (*deploy.Proposal, error) {
 			}
 		}
 	}
-	return nil, unreadable // the call may be spelled out
+	return nil, unreadable // the command line may have the whole call
 }
 
-// confirmHere is the command that confirms a proposal where this one was run. It names the site, which holds the proposal, unless
-// pages confirm finds that site anyway.
+// confirmHere is the command that confirms a proposal on this machine. It names the site whose folder has the proposal, unless pages
+// confirm finds that site anyway.
 func (p *Proposer) confirmHere(proposal *deploy.Proposal) string {
 	line := "pages confirm " + proposal.ID
 	if p.unsaved == proposal.ID {
@@ -233,12 +233,12 @@ func (p *Proposer) namingSite(line string) string {
 	return line
 }
 
-// confirmAnywhere is the command that confirms a proposal also where it is not saved.
+// confirmAnywhere is the command that confirms a proposal, even without the saved file.
 func confirmAnywhere(proposal *deploy.Proposal) string {
 	return "pages confirm " + proposal.ID + " " + wording.ShellWord(proposal.Tool) + " " + wording.ShellArguments(proposal.Arguments)
 }
 
-// outstandingError is the failure of a proposal that waits for its confirmation.
+// outstandingError is the failure for a proposal that waits for its confirmation.
 func (p *Proposer) outstandingError(proposal *deploy.Proposal, standing string) error {
 	here := p.confirmHere(proposal)
 	return &failure.Error{
@@ -251,14 +251,14 @@ func (p *Proposer) outstandingError(proposal *deploy.Proposal, standing string) 
 	}
 }
 
-// printConfirmLine prints the line that confirms on stdout, for scripts.
+// printConfirmLine prints the command that confirms on stdout, for scripts.
 func (p *Proposer) printConfirmLine(err error) {
 	if f, ok := errors.AsType[*failure.Error](err); ok && f.Code == CodeOutstanding && !p.Session.Term.JSON {
 		fmt.Fprintln(p.Session.Term.Stdout, f.Detail.Confirm)
 	}
 }
 
-// PrintOutstanding prints for people how an outstanding proposal is confirmed.
+// PrintOutstanding prints for people how to confirm an outstanding proposal.
 func PrintOutstanding(t *terminal.Terminal, f *failure.Error) {
 	fmt.Fprintf(t.Stderr, "%s %s\n", t.Paint("33;1", "proposed:"), f.Detail.Summary)
 	fmt.Fprintf(t.Stderr, "%s. To confirm it, run as a member, by %s:\n\n  %s\n\n",
@@ -266,9 +266,9 @@ func PrintOutstanding(t *terminal.Terminal, f *failure.Error) {
 	fmt.Fprintf(t.Stderr, "or on another machine:\n\n  %s\n", f.Detail.Elsewhere)
 }
 
-// printChanges prints the changes of a proposal for visitors: the plan of `pages deploy`, of a revision that is uploaded already; with
-// now, its migrations are rehearsed once more. It returns the data losses of the plan, or else of the proposal. It only prints an
-// error: a person can confirm the proposal all the same.
+// printChanges prints the changes of a proposal for visitors: the plan of `pages deploy`, of a revision that is uploaded already; with now,
+// it rehearses the migrations once more. It returns the data losses of the plan, or else of the proposal. It prints an error and continues:
+// a person can still confirm the proposal.
 func (p *Proposer) printChanges(ctx context.Context, proposal *deploy.Proposal, now bool) []toolapi.DataLoss {
 	t := p.Session.Term
 	if t.JSON || t.Quiet {
@@ -292,7 +292,7 @@ func (p *Proposer) printChanges(ctx context.Context, proposal *deploy.Proposal, 
 	return proposal.DataLoss
 }
 
-// lookTimeout is how long a confirmation waits for the live state, and rehearsalTimeout for a rehearsal.
+// lookTimeout bounds the wait of a confirmation for the live state, and rehearsalTimeout the one for a rehearsal.
 const (
 	lookTimeout      = 5 * time.Second
 	rehearsalTimeout = time.Minute
@@ -348,7 +348,7 @@ func (p *Proposer) plan(ctx context.Context, proposal *deploy.Proposal, now bool
 	return &plan, nil
 }
 
-// reasonOf returns why a call failed, as the end of a sentence.
+// reasonOf returns the reason of a failed call, as the end of a sentence.
 func reasonOf(err error) string {
 	if refused, ok := errors.AsType[*client.RefusalError](err); ok {
 		return strings.TrimSuffix(refused.Refusal.Message, ".")

@@ -20,19 +20,19 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// RestoreOptions are those of `pages restore`.
+// RestoreOptions are the options of `pages restore`.
 type RestoreOptions struct {
 	Before   string // a revision
 	At       string // a time with its offset, how long ago, or the id of a restore point
 	Into     string
 	Leads    string
 	Tables   []string
-	KeepCode bool // the live revision stays
+	KeepCode bool // keep the live revision
 }
 
 var pointID = regexp.MustCompile(`^p[0-9]+$`)
 
-// ParseDuration is that of package time, and takes days too, up to 9999, such as 14d.
+// ParseDuration is time.ParseDuration, and takes days too, up to 9999, such as 14d.
 func ParseDuration(text string) (time.Duration, error) {
 	const day, most = 24 * time.Hour, 9999
 	number, ok := strings.CutSuffix(text, "d")
@@ -42,7 +42,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
-// arguments are those of page.restore_data.
+// arguments are the arguments of page.restore_data.
 func (o RestoreOptions) arguments(s *remote.Session) (args toolapi.RestoreDataArgs, err error) {
 	args = toolapi.RestoreDataArgs{
 		SiteID: toolapi.UUID(s.Site), BeforeRevision: toolapi.Name(o.Before), Into: toolapi.RestoreInto(o.Into),
@@ -71,7 +71,7 @@ func (o RestoreOptions) arguments(s *remote.Session) (args toolapi.RestoreDataAr
 	return args, nil
 }
 
-// TableList reads names of tables, with commas between them and in quotes of SQL where they need some.
+// TableList reads names of tables, separated by commas, in SQL quotes if they need them.
 func TableList(texts []string) (tables []string, err error) {
 	text := strings.Join(texts, ",")
 	for rest := text; ; {
@@ -87,7 +87,7 @@ func TableList(texts []string) (tables []string, err error) {
 	}
 }
 
-// Check refuses options that do not go together, and a time that is to come.
+// Check refuses options that exclude each other, and a time in the future.
 func (o RestoreOptions) Check(now time.Time) error {
 	if at, ok := toolapi.Timestamp(o.At).Moment(); ok && at.After(now.Add(time.Minute)) { // clocks differ
 		return failure.Usage("--at is %s, which is in the future", o.At)
@@ -105,7 +105,7 @@ func (o RestoreOptions) Check(now time.Time) error {
 	return nil
 }
 
-// Restore proposes to put a restore point back, and takes that to a person.
+// Restore proposes to restore a restore point, and asks a person to confirm that.
 func (p *Proposer) Restore(ctx context.Context, o RestoreOptions) error {
 	args, err := o.arguments(p.Session)
 	if err != nil {
@@ -122,13 +122,13 @@ func RestorePoints(ctx context.Context, s *remote.Session) (toolapi.RestorePoint
 	return list, remote.Error(err)
 }
 
-// PointLine says a restore point in one line.
+// PointLine describes a restore point in one line.
 func PointLine(p toolapi.RestorePoint, at string) string {
 	var rows int64
 	for _, t := range p.Tables {
 		rows += t.Rows
 	}
-	live := "not known"
+	live := "unknown"
 	if p.Revision != nil {
 		live = *p.Revision
 	}
@@ -136,7 +136,7 @@ func PointLine(p toolapi.RestorePoint, at string) string {
 		wording.Count(len(p.Tables), "table"), wording.Printable(live), pointReason(p))
 }
 
-// pointReason says why a restore point was made.
+// pointReason gives the reason why a restore point was made.
 func pointReason(p toolapi.RestorePoint) string {
 	before := ""
 	if p.Before != nil {
@@ -153,7 +153,7 @@ func pointReason(p toolapi.RestorePoint) string {
 	return "while rows were written"
 }
 
-// PrintBound says which restore points are kept.
+// PrintBound prints which restore points are kept.
 func PrintBound(t *terminal.Terminal, list toolapi.RestorePoints) {
 	t.Progress("the service keeps %s: at most %d points and %s", wording.Printable(list.Rule), list.MaxPoints, wording.Size(list.MaxBytes))
 }

@@ -27,7 +27,7 @@ type Result struct {
 	Plan       *deploy.Plan `json:"plan,omitempty"`
 }
 
-// printResult prints a result; on stdout its address, or the time of a scheduled publish, or JSON.
+// printResult prints a result; on stdout its address, the time of a scheduled publish, or JSON.
 func printResult(s *remote.Session, outcome string, r Result) {
 	s.Term.Progress("%s", wording.Printable(outcome))
 	if !s.Term.JSON {
@@ -42,7 +42,7 @@ func printResult(s *remote.Session, outcome string, r Result) {
 	s.Term.PrintJSON(r)
 }
 
-// Preview makes a link that shows a revision, "" for the newest, and prints it.
+// Preview creates a link that shows a revision, "" for the newest, and prints it.
 func Preview(ctx context.Context, s *remote.Session, revision string, expires time.Duration) error {
 	outcome, result, err := makePreview(ctx, s, revision, expires)
 	if err == nil {
@@ -59,20 +59,20 @@ func makePreview(ctx context.Context, s *remote.Session, revision string, expire
 	if err != nil {
 		return "", r, remote.CommandError(err)
 	}
-	outcome = fmt.Sprintf("everyone with the link sees revision %s until %s; take it back with pages preview revoke %s",
+	outcome = fmt.Sprintf("everyone with the link sees revision %s until %s; end it with pages preview revoke %s",
 		made.Revision, made.ExpiresAt, wording.ShellWord(made.ID))
 	return outcome, Result{State: "preview", URL: made.URL, Revision: made.Revision, ID: made.ID, ExpiresAt: made.ExpiresAt}, nil
 }
 
-// CheckTime refuses a time that no publish can be scheduled for, before anything is built or sent. The service judges it once more, by
-// its own clock.
+// CheckTime refuses an impossible time for a publish, before anything is built or sent. The service checks the time again, by its own
+// clock.
 func CheckTime(text string, now time.Time) error {
 	at, ok := toolapi.Timestamp(text).Moment()
 	if !ok {
 		f := failure.Usage("--at is %q; it must be a time with its offset, such as %s",
 			text, now.AddDate(0, 0, 1).Truncate(time.Hour).Format(time.RFC3339))
 		for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04"} {
-			if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil { // it lacks the offset alone
+			if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil { // it lacks only the offset
 				f.Fix = "by this machine's time zone that is --at " + at.Format(time.RFC3339)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// Unschedule calls off the scheduled publish of the session's site, and prints which one it was.
+// Unschedule cancels the scheduled publish of the session's site, and prints its revision.
 func Unschedule(ctx context.Context, s *remote.Session) error {
 	done, err := client.Run(ctx, s.Client, s.Contract.Unschedule, toolapi.UnscheduleArgs{SiteID: toolapi.UUID(s.Site), Scope: s.Scope()})
 	if err != nil {
@@ -26,7 +26,7 @@ func Unschedule(ctx context.Context, s *remote.Session) error {
 	return nil
 }
 
-// longTime is the layout of a moment for people, with its offset.
+// longTime is the layout of a time for people, with its offset.
 const longTime = "Monday 2 January 2006, 15:04 (UTC-07:00)"
 
 // momentText formats a time of a response for people, and returns any other text unchanged.

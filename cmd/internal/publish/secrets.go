@@ -18,7 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// maxSecret is how many bytes of a secret's value are read.
+// maxSecret is the number of bytes that are read of a secret's value.
 const maxSecret = 64 << 10
 
 // SetSecret sets one secret of the site.
@@ -83,7 +83,7 @@ func ReadSecretsFile(ctx context.Context, t *terminal.Terminal, name string) (ma
 	return localsecrets.Parse(t.Shown(name), text)
 }
 
-// PickSecrets returns the names to set, in order: all that have a value, or those wanted.
+// PickSecrets returns the names to set, in order: all with a value, or the wanted ones.
 func PickSecrets(values map[string]string, wanted []string) ([]string, error) {
 	names := wanted
 	if len(names) == 0 {
@@ -114,7 +114,7 @@ type SecretList struct {
 	Secrets []toolapi.SecretChange `json:"secrets"`
 }
 
-// ImportSecrets sets one secret after the other; on an error it says which are set.
+// ImportSecrets sets the secrets one by one; an error names those that are set.
 func ImportSecrets(ctx context.Context, s *remote.Session, values map[string]string, names []string) (SecretList, error) {
 	list := SecretList{OK: true}
 	for i, name := range names {

@@ -26,9 +26,9 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// upload is a built site that is ready to be sent: the static files and migrations where they are in the site's folder, the built
-// Worker as one module with its WebAssembly beside it, and a manifest that names that module, and no empty folder. That the service
-// bundles nothing is an assumption (toolapi/service/assumptions.go).
+// upload is a built site, ready to send: the static files and migrations at their paths in the site's folder, the built Worker as one
+// module with its WebAssembly beside it, and a manifest that names this module and no empty folder. It assumes that the service bundles
+// nothing (toolapi/service/assumptions.go).
 type upload struct {
 	deploy.Bundle
 
@@ -44,12 +44,12 @@ func (s *upload) close() {
 		s.opener.Close()
 	}
 	if s.root != nil {
-		_ = s.root.Close() // only read
+		_ = s.root.Close() // it was only read
 	}
 	s.builder.Close()
 }
 
-// build builds the site. While it is sent, the builder writes the hashes of its files for the next deploy.
+// build builds the site. During the upload, the builder writes the hashes of its files for the next deploy.
 func (o DeployOptions) build(ctx context.Context) (*upload, error) {
 	b, err := o.NewBuilder(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func (o DeployOptions) buildInto(ctx context.Context, site *upload) error {
 		diags = append(diags, rehearsal.Run(ctx, dir, m)...)
 	}
 	if err := ctx.Err(); err != nil {
-		return err // files that it could not read any more have no fault
+		return err // the files are not at fault if it could not read them
 	}
 	if bundle == nil || diags.HasErrors() {
 		return failure.Refuse(userfile.WorkDir(t.Dir), dir, diags)
@@ -78,7 +78,7 @@ func (o DeployOptions) buildInto(ctx context.Context, site *upload) error {
 	if len(diags) > 0 && !t.Quiet && !t.JSON {
 		t.PrintDiagnostics(diagnostic.NewReport(t.Shown(filepath.Join(dir, manifest.FileName)), diags), nil)
 	}
-	folder, err := filepath.EvalSymlinks(dir) // as the bundler names files
+	folder, err := filepath.EvalSymlinks(dir) // in the bundler's form
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *upload) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, ma
 		})
 	}
 	for _, left := range b.LeftOut {
-		folder := m.AssetsFolder() // the manifest, the Worker and migrations in it are sent all the same
+		folder := m.AssetsFolder() // the manifest, the Worker and migrations in it are sent in any case
 		if left.Path != manifest.FileName && left.Path != folder.Entry &&
 			(folder.Migrations == "" || left.Path != folder.Migrations+"/") {
 			s.LeftOut = append(s.LeftOut, left)
@@ -145,8 +145,7 @@ func (s *upload) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, ma
 	return nil
 }
 
-// withoutEmptyFolders returns the manifest without the folders that hold nothing yet: the service refuses them, since it knows
-// folders only by their files.
+// withoutEmptyFolders returns the manifest without its empty folders: the service refuses them, since it knows folders only by their files.
 func withoutEmptyFolders(text json.RawMessage, m *manifest.Manifest, b *bundler.Bundle) (json.RawMessage, error) {
 	noAssets := m.Assets != "" && len(b.Assets) == 0
 	noMigrations := m.Bindings.Database != nil && m.Bindings.Database.Migrations != "" && len(b.Migrations) == 0
@@ -168,7 +167,7 @@ func withoutEmptyFolders(text json.RawMessage, m *manifest.Manifest, b *bundler.
 	return json.Marshal(fields)
 }
 
-// workerFolder returns a folder for the built Worker that holds no other file.
+// workerFolder returns a folder for the built Worker that contains no other file.
 func (s *upload) workerFolder() string {
 	for n := 1; ; n++ {
 		at := "_worker"
@@ -184,7 +183,7 @@ func (s *upload) workerFolder() string {
 	}
 }
 
-// add adds a file that is in memory.
+// add adds a file from memory.
 func (s *upload) add(name, contentType string, text []byte) {
 	sum := sha256.Sum256(text)
 	s.Files = append(s.Files, deploy.File{

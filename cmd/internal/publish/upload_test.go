@@ -102,7 +102,7 @@ func TestPlanOfLeftOut(t *testing.T) {
 		}
 		return strings.Join(text, "\n")
 	}
-	const few = "4 left out, which no visitor gets: public/.assetsignore (hidden), public/.hidden (hidden), " +
+	const few = "4 left out, not visible to visitors: public/.assetsignore (hidden), public/.hidden (hidden), " +
 		"public/draft.html (ignored), public/node_modules/ (hidden)"
 	if got := lines(false); !strings.HasSuffix(got, few) || !strings.Contains(got, "+ public/.well-known/security.txt") {
 		t.Errorf("got\n%s", got)

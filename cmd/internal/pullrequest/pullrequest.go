@@ -1,9 +1,9 @@
 // Package pullrequest keeps one comment on a pull request of GitHub up to date.
 //
-// In go the variables of a GitHub workflow and a text in Markdown; the comment that begins with a marker gets the text, or a new one
-// is made. Errors are *failure.Error, or those of the context. A PullRequest is for one goroutine.
+// Input: the variables of a GitHub workflow and a text in Markdown. The comment that begins with a marker gets the text; if there is none,
+// the package creates it. Errors are *failure.Error, or those of the context. A PullRequest is for one goroutine.
 //
-// It reads no key but GITHUB_TOKEN, sends that to GITHUB_API_URL alone, and never prints it.
+// It reads only the key GITHUB_TOKEN, sends it only to GITHUB_API_URL, and never prints it.
 package pullrequest
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
-// PullRequest is the pull request that a workflow runs for.
+// PullRequest is the pull request of a workflow's run.
 type PullRequest struct {
 	api, repository, token string
 	number                 int64
@@ -45,7 +45,7 @@ const (
 // repositoryName matches "owner/name".
 var repositoryName = regexp.MustCompile(`^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$`)
 
-// FromEnvironment finds the pull request by the variables of a GitHub workflow.
+// FromEnvironment finds the pull request from the variables of a GitHub workflow.
 func FromEnvironment(lookup func(string) (string, bool)) (*PullRequest, error) {
 	get := func(name string) string { value, _ := lookup(name); return value }
 	p := &PullRequest{
@@ -57,7 +57,7 @@ func FromEnvironment(lookup func(string) (string, bool)) (*PullRequest, error) {
 	case err != nil || event.PullRequest.Number <= 0 || !repositoryName.MatchString(p.repository):
 		return nil, &failure.Error{
 			Exit: failure.ExitUsage, Code: "no-pull-request",
-			Message: "--comment is for a GitHub workflow on pull_request, and this is none",
+			Message: "--comment is for a GitHub workflow on pull_request, and this is not one",
 			Fix:     "leave it out, or run it where GITHUB_EVENT_PATH and GITHUB_REPOSITORY name a pull request", Err: err,
 		}
 	case p.token == "":
@@ -96,7 +96,7 @@ func readEvent(file string) (e event, err error) {
 	return e, json.Unmarshal(text, &e)
 }
 
-// comment is a comment as GitHub answers it.
+// comment is a comment in a response of GitHub.
 type comment struct {
 	ID          int64  `json:"id"`
 	Body        string `json:"body"`
@@ -106,13 +106,13 @@ type comment struct {
 	} `json:"user"`
 }
 
-// trusted reports whether the author of a comment is a workflow or one of the repository's people. Anybody else could write the
-// marker first, and edit the comment afterwards.
+// trusted reports whether the author of a comment is a workflow or one of the repository's people. Others could write a comment with the
+// marker first, and edit it afterwards.
 func (c comment) trusted() bool {
 	return c.User.Type == "Bot" || slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, c.Association)
 }
 
-// Write gives the comment that begins with the marker a text, or makes it. The marker is a comment of HTML, which readers do not see.
+// Write sets the text of the comment that begins with the marker, or creates it. The marker is an HTML comment, which readers do not see.
 func (p *PullRequest) Write(ctx context.Context, marker, text string) error {
 	body := marker + "\n" + text
 	if len(body) > maxComment {
@@ -130,7 +130,7 @@ func (p *PullRequest) Write(ctx context.Context, marker, text string) error {
 				continue
 			}
 			err := p.call(ctx, http.MethodPatch, fmt.Sprintf("/repos/%s/issues/comments/%d", p.repository, c.ID), sent, nil)
-			// The token may be one that changes its own comments alone.
+			// The token may only have the right to change its own comments.
 			refused, ok := errors.AsType[*statusError](err)
 			if ok && (refused.status == http.StatusForbidden || refused.status == http.StatusNotFound) {
 				continue
@@ -189,7 +189,7 @@ func (p *PullRequest) call(ctx context.Context, method, path string, body, into 
 		var said struct {
 			Message string `json:"message"`
 		}
-		_ = json.Unmarshal(text, &said) // HTML has none
+		_ = json.Unmarshal(text, &said) // HTML has no such text
 		return &statusError{resp.StatusCode, said.Message}
 	}
 	if into == nil {
@@ -198,7 +198,7 @@ func (p *PullRequest) call(ctx context.Context, method, path string, body, into 
 	return json.Unmarshal(text, into)
 }
 
-// failed is the failure of a comment that was not written.
+// failed is the failure to write a comment.
 func failed(err error) error {
 	if err == nil || errors.As(err, new(*failure.Error)) || errors.Is(err, context.Canceled) {
 		return err

@@ -1,11 +1,10 @@
 // Package rehearsal runs the migrations of a site on an empty database in memory, before anything is published: a migration that
 // fails there fails everywhere, and a table that the manifest names exists afterwards or never.
 //
-// In go a site's folder and its manifest ([Run]); out come diagnostics: an error at the author's own line for a failure, and
-// a warning where the platform would behave differently, or where the bounds of time, memory and disk stopped the rehearsal.
-// The SQL is a stranger's as often as not; package migrate refuses statements that a migration must not run. A
-// [Cache] is for a command that looks again and again. All functions are safe for concurrent use. Nothing here touches the
-// local state.
+// Input: a site's folder and its manifest ([Run]). Output: diagnostics: an error at the author's own line for a failure, and a warning
+// where the platform would behave differently, or where the bounds of time, memory and disk stopped the rehearsal. The SQL may be a
+// stranger's; package migrate refuses statements that a migration must not run. A [Cache] serves a command that checks repeatedly. All
+// functions are safe for concurrent use. The package does not touch the local state.
 package rehearsal
 
 import (
@@ -29,14 +28,14 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// CodeSkipped is the code of the warning for migrations that could not be rehearsed, or not to their end.
+// CodeSkipped is the code of the warning for migrations that were not rehearsed, or only in part.
 const CodeSkipped = "migrations-not-rehearsed"
 
-// bounds are those of one rehearsal.
+// bounds are the bounds of one rehearsal.
 type bounds struct {
 	time  time.Duration
 	bytes int64 // of the database
-	steps int64 // of a statement; one that takes more is an error, on a busy machine too
+	steps int64 // of a statement; a statement over it is an error, on a busy machine too
 }
 
 var usual = bounds{time: 20 * time.Second, bytes: 256 << 20, steps: migrate.UsualSteps}
@@ -54,8 +53,8 @@ var (
 	boundTemporary = sync.OnceValue(func() error { return temporaryFiles.Register(temporaryFS) })
 )
 
-// Run rehearses the migrations of the site in dir, whose manifest and folder of migrations are valid. Diagnostics about a value
-// of the manifest have its pointer, and no line yet. There are none for a site without migrations, and when ctx ends.
+// Run rehearses the migrations of the site in dir, whose manifest and folder of migrations are valid. Diagnostics about a value of the
+// manifest have its pointer, and no line yet. There are none for a site without migrations, or if ctx ends.
 func Run(ctx context.Context, dir string, m *manifest.Manifest) diagnostic.List {
 	return usual.run(ctx, dir, m)
 }
@@ -96,7 +95,7 @@ func (b bounds) run(ctx context.Context, dir string, m *manifest.Manifest) diagn
 		return append(found, skipped(fmt.Sprintf("%s sorts more than %s", where(result, err), wording.Size(temporaryBytes)))...)
 	case first.Code == migrate.CodeDatabaseFull:
 		return append(found, skipped(fmt.Sprintf("with %s the database grows over %s", where(result, err), wording.Size(b.bytes)))...)
-	case first.Code == migrate.CodeTableMissing: // which took everything back
+	case first.Code == migrate.CodeTableMissing: // all of it was rolled back
 		o.Tables = nil
 		var made []string
 		if _, again := migrate.New(db, os.DirFS(dir), o).Apply(bounded); again == nil {
@@ -115,7 +114,7 @@ func (b bounds) open() (*sql.DB, error) {
 	db, err := sql.Open("sqlite", fmt.Sprintf(
 		"file::memory:?vfs=%s&_pragma=foreign_keys(1)&_pragma=max_page_count(%d)", temporaryFS, b.bytes/pageBytes))
 	if err == nil {
-		db.SetMaxOpenConns(1) // each has a database of its own
+		db.SetMaxOpenConns(1) // each has its own database
 	}
 	return db, err
 }
@@ -147,10 +146,10 @@ func missingTables(err error) (names []string) {
 	return names
 }
 
-// explained is how many tables get a proposal: comparing every name with every other takes its time.
+// explained is the number of tables that get a suggestion, which compares the name with all others.
 const explained = 100
 
-// missingDiagnostics are the errors for tables of the manifest that the migrations do not make; made are those that they make.
+// missingDiagnostics returns the errors for tables of the manifest that the migrations do not make; made are the tables that they do.
 func missingDiagnostics(m *manifest.Manifest, missing, made []string) (found diagnostic.List) {
 	add := func(at, name string) {
 		if !slices.Contains(missing, name) {
@@ -173,7 +172,7 @@ func missingDiagnostics(m *manifest.Manifest, missing, made []string) (found dia
 	return found
 }
 
-// tables lists the first tables and views of a database; none when they cannot be read.
+// tables lists the first tables and views of a database; none if they cannot be read.
 func tables(ctx context.Context, db *sql.DB) (names []string) {
 	rows, err := db.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
 		AND name NOT LIKE '\_pages\_%' ESCAPE '\' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name LIMIT ?`, 10*explained)
@@ -219,7 +218,7 @@ func (c *Cache) Run(ctx context.Context, dir string, m *manifest.Manifest) diagn
 	}
 	found := Run(ctx, dir, m)
 	if ctx.Err() != nil || slices.ContainsFunc(found, func(d diagnostic.Diagnostic) bool { return d.Code == CodeSkipped }) {
-		return found // it may end the next time
+		return found // the next run may end
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -230,7 +229,7 @@ func (c *Cache) Run(ctx context.Context, dir string, m *manifest.Manifest) diagn
 	return found
 }
 
-// sumOf hashes the input of a rehearsal; false when the input is unreadable, or has no migrations.
+// sumOf hashes the input of a rehearsal; false if it is unreadable, or without migrations.
 func sumOf(dir string, m *manifest.Manifest) (sum [sha256.Size]byte, ok bool) {
 	d := m.Bindings.Database
 	if d == nil || d.Migrations == "" {

@@ -23,7 +23,7 @@ import (
 // credentials is the file of `pages login`.
 type credentials struct {
 	path string
-	// Default is the address that was logged in to last.
+	// Default is the address of the last login.
 	Default string           `json:"default,omitempty"`
 	Logins  map[string]login `json:"logins,omitempty"` // by address
 }
@@ -34,7 +34,7 @@ type login struct {
 	Keyring bool   `json:"keyring,omitempty"`
 }
 
-// loadCredentials reads the file. Save only a result without an error: a file that cannot be read may still hold keys.
+// loadCredentials reads the file. Save only a result without an error: an unreadable file may still hold keys.
 func loadCredentials(t *terminal.Terminal) (*credentials, error) {
 	store := &credentials{Logins: map[string]login{}}
 	if t.ConfigDir == "" {
@@ -59,7 +59,7 @@ func loadCredentials(t *terminal.Terminal) (*credentials, error) {
 	return store, nil
 }
 
-// readCredentials is loadCredentials for callers that do not save: a file that cannot be read counts as none.
+// readCredentials is loadCredentials for callers that do not save: an unreadable file counts as empty.
 func readCredentials(t *terminal.Terminal) *credentials {
 	store, err := loadCredentials(t)
 	if failed, ok := errors.AsType[*failure.Error](err); ok {
@@ -69,7 +69,7 @@ func readCredentials(t *terminal.Terminal) *credentials {
 	return store
 }
 
-// HasLogin reports whether the user logged in to an address, in whichever form it is written.
+// HasLogin reports whether the user logged in to an address, in any spelling of it.
 func HasLogin(t *terminal.Terminal, address string) bool { return readCredentials(t).has(address) }
 
 func (c *credentials) has(address string) bool {
@@ -96,7 +96,7 @@ func (c *credentials) save() error {
 	return nil
 }
 
-// warnReadable warns of a key file that other users may read.
+// warnReadable warns of a key file that other users can read.
 func warnReadable(t *terminal.Terminal, path string) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() && runtime.GOOS != "windows" {
@@ -111,7 +111,7 @@ type LoginReport struct {
 	Kept    string `json:"kept,omitempty"` // keyring or file
 }
 
-// Login tries a key and keeps it. where is auto, keyring or file.
+// Login tries a key and stores it. where is auto, keyring or file.
 func Login(ctx context.Context, o Options, where string) (r LoginReport, hint string, err error) {
 	store, err := loadCredentials(o.Term)
 	if err != nil {
@@ -149,7 +149,7 @@ func Login(ctx context.Context, o Options, where string) (r LoginReport, hint st
 	return LoginReport{true, base, kept}, client.Hint(text), err
 }
 
-// saveKey saves the key, and returns where.
+// saveKey saves the key, and returns the place.
 func (o Options) saveKey(ctx context.Context, store *credentials, base, key, where string) (string, error) {
 	kept := login{Key: key}
 	if where != "file" {
@@ -176,7 +176,7 @@ func (o Options) saveKey(ctx context.Context, store *credentials, base, key, whe
 	return "file", nil
 }
 
-// Logout forgets the key of an address, or with "" of the one that was logged in to last.
+// Logout removes the key of an address; "" is the address of the last login.
 func Logout(ctx context.Context, t *terminal.Terminal, address string) (r LoginReport, err error) {
 	store, err := loadCredentials(t)
 	if err != nil {

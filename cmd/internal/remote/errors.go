@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// Error gives an error of a call its exit code and remedy. Others pass.
+// Error gives an error of a call its exit code and fix. It returns other errors unchanged.
 func Error(err error) error {
 	if err == nil || errors.As(err, new(*failure.Error)) {
 		return err
@@ -41,12 +41,12 @@ func Error(err error) error {
 	return err
 }
 
-// commandFixes are remedies in words of the commands, for refusals whose own remedy speaks of arguments of tools, or that have none.
+// commandFixes are fixes in terms of commands, for refusals that have none, or whose own fix names arguments of tools.
 var commandFixes = map[string]string{
 	toolapi.CodeSchemaAhead: "pages restore --before REVISION brings back code and data from then (pages restore --list shows the " +
 		"points); or deploy a revision that has them, or add --force to pages rollback if its code works with them",
 	toolapi.CodeRestorePointUnknown: "pages restore --list shows the restore points",
-	toolapi.CodeTablesUnfit:         "put all back, without --tables; --into preview shows it first",
+	toolapi.CodeTablesUnfit:         "restore all tables, without --tables; --into preview shows the result first",
 	toolapi.CodeMigrationFailed:     "correct the migration, and deploy again; visitors still see the old revision",
 	toolapi.CodeDataLoss: "propose it again, which shows the present losses, and name the tables: --allow-data-loss TABLE; or write the " +
 		"comment -- pages: loses TABLE above the statement",
@@ -72,7 +72,7 @@ func CommandError(err error) error {
 	err = Error(err)
 	if f, ok := errors.AsType[*failure.Error](err); ok {
 		fix := commandFixes[f.Code]
-		if _, named, ok := strings.Cut(f.Fix, `before_revision: "`); ok { // so that the command runs as it is printed
+		if _, named, ok := strings.Cut(f.Fix, `before_revision: "`); ok { // so that the printed command runs
 			revision, _, _ := strings.Cut(named, `"`)
 			fix = strings.Replace(fix, "REVISION", wording.ShellWord(revision), 1)
 		}
@@ -145,11 +145,11 @@ func refusedStatus(err error) *failure.Error {
 
 const proxyName = "give the proxy's name and password in its variable: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
 
-// refusedBetween gives the failure of a request that something else than the service refused its exit code and remedy.
+// refusedBetween gives the failure of a request that a program before the service refused its exit code and fix.
 func refusedBetween(e *client.StatusError, f *failure.Error) {
 	switch {
 	case e.Status == http.StatusRequestEntityTooLarge:
-		f.Fix = "a proxy in front of the service takes no request of this size: ask its operator to raise the limit " +
+		f.Fix = "a proxy in front of the service refuses requests of this size: ask its operator to raise the limit " +
 			"(client_max_body_size of nginx); or leave the file out (.assetsignore)"
 	case e.Status == http.StatusProxyAuthRequired:
 		f.Exit, f.Fix = failure.ExitNetwork, proxyName
@@ -165,7 +165,7 @@ func refusedBetween(e *client.StatusError, f *failure.Error) {
 	}
 }
 
-// noResponse is the failure of a request without a response, or with one that is not the contract's.
+// noResponse is the failure of a request without a response, or with one that breaks the contract.
 func noResponse(err error) *failure.Error {
 	if e, ok := errors.AsType[*client.TransportError](err); ok {
 		f := &failure.Error{
@@ -200,7 +200,7 @@ func noResponse(err error) *failure.Error {
 	return nil
 }
 
-// refusedDeploy is the failure of a deploy that must not go on.
+// refusedDeploy is the failure of a deploy that must not continue.
 func refusedDeploy(err error) *failure.Error {
 	if e, ok := errors.AsType[*deploy.ChangedError](err); ok {
 		return &failure.Error{
@@ -220,7 +220,7 @@ func refusedDeploy(err error) *failure.Error {
 	}
 	f := &failure.Error{
 		Exit: failure.ExitRefused, Code: "site-unknown", Message: e.Error(),
-		Fix: "name one of these with --site or PAGES_SITE, or make one with pages deploy --create NAME", Err: err,
+		Fix: "name one of these with --site or PAGES_SITE, or create one with pages deploy --create NAME", Err: err,
 		Detail: &failure.Detail{},
 	}
 	if e.Name == "" {
@@ -230,12 +230,12 @@ func refusedDeploy(err error) *failure.Error {
 		f.Detail.Sites = append(f.Detail.Sites, failure.SiteChoice{SiteID: p.SiteID, Name: p.Name, Hostname: p.Hostname})
 	}
 	if len(e.Pages) == 0 {
-		f.Fix = "make one: pages deploy --create NAME"
+		f.Fix = "create one: pages deploy --create NAME"
 	}
 	return f
 }
 
-// PrintDetail prints for people the details that a service sent with a failure's message. Control characters in it are escaped.
+// PrintDetail prints for people the details of a service's failure. It escapes control characters.
 func PrintDetail(t *terminal.Terminal, f *failure.Error) {
 	if f.Detail == nil {
 		return

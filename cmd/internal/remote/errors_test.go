@@ -56,7 +56,7 @@ func TestInterruptedDeploys(t *testing.T) {
 		},
 		"a proxy that takes no large file": {
 			&client.StatusError{Status: 413, Sent: "public/a", Kind: "text/html", RequestID: "r2"}, failure.ExitRefused, "http-413",
-			"a proxy in front of the service takes no request of this size: ask its operator to raise the limit (client_max_body_size " +
+			"a proxy in front of the service refuses requests of this size: ask its operator to raise the limit (client_max_body_size " +
 				"of nginx); or leave the file out (.assetsignore)", "r2",
 		},
 		"a firewall": {

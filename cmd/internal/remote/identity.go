@@ -14,18 +14,18 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// whoTool is a tool that every valid key may call: it reads, and takes no arguments of its own.
+// whoTool is a tool that every valid key may call: it reads, and needs no arguments.
 const whoTool = "brand_profile.status"
 
 // Identity is the output of `pages whoami --json`.
 type Identity struct {
 	OK        bool               `json:"ok"`
 	BaseURL   string             `json:"base_url"`
-	Key       string             `json:"key"` // how it starts
+	Key       string             `json:"key"` // the beginning of the key
 	KeyFrom   string             `json:"key_from"`
-	Workspace string             `json:"workspace"` // "" when none is chosen
+	Workspace string             `json:"workspace"` // "" if none is chosen
 	WorkingIn *toolapi.WorkingIn `json:"working_in"`
-	// Workspaces are those of the key, when a call must choose one.
+	// Workspaces are those of the key, if calls must choose one.
 	Workspaces []string `json:"workspaces,omitempty"`
 }
 

@@ -19,22 +19,22 @@ import (
 const (
 	// keyringService names our entries in the system's keyring.
 	keyringService = "pages"
-	// keyringTimeout ends the wait for a keyring: one that a person must unlock waits without end on a machine without one.
+	// keyringTimeout ends the wait for a keyring: without a person, a keyring that must be unlocked waits without end.
 	keyringTimeout = 15 * time.Second
-	// maxKey is how many bytes of a file are read for a key.
+	// maxKey is the number of bytes that are read of a key file.
 	maxKey = 4 << 10
 
 	envKey = "PAGES_API_KEY"
 )
 
-// key is an API key. It is never an argument, which everyone on the machine could read, and never printed.
+// key is an API key. It is never an argument, which everyone on the machine could read, and is never printed.
 type key struct {
 	text    string
-	from    string // where it comes from, for people
-	ofLogin bool   // the key of pages login for this address
+	from    string // its source, for people
+	ofLogin bool   // pages login has a key for this address
 }
 
-// findKey finds the key for an address: of a typed flag, else of the environment, else of a login.
+// findKey finds the key for an address: from a flag, else from the environment, else from a login.
 func (o Options) findKey(ctx context.Context, store *credentials, base string) (k key, err error) {
 	fromEnv, _ := o.Term.Lookup(envKey)
 	switch {
@@ -54,7 +54,7 @@ func (o Options) findKey(ctx context.Context, store *credentials, base string) (
 		return k, &failure.Error{
 			Exit: failure.ExitAccess, Code: "no-key", Message: "there is no API key for " + base,
 			Fix: "set PAGES_API_KEY, name a file with --api-key-file, or run pages login; " +
-				"a key is made in the product's Settings under API & MCP",
+				"create a key in the product's Settings under API & MCP",
 		}
 	case !kept.Keyring:
 		k.from = store.path
@@ -118,10 +118,10 @@ func (o Options) readKey(ctx context.Context) (string, error) {
 	return checkKey(string(text), o.KeyFile)
 }
 
-// quotedValue matches a value with the quotes of a file or a setting.
+// quotedValue matches a value in the quotes of a file or a setting.
 var quotedValue = regexp.MustCompile("^(\".*\"|'.*')$")
 
-// checkKey refuses a text that can be no key, without showing it.
+// checkKey refuses a text that cannot be a key, without showing it.
 func checkKey(text, from string) (string, error) {
 	key := strings.TrimSpace(text)
 	if quotedValue.MatchString(key) {

@@ -1,9 +1,9 @@
-// Package remote reaches a service: which address, which key, which workspace, which site.
+// Package remote connects to a service: it finds the address, the key, the workspace and the site.
 //
-// In go the flags of a command, the site's folder and a terminal; out comes a Session with a client, and errors of calls as
-// *failure.Error with their exit code and remedy. The key comes from a file that the user names, from the environment or from a
-// login, which the system's keyring or a file of its owner's keeps. The link of a folder remembers the site. A person at a terminal
-// is asked where a choice is missing; elsewhere that is an error. A Session is for one goroutine.
+// Input: the flags of a command, the site's folder and a terminal. Output: a Session with a client, and errors of calls as *failure.Error
+// with their exit code and remedy. The key comes from a file that the user names, from the environment or from a login, in the system's
+// keyring or a private file. The link of a folder remembers the site. If a choice is missing, it asks a person at a terminal; elsewhere
+// that is an error. A Session is for one goroutine.
 //
 // It never sends a key to an address that only a file of the site names, never takes a key as an argument, and never prints one.
 package remote
@@ -28,12 +28,12 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// Session is a service that a command calls.
+// Session is a service with the key, workspace and site of a command.
 type Session struct {
 	Term      *terminal.Terminal
-	Dir       string // the site's folder; "" when there is none
-	Workspace string // a slug, or "" for that of the key
-	Site      string // the id, once ChooseSite has found it
+	Dir       string // the site's folder; "" for none
+	Workspace string // a slug, or "" for the key's workspace
+	Site      string // the id, after ChooseSite has found it
 	Link      Link
 	Client    *client.Client
 	Contract  *toolapi.Contract
@@ -77,30 +77,30 @@ func (s *Session) HoldNotes() (release func()) {
 // Key returns the key, for another client of the same service.
 func (s *Session) Key() string { return s.key.text }
 
-// Scope returns the workspace as calls name it.
+// Scope returns the workspace in the form that calls take.
 func (s *Session) Scope() toolapi.Scope { return toolapi.Scope{Workspace: toolapi.Slug(s.Workspace)} }
 
-// Link is .pages/link.json: the service, and the site there, that a folder is deployed to.
+// Link is .pages/link.json: the service, and the site there, to which a folder is deployed.
 type Link struct {
 	BaseURL   string `json:"base_url"`
 	Workspace string `json:"workspace"`
 	SiteID    string `json:"site_id"`
 }
 
-// Options are the user's choices. The zero value takes those of the link or the login.
+// Options are the user's choices. The zero value takes the choices of the link or the login.
 type Options struct {
 	Term    *terminal.Terminal
 	Version string // of this program
-	Dir     string // the site's folder; "" when there is none
+	Dir     string // the site's folder; "" for none
 
 	BaseURL      string
 	KeyFile      string // "-" is stdin
-	KeyFileTyped bool   // on the command line, where it counts before PAGES_API_KEY
+	KeyFileTyped bool   // from the command line, which takes precedence over PAGES_API_KEY
 	Workspace    string // a slug
 	Site         string // an id, a hostname or a name
 }
 
-// New returns a session that has read the link of the folder, and calls nothing yet.
+// New returns a session that has read the link of the folder. It calls nothing yet.
 func New(o Options) (*Session, error) {
 	s := &Session{
 		Term:      o.Term,
@@ -148,7 +148,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	return s, s.dial(base, s.key.text)
 }
 
-// OpenSite returns a session for a site that it has found, and says which.
+// OpenSite returns a session whose site is known, and prints the site.
 func OpenSite(ctx context.Context, o Options) (*Session, error) {
 	s, err := Open(ctx, o)
 	if err != nil {
@@ -163,7 +163,7 @@ func OpenSite(ctx context.Context, o Options) (*Session, error) {
 	return s, nil
 }
 
-// addressNotGiven refuses to call a service that only a file of the site's names.
+// addressNotGiven refuses to call a service that only a file of the site names.
 func (s *Session) addressNotGiven(reason, base string) error {
 	return &failure.Error{
 		Exit: failure.ExitUsage, Code: "address-not-given",
@@ -179,8 +179,8 @@ func (s *Session) dial(base, key string) (err error) {
 	return Error(err)
 }
 
-// address returns the service's address. It is trusted if the user named it or logged in to it; one that only a file of the site names
-// is not, not even on this machine: another user's program may listen there, or a port may lead to another machine.
+// address returns the service's address. It is trusted if the user named it or logged in to it. An address that only a file of the site
+// names is not trusted, not even on this machine: another user's program may listen there, or a port may lead to another machine.
 func (s *Session) address(store *credentials) (base string, trusted bool, err error) {
 	switch {
 	case s.options.BaseURL != "":
@@ -197,7 +197,7 @@ func (s *Session) address(store *credentials) (base string, trusted bool, err er
 	}
 }
 
-// IsTrusted reports whether there is a service that the user named, and not only a file of the site's.
+// IsTrusted reports whether the user has named a service; a file of the site is not enough.
 func (s *Session) IsTrusted() bool {
 	_, trusted, err := s.address(readCredentials(s.Term))
 	return err == nil && trusted
@@ -216,7 +216,7 @@ func (s *Session) AsksPerson() bool {
 	return err == nil && store.Logins[strings.TrimSuffix(base, "/")].Keyring
 }
 
-// Tools reads the tools of the service, for which no key is needed.
+// Tools reads the tools of the service. This needs no key.
 func (s *Session) Tools(ctx context.Context) ([]client.ToolInfo, error) {
 	if s.Client == nil {
 		base, trusted, err := s.address(readCredentials(s.Term))
@@ -234,7 +234,7 @@ func (s *Session) Tools(ctx context.Context) ([]client.ToolInfo, error) {
 	return tools, Error(err)
 }
 
-// InWorkspace makes a call. When it needs a workspace, a person at a terminal is asked; elsewhere that is the call's error.
+// InWorkspace makes a call. If the call needs a workspace, it asks a person at a terminal; elsewhere that is the call's error.
 func (s *Session) InWorkspace(ctx context.Context, call func() error) error {
 	err := call()
 	refused, ok := errors.AsType[*client.RefusalError](err)
@@ -249,12 +249,12 @@ func (s *Session) InWorkspace(ctx context.Context, call func() error) error {
 	return Error(call())
 }
 
-// ChooseSite finds the site that is meant. When none is, a person at a terminal is asked.
+// ChooseSite finds the intended site. If it is unclear, it asks a person at a terminal.
 func (s *Session) ChooseSite(ctx context.Context) (page toolapi.Page, in toolapi.WorkingIn, err error) {
 	return s.ChooseSiteOf(ctx, func() (toolapi.PageList, error) { return deploy.Pages(ctx, s.Client, s.Contract, s.Workspace) })
 }
 
-// ChooseSiteOf is ChooseSite with the pages of the workspace as pages returns them; once more for another workspace.
+// ChooseSiteOf is ChooseSite with the sites of the workspace that pages returns; it calls pages again for another workspace.
 func (s *Session) ChooseSiteOf(
 	ctx context.Context, pages func() (toolapi.PageList, error),
 ) (page toolapi.Page, in toolapi.WorkingIn, err error) {
@@ -290,7 +290,7 @@ const linkFile = "link.json"
 
 func (s *Session) linkPath() string { return filepath.Join(s.Dir, localstate.PagesFolder, linkFile) }
 
-// readLink reads the link of the site's folder, if it has one.
+// readLink reads the link of the site's folder, if there is one.
 func (s *Session) readLink() error {
 	if s.Dir == "" {
 		return nil
@@ -314,7 +314,7 @@ func (s *Session) readLink() error {
 	return nil
 }
 
-// SaveLink writes which site the folder is, so that the next command knows.
+// SaveLink links the folder to its site, for later commands.
 func (s *Session) SaveLink() error {
 	link := Link{s.Client.BaseURL(), s.Workspace, s.Site}
 	if s.Dir == "" || link == s.Link {

@@ -41,7 +41,7 @@ func WriteTable(out io.Writer, l site.Listing, m *manifest.Manifest) error {
 	return w.Flush()
 }
 
-// staticFiles says where the static files lie.
+// staticFiles describes the place of the static files.
 func staticFiles(m *manifest.Manifest) string {
 	if filepath.Clean(m.Assets) == "." { // none, or the site's own
 		return "static files"
@@ -56,7 +56,7 @@ func WriteExplanation(w io.Writer, e site.Explanation, entry, persona string) {
 		as = "a signed-out visitor"
 	}
 	target := e.Target
-	if !strconv.CanBackquote(target) { // a control character is for no terminal
+	if !strconv.CanBackquote(target) { // no control character reaches a terminal
 		target = strconv.Quote(target)
 	}
 	fmt.Fprintf(w, "%s %s as %s\n\n", e.Method, target, as)

@@ -1,7 +1,7 @@
-// Package routing tells people which routes a site has, and how it handles one request.
+// Package routing lists the routes of a site, and explains how it handles a request.
 //
-// In go the site's folder, or a question in words; out come a table, an explanation, and the errors of a manifest or of
-// static files that were refused. No code is run and nothing is compiled. A Site is for one goroutine.
+// Input: the site's folder, or a question in words. Output: a table, an explanation, and the errors of a manifest or of static files that
+// were refused. It runs no code and compiles nothing. A Site is for one goroutine.
 //
 // It never decides what a route means: package site does, for the dev server too.
 package routing
@@ -21,11 +21,11 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// Site is a site whose routes can be asked.
+// Site is a site with the inputs of its routes.
 type Site struct {
 	Manifest *manifest.Manifest
 	Routing  *site.Routing
-	unsure   map[string]bool // files that are no assets if the Worker imports them
+	unsure   map[string]bool // files that are not assets if the Worker imports them
 }
 
 // Load reads the inputs of the routes of the site that args name: the manifest and the names of the static files.
@@ -51,7 +51,7 @@ func Load(ctx context.Context, sites *project.Sites, args []string) (*Site, erro
 		if err != nil {
 			return nil, err
 		}
-		a.File = filepath.ToSlash(rel) // as people name it: nothing opens it
+		a.File = filepath.ToSlash(rel) // for people: pages does not open it
 		unsure[a.File] = files.Unsure[a.Path]
 		r.Assets = append(r.Assets, a)
 	}
@@ -62,7 +62,7 @@ func Load(ctx context.Context, sites *project.Sites, args []string) (*Site, erro
 func (s *Site) Explain(q Question, who site.Visitor) site.Explanation {
 	e := s.Routing.Explain(q.Method, q.Target, who)
 	if s.unsure[e.File] {
-		e.Why = append(e.Why, e.File+" is no static file if the Worker imports it: only a build can tell")
+		e.Why = append(e.Why, e.File+" is not a static file if the Worker imports it: only a build can tell")
 	}
 	return e
 }
@@ -73,14 +73,14 @@ type Question struct {
 	Dir            []string // none or one
 }
 
-// ReadQuestion tells the arguments of `pages routes explain` apart: the first that looks like a target is the target; a method
-// comes before it, or is named as HTTP names it; a folder comes after.
+// ReadQuestion sorts the arguments of `pages routes explain`: the first one that looks like a target is the target; a method comes before
+// it, or has a name of HTTP; a folder comes after.
 func ReadQuestion(args []string) (Question, error) {
 	at := slices.IndexFunc(args, func(arg string) bool {
 		lower := strings.ToLower(arg)
 		return strings.HasPrefix(arg, "/") || strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
 	})
-	isMethod := func(arg string) bool { // wherever it stands
+	isMethod := func(arg string) bool { // at any place
 		return slices.Contains([]string{
 			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 			http.MethodOptions, http.MethodTrace, http.MethodConnect,

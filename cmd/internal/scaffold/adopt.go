@@ -20,7 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
-// detect looks for a site, a project of wrangler's, or the output of another tool in the folder.
+// detect looks for a site, a wrangler project, or the output of another tool in the folder.
 func (s *site) detect(ctx context.Context) error {
 	fsys := userfile.RegularFS{FS: os.DirFS(s.dir)}
 	setup := findSetup(fsys)
@@ -115,7 +115,7 @@ func (s *site) adoptBuilt(m *manifest.Manifest, project fs.FS) {
 	}
 }
 
-// noteLeft notes them but for the file that an app of one page is known by.
+// noteLeft notes these settings, except for the file that identified a single-page app.
 func (s *site) noteLeft(project fs.FS, source string) {
 	for _, left := range starter.LeftBehind(project) {
 		note := wrangler.Note{Key: left.File, Effect: wrangler.Changed, Text: left.Text}
@@ -137,7 +137,7 @@ func (s *site) serveApp(m *manifest.Manifest, app starter.App) {
 
 // appNote describes the Worker that now serves a single-page app; source is the file that identified the app.
 func appNote(source string) string {
-	const does = starter.SinglePageWorker + " answers a path that no file does with the page, for a router in the browser"
+	const does = starter.SinglePageWorker + " answers paths without a file with the page, for a router in the browser"
 	if path.Ext(source) == ".html" {
 		return does + "; without such a router, remove it and \"entry\" and \"routes\""
 	}

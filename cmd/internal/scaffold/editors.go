@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/editor"
 )
 
-// EditorNames lists the editors that can be set up.
+// EditorNames lists the supported editors.
 func EditorNames() []string {
 	var names []string
 	for _, e := range editor.All() {
@@ -122,10 +122,10 @@ func unreadableError(t *terminal.Terminal, p *projectfile.Folder, e editor.Edito
 	}
 	return failure.Resource("editor-unreadable",
 		fmt.Sprintf("the settings of %s in %s cannot be read", e.Name, wording.QuotePath(t.Shown(p.Dir))),
-		"they must be files that you may read, or not be there", err)
+		"they must be readable files, or missing", err)
 }
 
-// settingsError reports an editor's settings that were refused as any other file's problems.
+// settingsError reports an editor's refused settings like the problems of any other file.
 func settingsError(t *terminal.Terminal, path string, src []byte, err error) error {
 	e, ok := errors.AsType[*editor.SettingsError](err)
 	if !ok {
@@ -139,11 +139,11 @@ func settingsError(t *terminal.Terminal, path string, src []byte, err error) err
 	return &failure.RefusedError{Report: diagnostic.NewReport(t.Shown(path), diagnostic.List{d}), Source: src}
 }
 
-// NoEditor reports whether the names of editors ask for none.
+// NoEditor reports whether the names ask for no editor.
 func NoEditor(names []string) bool { return slices.Equal(names, []string{"none"}) }
 
-// SetUpEditors writes the schema and the settings of the editors into a folder, and prints the files. All are read and
-// edited before the first is written.
+// SetUpEditors writes the schema and the settings of the editors into a folder, and prints the files. It reads and edits all files before
+// it writes the first one.
 func SetUpEditors(t *terminal.Terminal, dir string, chosen []editor.Editor) (err error) {
 	project, err := projectfile.Open(dir)
 	if err != nil {

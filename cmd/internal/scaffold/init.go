@@ -1,8 +1,8 @@
-// Package scaffold begins sites: it makes a folder a site from a template or around existing files, and sets up editors.
+// Package scaffold creates sites, from a template or around existing files, and sets up editors.
 //
-// In go a folder, a terminal to ask and to print on, and Options; out come files and a report of them. All that is in the way
-// is found before the first file is written, and no file that exists is written over. An error is a *failure.Error or a
-// *failure.RefusedError. It knows no flags, and runs nothing.
+// Input: a folder, a terminal to ask and to print on, and Options. Output: files and a report of them. It finds all conflicts before it
+// writes the first file, and overwrites no existing file. An error is a *failure.Error or a *failure.RefusedError. It reads no flags, and
+// runs no program.
 package scaffold
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
-// Init begins or adopts a site, and reports the written files. It detects all conflicts before it writes the first file.
+// Init creates or adopts a site, and reports the written files. It detects all conflicts before it writes the first file.
 func Init(ctx context.Context, t *terminal.Terminal, o Options) error {
 	dir := o.Dir
 	s := &site{Options: o, term: t, dir: dir, title: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
@@ -117,7 +117,7 @@ func (s *site) parse() error {
 	if source == nil {
 		s.parsed, report, source = s.Load(s.dir)
 		if s.parsed == nil && s.setup != nil && lacksOutput(report) {
-			s.parsed, _ = manifest.Parse(manifest.FileName, source) // its build is to come
+			s.parsed, _ = manifest.Parse(manifest.FileName, source) // the build will make its files
 		}
 	} else {
 		var diags diagnostic.List
@@ -180,7 +180,7 @@ func (s *site) ask(ctx context.Context) error {
 	return s.askTemplate(ctx)
 }
 
-// askTemplate asks for the template, the name of the site, and the editors. Each question leads back to the one before.
+// askTemplate asks for the template, the name of the site, and the editors. The answer "back" returns to the question before.
 func (s *site) askTemplate(ctx context.Context) error {
 	templates := starter.Templates()
 	lines := make([]string, len(templates))

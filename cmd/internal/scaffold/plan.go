@@ -27,8 +27,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
-// planOwn plans the site's own files. An existing file in the place of the template's pages and code is in the way; any other
-// existing file stays.
+// planOwn plans the site's own files. An existing file at the path of the template's pages and code is a conflict; any other existing file
+// stays.
 func (s *site) planOwn(folder *projectfile.Folder) ([]*projectfile.File, error) {
 	files := slices.Clone(s.files)
 	if s.manifest != nil {
@@ -65,7 +65,7 @@ func (s *site) planOwn(folder *projectfile.Folder) ([]*projectfile.File, error) 
 	return planned, nil
 }
 
-// isContent reports whether a file of a template belongs to the site itself, and not to its tooling.
+// isContent reports whether a file of a template belongs to the site itself, not to its tooling.
 func isContent(name string) bool {
 	dir, _, _ := strings.Cut(name, "/")
 	return dir == "public" || dir == "src" || dir == "migrations"
@@ -91,11 +91,11 @@ func (s *site) extras() []starter.File {
 	}
 	if ignores := starter.WorkerIgnore(userfile.RegularFS{FS: os.DirFS(s.dir)}, s.parsed.Assets, s.parsed.Entry); len(ignores) > 0 {
 		files = append(files, ignores...)
-		s.notes = slices.DeleteFunc(s.notes, func(n wrangler.Note) bool { return n.Key == wrangler.WorkerFile }) // it is done
+		s.notes = slices.DeleteFunc(s.notes, func(n wrangler.Note) bool { return n.Key == wrangler.WorkerFile }) // the merge is done
 	}
 	if s.template != "" {
 		for _, name := range s.parsed.Bindings.Secrets {
-			s.secrets[name] = rand.Text() // of this machine alone
+			s.secrets[name] = rand.Text() // for this machine alone
 		}
 	}
 	maps.DeleteFunc(s.secrets, func(name, _ string) bool { _, ok := s.stored[name]; return ok })
@@ -105,7 +105,7 @@ func (s *site) extras() []starter.File {
 	return files
 }
 
-// planFile plans one file: new, or as it was.
+// planFile plans one file: a new one, or an unchanged one.
 func (s *site) planFile(p *projectfile.Folder, f starter.File) (*projectfile.File, error) {
 	planned, err := p.Read(f.Path)
 	if odd, ok := errors.AsType[*projectfile.Error](err); ok {
@@ -118,7 +118,7 @@ func (s *site) planFile(p *projectfile.Folder, f starter.File) (*projectfile.Fil
 	if err != nil {
 		return nil, s.unwritable(p.Dir, err)
 	}
-	planned.After, planned.Reason = f.Text, "it was there before"
+	planned.After, planned.Reason = f.Text, "it existed before"
 	switch {
 	case f.Path == ".gitignore":
 		planned.After = starter.Ignore(planned.Before)
@@ -174,16 +174,16 @@ func (s *site) isBuilt() bool {
 	return ok && built.Dir == s.parsed.Assets || starter.IsOutput(s.parsed.Assets) || starter.IsOutput(s.parsed.Entry)
 }
 
-// hasPackages reports whether the site's package.json asks for packages.
+// hasPackages reports whether the site's package.json lists packages.
 func (s *site) hasPackages() bool { return len(s.packages()) > 0 }
 
-// testsOtherwise reports whether the project has a program for tests that would take ours for its own.
+// testsOtherwise reports whether the project has a test runner that would run our tests as its own.
 func (s *site) testsOtherwise() bool {
 	packages := s.packages()
 	return slices.Contains(packages, "vitest") || slices.Contains(packages, "jest")
 }
 
-// packages are those that the site's package.json lists.
+// packages are the packages in the site's package.json.
 func (s *site) packages() []string {
 	text, err := userfile.ReadRegular(filepath.Join(s.dir, "package.json"))
 	if i := slices.IndexFunc(s.files, func(f starter.File) bool { return f.Path == "package.json" }); err != nil && i >= 0 {
@@ -196,13 +196,13 @@ func (s *site) packages() []string {
 	return slices.AppendSeq(slices.Collect(maps.Keys(list.Dependencies)), maps.Keys(list.DevDependencies))
 }
 
-// planned are files of one folder, planned and then written.
+// planned are files of one folder that are planned first and then written.
 type planned struct {
 	in    *projectfile.Folder
 	files []*projectfile.File
 }
 
-// write writes the files that change.
+// write writes the changed files.
 func (p planned) write(t *terminal.Terminal) error {
 	for _, f := range p.files {
 		if err := f.Write(p.in); err != nil {
@@ -213,7 +213,7 @@ func (p planned) write(t *terminal.Terminal) error {
 	return nil
 }
 
-// WrittenFile is a file that was written, or left, as --json has it.
+// WrittenFile is a written or unchanged file in the --json document.
 type WrittenFile struct {
 	Path   string `json:"path"`
 	Action string `json:"action"` // created, changed or unchanged
@@ -238,7 +238,7 @@ func (p planned) print(t *terminal.Terminal) {
 	}
 }
 
-// printNotes prints the further steps for editors besides their files.
+// printNotes prints the further steps for editors.
 func (p planned) printNotes(t *terminal.Terminal) {
 	for _, f := range p.files {
 		if f.Note != "" && f.Action() != projectfile.Unchanged {
@@ -258,7 +258,7 @@ func (s *site) write() (err error) {
 	}
 	defer func() {
 		if err != nil && made {
-			_ = os.Remove(s.dir) // fails once there is something in it
+			_ = os.Remove(s.dir) // it fails if the folder is not empty
 		}
 	}()
 	folder, err := projectfile.Open(s.dir)

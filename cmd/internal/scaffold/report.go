@@ -23,14 +23,14 @@ type Document struct {
 	Adopted  string          `json:"adopted"`  // names an adopted site: its manifest, configuration, built folder or framework
 	Files    []WrittenFile   `json:"files"`
 	Notes    []wrangler.Note `json:"notes"`  // on settings without a counterpart here
-	SetUp    *SetUp          `json:"set_up"` // of a project that its framework is to build; null for others
+	SetUp    *SetUp          `json:"set_up"` // of a project that its framework has not built; null for others
 	Next     []string        `json:"next"`   // commands
 }
 
 // finish reports the written files and the next steps, and checks the site as pages validate would.
 func (s *site) finish(own, around planned) error {
 	m, report, source := s.Load(s.dir)
-	awaited := s.setup != nil && m == nil && lacksOutput(report) // its build is to come
+	awaited := s.setup != nil && m == nil && lacksOutput(report) // the build will make its files
 	if s.term.JSON {
 		if m == nil && !awaited {
 			return &failure.RefusedError{Report: report, Source: source}
@@ -71,14 +71,14 @@ func (s *site) finish(own, around planned) error {
 	return nil
 }
 
-// lacksOutput reports whether a site is refused only since something is not there, which its build may make.
+// lacksOutput reports whether a site is refused only because of files that its build may make.
 func lacksOutput(report diagnostic.Report) bool {
 	return !slices.ContainsFunc(report.Diagnostics, func(d diagnostic.Diagnostic) bool {
 		return d.Severity == diagnostic.Error && d.Code != diagnostic.CodePathMissing
 	})
 }
 
-// next are the commands that show the site.
+// next returns the commands that show the site.
 func (s *site) next() (commands []string) {
 	if s.dir != s.term.Dir {
 		commands = append(commands, "cd "+wording.ShellWord(s.term.Shown(s.dir)))

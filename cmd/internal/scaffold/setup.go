@@ -18,7 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
-// This file sets up projects that their framework or generator has not built yet.
+// This file sets up projects before their framework or generator has built them.
 
 // SetUp is the part of a Document about a framework.
 type SetUp struct {
@@ -32,7 +32,7 @@ type SetUp struct {
 // Edit is a change of the project's configuration.
 type Edit struct {
 	File  string   `json:"file"`  // relative to the site's folder
-	Made  bool     `json:"made"`  // or else it is to be made
+	Made  bool     `json:"made"`  // false if init creates the file
 	Lines []string `json:"lines"` // each with "+ " or "- "
 }
 
@@ -61,10 +61,10 @@ func editLines(e framework.Edit) []string {
 	return lines
 }
 
-// makes reports whether an edit is made here.
+// makes reports whether init makes an edit.
 func (s *site) makes(e framework.Edit) bool { return s.Configure && e.After != nil }
 
-// findSetup returns the setup for the framework or the generator of a project; nil where neither is known.
+// findSetup returns the setup for the framework or the generator of a project; nil for an unknown one.
 func findSetup(project fs.FS) *framework.Setup {
 	if f, ok := framework.Find(project); ok {
 		setup := f.NewSetup(project)
@@ -94,12 +94,12 @@ func (s *site) adoptUnbuilt(m *manifest.Manifest, setup *framework.Setup, projec
 		return strings.Contains(string(f.Text), server.File)
 	}) {
 		s.notes = append(s.notes, wrangler.Note{
-			Key: server.File, Effect: wrangler.Changed, Text: "this is of a build for a server of Node.js: build again for a Worker",
+			Key: server.File, Effect: wrangler.Changed, Text: "this comes from a build for a Node.js server: build again for a Worker",
 		})
 	}
 }
 
-// flagsElsewhere reports whether the platform reads flags in a configuration of wrangler's.
+// flagsElsewhere reports whether the platform reads flags in a configuration of wrangler.
 func (s *site) flagsElsewhere(project fs.FS) bool {
 	return slices.ContainsFunc(wrangler.Files()[:2], func(name string) bool {
 		text, err := fs.ReadFile(project, name)
@@ -107,7 +107,7 @@ func (s *site) flagsElsewhere(project fs.FS) bool {
 	})
 }
 
-// planSetUp plans the changes of the project's own files: scripts of package.json, and edits where they are asked for.
+// planSetUp plans the changes of the project's own files: scripts of package.json, and edits if they are wanted.
 func (s *site) planSetUp(folder *projectfile.Folder) (list []*projectfile.File, err error) {
 	if s.setup == nil {
 		return nil, nil
@@ -132,7 +132,7 @@ func (s *site) planSetUp(folder *projectfile.Folder) (list []*projectfile.File, 
 	return list, nil
 }
 
-// scripts are those of package.json that run pages.
+// scripts are the scripts of package.json that run pages.
 func (s *site) scripts() (list []framework.Script) {
 	if server, ok := starter.FindDevServer(userfile.RegularFS{FS: os.DirFS(s.dir)}); ok {
 		list = append(list, framework.Script{Name: "pages:dev", Command: "pages dev -- " + packager.Of(s.dir).Run(server.Script)})
@@ -143,7 +143,7 @@ func (s *site) scripts() (list []framework.Script) {
 	return list
 }
 
-// printSetUp prints the steps that remain for the author.
+// printSetUp prints the remaining steps for the author.
 func (s *site) printSetUp() {
 	if s.setup == nil {
 		return

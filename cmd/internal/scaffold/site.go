@@ -20,16 +20,16 @@ import (
 // Options choose the template and the folder of a site.
 type Options struct {
 	Dir   string // absolute
-	Named bool   // the user named Dir: any folder may become a site then
+	Named bool   // the user named Dir: any folder may then become a site
 	// Template is the name of a template; "" to adopt the existing files, or to ask.
 	Template string
 	Yes      bool // ask nothing
-	// Configure makes the edits of a framework's configuration that it needs to build a Worker.
+	// Configure edits the framework's configuration, if it needs an edit to build a Worker.
 	Configure bool
-	Editors   []string // names; none for the usual one
-	Version   string   // of pages, for the workflow, if it is a release
-	Commit    string   // commit that pages was built from, for the workflow; "" if unknown
-	// Load reads and checks the manifest of a site. Its report has the paths as the user would name them.
+	Editors   []string // names; empty for the usual one
+	Version   string   // version of pages for the workflow, if it is a release
+	Commit    string   // commit of pages for the workflow; "" if unknown
+	// Load reads and checks the manifest of a site. Its report has paths relative to the user.
 	Load func(dir string) (m *manifest.Manifest, report diagnostic.Report, source []byte)
 }
 
@@ -42,13 +42,13 @@ type site struct {
 	title    string
 	template string // of a new site
 	adopted  string // names an existing one: its manifest, configuration, built folder or framework
-	manifest []byte // nil when it is already there
+	manifest []byte // nil if it exists already
 	parsed   *manifest.Manifest
 	files    []starter.File
 	secrets  map[string]string // without a value in secretFile yet
 	stored   map[string]string // with a value there
-	// secretFile is where secrets of this machine are: .dev.vars, the .env that counts in its place, or the file for variables of
-	// wrangler's configuration.
+	// secretFile is the file with the secrets of this machine: .dev.vars, the .env in its place, or the file for variables of wrangler's
+	// configuration.
 	secretFile string
 	notes      []wrangler.Note
 	unbuilt    bool             // a build makes the files to adopt
@@ -56,8 +56,7 @@ type site struct {
 	editors    []editor.Editor
 }
 
-// buildCommand builds the published site: a script of package.json, or a generator. It is empty when the site has
-// no build.
+// buildCommand builds the published site: a script of package.json, or a generator. It is empty for a site without a build.
 func (s *site) buildCommand() string {
 	if s.setup != nil && s.setup.Build != "" {
 		return s.setup.Build
@@ -70,7 +69,7 @@ func (s *site) buildCommand() string {
 	return generator.Command
 }
 
-// needsBuild is the error where there is something to build before there is something to adopt.
+// needsBuild is the error if a build must come before the site can be adopted.
 func (s *site) needsBuild() error {
 	f := &failure.Error{
 		Exit: failure.ExitPerson, Code: "choice-needed",
@@ -92,7 +91,7 @@ func (s *site) needsBuild() error {
 	return f
 }
 
-// begin takes a template.
+// begin starts from a template.
 func (s *site) begin(t starter.Template) {
 	s.template, s.adopted, s.notes, s.manifest, s.files, s.setup = t.Name, "", nil, nil, nil, nil
 	clear(s.secrets)

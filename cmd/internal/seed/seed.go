@@ -1,10 +1,9 @@
 // Package seed runs a file of SQL on a site's database, once.
 //
-// In go the file and an open database; out comes a report, and a *failure.Error for a file that is missing, or that has changed since
-// it was run. Pending migrations are applied first; the file is one transaction with the row that remembers it. A Run is for one
-// goroutine.
+// Input: the file and an open database. Output: a report, and a *failure.Error for a file that is missing, or that has changed since it was
+// run. It applies pending migrations first; the file runs in one transaction with the row that records it. A Run is for one goroutine.
 //
-// It never prints, and never runs a file again unless told to.
+// It prints nothing, and runs a file a second time only on request.
 package seed
 
 import (
@@ -29,7 +28,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/transfer"
 )
 
-// FileName is the file that is looked for beside the manifest.
+// FileName is the name of the seed beside the manifest.
 const FileName = "seed.sql"
 
 // table is the ledger of seeds.
@@ -39,22 +38,22 @@ const table = "_pages_seeds"
 type Report struct {
 	OK       bool     `json:"ok"`
 	Database string   `json:"database"`
-	Seeded   bool     `json:"seeded"`  // false when it was before
+	Seeded   bool     `json:"seeded"`  // false if it ran before
 	Applied  []string `json:"applied"` // migrations
 	transfer.Ran
 }
 
-// Options are those of a run.
+// Options are the options of a run.
 type Options struct {
 	WorkDir userfile.WorkDir
-	File    string // the absolute path of the SQL
+	File    string // the absolute path of the SQL file
 	Force   bool   // run it again
 	Tool    string // name of this program in the ledger
 	Now     func() time.Time
-	// Open opens the site's database, once the file is known to be readable.
+	// Open opens the site's database, after the file was found readable.
 	Open     func(context.Context) (*sqlshell.Database, error)
 	Manifest *manifest.Manifest
-	Applied  func(name string) // called for each migration that was applied
+	Applied  func(name string) // called for each applied migration
 }
 
 type run struct {
@@ -97,7 +96,7 @@ func (o Options) open() (in *os.File, sum string, err error) {
 	h := sha256.New()
 	if err == nil {
 		if _, err = io.Copy(h, in); err != nil {
-			_ = in.Close() // only read
+			_ = in.Close() // it was only read
 		}
 	}
 	if err != nil {
@@ -110,7 +109,7 @@ func (o Options) open() (in *os.File, sum string, err error) {
 	return in, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// migrate applies pending migrations, which make the tables that a seed fills.
+// migrate applies pending migrations, which make the tables for the seed.
 func (r *run) migrate(ctx context.Context, report *Report) (err error) {
 	if r.o.Manifest == nil || r.o.Manifest.Bindings.Database == nil {
 		return nil // Open has refused it
@@ -136,7 +135,7 @@ func (r *run) migrate(ctx context.Context, report *Report) (err error) {
 	return nil
 }
 
-// isDue reports whether the file is still to be run.
+// isDue reports whether the file must still run.
 func (r *run) isDue(ctx context.Context) (bool, error) {
 	exists := false
 	if _, err := r.db.Run(ctx, "SELECT 1 FROM sqlite_schema WHERE name = ?", []any{table}, nil, func([]any) error {
@@ -163,7 +162,7 @@ func (r *run) isDue(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// record writes, in the transaction of the seed, that it was run.
+// record records the run of the file, in the same transaction.
 func (r *run) record(ctx context.Context) error {
 	const create = "CREATE TABLE IF NOT EXISTS " + table +
 		" (name TEXT PRIMARY KEY NOT NULL, sha256 TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT"

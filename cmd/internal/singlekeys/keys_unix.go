@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var errBackground = errors.New("the terminal is another process's")
+var errBackground = errors.New("another process has the terminal")
 
-// Terminal is a terminal that gives each key at once and shows none, for as long as
-// the process is in its foreground. Ctrl-Z gives it back as it was, and fg takes it again.
+// Terminal is a terminal that passes on each key at once and shows none while the process is in its foreground. Ctrl-Z restores its
+// settings, and fg sets them again.
 type Terminal struct {
 	in             *os.File
 	before, single unix.Termios
@@ -26,8 +26,7 @@ type Terminal struct {
 	following      sync.WaitGroup
 }
 
-// Hold leaves everything but single keys as it is, so that Ctrl-C works and lines
-// end well.
+// Hold changes only the input of single keys, so that Ctrl-C works and lines end as usual.
 func Hold(in *os.File) (*Terminal, error) {
 	k := &Terminal{in: in, jobs: make(chan os.Signal, 4), released: make(chan struct{})}
 	if k.background() {
@@ -40,7 +39,7 @@ func Hold(in *os.File) (*Terminal, error) {
 	k.before, k.single = *before, *before
 	k.single.Lflag &^= unix.ICANON | unix.ECHO
 	k.single.Cc[unix.VMIN], k.single.Cc[unix.VTIME] = 1, 0
-	// In the background a read fails, where it would stop the whole server.
+	// In the background a read fails; it would otherwise stop the whole server.
 	signal.Ignore(syscall.SIGTTIN, syscall.SIGTTOU)
 	if err := k.set(&k.single); err != nil {
 		return nil, err
@@ -50,13 +49,13 @@ func Hold(in *os.File) (*Terminal, error) {
 	return k, nil
 }
 
-// background reports whether the terminal is there, and another job's.
+// background reports whether another job has the terminal.
 func (k *Terminal) background() bool {
 	owner, err := unix.IoctlGetInt(int(k.in.Fd()), unix.TIOCGPGRP)
 	return err == nil && owner != unix.Getpgrp()
 }
 
-// set changes the terminal while it is ours: else the shell has it, as it likes it.
+// set changes the terminal while this process has it. Otherwise the shell has it, with its own settings.
 func (k *Terminal) set(mode *unix.Termios) error {
 	if k.background() {
 		return errBackground
@@ -64,7 +63,7 @@ func (k *Terminal) set(mode *unix.Termios) error {
 	return unix.IoctlSetTermios(int(k.in.Fd()), setTermios, mode)
 }
 
-// follow stops the process as Ctrl-Z asks, and takes the terminal again afterwards.
+// follow stops the process at Ctrl-Z, and takes the terminal again afterwards.
 func (k *Terminal) follow() {
 	for {
 		select {
@@ -75,13 +74,12 @@ func (k *Terminal) follow() {
 				_ = k.set(&k.before) // the terminal may be gone
 				_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
 			}
-			_ = k.set(&k.single) // unless it goes on in the background
+			_ = k.set(&k.single) // unless it continues in the background
 		}
 	}
 }
 
-// Read gives the next keys. In the background it waits for the foreground: a shell
-// says nothing to a job that runs when it brings it there.
+// Read returns the next keys. In the background it waits for the foreground: a shell sends no signal to a running job that it brings there.
 func (k *Terminal) Read(b []byte) (int, error) {
 	for {
 		n, err := k.in.Read(b)
@@ -99,7 +97,7 @@ func (k *Terminal) Read(b []byte) (int, error) {
 	}
 }
 
-// Release gives the terminal back as it was.
+// Release restores the settings of the terminal.
 func (k *Terminal) Release() {
 	signal.Stop(k.jobs)
 	close(k.released)

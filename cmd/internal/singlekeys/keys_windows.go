@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Terminal is a console that gives each key at once and shows none, until Release.
+// Terminal is a console that passes on each key at once and shows none, until Release.
 type Terminal struct {
 	*os.File
 
 	before uint32
 }
 
-// Hold takes the console, but for the keys that it handles itself, such as Ctrl-C.
+// Hold takes the console, except for the keys that the console handles itself, such as Ctrl-C.
 func Hold(in *os.File) (*Terminal, error) {
 	k := &Terminal{File: in}
 	handle := windows.Handle(in.Fd())
@@ -26,5 +26,5 @@ func Hold(in *os.File) (*Terminal, error) {
 	return k, nil
 }
 
-// Release gives the console back as it was, which may be gone.
+// Release restores the settings of the console, which may be gone.
 func (k *Terminal) Release() { _ = windows.SetConsoleMode(windows.Handle(k.Fd()), k.before) }

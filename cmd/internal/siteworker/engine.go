@@ -16,7 +16,7 @@ const (
 	Workerd = "workerd"
 )
 
-// Choice is the engine that runs Workers. The zero value is the built-in one.
+// Choice chooses the engine that runs Workers. The zero value is the built-in one.
 type Choice struct {
 	// Program runs them; nil for the built-in engine.
 	Program *workerd.Program
@@ -26,7 +26,7 @@ type Choice struct {
 	Inspection *workerd.Inspection
 }
 
-// EngineReport is an engine for programs.
+// EngineReport describes an engine for programs.
 type EngineReport struct {
 	Name    string `json:"name"`              // built-in or workerd
 	Version string `json:"version,omitempty"` // of workerd
@@ -52,7 +52,7 @@ func (c Choice) String() string {
 // Engine makes Workers. Close it after them. It is safe for concurrent use.
 type Engine struct {
 	choice  Choice
-	pool    *workerd.Pool            // of the processes of workerd; nil where one session has them to itself
+	pool    *workerd.Pool            // for the processes of workerd; nil if one session has them to itself
 	memory  *pagesruntime.HostMemory // of all Workers in workerd
 	opened  chan struct{}            // closed when builtIn and err are set; nil without the built-in engine
 	swept   chan struct{}            // closed after the removal of files that killed processes left for workerd; nil without it
@@ -60,7 +60,7 @@ type Engine struct {
 	err     error
 }
 
-// OpenEngine returns an engine. The built-in one, which o is for, is opened meanwhile; for workerd it is not opened at all.
+// OpenEngine returns an engine. It opens the built-in one, with o, in the background; for workerd it does not open it at all.
 func OpenEngine(ctx context.Context, c Choice, o pagesruntime.Options) *Engine {
 	e := &Engine{choice: c, memory: o.Memory}
 	if c.Program != nil {
@@ -92,7 +92,7 @@ func now(o pagesruntime.Options) time.Time {
 	return o.Now()
 }
 
-// Choice returns which engine it is.
+// Choice returns the choice of the engine.
 func (e *Engine) Choice() Choice { return e.choice }
 
 // NewWorker starts a Worker. A *runtime.Error says that its code cannot run.
@@ -100,8 +100,8 @@ func (e *Engine) NewWorker(ctx context.Context, o pagesruntime.WorkerOptions) (W
 	return e.newWorker(ctx, o, false)
 }
 
-// NewSleeping is NewWorker for code that has started before. Where a pool bounds the processes, that of the Worker starts with its first
-// request, which gets the error if it fails.
+// NewSleeping is NewWorker for code that has started before. If a pool bounds the processes, the Worker's process starts with its first
+// request, which gets the error of a failed start.
 func (e *Engine) NewSleeping(ctx context.Context, o pagesruntime.WorkerOptions) (Worker, error) {
 	return e.newWorker(ctx, o, true)
 }
@@ -138,7 +138,7 @@ func (e *Engine) startProcess(ctx context.Context, o pagesruntime.WorkerOptions,
 	return e.choice.Program.NewWorker(ctx, o)
 }
 
-// Close frees the resources that the Workers shared.
+// Close frees the shared resources of the Workers.
 func (e *Engine) Close(ctx context.Context) error {
 	if e.opened == nil {
 		if e.pool != nil {

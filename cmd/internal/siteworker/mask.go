@@ -14,12 +14,11 @@ import (
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-// shortestSecret is the length in bytes from which a secret is masked: words would lose their letters by shorter ones.
+// shortestSecret is the length in bytes from which a secret is masked: shorter values would mask parts of ordinary words.
 const shortestSecret = 4
 
-// MaskOf returns a replacer that takes the values of secrets out of the logs and errors of a Worker, also where a text holds
-// them as JSON, in an address, in base64 or hex, or one line of several. A name stands in their place. Responses are the
-// Worker's own.
+// MaskOf returns a replacer that removes the values of secrets from the logs and errors of a Worker, in plain text, in JSON, in an address,
+// in base64 or hex, and line by line. A name replaces them. Responses stay unchanged.
 func MaskOf(secrets map[string]string) *strings.Replacer {
 	names := map[string]string{} // by form of the value
 	for name, value := range secrets {
@@ -47,7 +46,7 @@ func formsOf(value string) []string {
 	forms = append(forms, value, url.QueryEscape(value), inAddress.Replace(url.QueryEscape(value)), url.PathEscape(value),
 		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
 		hex.EncodeToString([]byte(value)))
-	// In JSON, in JSON as a text of JSON, and as console shows a text within something.
+	// In JSON, in JSON inside a JSON text, and as console shows a text inside a value.
 	inJSON := quotedJSON(value)
 	shown := strings.ReplaceAll(inJSON, `\"`, `"`)
 	return append(forms, inJSON, quotedJSON(inJSON), shown, strings.ReplaceAll(shown, "'", `\'`))
@@ -58,11 +57,11 @@ func quotedJSON(text string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a text into memory: this cannot fail
+	_ = enc.Encode(text) // writing a text to memory cannot fail
 	return strings.TrimSuffix(b.String()[1:], "\"\n")
 }
 
-// MaskLine is a line of a Worker's console without its secrets.
+// MaskLine returns a console line of a Worker without its secrets.
 func MaskLine(mask *strings.Replacer, l pagesruntime.Line) pagesruntime.Line {
 	l.Text = mask.Replace(l.Text)
 	if args := []byte(mask.Replace(string(l.Args))); len(args) == 0 || json.Valid(args) {
@@ -73,7 +72,7 @@ func MaskLine(mask *strings.Replacer, l pagesruntime.Line) pagesruntime.Line {
 	return l
 }
 
-// MaskError is a Worker's error without its secrets; others are as they were.
+// MaskError returns a Worker's error without its secrets, and any other error unchanged.
 func MaskError(mask *strings.Replacer, err error) error {
 	if f, ok := errors.AsType[*pagesruntime.Error](err); ok {
 		return MaskFailure(mask, f)

@@ -1,8 +1,8 @@
-// Package siteworker runs the Worker of a site that is developed or published.
+// Package siteworker runs the Worker of a site, in development or published.
 //
-// In goes a started Worker of an engine with the bindings that it uses; out come answers, with the meter and the failure of
-// each request told to devserver/site. A Shared Worker serves several revisions and is closed after the last of them;
-// its logs and errors are shown without the values of its secrets. All of it is safe for concurrent use.
+// Input: a started Worker of an engine, with its bindings. Output: responses, and for devserver/site the meter and the failure of each
+// request. A Shared Worker serves several revisions and closes after the last of them; its logs and errors do not show the values of its
+// secrets. All of it is safe for concurrent use.
 package siteworker
 
 import (
@@ -24,20 +24,20 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// DrainTime is how long a replaced Worker may finish its requests, and then the waitUntil tasks of the last of them.
+// DrainTime is the time that a replaced Worker has to finish its requests, and then their waitUntil tasks.
 const DrainTime = 30 * time.Second
 
 // Worker is a Worker that an engine has started: a *runtime.Worker, or one of another engine. All of it is safe for concurrent use.
 type Worker interface {
-	// Serve answers a request. An error is a *runtime.Error, and means that nothing was written.
+	// Serve answers a request. An error is a *runtime.Error, and means that no byte was written.
 	Serve(w http.ResponseWriter, r *http.Request) (pagesruntime.Usage, error)
-	// Retire ends the WebSockets with the code 1012, since another Worker takes over; requests under way go on.
+	// Retire ends the WebSockets with the code 1012, since another Worker replaces this one; open requests continue.
 	Retire()
-	// Close waits for the requests under way until ctx ends, then frees all that the Worker held.
+	// Close waits for open requests until ctx ends, then frees all resources of the Worker.
 	Close(ctx context.Context)
 }
 
-// Shared is a Worker that several revisions may use: it is closed after the last of them.
+// Shared is a Worker that several revisions may use. It closes after the last of them.
 type Shared struct {
 	Worker Worker
 	set    *binding.Set
@@ -49,10 +49,10 @@ type Shared struct {
 	closed sync.Once
 	from   *Set
 
-	overdue atomic.Pointer[time.Timer] // of one that was retired
+	overdue atomic.Pointer[time.Timer] // of a retired one
 }
 
-// Options returns the options of a Worker that the manifest declares.
+// Options returns the options for a Worker of the manifest.
 func Options(m *manifest.Manifest) pagesruntime.WorkerOptions {
 	flags := m.Runtime.CompatibilityFlags
 	return pagesruntime.WorkerOptions{
@@ -84,7 +84,7 @@ func (s *Shared) Serve(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// failureOf is an error of a Worker in the terms of the log.
+// failureOf converts an error of a Worker for the log.
 func failureOf(f *pagesruntime.Error) site.Failure {
 	failure := site.Failure{Kind: string(f.Kind), Name: f.Name, Message: f.Message, Limit: f.Limit}
 	if len(f.Frames) > 0 {
@@ -93,15 +93,14 @@ func failureOf(f *pagesruntime.Error) site.Failure {
 	return failure
 }
 
-// Retire ends the use of a Worker that another one replaces: its WebSockets are closed, and requests under way may go on for
-// DrainTime.
+// Retire starts the replacement of a Worker: its WebSockets close, and open requests have DrainTime to finish.
 func (s *Shared) Retire() {
 	s.Worker.Retire()
 	s.overdue.Store(time.AfterFunc(DrainTime, func() { s.Close(0) }))
 	s.Release()
 }
 
-// Release ends one use. The Worker is closed after the last.
+// Release ends one use. The Worker closes after the last one.
 func (s *Shared) Release() {
 	if s.Uses.Add(-1) == 0 {
 		s.Close(DrainTime)
@@ -112,12 +111,12 @@ func (s *Shared) Release() {
 func (s *Shared) Close(wait time.Duration) {
 	s.closed.Do(func() {
 		if t := s.overdue.Load(); t != nil {
-			t.Stop() // it would hold the Worker's image until then
+			t.Stop() // the log would otherwise keep the Worker's image until then
 		}
 		ctx, cancel := context.WithTimeout(s.until, wait)
 		defer cancel()
 		s.Worker.Close(ctx)
-		// Giving back a connection fails only when it is gone already.
+		// Releasing a connection fails only if it is gone already.
 		_ = CloseDatabases(s.set)
 		s.from.remove(s)
 	})
@@ -132,7 +131,7 @@ func CloseDatabases(set *binding.Set) error {
 	return errors.Join(errs...)
 }
 
-// Set are the Workers that are not closed yet. The zero value is empty.
+// Set is a set of Workers that are not closed yet. The zero value is empty.
 type Set struct {
 	mu      sync.Mutex
 	workers map[*Shared]struct{}
@@ -156,7 +155,7 @@ func (l *Set) remove(s *Shared) {
 	delete(l.workers, s)
 }
 
-// All returns those that are not closed yet.
+// All returns the Workers that are not closed yet.
 func (l *Set) All() []*Shared {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,9 +1,9 @@
 // Package snapshots runs the operations of commands on the snapshots of a site's local state.
 //
-// In go the state folder and a function; With holds the lock of snapshots around it. Out come the documents that --json prints, and
-// refusals of package snapshot as *failure.Error. It is safe for concurrent use: one process after another.
+// With runs a function on a state folder while it holds the lock of snapshots. The package makes the documents that --json prints, and
+// turns refusals of package snapshot into *failure.Error. It is safe for concurrent use, since the lock lets one process work at a time.
 //
-// It never asks, and never changes the state itself: the function that it calls does.
+// It asks no questions, and leaves changes of the state to the function.
 package snapshots
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
-// With runs fn on the snapshots in a state folder, while no other process does. The state itself is not locked.
+// With runs fn on the snapshots in a state folder, and excludes other processes meanwhile. It does not lock the state itself.
 func With(ctx context.Context, s *localstate.State, o snapshot.Options, fn func(*localstate.State, *snapshot.Store) error) (err error) {
 	if err := s.Create(); err != nil {
 		return err
@@ -62,7 +62,7 @@ type Saved struct {
 	Snapshot Snapshot `json:"snapshot"`
 }
 
-// Snapshot is one snapshot in JSON.
+// Snapshot is a snapshot in JSON.
 type Snapshot struct {
 	Name      string     `json:"name"`
 	CreatedAt *time.Time `json:"created_at,omitempty"`
@@ -72,7 +72,7 @@ type Snapshot struct {
 	Damage    string     `json:"damage,omitempty"`
 }
 
-// Describe makes the document of a snapshot.
+// Describe returns the document of a snapshot.
 func Describe(i snapshot.Info) Snapshot {
 	d := Snapshot{Name: i.Name, Tool: i.Tool, Files: len(i.Files), Bytes: i.Bytes(), Damage: i.Damage}
 	if i.Damage == "" {
@@ -87,7 +87,7 @@ type List struct {
 	Snapshots []Snapshot `json:"snapshots"`
 }
 
-// DescribeAll makes the document of a list.
+// DescribeAll returns the document of a list of snapshots.
 func DescribeAll(infos []snapshot.Info) List {
 	list := List{OK: true, Snapshots: []Snapshot{}}
 	for _, i := range infos {

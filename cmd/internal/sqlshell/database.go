@@ -18,12 +18,12 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
-// Database is one database of the site, opened for a command.
+// Database is a database of the site that a command has opened.
 type Database struct {
 	*d1.Console
 	State *localstate.State
 	Pool  *sql.DB
-	Dir   string // the site's
+	Dir   string // the state of the site
 	Path  string // of the file
 }
 
@@ -50,7 +50,7 @@ func (d *Database) Open(ctx context.Context, name string, o d1.ConsoleOptions) (
 	return nil
 }
 
-// Wrote notifies pages dev of a change by a person: a migration that failed because of some rows may pass now.
+// Wrote notifies pages dev of a change by a person: a migration that failed because of some rows may succeed now.
 func (d *Database) Wrote() {
 	if filepath.Base(d.Path) == statefolder.SiteFile {
 		d.State.NotifyWritten()
@@ -62,8 +62,8 @@ func (d *Database) Close() error {
 	return errors.Join(d.Console.Close(), d.Pool.Close(), d.State.Close())
 }
 
-// Advice returns the fix for a failure: the nearest name for a table or column that does not exist, then left, which says what
-// the command changed.
+// Advice returns the fix for a failure: the nearest name for a missing table or column, and then left, which describes the changes of the
+// command.
 func (d *Database) Advice(ctx context.Context, err error, left string) string {
 	e, ok := errors.AsType[*d1.SQLError](err)
 	if !ok {
@@ -78,7 +78,7 @@ func (d *Database) Advice(ctx context.Context, err error, left string) string {
 	case column != nil:
 		near = wording.Nearest(column[1], there.Columns)
 	case len(there.Names) == 0:
-		return "the database has no table yet: pages migrate makes those of the migrations; " + left
+		return "the database has no table yet: pages migrate creates those of the migrations; " + left
 	default:
 		near = wording.Nearest(table[1], there.Names)
 	}
@@ -95,11 +95,11 @@ var (
 	})
 )
 
-// NothingChanged tells a person that a failed command had no effect.
+// NothingChanged says that a failed command had no effect.
 const NothingChanged = "nothing was changed: all of it is one transaction"
 
-// Failure turns an SQL error into one for the user: with a place in a text it becomes a diagnostic; a lock or a full disk is a
-// resource failure.
+// Failure turns an SQL error into one for the user: a place in the text makes it a diagnostic; a lock or a full disk makes it a resource
+// failure.
 func Failure(err error, left string) error {
 	if e, ok := errors.AsType[*d1.SQLError](err); ok {
 		switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
-// Query runs one statement that cannot write, and writes its rows to out.
+// Query runs one read-only statement, and writes its rows to out.
 func (d *Database) Query(ctx context.Context, statement migrate.Statement, values []any, out *RowWriter) error {
 	_, err := d.Run(ctx, statement.Text, values, out.Begin, out.Row)
 	if err != nil {
@@ -27,7 +27,7 @@ func (d *Database) Query(ctx context.Context, statement migrate.Statement, value
 	return out.End()
 }
 
-// OneStatement reads the one statement of a text, which messages call name.
+// OneStatement parses the only statement of a text, which messages call name.
 func OneStatement(name string, r io.Reader) (migrate.Statement, error) {
 	in := migrate.NewStatements(name, r)
 	statement, err := in.Next()
@@ -62,8 +62,7 @@ func checkEnd(in *migrate.Statements) error {
 	return e
 }
 
-// Parameters reads the values of --param. Each is a number, null, 'text', X'00ff' or else the text as it is; before it may stand
-// :name=.
+// Parameters reads the values of --param. Each is a number, null, 'text', X'00ff' or a plain text, optionally after :name=.
 func Parameters(given []string) ([]any, error) {
 	var values []any
 	for _, text := range given {

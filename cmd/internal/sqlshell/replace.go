@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// pageSize is that of every database of the state; SQLite cannot change it while the log is in use.
+// pageSize is the page size of every database of the state; SQLite cannot change it in WAL mode.
 const pageSize = 4096
 
 // OpenInput opens a file of SQL or rows, or a database.
@@ -28,18 +28,18 @@ func OpenInput(ctx context.Context, work userfile.WorkDir, file string) (io.Read
 	return f, err
 }
 
-// IsDatabase reports whether a file begins as a SQLite database does. A pipe is none.
+// IsDatabase reports whether a file begins like a SQLite database. A pipe is never one.
 func IsDatabase(r io.Reader) bool {
 	f, ok := r.(io.ReaderAt)
 	if !ok {
 		return false
 	}
 	head := make([]byte, 16)
-	n, _ := f.ReadAt(head, 0) // a short file is none
+	n, _ := f.ReadAt(head, 0) // a short file is not one
 	return bytes.Equal(head[:n], []byte("SQLite format 3\x00"))
 }
 
-// Replace makes a file the database. SQLite writes it as one transaction: a server that runs sees the old content or the new.
+// Replace makes a file the database. SQLite writes it as one transaction: a running server sees the old content or the new.
 func (d *Database) Replace(ctx context.Context, work userfile.WorkDir, file string) (err error) {
 	conn, err := d.Pool.Conn(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func (d *Database) Replace(ctx context.Context, work userfile.WorkDir, file stri
 	return nil
 }
 
-// CheckFile refuses a file that is no database, is damaged, or cannot become a site's database.
+// CheckFile refuses a file that is damaged, is not a database, or cannot become a site's database.
 func CheckFile(ctx context.Context, work userfile.WorkDir, file string) (err error) {
 	from, err := OpenInput(ctx, work, file)
 	if err != nil {

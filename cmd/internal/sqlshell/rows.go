@@ -17,7 +17,7 @@ type RowWriter struct {
 	b       []byte
 }
 
-// rowFormat lays rows out: each method appends its output to b.
+// rowFormat formats rows: each method appends its output to b.
 type rowFormat interface {
 	head(b []byte, columns []string) []byte
 	row(b []byte, values []any) []byte
@@ -49,7 +49,7 @@ func NewRowWriter(out io.Writer, terminal bool, format string) (*RowWriter, erro
 	return w, nil
 }
 
-// Begin writes the head, for the names of the columns.
+// Begin writes the header with the names of the columns.
 func (w *RowWriter) Begin(columns []string) error {
 	w.columns = columns
 	return w.write(w.format.head(w.b[:0], columns))
@@ -58,7 +58,7 @@ func (w *RowWriter) Begin(columns []string) error {
 // Row writes one row.
 func (w *RowWriter) Row(values []any) error { return w.write(w.format.row(w.b[:0], values)) }
 
-// End writes the foot. A statement without columns gives a document in JSON only.
+// End writes the footer. For a statement without columns, only JSON has a document.
 func (w *RowWriter) End() error {
 	b := w.b[:0]
 	if w.columns == nil {
@@ -73,7 +73,7 @@ func (w *RowWriter) End() error {
 	return w.out.Flush()
 }
 
-// Abort ends the output after a failure. If nothing was sent of a JSON document, the failure becomes the document instead.
+// Abort ends the output after a failure. If no part of a JSON document was sent, the failure becomes the document.
 func (w *RowWriter) Abort() error {
 	if w.isDocument() && w.sent.n == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (w *RowWriter) Abort() error {
 	return w.End()
 }
 
-// isDocument reports whether the whole output is one document in JSON.
+// isDocument reports whether the whole output is one JSON document.
 func (w *RowWriter) isDocument() bool {
 	_, ok := w.format.(*jsonRows)
 	return ok

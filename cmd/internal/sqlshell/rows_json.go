@@ -40,7 +40,7 @@ func (j *jsonRows) foot(b []byte) []byte {
 	return append(b, "]}\n"...)
 }
 
-// jsonLines is an object a row. It implements rowFormat.
+// jsonLines writes an object for each row. It implements rowFormat.
 type jsonLines struct{ columns []string }
 
 func (j *jsonLines) head(b []byte, columns []string) []byte {
@@ -61,7 +61,7 @@ func (j *jsonLines) row(b []byte, values []any) []byte {
 
 func (j *jsonLines) foot(b []byte) []byte { return b }
 
-// Distinct names columns apart, so that an object holds them all.
+// Distinct makes the names of columns distinct, so that an object has them all.
 func Distinct(columns []string) []string {
 	names := make([]string, len(columns))
 	seen := map[string]bool{}
@@ -74,7 +74,7 @@ func Distinct(columns []string) []string {
 	return names
 }
 
-// appendJSONValue writes a value; an integer has all its digits, an infinity is a number that overflows to one.
+// appendJSONValue writes a value; an integer has all its digits, an infinity is a number that overflows to it.
 func appendJSONValue(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case int64:

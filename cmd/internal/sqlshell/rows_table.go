@@ -14,13 +14,13 @@ import (
 // tableRows is a table for people. It implements rowFormat.
 type tableRows struct {
 	columns []string
-	held    [][]string // the rows that decide the widths, until they are shown
+	held    [][]string // rows that determine the widths, kept until they are shown
 	shown   bool
 	widths  []int
-	numbers []bool // columns of numbers, which stand to the right
+	numbers []bool // columns of numbers, aligned to the right
 }
 
-// tableSample is how many rows decide the widths of a table.
+// tableSample is the number of rows that determine the widths of a table.
 const tableSample = 500
 
 func (t *tableRows) head(b []byte, columns []string) []byte {
@@ -65,7 +65,7 @@ func (t *tableRows) foot(b []byte) []byte {
 	return t.show(b)
 }
 
-// show writes the head of the table and the rows that are held.
+// show writes the header of the table and the kept rows.
 func (t *tableRows) show(b []byte) []byte {
 	names, rule := make([]string, len(t.columns)), make([]string, len(t.columns))
 	for i, name := range t.columns {
@@ -81,7 +81,7 @@ func (t *tableRows) show(b []byte) []byte {
 	return b
 }
 
-// line writes the cells of one line, without blanks at its end.
+// line writes the cells of one line, without trailing blanks.
 func (t *tableRows) line(b []byte, cells []string) []byte {
 	begin := len(b)
 	for i, cell := range cells {
@@ -98,7 +98,7 @@ func (t *tableRows) line(b []byte, cells []string) []byte {
 	return append(b[:begin+len(bytes.TrimRight(b[begin:], " "))], '\n')
 }
 
-// maxCell is the most characters of a value that a table shows.
+// maxCell is the number of characters of a value that a table shows.
 const maxCell = 80
 
 func shorten(text string) string {
@@ -108,7 +108,7 @@ func shorten(text string) string {
 	return string([]rune(text)[:maxCell-1]) + "…"
 }
 
-// cellWidth is how many columns of a terminal text takes.
+// cellWidth is the number of terminal columns that a text takes.
 func cellWidth(text string) int {
 	n := 0
 	for _, r := range text {

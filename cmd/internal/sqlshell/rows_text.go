@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tsvRows is a line a row, with tabs between the values. It implements rowFormat.
+// tsvRows writes a line for each row, with tabs between the values. It implements rowFormat.
 type tsvRows struct{}
 
 var tsvEscapes = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
@@ -35,8 +35,7 @@ func (tsvRows) row(b []byte, values []any) []byte {
 
 func (tsvRows) foot(b []byte) []byte { return b }
 
-// csvRows is RFC 4180's form but for its line ends, with NULL apart from an empty text.
-// It implements rowFormat.
+// csvRows writes CSV as RFC 4180 has it, except for the line ends, and tells NULL from an empty text. It implements rowFormat.
 type csvRows struct{}
 
 func (csvRows) head(b []byte, columns []string) []byte {
@@ -60,7 +59,7 @@ func (csvRows) row(b []byte, values []any) []byte {
 
 func (csvRows) foot(b []byte) []byte { return b }
 
-// appendField writes a text of CSV, in quotes where it needs them.
+// appendField writes a text of CSV, in quotes if it needs them.
 func appendField(b []byte, text string) []byte {
 	if text != "" && !strings.ContainsAny(text, ",\"\r\n") && strings.TrimSpace(text) == text && !strings.HasPrefix(text, "\ufeff") {
 		return append(b, text...)
@@ -76,7 +75,7 @@ func separate(b []byte, i int, separator byte) []byte {
 	return append(b, separator)
 }
 
-// appendLiteral writes a number, or a blob as X'00ff'; of NULL nothing.
+// appendLiteral writes a number, a blob as X'00ff', or nothing for NULL.
 func appendLiteral(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case int64:
@@ -89,7 +88,7 @@ func appendLiteral(b []byte, v any) []byte {
 	return b
 }
 
-// appendFloat writes a number that cannot be taken for an integer.
+// appendFloat writes a number that does not look like an integer.
 func appendFloat(b []byte, v float64) []byte {
 	begin := len(b)
 	b = strconv.AppendFloat(b, v, 'g', -1, 64)

@@ -1,9 +1,9 @@
 // Package sqlshell is the SQL shell on a database of a site, and the code that it shares with the commands of `pages db`.
 //
-// A Database is one that is opened for a person who writes SQL; a RowWriter prints the rows of a statement, as a table, tsv,
-// csv, JSON or lines of JSON; a Shell reads statements from a pipe or a terminal, runs each as a transaction and prints its
-// rows. Failures are *failure.Error, or *failure.RefusedError with the place in the text. Each value belongs to one goroutine.
-// Output to a terminal is escaped, and nothing but the history is written beside the database.
+// A Database is open for a person who writes SQL; a RowWriter prints the rows of a statement, as a table, tsv, csv, JSON or lines of JSON;
+// a Shell reads statements from a pipe or a terminal, runs each as a transaction and prints its rows. Failures are *failure.Error, or
+// *failure.RefusedError with the place in the text. Each value belongs to one goroutine. Output to a terminal is escaped. Besides the
+// database, only the history is written.
 package sqlshell
 
 import (
@@ -34,9 +34,9 @@ const Help = `  .tables         the tables and views
 type Options struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Terminal       bool                             // stdout is one
+	Terminal       bool                             // stdout is a terminal
 	Progress, Warn func(format string, args ...any) // of lines for people
-	Failed         func(error)                      // shows the failure of a line that was typed
+	Failed         func(error)                      // shows the failure of a typed line
 }
 
 // Shell is one run of `pages db shell`.
@@ -53,7 +53,7 @@ func New(db *Database, o Options) *Shell {
 
 var errQuit = errors.New("the shell was left")
 
-// Pipe runs the SQL that comes from a file or a program.
+// Pipe runs the SQL from a file or a program.
 func (s *Shell) Pipe(ctx context.Context) error {
 	r := bufio.NewReader(userfile.Interruptible(ctx, s.Stdin))
 	typed := &typed{name: "stdin", line: 1}
@@ -78,11 +78,11 @@ func (s *Shell) Pipe(ctx context.Context) error {
 	}
 }
 
-// typed is the text that was typed and not run yet.
+// typed is the text that is typed and has not run yet.
 type typed struct {
 	name string
 	text string
-	line int // where text begins
+	line int // the line at which text begins
 }
 
 // feed takes one line: a command, or a part of statements.
@@ -99,14 +99,14 @@ func (s *Shell) feed(ctx context.Context, t *typed, line string) error {
 	return s.statements(ctx, t, false)
 }
 
-// take drops the first n bytes of the text, and counts their lines.
+// take removes the first n bytes of the text, and counts their lines.
 func (t *typed) take(n int) {
 	t.line += strings.Count(t.text[:n], "\n")
 	t.text = t.text[n:]
 }
 
-// statements runs each complete statement of the input. An incomplete one stays in t for the next line, unless this is
-// the end; after an error nothing stays.
+// statements runs each complete statement of the input. An incomplete one stays in t for the next line, unless this is the end; after an
+// error the text is empty.
 func (s *Shell) statements(ctx context.Context, t *typed, end bool) error {
 	in := migrate.NewStatements(t.name, strings.NewReader(t.text))
 	in.StartAt(t.line)
@@ -120,7 +120,7 @@ func (s *Shell) statements(ctx context.Context, t *typed, end bool) error {
 			done = len(t.text)
 			return nil
 		case refused && refusal.Code == migrate.CodeFailed && !end, err == nil && !statement.Ended && !end:
-			return nil // a quote, comment or statement that goes on
+			return nil // a quote, comment or statement that continues
 		case err != nil:
 			done = len(t.text)
 			return Failure(transfer.BlameText(err), "nothing was run")

@@ -17,8 +17,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// Interact reads from a terminal. The terminal is raw only while a line is typed, so that Ctrl-C reaches a
-// statement that runs as a signal.
+// Interact reads from a terminal. The terminal is raw only while a person types a line, so that Ctrl-C reaches a running statement as a
+// signal.
 func (s *Shell) Interact(ctx context.Context) error {
 	terminal, ok := s.Stdin.(*os.File)
 	if !ok {
@@ -66,7 +66,7 @@ func (s *Shell) Interact(ctx context.Context) error {
 	}
 }
 
-// runInterruptibly runs a line; Ctrl-C ends it and not the shell.
+// runInterruptibly runs a line; Ctrl-C ends the line, not the shell.
 func (s *Shell) runInterruptibly(ctx context.Context, signals <-chan os.Signal, t *typed, line string) error {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
@@ -81,13 +81,13 @@ func (s *Shell) runInterruptibly(ctx context.Context, signals <-chan os.Signal, 
 	close(done)
 	if err != nil && running.Err() != nil {
 		const message = "the statement was interrupted"
-		err = &failure.Error{Exit: failure.ExitRefused, Code: "interrupted", Message: message, Fix: "what it changed was undone"}
+		err = &failure.Error{Exit: failure.ExitRefused, Code: "interrupted", Message: message, Fix: "its changes were undone"}
 	}
 	cancel()
 	return err
 }
 
-// readLine reads a line with editing. Ctrl-D on an empty line is io.EOF.
+// readLine reads a line with editing. Ctrl-D on an empty line returns io.EOF.
 func (s *Shell) readLine(terminal *os.File, lines *term.Terminal, t *typed) (string, error) {
 	was, err := term.MakeRaw(int(terminal.Fd()))
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Shell) readLine(terminal *os.File, lines *term.Terminal, t *typed) (str
 	}
 	defer func() { _ = term.Restore(int(terminal.Fd()), was) }()
 	if w, h, err := term.GetSize(int(terminal.Fd())); err == nil && w > 0 {
-		_ = lines.SetSize(w, h) // only the width of the input line
+		_ = lines.SetSize(w, h) // this sets only the width of the input line
 	}
 	lines.SetPrompt("sql> ")
 	if strings.TrimSpace(t.text) != "" {
@@ -108,14 +108,14 @@ func (s *Shell) readLine(terminal *os.File, lines *term.Terminal, t *typed) (str
 	return line, err
 }
 
-// keyboard passes keys on. The editor of lines ends at Ctrl-C as it does at Ctrl-D, so it gets an emptied line instead.
+// keyboard passes keys on. The line editor would end at Ctrl-C as it does at Ctrl-D, so it gets the keys that empty the line instead.
 type keyboard struct {
 	r           io.Reader
 	interrupted bool
 	rest        []byte
 }
 
-// emptied are the keys that go to the end of a line, clear it and enter it.
+// emptied are the keys that move to the end of a line, clear it and enter it.
 const emptied = "\x05\x15\r"
 
 // Read implements io.Reader.
@@ -137,7 +137,7 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// history holds the lines that were typed before, oldest first, and their file.
+// history has the typed lines, oldest first, and their file.
 type history struct {
 	file  string
 	lines []string
@@ -147,7 +147,7 @@ const maxHistory = 1000
 
 func readHistory(file string) *history {
 	h := &history{file: file}
-	text, _ := os.ReadFile(file) // there is none at first
+	text, _ := os.ReadFile(file) // it does not exist at first
 	for line := range strings.Lines(string(text)) {
 		h.Add(strings.TrimRight(line, "\r\n"))
 	}
@@ -171,7 +171,7 @@ func (h *history) Len() int { return len(h.lines) }
 // At implements term.History: 0 is the newest.
 func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
-// save appends a line to the file, or writes it anew where it has grown too long.
+// save appends a line to the file, or rewrites a file that has grown too long.
 func (h *history) save(line string) error {
 	f, err := os.OpenFile(h.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

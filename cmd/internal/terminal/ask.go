@@ -17,10 +17,10 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// This file asks the person at the terminal. Where there is none, nothing is asked and nothing is chosen: the command names the missing
-// answer, and ends with failure.ExitPerson.
+// This file asks the person at the terminal. Without a terminal it asks nothing and chooses nothing: the command names the missing answer,
+// and ends with failure.ExitPerson.
 
-// Unattended returns the reason why no person can be asked, "" when one can.
+// Unattended returns the reason why no person can be asked; "" if one can.
 func (t *Terminal) Unattended() string {
 	ci, _ := t.Lookup("CI")
 	switch {
@@ -36,8 +36,8 @@ func (t *Terminal) Unattended() string {
 	return ""
 }
 
-// Unseen is the reason where only stderr is redirected.
-const Unseen = "stderr is no terminal, and the question would not be seen"
+// Unseen is the reason if only stderr is redirected.
+const Unseen = "stderr is not a terminal, and the question would not be seen"
 
 // Interactive reports whether a person can be asked.
 func (t *Terminal) Interactive() bool { return t.Unattended() == "" }
@@ -60,7 +60,7 @@ func (t *Terminal) Confirm(ctx context.Context, question string) error {
 	return nil
 }
 
-// errNoAnswer says that stdin ended without an answer.
+// errNoAnswer means that stdin ended without an answer.
 var errNoAnswer = &failure.Error{Exit: failure.ExitPerson, Code: "not-answered", Message: "there was no answer; nothing was done"}
 
 // ReadLine reads one line of stdin. A signal ends the wait.
@@ -85,10 +85,10 @@ func (t *Terminal) ReadLine(ctx context.Context) (string, error) {
 	}
 }
 
-// maxAnswer is the longest line that is read, in bytes.
+// maxAnswer is the longest accepted line, in bytes.
 const maxAnswer = 4 << 10
 
-// NoDefault is for a question without a default answer.
+// NoDefault marks a question without a default answer.
 const NoDefault = -1
 
 // ErrBack means that the person wants the question before.
@@ -96,8 +96,8 @@ var ErrBack = errors.New("back to the question before")
 
 const back = "back"
 
-// Choose lets a person choose one of several, by its number, its first word, or the beginning of just one. An empty answer
-// chooses the default, if there is one.
+// Choose lets a person choose from a list, by number, first word, or an unambiguous beginning. An empty answer chooses the default, if
+// there is one.
 func (t *Terminal) Choose(ctx context.Context, question string, of []string, usual int) (int, error) {
 	return t.choose(ctx, question, of, usual, false)
 }
@@ -151,11 +151,11 @@ func (t *Terminal) choose(ctx context.Context, question string, of []string, usu
 		} else {
 			text = strconv.Quote(text)
 		}
-		fmt.Fprintf(t.Stderr, "%s is none of them: type a number from 1 to %d, or the first letters of a name\n", text, len(of))
+		fmt.Fprintf(t.Stderr, "%s is not one of them: type a number from 1 to %d, or the first letters of a name\n", text, len(of))
 	}
 }
 
-// chosen returns the index that an answer chooses.
+// chosen returns the index for an answer.
 func chosen(answer string, of []string) (int, bool) {
 	if n, err := strconv.Atoi(answer); err == nil {
 		return n - 1, n >= 1 && n <= len(of)
@@ -176,15 +176,15 @@ func chosen(answer string, of []string) (int, bool) {
 	return begun[0], true
 }
 
-// Agree asks a question that only "y" or "yes" agrees to.
+// Agree asks a yes-or-no question. Only "y" or "yes" agrees.
 func (t *Terminal) Agree(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(t.Stderr, "%s [y/N] ", question)
 	text, err := t.ReadLine(ctx)
 	return err == nil && (strings.EqualFold(text, "y") || strings.EqualFold(text, "yes")), err
 }
 
-// ReadSecret reads a line that is not shown while it is typed; from a file or pipe, as it comes. instead is the other way of
-// giving it.
+// ReadSecret reads a line and does not show it at a terminal; from a file or pipe it reads it unchanged. instead is the alternative that an
+// error names.
 func (t *Terminal) ReadSecret(ctx context.Context, question, instead string) (string, error) {
 	f, ok := t.Stdin.(*os.File)
 	if !ok || !IsTerminal(f) {
@@ -193,7 +193,7 @@ func (t *Terminal) ReadSecret(ctx context.Context, question, instead string) (st
 	if why := t.Unattended(); why != "" {
 		return "", &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: why, Fix: instead}
 	}
-	was, err := term.MakeRaw(int(f.Fd())) // silent before it asks, for those who paste at once
+	was, err := term.MakeRaw(int(f.Fd())) // hide the input before the question appears, for people who paste at once
 	if err != nil {
 		return "", err
 	}

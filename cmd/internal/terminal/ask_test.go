@@ -46,7 +46,7 @@ func TestChoose(t *testing.T) {
 			if got != c.want || errors.Is(err, errNoAnswer) != c.failed {
 				t.Errorf("%q: %d, %v\n%s", c.answers, got, err, &said)
 			}
-			refused := strings.Count(said.String(), "is none of them: type a number from 1 to 4")
+			refused := strings.Count(said.String(), "is not one of them: type a number from 1 to 4")
 			if refused != strings.Count(c.answers, "|") && !c.failed {
 				t.Errorf("%q: %d answers were refused\n%s", c.answers, refused, &said)
 			}

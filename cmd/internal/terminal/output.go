@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
-// output is stdout. It remembers the first write that failed: a full disk under `pages … > file` is no success.
+// output is stdout. It remembers the first write that failed: with a full disk under `pages … > file`, the command must fail.
 type output struct {
 	io.Writer
 	mu     sync.Mutex
@@ -31,7 +31,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// writeError returns the first error of a write to stdout, but for that of a reader that left.
+// writeError returns the first error of a write to stdout, except for that of a pipe without a reader.
 func (o *output) writeError() error {
 	if o == nil {
 		return nil
@@ -47,7 +47,7 @@ func (o *output) writeError() error {
 // NotStdout refuses - as the name of a file or folder that cannot be stdout.
 func NotStdout(what, given string) error {
 	if given == "-" {
-		return failure.Usage("%s is not written to stdout; give its name, and ./- if it is called that", what)
+		return failure.Usage("%s is not written to stdout; give its name, or ./- for a file named -", what)
 	}
 	return nil
 }
@@ -63,8 +63,8 @@ func Unwrap(w io.Writer) io.Writer {
 	return w
 }
 
-// WriteRaw has write write data to stdout, byte by byte. A stranger may have written the data, and a terminal would obey its
-// escape sequences: there control characters are shown as escapes, and a note says so.
+// WriteRaw has write write data to stdout, byte by byte. A stranger may have written the data, and a terminal would obey its escape
+// sequences: there WriteRaw escapes control characters, and prints a note about it.
 func (t *Terminal) WriteRaw(write func(io.Writer) error) error {
 	if !IsTerminal(t.Stdout) {
 		return write(t.Stdout)
@@ -82,8 +82,8 @@ func (t *Terminal) WriteRaw(write func(io.Writer) error) error {
 	return err
 }
 
-// Steady is a file whose writes wait for room. Programs that share a terminal or a pipe share whether it blocks:
-// Node.js makes it non-blocking, and writes then fail with EAGAIN while it is full.
+// Steady is a file whose writes wait for room. Programs that share a terminal or a pipe also share its blocking mode: after Node.js makes
+// it non-blocking, writes fail with EAGAIN while it is full.
 type Steady struct{ File *os.File }
 
 // Write implements io.Writer.

@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
 )
 
-// ReportOn returns how diagnostics are written to w.
+// ReportOn returns the format of diagnostics for w.
 func (t *Terminal) ReportOn(w io.Writer) diagnostic.Terminal {
 	return diagnostic.Terminal{Color: t.Colored(w), Columns: Columns(w)}
 }
@@ -32,7 +32,7 @@ func (t *Terminal) Colored(w io.Writer) bool {
 	return IsTerminal(w)
 }
 
-// Paint puts text for stderr in an SGR style, when stderr is coloured.
+// Paint puts text for stderr in an SGR style, if stderr is coloured.
 func (t *Terminal) Paint(style, text string) string {
 	return t.PaintFor(t.Stderr, style, text)
 }
@@ -45,7 +45,7 @@ func (t *Terminal) PaintFor(w io.Writer, style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// Progress prints a line for people, unless --quiet.
+// Progress prints a line for people, unless --quiet is set.
 func (t *Terminal) Progress(format string, args ...any) {
 	if !t.Quiet {
 		fmt.Fprintf(t.Stderr, format+"\n", args...)
@@ -61,11 +61,11 @@ func (t *Terminal) encode(v any, indent string) {
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
-	_ = enc.Encode(v)                                       // it fails for no document of ours
-	_, _ = t.Stdout.Write(wording.EscapeJSON(text.Bytes())) // CheckOutput tells of lost output
+	_ = enc.Encode(v)                                       // none of our documents can fail
+	_, _ = t.Stdout.Write(wording.EscapeJSON(text.Bytes())) // CheckOutput reports lost output
 }
 
-// PrintDocument prints v as one JSON document, or as one line among others where the command prints lines.
+// PrintDocument prints v as one JSON document, or as one of the lines if the command prints lines.
 func (t *Terminal) PrintDocument(v any) {
 	if t.Lines {
 		t.PrintJSONLine(v)
@@ -77,7 +77,7 @@ func (t *Terminal) PrintDocument(v any) {
 // PrintJSONLine prints v as one line of JSON on stdout.
 func (t *Terminal) PrintJSONLine(v any) { t.encode(v, "") }
 
-// PrintNone says that a list of n items is empty, if it is.
+// PrintNone prints that a list is empty, if n is 0.
 func (t *Terminal) PrintNone(n int, what string) {
 	if n == 0 {
 		t.Progress("no %s yet", what)
@@ -95,20 +95,20 @@ func (t *Terminal) PrintNoneMatching(n int, what string, narrowed bool) {
 
 // PrintDiagnostics prints a report on stderr.
 func (t *Terminal) PrintDiagnostics(r diagnostic.Report, src []byte) {
-	_ = diagnostic.WriteText(t.Stderr, r, src, t.ReportOn(t.Stderr)) // fails only when stderr has no reader
+	_ = diagnostic.WriteText(t.Stderr, r, src, t.ReportOn(t.Stderr)) // fails only if stderr has no reader
 }
 
-// Warn prints a warning, also with --quiet.
+// Warn prints a warning, with --quiet, too.
 func (t *Terminal) Warn(format string, args ...any) {
 	fmt.Fprintf(t.Stderr, "%s "+format+"\n", append([]any{t.Paint("33", "warning:")}, args...)...)
 }
 
-// ProgressWarning prints a warning, unless --quiet.
+// ProgressWarning prints a warning, unless --quiet is set.
 func (t *Terminal) ProgressWarning(format string, args ...any) {
 	t.Progress("%s "+format, append([]any{t.Paint("33", "warning:")}, args...)...)
 }
 
-// ProgressWarnings prints warnings, unless --quiet.
+// ProgressWarnings prints warnings, unless --quiet is set.
 func (t *Terminal) ProgressWarnings(warnings []string) {
 	for _, w := range warnings {
 		t.Progress("%s %s", t.Paint("33", "warning:"), wording.Printable(w))

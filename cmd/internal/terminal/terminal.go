@@ -1,10 +1,9 @@
-// Package terminal is the process as commands see it: its streams, variables, folders and clock, and the flags that say
-// how commands speak.
+// Package terminal represents the process for commands: its streams, variables, folders and clock, and the flags that control output.
 //
 // It prints progress and warnings for people on stderr and JSON for programs on stdout, colours text, escapes control sequences, and asks
-// the person. An error is a *failure.Error; a write to stdout that fails is kept until CheckOutput returns it. A Terminal is not safe for
-// concurrent use, except that writers are as safe as the streams it was given. It never reads flags, touches the process itself, or
-// depends on the text of a command.
+// the person. An error is a *failure.Error; CheckOutput returns the first failed write to stdout. A Terminal is not safe for concurrent
+// use, except that its writers are as safe as their streams. It does not read flags, change the process, or depend on the text of a
+// command.
 package terminal
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 )
 
-// Terminal is the process that a command runs in, and how the command speaks.
+// Terminal has the process of a command, and the settings of its output.
 type Terminal struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -33,15 +32,15 @@ type Terminal struct {
 	Now            func() time.Time
 
 	JSON    bool   // results are JSON on Stdout
-	Lines   bool   // with JSON: lines of JSON, a failure among them
+	Lines   bool   // with JSON: lines of JSON, with a failure as one of them
 	Color   string // auto, always or never; "" is auto
 	Quiet   bool   // no progress on Stderr
 	Verbose bool   // more on Stderr
 
-	output *output // Stdout, where WatchOutput was called
+	output *output // Stdout, after WatchOutput
 }
 
-// WatchOutput makes the terminal remember the first write to Stdout that fails.
+// WatchOutput makes the terminal remember the first failed write to Stdout.
 func (t *Terminal) WatchOutput() {
 	t.output = &output{Writer: t.Stdout}
 	t.Stdout = t.output
@@ -57,10 +56,10 @@ func (t *Terminal) Lookup(name string) (string, bool) {
 	return "", false
 }
 
-// Path makes a path of the user's absolute.
+// Path makes a path from the user absolute.
 func (t *Terminal) Path(p string) string { return userfile.WorkDir(t.Dir).Abs(p) }
 
-// Shown returns a path as it is printed: relative to the working directory when it is below that.
+// Shown returns a path for messages: relative to the working directory if it is below that.
 func (t *Terminal) Shown(path string) string { return userfile.WorkDir(t.Dir).Rel(path) }
 
 // IsTerminal reports whether w is a terminal.
@@ -88,7 +87,7 @@ func IsTerminalReader(r io.Reader) bool {
 	return ok && IsTerminal(f)
 }
 
-// ToStdout reports whether --output is -, which is stdout, and refuses the flags that need a file.
+// ToStdout reports whether --output is -, which means stdout, and refuses the flags that need a file.
 func (t *Terminal) ToStdout(output string, check bool) (bool, error) {
 	switch {
 	case output != "-":
@@ -101,7 +100,7 @@ func (t *Terminal) ToStdout(output string, check bool) (bool, error) {
 	return true, nil
 }
 
-// CheckOutput returns err, or an error where a part of the result could not be written.
+// CheckOutput returns err, or an error if a part of the result could not be written.
 func (t *Terminal) CheckOutput(err error) error {
 	lost := t.output.writeError()
 	if lost == nil || err != nil && !errors.Is(err, lost) {

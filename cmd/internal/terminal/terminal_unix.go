@@ -13,10 +13,10 @@ import (
 // ErrReaderGone is the error of a write to a pipe without a reader.
 const ErrReaderGone = syscall.EPIPE
 
-// ObeyEscapes has nothing to do: terminals obey escape sequences.
+// ObeyEscapes does nothing: terminals obey escape sequences.
 func ObeyEscapes(...*os.File) {}
 
-// awaitRoom waits until a file takes more, or fails.
+// awaitRoom waits until a file takes more bytes, or fails.
 func awaitRoom(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

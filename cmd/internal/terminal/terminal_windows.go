@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ObeyEscapes has the consoles among files obey escape sequences, which they print until they are asked.
+// ObeyEscapes makes consoles obey escape sequences, which they print by default.
 func ObeyEscapes(files ...*os.File) {
 	for _, f := range files {
 		handle := windows.Handle(f.Fd())
 		var mode uint32
-		if windows.GetConsoleMode(handle, &mode) == nil { // fails for anything but a console
-			_ = windows.SetConsoleMode(handle, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) // every Windows that Go runs on can
+		if windows.GetConsoleMode(handle, &mode) == nil { // it fails for files that are not consoles
+			_ = windows.SetConsoleMode(handle, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) // every Windows that Go supports has it
 		}
 	}
 }
@@ -21,5 +21,5 @@ func ObeyEscapes(files ...*os.File) {
 // ErrReaderGone is the error of a write to a pipe without a reader.
 const ErrReaderGone = windows.ERROR_NO_DATA
 
-// awaitRoom is not needed: no write fails for want of room.
+// awaitRoom does nothing: no write fails for lack of room.
 func awaitRoom(*os.File) error { return syscall.EAGAIN }

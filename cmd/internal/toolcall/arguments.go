@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// Arguments makes the body of a call: of body, of a file, or of words KEY=VALUE.
+// Arguments makes the body of a call from body, a file, or KEY=VALUE words.
 func Arguments(ctx context.Context, t *terminal.Terminal, body string, words []string, info client.ToolInfo) (json.RawMessage, error) {
 	isBody := func(word string) bool { return word == "-" || word != "" && strings.ContainsRune("{[@", rune(word[0])) }
 	if i := slices.IndexFunc(words, isBody); body == "" && i >= 0 {
@@ -43,7 +43,7 @@ func Arguments(ctx context.Context, t *terminal.Terminal, body string, words []s
 	return keyValues(words, info)
 }
 
-// givenTwice is the error of a body beside KEY=VALUE. It says how to give both in one, where they are about different keys.
+// givenTwice is the error of a body together with KEY=VALUE. If their keys differ, its fix is to give both in one form.
 func givenTwice(body string, args []string, info client.ToolInfo) error {
 	f := failure.Usage("the arguments are given twice: as JSON, %s, and as KEY=VALUE, %s", body, strings.Join(args, " "))
 	f.Fix = "leave one of them out"
@@ -64,7 +64,7 @@ func givenTwice(body string, args []string, info client.ToolInfo) error {
 	return f
 }
 
-// keyValues makes a body of KEY=VALUE and KEY:=JSON. The tool's schema gives the type of a value; without one it is text.
+// keyValues makes a body from KEY=VALUE and KEY:=JSON. The tool's schema gives the type of a value; without a schema it is text.
 func keyValues(args []string, info client.ToolInfo) (json.RawMessage, error) {
 	var schema struct {
 		Properties map[string]struct {
@@ -107,7 +107,7 @@ func keyValues(args []string, info client.ToolInfo) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// WithWorkspace adds the chosen workspace, unless the arguments name one.
+// WithWorkspace adds the chosen workspace, unless the arguments have one.
 func WithWorkspace(arguments json.RawMessage, workspace string) (json.RawMessage, error) {
 	if workspace == "" || HasField(arguments, "workspace") {
 		return arguments, nil
@@ -125,7 +125,7 @@ func HasField(object json.RawMessage, name string) bool {
 	return ok
 }
 
-// SetField sets a field of a JSON object. Other JSON stays as it is.
+// SetField sets a field of a JSON object. The rest of the JSON stays unchanged.
 func SetField(object json.RawMessage, name string, value any) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(object, &fields); err != nil {

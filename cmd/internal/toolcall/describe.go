@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// Line is a tool in one line.
+// Line describes a tool in one line.
 func Line(t client.ToolInfo) string {
 	return fmt.Sprintf("%-30s %s%s", wording.Printable(t.Name), wording.Printable(t.Title), marks(t))
 }
@@ -88,5 +88,5 @@ func PrintResponse(t *terminal.Terminal, body json.RawMessage) {
 		out.Write(body)
 	}
 	out.WriteByte('\n')
-	_, _ = t.Stdout.Write(wording.EscapeJSON(out.Bytes())) // fails only when its reader is gone
+	_, _ = t.Stdout.Write(wording.EscapeJSON(out.Bytes())) // fails only if stdout has no reader
 }

@@ -1,9 +1,9 @@
-// Package toolcall knows the tools of a service by their names, and builds the arguments of calls from a person's input.
+// Package toolcall finds the tools of a service by their names, and builds the arguments of calls from a person's input.
 //
-// In go a session, words such as KEY=VALUE, JSON or a file; out come JSON objects, and a *failure.Error for a name that no tool has
-// or arguments that cannot be read. All of it is safe for concurrent use.
+// Input: a session, words such as KEY=VALUE, JSON or a file. Output: JSON objects, and a *failure.Error for an unknown name or malformed
+// arguments. All of it is safe for concurrent use.
 //
-// It never calls a tool, and never judges the arguments: the service does.
+// It calls no tool, and leaves the check of the arguments to the service.
 package toolcall
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
-// Find describes a tool: from the contract, or from the service's own description when it has more tools than this version knows.
+// Find describes a tool from the contract, or from the service's own description if that has more tools than this version.
 func Find(ctx context.Context, s *remote.Session, name string) (client.ToolInfo, error) {
 	if t, ok := s.Client.Tool(name); ok {
 		return client.ToolInfo{
@@ -34,14 +34,14 @@ func Find(ctx context.Context, s *remote.Session, name string) (client.ToolInfo,
 	return Pick(tools, name)
 }
 
-// Pick returns the tool of a name.
+// Pick returns the tool with a name.
 func Pick(tools []client.ToolInfo, name string) (client.ToolInfo, error) {
 	i := slices.IndexFunc(tools, func(t client.ToolInfo) bool { return t.Name == name })
 	if i >= 0 {
 		return tools[i], nil
 	}
 	f := failure.Refused("no-such-tool", fmt.Sprintf("the service has no tool %q", name), "pages tools lists them")
-	// The name may be mistyped, written as MCP clients do, or without the part before its dot.
+	// The name may be misspelled, in the form of MCP clients, or without the part before its dot.
 	var names, actions []string
 	for _, t := range tools {
 		names = append(names, t.Name)
@@ -58,7 +58,7 @@ func Pick(tools []client.ToolInfo, name string) (client.ToolInfo, error) {
 	return client.ToolInfo{}, f
 }
 
-// Names lists the tools that this version knows.
+// Names lists the tools of this version.
 func Names() (names []string) {
 	for _, t := range toolapi.NewContract().Tools() {
 		names = append(names, t.Name)

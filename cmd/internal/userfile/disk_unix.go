@@ -4,7 +4,7 @@ package userfile
 
 import "golang.org/x/sys/unix"
 
-// FreeDisk returns how many bytes may still be written where path is.
+// FreeDisk returns the number of free bytes on the disk of path.
 func FreeDisk(path string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(path, &s); err != nil {

@@ -2,7 +2,7 @@ package userfile
 
 import "golang.org/x/sys/windows"
 
-// FreeDisk returns how many bytes may still be written where path is.
+// FreeDisk returns the number of free bytes on the disk of path.
 func FreeDisk(path string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file atomically. mode is that of the new file, before the umask. The text is written under a random
-// name beside the target and then renamed: a site may come from anybody, and no link that was prepared in its folder may
-// lead the text elsewhere.
+// Replace writes a file atomically. mode is the mode of the new file, before the umask. It writes the text under a random name beside the
+// target and then renames it: a site may come from anybody, and no prepared link in its folder may lead the text elsewhere.
 func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	fresh := filepath.Join(filepath.Dir(path), TemporaryName())
 	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -41,7 +40,7 @@ func ReplaceText(path string, mode fs.FileMode, text []byte) error {
 // TemporaryName returns a random name for a file that is being written.
 func TemporaryName() string { return ".pages-" + rand.Text() + ".tmp" }
 
-// WritePrivate is ReplaceText for a file that its owner alone may read, in a folder that need not exist.
+// WritePrivate is ReplaceText for a file that only its owner can read, in a folder that it creates if needed.
 func WritePrivate(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -1,9 +1,9 @@
-// Package userfile reads and writes the files that a user names, or that are found beside a site.
+// Package userfile reads and writes files that a user names, and files beside a site.
 //
-// Opening a pipe blocks until another process writes, and a device never ends. So a file that pages finds by its name, such
-// as link.json, must be a regular one. A file that the user names may be a pipe, as with <(…), and so may a file of
-// secrets, which some password managers provide that way: a signal ends the wait. A write replaces the whole file or
-// changes nothing. Errors are the system's; the caller puts them into words. All functions are safe for concurrent use.
+// Opening a pipe blocks until another process writes, and a device never ends. So a file that pages finds by its name, such as link.json,
+// must be a regular one. A file that the user names may be a pipe, as with <(…), and so may a file of secrets, which some password managers
+// provide in that way: a signal ends the wait. A write replaces the whole file or changes nothing. Errors are the system's; the caller
+// words the message. All functions are safe for concurrent use.
 package userfile
 
 import (
@@ -44,7 +44,7 @@ func ReadRegular(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// RegularFS is a file tree that opens nothing but regular files and folders.
+// RegularFS is a file tree that opens only regular files and folders.
 type RegularFS struct{ fs.FS }
 
 // Open implements fs.FS.
@@ -70,7 +70,7 @@ type reader struct {
 	io.Closer
 }
 
-// Open opens a file that the user named. It is an *os.File if it is a regular one.
+// Open opens a file that the user named. The result is an *os.File for a regular file.
 func Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -117,7 +117,7 @@ func IsFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// MaxSource is the most bytes that are read of a manifest; a valid one is shorter.
+// MaxSource is the number of bytes that are read of a manifest; a valid one is shorter.
 const MaxSource = 1 << 20
 
 // ReadSource reads the text of a manifest, which must be a regular file.
@@ -144,7 +144,7 @@ func CheckFolder(dir string) error {
 
 // interruptible is a reader of a terminal or pipe: a signal ends the wait for its writer.
 type interruptible struct {
-	ctx   context.Context // io.Reader takes none
+	ctx   context.Context // io.Reader has no context
 	reads chan read
 	rest  []byte
 	err   error
@@ -193,10 +193,10 @@ func (i *interruptible) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// WorkDir is the absolute path of the working directory, which the paths that a user names start from.
+// WorkDir is the absolute path of the working directory, to which the user's paths are relative.
 type WorkDir string
 
-// Abs makes a path that the user gave absolute.
+// Abs makes a path from the user absolute.
 func (w WorkDir) Abs(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -204,7 +204,7 @@ func (w WorkDir) Abs(path string) string {
 	return filepath.Join(string(w), path)
 }
 
-// Rel returns a path as it is printed: relative to the working directory if it is below it.
+// Rel returns a path for messages: relative to the working directory if it is below it.
 func (w WorkDir) Rel(path string) string {
 	rel, err := filepath.Rel(string(w), path)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Escaper writes text so that a terminal shows it and obeys none of it. Lines and tabs stay. Flush it at the end.
+// Escaper escapes the characters of a text that a terminal would obey. Lines and tabs stay. Flush it at the end.
 type Escaper struct {
 	w       io.Writer
-	rest    []byte // the begun part of a character
+	rest    []byte // the first bytes of an incomplete character
 	Escaped int    // characters
 }
 
@@ -29,7 +29,7 @@ func (s *Escaper) Write(p []byte) (int, error) {
 	return len(p), s.show(text[:whole])
 }
 
-// Flush writes a character that was cut short.
+// Flush writes an incomplete character.
 func (s *Escaper) Flush() error {
 	rest := s.rest
 	s.rest = nil

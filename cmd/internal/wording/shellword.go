@@ -21,7 +21,7 @@ func IsPlain(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"+plainWord) == ""
 }
 
-// plainKey is a name of an argument that stands before "=" as it is.
+// plainKey matches the name of an argument that needs no quotes before "=".
 var plainKey = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
 // ShellArguments writes arguments as words of a shell: as KEY=VALUE where all are plain, since shells disagree about the quotes

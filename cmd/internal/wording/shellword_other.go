@@ -4,10 +4,10 @@ package wording
 
 import "strings"
 
-// plainWord has the characters, beside letters and digits, that POSIX shells take without quotes.
+// plainWord has the characters, in addition to letters and digits, that POSIX shells take without quotes.
 const plainWord = "-_./,:@%+="
 
-// AndThen joins commands, each of which is for when the one before went well.
+// AndThen joins commands: each one runs after the one before has succeeded.
 const AndThen = " && "
 
 // quoteWord quotes any word for those shells.

@@ -2,13 +2,14 @@ package wording
 
 import "strings"
 
-// plainWord has the characters, beside letters and digits, that cmd.exe and PowerShell take without quotes.
+// plainWord has the characters, in addition to letters and digits, that cmd.exe and PowerShell take without quotes.
 const plainWord = `-_./\:+=`
 
-// AndThen parts commands, each of which is for when the one before went well: PowerShell 5.1 knows no &&, and cmd.exe no ;.
+// AndThen joins commands that a person runs one by one, each after the one before has succeeded: PowerShell 5.1 has no &&, and cmd.exe no
+// ;.
 const AndThen = "\n      "
 
-// quoteWord writes a word in the quotes that both know. A program reads a backslash as one unless it is before a quote.
+// quoteWord writes a word in quotes that both shells accept. A program reads a backslash as itself unless it is before a quote.
 func quoteWord(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

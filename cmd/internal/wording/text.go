@@ -1,5 +1,5 @@
-// Package wording writes values the way all messages of the command do: counts, sizes, times, paths and words of a
-// shell. Nothing here depends on the subject of a message. All functions are safe for concurrent use.
+// Package wording formats values for all messages of the command: counts, sizes, times, paths and words of a shell. Nothing here depends on
+// the subject of a message. All functions are safe for concurrent use.
 package wording
 
 import (
@@ -43,8 +43,7 @@ func Clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") 
 // Timestamp writes a moment for a document: RFC 3339 in UTC, always of one length.
 func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// QuotePath puts a path in the quotes of a message. A backslash that parts folders stands for itself there, so that
-// the path can be copied.
+// QuotePath puts a path in the quotes of a message. It does not double the backslashes between folders, so that the path can be copied.
 func QuotePath(path string) string {
 	quoted := strconv.Quote(path)
 	if filepath.Separator == '\\' {
@@ -53,7 +52,7 @@ func QuotePath(path string) string {
 	return quoted
 }
 
-// Printable escapes the characters that a terminal would obey or not show.
+// Printable escapes the characters that a terminal would obey or hide.
 func Printable(text string) string {
 	var b strings.Builder
 	for i, r := range text {
@@ -94,7 +93,7 @@ func FirstLine(s string) string {
 	return line
 }
 
-// Nearest returns the name of names that a mistyped or unfinished one most likely means, "" for none.
+// Nearest returns the most likely one of names for a mistyped or unfinished one; "" for none.
 func Nearest(name string, names []string) string {
 	if near := diagnostic.Nearest(name, names); near != "" {
 		return near

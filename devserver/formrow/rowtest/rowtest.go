@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Empty is the value that a column gets for an empty input.
+// Empty is the value of a column for an empty input.
 type Empty int
 
 // The values for an empty input: an empty text, NULL, or none, so that the column's default applies.
@@ -30,11 +30,11 @@ const (
 type Column struct {
 	Name   string // in lower case
 	Empty  Empty
-	Number bool // takes the words of checkboxes as numbers
+	Number bool // turns the words of checkboxes into numbers
 	Closed bool // no visitor fills it
 	// Time writes the time of a lead; nil for a column that is not "created_at".
 	Time func(time.Time) any
-	Key  bool // gets the lead's id where no visitor fills it
+	Key  bool // gets the lead's id if no visitor fills it
 	Raw  bool // text is stored as bytes
 }
 
@@ -152,7 +152,7 @@ func Tables() []Table {
 // Field is a field of a form with the answers of one post.
 type Field struct {
 	Name   string
-	Values []string // none for one that is not sent
+	Values []string // none for a field that is not sent
 	File   bool
 	Stray  bool // no page has it
 }
@@ -201,12 +201,12 @@ var kinds = []struct {
 	{"id", `<input type=hidden name=%q>`, []string{"", "7", "mine"}},
 	{"tag", `<select multiple name=%q><option>x<option>y</select>`, []string{"-", "x", "x|y"}},
 	{"photo", `<input type=text name=%q>`, []string{"", "p"}},
-	{"website", `<input name=%q tabindex=-1>`, []string{""}}, // a honeypot that nothing fell into
+	{"website", `<input name=%q tabindex=-1>`, []string{""}}, // a honeypot that stayed empty
 	{"created_at", `<input type=hidden name=%q>`, []string{"2001-01-01"}},
 	{"Odd \"name\"", `<input name=%q>`, []string{"", "x"}},
 }
 
-// Forms returns so many forms, the same for a seed.
+// Forms returns n forms, always the same for a seed.
 func Forms(seed uint64, count int) []Form {
 	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // tests repeat it
 	forms := make([]Form, count)

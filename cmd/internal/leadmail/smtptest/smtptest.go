@@ -1,7 +1,7 @@
-// Package smtptest is a mail server for tests: it listens on this machine, speaks RFC 5321 as far as a client needs it to hand over
-// a mail, and keeps what it takes.
+// Package smtptest is a mail server for tests: it listens on this machine, speaks the part of RFC 5321 that a client needs to send a mail,
+// and keeps the mails.
 //
-// It knows neither TLS nor sign-in. A [Server] is safe for concurrent use.
+// It has neither TLS nor sign-in. A [Server] is safe for concurrent use.
 package smtptest
 
 import (
@@ -14,17 +14,17 @@ import (
 	"testing"
 )
 
-// Options say how a server behaves. The zero value takes every mail.
+// Options configure a server. The zero value takes every mail.
 type Options struct {
-	// Data are the answers to the end of each mail, in order; "250 taken" for those that follow.
+	// Data has the replies to the end of each mail, in order; later mails get "250 taken".
 	Data []string
-	// Answers are the answers to commands by their verb, such as "RCPT".
+	// Answers has the replies to commands by their verb, such as "RCPT".
 	Answers map[string]string
-	// HangUp ends the connection after the answer to a mail.
+	// HangUp ends the connection after the reply to a mail.
 	HangUp bool
 	// Greet is called before the greeting of each connection. Nil greets at once.
 	Greet func()
-	// Taken is called after a mail was taken, before its answer is sent. Nil answers at once.
+	// Taken is called after a mail was taken, before the reply. Nil replies at once.
 	Taken func(text string)
 }
 
@@ -68,10 +68,10 @@ func New(t testing.TB, o Options) *Server {
 // URL is the address of the server for --smtp.
 func (s *Server) URL() string { return "smtp://" + s.listener.Addr().String() }
 
-// Close ends the server. Nothing listens there from then on.
+// Close ends the server and its listener.
 func (s *Server) Close() { s.end() }
 
-// Mails returns the mails that came, with their headers and lines ended by CR LF; also those that were answered with a refusal.
+// Mails returns all mails with their headers and lines ended by CR LF, including refused ones.
 func (s *Server) Mails() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +142,7 @@ func (s *Server) serve(conn net.Conn) {
 	}
 }
 
-// take keeps a mail, and returns the answer to it.
+// take keeps a mail, and returns the reply to it.
 func (s *Server) take(text string) (answer string) {
 	s.mu.Lock()
 	s.mails = append(s.mails, text)

@@ -13,7 +13,7 @@ photo.post("/club/photo", async (c) => {
     const small = await c.env.IMAGES.input(file.stream()).transform({ width: 640, fit: "scale-down" }).output({ format: "image/jpeg", quality: 80 });
     await c.env.BUCKET.put(NAME, await small.response().arrayBuffer(), { httpMetadata: { contentType: "image/jpeg" } });
   } catch {
-    return c.text("That file is no photo.", 422);
+    return c.text("That file is not a photo.", 422);
   }
   return c.redirect("/", 303);
 });

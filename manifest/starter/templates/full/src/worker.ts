@@ -40,7 +40,7 @@ app.post("/club/notes", async (c) => {
 
 app.route("/", photo);
 
-// A refusal is an answer. Any other error goes on to the platform, which logs it with its place
+// An HTTPException has its own response. Any other error goes to the platform, which logs its place
 // in the source and shows a page about it.
 app.onError((error) => {
   if (error instanceof HTTPException) return error.getResponse();

@@ -10,7 +10,7 @@ test("the Worker answers", async () => {
   assert.match((await answer.json()).message, /^Hello Ada/);
 });
 
-test("what the Worker does not know is a 404", async () => {
+test("an unknown path of the Worker is a 404", async () => {
   assert.equal((await fetch(`${url}/api/none`)).status, 404);
 });
 
