@@ -22,7 +22,7 @@ const endlessWorker = `export default { async fetch(request) {
   return new Response("ok");
 } };`
 
-// clientCount is how many clients leave at a time.
+// clientCount is the number of clients that leave at a time.
 func clientCount() int {
 	if os.Getenv("PAGES_SOAK") != "" {
 		return 200
@@ -30,10 +30,9 @@ func clientCount() int {
 	return 20
 }
 
-// abandon has n clients leave in the midst of loops and waits, and holds the next one's
-// wait to a bound. With the default budget of ten seconds for each it took minutes.
-// The first to leave a loop ends the isolate: a client that shares it and leaves a moment
-// later may still get the 503 of a restart.
+// abandon makes n clients leave during loops and waits, and bounds the wait of the next client. With the default budget of ten seconds for
+// each, that would take minutes. The first to leave a loop ends the isolate: a client that shares it and leaves a moment later may still
+// get the 503 of a restart.
 func abandon(t *testing.T, client *http.Client, base, host string, n int) {
 	t.Helper()
 	methods, paths := []string{http.MethodGet, http.MethodPost, http.MethodHead}, []string{"/loop", "/wait"}
@@ -80,8 +79,8 @@ func abandon(t *testing.T, client *http.Client, base, host string, n int) {
 	}
 }
 
-// TestAbandonedRequests has visitors leave in the midst of endless loops: the next one is
-// answered as if they had never come, and the log records the abandoned requests.
+// TestAbandonedRequests makes visitors leave during endless loops: the next visitor gets a response as usual, and the log records the
+// abandoned requests.
 func TestAbandonedRequests(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "w.js", "routes": [{"pattern": "/*", "access": "public"}]}`)

@@ -18,7 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// appetites is a site whose requests have Go hold as much as it lets them.
+// appetites is a site whose requests make Go hold as much memory as it allows.
 var appetites = map[string]string{
 	"pages.deploy.json": `{"entry": "worker.js", "runtime": {"compatibilityFlags": ["nodejs_compat"]}, "routes": [{"pattern": "/api/*"}]}`,
 	"worker.js": `
@@ -40,7 +40,7 @@ var appetites = map[string]string{
 		} }`,
 }
 
-// zeros is so many of them, by gzip.
+// zeros returns that many zero bytes, compressed by gzip.
 func zeros(t *testing.T, size int64) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -61,8 +61,8 @@ func (zeroReader) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestAppetites: one request takes the server to no more than 400 MB, many at once to what
-// its isolates and the process's total come to, and afterwards it is back where it was.
+// TestAppetites: one request takes the server to no more than 400 MB, many at once to the total of its isolates and of the process, and
+// afterwards the memory is back at its level from before.
 func TestAppetites(t *testing.T) {
 	testmachine.Long(t)
 	if testmachine.Raced() {
@@ -113,8 +113,8 @@ func TestAppetites(t *testing.T) {
 	d.request("GET", "/api/ok", "", http.StatusOK)
 }
 
-// results are calls of the bindings, many at once, each of whose results is large; n is how
-// many, and the answer the errors of those that were refused.
+// results are many simultaneous calls of the bindings with large results; n is their number, and the response has the errors of the refused
+// ones.
 var results = map[string]string{
 	"database": "env.DB.prepare('SELECT * FROM t').all()",
 	"raw":      "env.DB.prepare('SELECT * FROM t').raw()",
@@ -129,8 +129,7 @@ var results = map[string]string{
 	"part":     "env.BUCKET.put('part' + i, big)",
 }
 
-// TestResultAppetites: results that are large, and many at once, are refused while they
-// grow: one request takes the server to no more than 400 MB.
+// TestResultAppetites: many large results at once are refused while they grow: one request takes the server to no more than 400 MB.
 func TestResultAppetites(t *testing.T) {
 	testmachine.Long(t)
 	if testmachine.Raced() {
@@ -201,7 +200,7 @@ func (d *devServer) rest(t *testing.T, idle int) {
 	}
 }
 
-// forgetHighest has the server's VmHWM begin anew.
+// forgetHighest resets the server's VmHWM.
 func (d *devServer) forgetHighest(t *testing.T) {
 	t.Helper()
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", d.cmd.Process.Pid), []byte("5"), 0); err != nil {

@@ -14,14 +14,14 @@ import (
 	"testing"
 )
 
-// This file holds the inside of the large rooms to the rule that floors hold packages to: references run downward.
-// An arrow leads from one file to another that declares a name it uses. Packages are free of circles, so that an arrow
-// between two packages never runs back up; the files of one package are put in the order that suits most arrows.
+// This file checks the rule of the floors inside of the large rooms: references run downward. An arrow leads from one file to another that
+// declares a name it uses. Packages have no import cycles, so an arrow between two packages never runs back up; the files of one package
+// are sorted in the order that fits most arrows.
 
-// halls are the folders that were one room each and are many now.
+// halls are the folders that were one room each and have many now.
 var halls = []string{"cmd", "manifest", "runtime/web"}
 
-// mostUp is the share of arrows that may run back up.
+// mostUp is the largest share of arrows that may run back up.
 const mostUp = 0.1
 
 // TestArrows counts the arrows between the files of each hall. Run it with -v to see the count and the worst packages.
@@ -73,8 +73,8 @@ func roomsBelow(t *testing.T, hall string) map[string][]string {
 	return rooms
 }
 
-// arrowsOf returns the arrows between the files of a package, and how many lead from them to other packages of the hall:
-// one for each pair of a file and a package.
+// arrowsOf returns the arrows between the files of a package, and the number of those to other packages of the hall: one for each pair of a
+// file and a package.
 func arrowsOf(t *testing.T, room string, rooms map[string][]string) (inside map[string]map[string]bool, across int) {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -92,7 +92,7 @@ func arrowsOf(t *testing.T, room string, rooms map[string][]string) (inside map[
 		}
 	}
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	conf := types.Config{Importer: noImports{}, Error: func(error) {}} // other packages are not looked at
+	conf := types.Config{Importer: noImports{}, Error: func(error) {}} // other packages are skipped
 	_, _ = conf.Check(path.Base(room), fset, files, info)
 	inside = map[string]map[string]bool{}
 	for id, used := range info.Uses {
@@ -111,7 +111,7 @@ func arrowsOf(t *testing.T, room string, rooms map[string][]string) (inside map[
 	return inside, across
 }
 
-// noImports stands in for imported packages: the arrows between the files of one package do not need them.
+// noImports replaces imported packages: the arrows between the files of one package do not need them.
 type noImports struct{}
 
 // Import implements types.Importer.
@@ -121,8 +121,8 @@ func (noImports) Import(name string) (*types.Package, error) {
 	return pkg, nil
 }
 
-// againstOrder counts the arrows that run against an order of the files in which few do: a file that most uses lead to
-// comes last (Eades, Lin and Smyth, "A fast and effective heuristic for the feedback arc set problem", 1993).
+// againstOrder counts the arrows against an order of the files that has few such arrows: a file to which most uses lead comes last (Eades,
+// Lin and Smyth, "A fast and effective heuristic for the feedback arc set problem", 1993).
 func againstOrder(arrows map[string]map[string]bool) int {
 	left := map[string]bool{}
 	for from, targets := range arrows {

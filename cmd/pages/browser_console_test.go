@@ -55,7 +55,7 @@ func TestBrowserConsole(t *testing.T) {
 
 	was := live()
 	id := propose("page.publish", `{"site_id":"`+s.Demo["site_id"]+`"}`)
-	p.text("Something changed.") // the script looks by itself
+	p.text("Something changed.") // the script polls
 	p.do("show it", chromedp.Click(`#fresh a`))
 	p.text("Deploy bot")
 	p.text(s.Demo["site_id"])
@@ -91,7 +91,7 @@ func TestBrowserConsole(t *testing.T) {
 	for path, part := range map[string]string{"content": "variants in progress", "week": "planned", "sites": "Last went live"} {
 		p.do(path, chromedp.Navigate(s.URL+"/console/w/acme/"+path))
 		p.text(part)
-		p.holds(`document.documentElement.scrollWidth <= innerWidth`) // wide tables scroll in themselves
+		p.holds(`document.documentElement.scrollWidth <= innerWidth`) // wide tables scroll by themselves
 		p.shot("console-" + path)
 	}
 	p.do(
@@ -116,7 +116,7 @@ func TestBrowserConsole(t *testing.T) {
 	p.text("API key")
 }
 
-// TestBrowserConsoleSpam: a person sees what a published site kept apart, and moves it.
+// TestBrowserConsoleSpam: a person sees the spam of a published site, and moves it.
 func TestBrowserConsoleSpam(t *testing.T) {
 	s := newMailedSite(t, "")
 	s.post("buy our pills at https://a.test https://b.test https://c.test", "_gotcha", "x")
@@ -143,8 +143,8 @@ func TestBrowserConsoleSpam(t *testing.T) {
 	p.shot("console-leads-phone")
 }
 
-// onPhone looks at every view of the console on a phone, with names as people may choose
-// them: nothing is wider than the screen. It ends with the proposals, where it began.
+// onPhone visits every view of the console on a phone, with unusual names: nothing is wider than the screen. It ends with the proposals,
+// where it began.
 func (p page) onPhone(s *platformRun) {
 	p.t.Helper()
 	for i, name := range []string{

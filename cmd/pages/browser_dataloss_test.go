@@ -61,7 +61,7 @@ func TestBrowserDataLoss(t *testing.T) {
 	p.text("Approve, and lose")
 	p.shot("dataloss-proposal")
 	p.do("press it at once", chromedp.Click(approve(id)+" button"))
-	p.holds(`document.querySelector('` + approve(id) + `').matches(":invalid")`) // the browser asks for the tick
+	p.holds(`document.querySelector('` + approve(id) + `').matches(":invalid")`) // the browser requires the checkbox
 	phone := emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 1}
 	p.do("a phone", command(emulation.SetDeviceMetricsOverride, phone))
 	p.holds(`document.documentElement.scrollWidth <= innerWidth`)

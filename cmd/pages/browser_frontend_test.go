@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestBrowserFrontend goes through a site of Vite and React as a stranger and as a member do, while its author edits.
+// TestBrowserFrontend visits a site of Vite and React as a stranger and as a member, while its author edits.
 func TestBrowserFrontend(t *testing.T) {
 	d := startDev(t, viteSite(t), "--", "vite")
 	p := page{t, testmachine.Browser(t)}
@@ -20,13 +20,13 @@ func TestBrowserFrontend(t *testing.T) {
 	p.text("clicked 1 times")
 	p.do("a mark", p.evaluate(`window.mark = "still here"; ""`))
 	d.edit("src/Counter.jsx", "clicked {count} times", "pressed {count} times")
-	p.text("pressed 1 times") // the component has its state
+	p.text("pressed 1 times") // the component keeps its state
 	p.holds(`window.mark === "still here"`)
-	p.holds(`!document.querySelector('script[src^="/__pages/"]')`) // there is nothing that pages itself would reload
+	p.holds(`!document.querySelector('script[src^="/__pages/"]')`) // pages itself reloads nothing here
 
 	p.do("a form", chromedp.SendKeys(`input[name="email"]`, "ada@example.org"), chromedp.Click(`main form button`))
 	d.eventually("a lead", func() bool { return len(d.leads("contact")) == 1 })
-	p.text("Your message has arrived.") // a navigation that is not over would end the next one
+	p.text("Your message has arrived.") // an unfinished navigation would end the next one
 
 	p.do("a page whose module comes later", chromedp.Navigate(d.URL+"/about"))
 	p.text("Everybody reads this.")

@@ -16,8 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// tunnel stands in for one: it forwards requests to the dev server with the headers that
-// tunnels add.
+// tunnel acts as a tunnel: it forwards requests to the dev server with the headers that tunnels add.
 func tunnel(t *testing.T, to string) string {
 	t.Helper()
 	target, err := url.Parse(to)
@@ -39,8 +38,8 @@ func tunnel(t *testing.T, to string) string {
 
 var shownCode = regexp.MustCompile(`browser 1 .* sign in with: ([0-9]{4} [0-9]{4}),`)
 
-// TestBrowserPairing: through a tunnel, a browser is asked for the code that the terminal
-// shows, and then for who to be; its pages reload, and tell nothing of a build that failed.
+// TestBrowserPairing: through a tunnel, a browser asks for the code that the terminal shows, and then for a persona; its pages reload, and
+// reveal nothing about a failed build.
 func TestBrowserPairing(t *testing.T) {
 	d := startDev(t, copyExample(t, "riverside"))
 	at := tunnel(t, d.URL)

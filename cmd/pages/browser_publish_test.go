@@ -18,8 +18,8 @@ import (
 
 var mailedLink = regexp.MustCompile(`http://\S+`)
 
-// TestBrowserPublish publishes the example site twice and takes it back: CI proposes with
-// a service account's key, a person approves in the console, visitors look.
+// TestBrowserPublish publishes the example site twice and rolls it back: CI proposes with a service account's key, a person approves in the
+// console, visitors look.
 func TestBrowserPublish(t *testing.T) {
 	s := startPlatform(t, t.TempDir())
 	ci := &publisher{t, copyExample(t, "riverside"), t.TempDir(), s.URL, s.Keys["service"]}

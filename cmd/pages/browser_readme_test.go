@@ -15,8 +15,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestBrowserReadme takes the two pictures that README.md shows, with the files of
-// -screenshots: of what `pages dev` says in a terminal, and of its dashboard.
+// TestBrowserReadme takes the two pictures that README.md shows, with the files of -screenshots: of the output of `pages dev` in a
+// terminal, and of its dashboard.
 func TestBrowserReadme(t *testing.T) {
 	sites, err := os.MkdirTemp("", "sites-") //nolint:usetesting // its name is in the picture
 	if err != nil {
@@ -31,7 +31,7 @@ func TestBrowserReadme(t *testing.T) {
 	if target, err := filepath.EvalSymlinks(packages); err != nil {
 		t.Fatal(err)
 	} else if err := errors.Join(os.Remove(packages), os.CopyFS(packages, os.DirFS(target))); err != nil {
-		t.Fatal(err) // as their author has them: frames name their place
+		t.Fatal(err) // named as their author has them: frames show their paths
 	}
 	d := startDev(t, dir, "--color", "always", "--port", "8788")
 	for _, path := range []string{"/", "/css/site.css", "/api/outings"} {
@@ -118,6 +118,6 @@ func driverFile(t *testing.T, path ...string) string {
 
 // scriptOf is a value as JavaScript.
 func scriptOf(value any) string {
-	text, _ := json.Marshal(value) // of strings it never fails
+	text, _ := json.Marshal(value) // strings never fail
 	return string(text)
 }

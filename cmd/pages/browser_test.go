@@ -55,7 +55,7 @@ func (p page) evaluate(code string) chromedp.Action[chromedp.Void] {
 
 func quoted(s string) string { return "`" + strings.ReplaceAll(s, "`", "\\`") + "`" }
 
-// shot is a main view: everybody can use it, and it is one of the pictures.
+// shot is a main view, which is checked for accessibility and saved as a picture.
 func (p page) shot(name string) {
 	p.t.Helper()
 	defer p.accessible(name)
@@ -101,8 +101,7 @@ axe.run({ resultTypes: ["violations"] }).then(
 	}
 }
 
-// TestBrowser goes through the example site as a visitor, a member and the
-// author do.
+// TestBrowser uses the example site as a visitor, a member and the author do.
 func TestBrowser(t *testing.T) {
 	d := startDev(t, copyExample(t, "riverside"))
 	p := page{t, testmachine.Browser(t)}

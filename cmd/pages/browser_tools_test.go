@@ -46,7 +46,7 @@ func TestBrowserTools(t *testing.T) {
 	p.holds(`[...document.querySelectorAll("tr.more .steps details[open] dd")].some((d) => d.textContent === "sqlite")`)
 	p.shot("dashboard-steps")
 
-	// The database, read-only and not.
+	// The database, first read-only.
 	p.do("open the database", p.evaluate(`location.hash = "database"; ""`))
 	p.holds(`[...document.querySelectorAll("#db-tables button")].some((b) => b.textContent === "crews")`)
 	p.do("a table", p.evaluate(`[...document.querySelectorAll("#db-tables button")].find((b) => b.textContent === "crews").click(); ""`))
@@ -127,14 +127,14 @@ func TestBrowserTools(t *testing.T) {
 	)
 	p.holds(`document.querySelector("#events-list .tag.pending")`)
 
-	// The mail that a member gets on it.
+	// The mail on it for a member.
 	p.holds(`document.querySelectorAll("#mails-list details").length === 1`)
 	p.do("look at the mail", p.evaluate(`document.querySelector("#mails-list details").open = true; ""`))
 	p.holds(`document.querySelector("#mails-list").innerText.includes("owner@example.test") && ` +
 		`document.querySelector("#mails-list pre").textContent.includes("name: Ada")`)
 	p.shot("dashboard-mail")
 
-	// Spam is kept apart, with its reasons, and comes back.
+	// Spam is stored apart, with its reasons, and can be moved back.
 	d.do("POST", "/__pages/forms/membership", "name=Bot&_gotcha=x", "Content-Type: application/x-www-form-urlencoded")
 	p.holds(`document.querySelector("#spam-count").textContent === "1" && document.querySelector("#leads-count").textContent === "1"`)
 	p.do("look at the spam", p.evaluate(`for (const d of document.querySelectorAll("#spam, #spam details")) d.open = true; ""`))

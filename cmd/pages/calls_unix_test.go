@@ -13,8 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// TestCallsOfAPerson has a person work for a minute on a service that allows 60 calls: each command makes the few calls that it
-// needs, and all of them together leave room.
+// TestCallsOfAPerson makes a person work for a minute on a service that allows 60 calls: each command makes the few calls that it needs,
+// and all of them together stay below the limit.
 func TestCallsOfAPerson(t *testing.T) {
 	p := startPlatform(t, filepath.Join(t.TempDir(), "data"), "--rate-limit", "60")
 	dir := t.TempDir()

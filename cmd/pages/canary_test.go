@@ -12,22 +12,20 @@ import (
 	"testing"
 )
 
-// canary is a secret that nothing may tell.
+// canary is a secret that no output may show.
 const canary = "canary-5d1c7e90b2af"
 
-// oddCanary is one that JSON and addresses write otherwise.
+// oddCanary is a secret that JSON and addresses write differently.
 const oddCanary = `odd/7f3c"9a&b2 \e+`
 
-// canaryForms are how they could be written.
+// canaryForms are the forms in which outputs could show them.
 var canaryForms = []string{
 	canary, hex.EncodeToString([]byte(canary)), base64.StdEncoding.EncodeToString([]byte(canary)),
 	oddCanary, `odd/7f3c\"9a&b2`, "odd%2F7f3c%229a%26b2", base64.StdEncoding.EncodeToString([]byte(oddCanary)),
 }
 
-// TestSecretCanary has a Worker use a secret, and fail with it in its hands, while the
-// author looks at everything: no file that was written, no line that was printed and no
-// page of ours has it, though the Worker itself logs it. Only the author's own file and
-// the Worker's response have it.
+// TestSecretCanary makes a Worker use a secret, and throw it in an error, while the author opens every view: no written file, no printed
+// line and no page of ours has it, although the Worker itself logs it. Only the author's own file and the Worker's response have it.
 func TestSecretCanary(t *testing.T) {
 	path := program(t) // before the caches of go move
 	dir, caches := t.TempDir(), t.TempDir()

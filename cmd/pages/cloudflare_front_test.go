@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// cloudflareHarness is a site whose Worker is the whole output of "pages build --target cloudflare". It asks the front door for the
+// cloudflareHarness is a site whose Worker is the complete output of "pages build --target cloudflare". It asks the front door for the
 // address in X-Ask: the dev server keeps "/__pages/" for itself.
 const cloudflareHarness = `import front from "./out/src/index.js";
 export default {
@@ -76,8 +76,8 @@ func cloudflareSite(t *testing.T, engine string) *devServer {
 	return startDev(t, filepath.Join(dir, "host"))
 }
 
-// TestCloudflareForms: the front door of "pages build --target cloudflare" answers scripts of other origins, and members whose session
-// ended, as pages dev does.
+// TestCloudflareForms: the front door of "pages build --target cloudflare" answers scripts of other origins, and members with expired
+// sessions, as pages dev does.
 func TestCloudflareForms(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestCloudflareForms(t *testing.T) {
 				{"a script", ask("POST", contact, "email=a", shop, script), 201, "https://shop.example", `"email":"a"`},
 				{"a script of another", ask("POST", contact, "email=evil", evil, script), 403, "", "foreign_origin"},
 				{"a page of another", ask("POST", contact, "email=b", evil, page, "Accept: text/html"), 303, "", ""},
-				// Fields of the platform's spam filter, which this front does not have, are no answers.
+				// Fields of the platform's spam filter, which this front door does not have, are not answers.
 				{
 					"a form with the fields of the filter",
 					ask("POST", contact, "_stamp=a&altcha=e30%3D&_gotcha=&_honey=x&bot-field=&email=c", shop, script),

@@ -122,7 +122,7 @@ func TestCloudflareRows(t *testing.T) {
 	}
 }
 
-// writeRow writes a row as pages dev does, into a table that is emptied first, and returns it as SQLite literals.
+// writeRow writes a row as pages dev does, into an emptied table, and returns it as SQLite literals.
 func writeRow(t *testing.T, db *sql.DB, p formrow.Post) (written bool, row string) {
 	t.Helper()
 	if _, err := db.Exec("DELETE FROM leads"); err != nil {
@@ -135,7 +135,7 @@ func writeRow(t *testing.T, db *sql.DB, p formrow.Post) (written bool, row strin
 	if formrow.Write(t.Context(), tx, "leads", p) == nil {
 		written = tx.Commit() == nil
 	}
-	_ = tx.Rollback() // nothing, after a commit
+	_ = tx.Rollback() // it has no effect after a commit
 	var names, got sql.NullString
 	const columns = `SELECT group_concat('quote("' || name || '")', ' || '' '' || ') FROM pragma_table_xinfo('leads')`
 	if err := db.QueryRow(columns).Scan(&names); err != nil {

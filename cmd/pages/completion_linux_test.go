@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The script for bash completes in a shell that has nothing but it, also after "=" and before further words.
+// The script for bash completes in a shell with nothing else, after "=" and before further words, too.
 func TestCompletionOfBashAlone(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink(program(t), filepath.Join(dir, "pages")); err != nil {

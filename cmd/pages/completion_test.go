@@ -13,8 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
-// TestCompletionAsks: the tools are those of the service that the user named; one that
-// never answers is not waited for, and one that only a file of the site names is not asked.
+// TestCompletionAsks: the tools come from the service that the user named. Completion does not wait for one that never answers, and does
+// not ask one that only a file of the site names.
 func TestCompletionAsks(t *testing.T) {
 	asked := make(chan string, 10)
 	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

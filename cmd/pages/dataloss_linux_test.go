@@ -47,7 +47,7 @@ func peopleSite(t *testing.T, s *platformRun) (p *publisher, count func() int, v
 	}
 }
 
-// TestDataLossAtTerminal has a person type the name of the table that loses rows.
+// TestDataLossAtTerminal makes a person type the name of the table that loses rows.
 func TestDataLossAtTerminal(t *testing.T) {
 	s := startPlatform(t, t.TempDir())
 	p, count, _ := peopleSite(t, s)

@@ -20,18 +20,16 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestDeployLargest publishes a site of as many files as a site may have (few of them in
-// an ordinary run), an eighth of them for members. Every public file comes back byte for
-// byte, members get theirs and others nothing of them, and neither the command nor the
-// service holds the site in memory to publish it, nor the service to show it. A second
-// deploy sends the one file that changed.
+// TestDeployLargest publishes a site with the largest number of files (a few of them in an ordinary run), an eighth of them for members.
+// Every public file comes back byte for byte, only members get theirs, and neither the command nor the service holds the site in memory to
+// publish or to show it. A second deploy sends the one file that changed.
 func TestDeployLargest(t *testing.T) {
 	most, shown := int64(150<<20), int64(200<<20) // bytes of memory
 	if os.Getenv("PAGES_SOAK") == "" {
-		most, shown = 4*most, 4*shown // on a busy machine the collector comes late, which shows where there are few files
+		most, shown = 4*most, 4*shown // on a busy machine garbage collection starts late, which matters with few files
 	}
 	if testmachine.Raced() {
-		most, shown = 4*most, 4*shown // the detector keeps several bytes of its own beside each
+		most, shown = 4*most, 4*shown // the race detector keeps several bytes for each
 	}
 	count := soakRounds(200, 20_000)
 	dir := t.TempDir()
@@ -41,7 +39,7 @@ func TestDeployLargest(t *testing.T) {
 	deploy := func() (took time.Duration, peak int64, said string) {
 		cmd, stdout, stderr := p.command("deploy", "--propose-only", "--site", "Open studio", "--allow-public")
 		began := time.Now()
-		_ = cmd.Run() // the exit code says it
+		_ = cmd.Run() // the exit code shows it
 		took = time.Since(began)
 		line := strings.Fields(stdout.String())
 		if cmd.ProcessState.ExitCode() != failure.ExitPerson || len(line) != 3 {
@@ -95,7 +93,7 @@ func layLargest(t *testing.T, dir string, count int) (files []string) {
 			name = "club/" + name
 		}
 		text := make([]byte, 64+source.Uint64()%20_000)
-		_, _ = source.Read(text) // never fails
+		_, _ = source.Read(text) // it never fails
 		copy(text, fmt.Sprintf("file %d\n", i))
 		full := filepath.Join(dir, "public", name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o700), os.WriteFile(full, text, 0o600)); err != nil {
@@ -151,7 +149,7 @@ func checkLargest(t *testing.T, service *platformRun, dir, cookie string, files 
 	wg.Wait()
 }
 
-// peakOf is the most memory that a process has held.
+// peakOf is the largest memory of a process so far.
 func peakOf(t *testing.T, pid int) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

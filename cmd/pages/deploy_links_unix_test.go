@@ -12,9 +12,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
-// TestLinksInAssets: a deploy follows a link to a file of the site. It refuses, by name,
-// a link that leads out, nowhere or in a circle, and anything else that is no file, and
-// sends nothing.
+// TestLinksInAssets: a deploy follows a link to a file of the site. It refuses, by name, a link that leads out, nowhere or in a circle, and
+// anything else that is not a file, and sends nothing.
 func TestLinksInAssets(t *testing.T) {
 	service := startPlatform(t, t.TempDir())
 	outside := filepath.Join(t.TempDir(), "outside.txt")

@@ -17,15 +17,15 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
-// stoppedPhase is a call of a deploy in which a signal comes.
+// stoppedPhase is a call of a deploy during which a signal comes.
 type stoppedPhase struct {
-	path    string // of the call ends so
+	path    string // the path of the call ends so
 	says    string // is in its body
-	without string // is not
+	without string // is not in its body
 	flag    string // of the deploy
-	done    bool   // the service has done it already
+	done    bool   // the service has done the work already
 	words   string // pattern of the message about the state of the site
-	live    bool   // the site shows the new revision then
+	live    bool   // the site then shows the new revision
 }
 
 // stoppedPhases are those with a call, from the first to the last one.
@@ -63,11 +63,11 @@ var stoppedPhases = map[string]stoppedPhase{
 	},
 }
 
-// holdingProxy passes requests on, and holds the first of a phase.
+// holdingProxy passes requests on, and holds the first one of a phase.
 type holdingProxy struct {
 	phase   stoppedPhase
-	reached chan struct{} // closed when it is held
-	let     chan struct{} // to be closed
+	reached chan struct{} // closed when it holds the request
+	let     chan struct{} // the test closes it
 	held    atomic.Bool
 }
 
@@ -97,9 +97,8 @@ func (h *holdingProxy) serve(t *testing.T, to string) string {
 	return server.URL
 }
 
-// TestDeployStopped sends a signal into each phase of a deploy that calls the service: it
-// reports the state of the site and the next step, its exit code is the signal's, and
-// running it again completes it.
+// TestDeployStopped sends a signal in each phase of a deploy that calls the service: the deploy reports the state of the site and the next
+// step, its exit code is the signal's, and running it again completes it.
 func TestDeployStopped(t *testing.T) {
 	service := startPlatform(t, t.TempDir(), "--rate-limit", "6000")
 	dir := t.TempDir()
@@ -141,8 +140,7 @@ func TestDeployStopped(t *testing.T) {
 	}
 }
 
-// stopIn runs a deploy at a terminal, agrees to it when it asks, and sends it a signal
-// when the call is held.
+// stopIn runs a deploy at a terminal, agrees when it asks, and sends it a signal while the call is held.
 func (p *publisher) stopIn(h *holdingProxy, sign os.Signal) (code int, shown string) {
 	p.Helper()
 	args := []string{"deploy", "--site", "Open studio"}

@@ -15,18 +15,17 @@ import (
 	"testing"
 )
 
-// publicPackages are npm packages whose files are published as they are, and the folder
-// of each that is for members.
+// publicPackages are npm packages whose files are published unchanged, and the members folder of each.
 var publicPackages = []struct{ folder, gated string }{
 	{"riverside/node_modules/hono", "dist/types"},
-	// The rest have 2,000 to 5,000 files each.
+	// The others have 2,000 to 5,000 files each.
 	{"packages/node_modules/effect", "src"},
 	{"packages/node_modules/es-toolkit", "dist/compat"},
 	{"packages/node_modules/date-fns", "locale"},
 }
 
-// TestDeployPackages publishes sites of many files, a part of each for members: public files
-// come back byte for byte, and signed-out visitors get the responses of `pages dev`.
+// TestDeployPackages publishes sites of many files, a part of each for members: public files come back byte for byte, and signed-out
+// visitors get the responses of `pages dev`.
 func TestDeployPackages(t *testing.T) {
 	packages := publicPackages[:1]
 	if os.Getenv("PAGES_SOAK") != "" {
@@ -77,7 +76,7 @@ func TestDeployPackages(t *testing.T) {
 	}
 }
 
-// guest asks a site by the host it is known by; "" for that of the address.
+// guest sends requests to a site by its host; "" for that of the address.
 type guest struct {
 	line          *http.Transport
 	address, host string
@@ -98,7 +97,7 @@ func (v guest) ask(method, path string, header http.Header) (status int, h http.
 	return resp.StatusCode, resp.Header, body, err
 }
 
-// sees reports an error where a file is not served with its bytes. It follows the redirect to a page's shorter path.
+// sees reports an error if a file is not served with its bytes. It follows the redirect to a page's shorter path.
 func (v guest) sees(path string, want []byte) error {
 	status, h, body, err := v.ask(http.MethodGet, path, http.Header{})
 	if to := h.Get("Location"); err == nil && status == http.StatusTemporaryRedirect && strings.HasPrefix(to, "/") {

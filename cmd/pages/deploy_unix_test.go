@@ -29,7 +29,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// publisher runs commands on a site against a service, as a process each.
+// publisher runs commands on a site against a service, each in its own process.
 type publisher struct {
 	*testing.T
 
@@ -77,7 +77,7 @@ func (p *publisher) publish(args ...string) string {
 	return strings.TrimSpace(stdout)
 }
 
-// manyFiles writes a static site, with other bytes for each round.
+// manyFiles writes a static site, with different bytes for each round.
 func manyFiles(t *testing.T, n, round int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -91,7 +91,7 @@ func manyFiles(t *testing.T, n, round int) string {
 	return dir
 }
 
-// proxyTo passes requests on to an address, and is silent about those that are cut off.
+// proxyTo passes requests on to an address, and prints nothing about interrupted ones.
 func proxyTo(t *testing.T, to string) *httputil.ReverseProxy {
 	t.Helper()
 	u, err := url.Parse(to)
@@ -128,7 +128,7 @@ func (c *blobCounter) serve(t *testing.T, to string) string {
 	return server.URL
 }
 
-// blobsIn counts the blobs in a service's data folder, once their number stands still.
+// blobsIn counts the blobs in a service's data folder, after their number has settled.
 func blobsIn(t *testing.T, data string) int64 {
 	t.Helper()
 	last := int64(-1)
@@ -156,8 +156,8 @@ func blobsIn(t *testing.T, data string) int64 {
 
 var sentLine = regexp.MustCompile(`sent (\d+) files?`)
 
-// TestDeployKilled kills a deploy, or presses Ctrl-C, at random points. The next
-// one sends only the missing files, and nothing was published between.
+// TestDeployKilled kills a deploy, or presses Ctrl-C, at random points. The next one sends only the missing files, and no deploy in between
+// publishes.
 func TestDeployKilled(t *testing.T) {
 	rounds := 6
 	switch {
@@ -179,7 +179,7 @@ func TestDeployKilled(t *testing.T) {
 		}
 		sign, at := syscall.SIGKILL, rand.Int64N(files)
 		if round%2 == 0 {
-			sign, at = syscall.SIGINT, max(at, 1) // a program that has only begun does not listen yet
+			sign, at = syscall.SIGINT, max(at, 1) // a program that has just started does not listen yet
 		}
 		for c.stored.Load() < at && cmd.ProcessState == nil {
 			<-time.After(100 * time.Microsecond)
@@ -187,7 +187,7 @@ func TestDeployKilled(t *testing.T) {
 		if err := cmd.Process.Signal(sign); err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Wait() // it was ended
+		_ = cmd.Wait() // the test ended it
 		if code := cmd.ProcessState.ExitCode(); sign == syscall.SIGINT &&
 			(code != failure.ExitInt || !strings.Contains(stderr.String(), "continues where it stopped")) {
 			t.Errorf("round %d: exit code %d: %s", round, code, stderr)
@@ -205,8 +205,7 @@ func TestDeployKilled(t *testing.T) {
 	}
 }
 
-// TestPlatformKilledWhileDeploying kills the service at random points and starts it
-// again, while a deploy goes on.
+// TestPlatformKilledWhileDeploying kills the service at random points and starts it again, during a deploy.
 func TestPlatformKilledWhileDeploying(t *testing.T) {
 	rounds := 2
 	switch {
@@ -215,7 +214,7 @@ func TestPlatformKilledWhileDeploying(t *testing.T) {
 	case testing.Short():
 		rounds = 1
 	}
-	const tried = 5 * time.Second // half of how long a call is tried: the pauses grow
+	const tried = 5 * time.Second // half of the time for which a call is retried: the pauses grow
 	data := t.TempDir()
 	service := startPlatform(t, data)
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(service.URL, "http://"))
@@ -229,7 +228,7 @@ func TestPlatformKilledWhileDeploying(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		var away time.Duration // the longest that the service was
+		var away time.Duration // the longest time without the service
 		for range 2 {
 			<-time.After(time.Duration(20+rand.IntN(150)) * time.Millisecond)
 			killed := time.Now()
@@ -237,9 +236,9 @@ func TestPlatformKilledWhileDeploying(t *testing.T) {
 			service = startPlatform(t, data, "--port", port)
 			away = max(away, time.Since(killed))
 		}
-		_ = cmd.Wait() // the exit code says it
+		_ = cmd.Wait() // the exit code shows it
 		code, proposed, said := cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
-		if code == failure.ExitNetwork && away > tried { // a machine this slow has it give up, and say so
+		if code == failure.ExitNetwork && away > tried { // on such a slow machine it gives up with a message
 			code, proposed, said = p.run("deploy", "--site", "Open studio", "--force", "--allow-public")
 		}
 		if code != failure.ExitPerson {
@@ -252,8 +251,7 @@ func TestPlatformKilledWhileDeploying(t *testing.T) {
 	}
 }
 
-// TestDeployExample deploys the example site, changes it, and takes it back: it serves
-// the bytes of the folder, and guards members pages.
+// TestDeployExample deploys the example site, changes it, and rolls it back: it serves the bytes of the folder, and guards members pages.
 func TestDeployExample(t *testing.T) {
 	service := startPlatform(t, t.TempDir())
 	p := &publisher{t, copyExample(t, "riverside"), t.TempDir(), service.URL, service.Keys["member"]}
@@ -319,8 +317,7 @@ func TestDeployExample(t *testing.T) {
 	}
 }
 
-// served checks that each public file of a site, but those in one folder, is served with
-// its own bytes.
+// served checks that each public file of a site, except those in one folder, is served with its own bytes.
 func served(t *testing.T, service, address, dir, but string) {
 	t.Helper()
 	at, err := url.Parse(address)
@@ -334,7 +331,7 @@ func served(t *testing.T, service, address, dir, but string) {
 	client := &http.Client{
 		Timeout: patience,
 		Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, to.Host) // names under localhost are not resolved everywhere
+			return new(net.Dialer).DialContext(ctx, network, to.Host) // not every system resolves names under localhost
 		}},
 	}
 	defer client.CloseIdleConnections()

@@ -48,8 +48,8 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// program is the path of the command. Under the race detector, tests of the command as it
-// is are a part of make soak: they take longer, and the packages have tests of their own.
+// program is the path of the command. Under the race detector, tests of the plain command belong to make soak: they take longer, and the
+// packages have their own tests.
 func program(t testing.TB) string {
 	t.Helper()
 	testmachine.Unraced(t)
@@ -125,7 +125,7 @@ func (d *devServer) stop() int {
 	return d.cmd.ProcessState.ExitCode()
 }
 
-// answer is a response that was read whole.
+// answer is a response that was read completely.
 type answer struct {
 	*http.Response
 	body string
@@ -234,7 +234,7 @@ func runJSON(t *testing.T, into any, args ...string) {
 	}
 }
 
-// TestHostsOfFlags: a host that no request can have is refused, and not taken for one that is allowed.
+// TestHostsOfFlags: a host that no request can have is refused, and does not count as an allowed one.
 func TestHostsOfFlags(t *testing.T) {
 	for given, allowed := range map[string]bool{
 		"localhost": true, "localhost:9000": true, "10.0.0.7:80": true, "::1": true, "[::1]:80": true, "[::1]": true, "bücher.test": true,

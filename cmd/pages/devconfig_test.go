@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestDevHearsOfRuntimeConfig: the flags of a wrangler.json count from the save of it on, and until it is gone.
+// TestDevHearsOfRuntimeConfig: the flags of a wrangler.json count from its save until its removal.
 func TestDevHearsOfRuntimeConfig(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "worker.js", "routes": [{"pattern": "/*"}]}`)
@@ -33,7 +33,7 @@ func TestDevHearsOfRuntimeConfig(t *testing.T) {
 	}
 }
 
-// TestDevMetersScaledTime: with --cpu-scale the meter tells of the time that a request has on this machine.
+// TestDevMetersScaledTime: with --cpu-scale the meter shows the time limit of a request on this machine.
 func TestDevMetersScaledTime(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "worker.js", "routes": [{"pattern": "/*"}], "limits": {"cpuMs": 700}}`)
@@ -45,7 +45,7 @@ func TestDevMetersScaledTime(t *testing.T) {
 	d.expect(d.get("/__pages/api/requests"), http.StatusOK, `"cpu_limit_ms":2100`)
 }
 
-// TestDevMode: process.env.NODE_ENV is that of the environment, and --mode comes before it.
+// TestDevMode: process.env.NODE_ENV comes from the environment, and --mode takes precedence.
 func TestDevMode(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "worker.js", "routes": [{"pattern": "/*"}]}`)

@@ -37,7 +37,7 @@ func openTerminal(t *testing.T) (person, program *os.File) {
 	return person, program
 }
 
-// Keys are pressed on a real terminal, each alone, and it is left as it was found.
+// Keys are pressed on a real terminal, one by one, and its settings are restored.
 func TestDevKeys(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "public"), 0o700),
@@ -67,7 +67,7 @@ func TestDevKeys(t *testing.T) {
 	}()
 	wait(t, lines, "keys         ? lists them")
 	for _, step := range []struct{ keys, says string }{
-		{"z?", "  o  open the site in a browser"}, // other keys do nothing, and none is echoed
+		{"z?", "  o  open the site in a browser"}, // other keys have no effect, and none is echoed
 		{"l", "no leads yet"},
 		{"d", "no debugger can attach: pages dev --inspect"},
 		{"r", "rebuilt in"},
@@ -82,7 +82,7 @@ func TestDevKeys(t *testing.T) {
 		}
 		wait(t, lines, step.says)
 	}
-	put(t, filepath.Join(bin, "xdg-open"), "#!/bin/sh\nexit 3\n")           // nor a screen
+	put(t, filepath.Join(bin, "xdg-open"), "#!/bin/sh\nexit 3\n")           // no screen either
 	if err := os.Chmod(filepath.Join(bin, "xdg-open"), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
@@ -102,8 +102,7 @@ func TestDevKeys(t *testing.T) {
 	}
 }
 
-// Keys go on after Ctrl-Z and fg, and after a time in the background, of whose end a shell
-// says nothing.
+// Keys work again after Ctrl-Z and fg, and after a time in the background, after which a shell sends no signal.
 func TestDevKeysOfJob(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "public"), 0o700),

@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// The tools answer with the documents of the commands, and with bytes that no browser runs.
+// The tools answer with the documents of the commands, and browsers do not run the bytes that they send.
 func TestDevTools(t *testing.T) {
 	d := startDev(t, copyExample(t, "riverside"))
 	var own localstate.DevServer
@@ -97,7 +97,7 @@ func TestDevTools(t *testing.T) {
 	}
 }
 
-// The dashboard knows of a secret whether it is set, and nothing else.
+// The dashboard shows only whether a secret is set.
 func TestDashboardKeepsSecrets(t *testing.T) {
 	dir := copyExample(t, "riverside")
 	if err := os.RemoveAll(filepath.Join(dir, ".dev.vars")); err != nil {
@@ -118,7 +118,7 @@ func TestDashboardKeepsSecrets(t *testing.T) {
 	}
 }
 
-// A site without stores says so.
+// A site without stores reports that.
 func TestDevToolsWithoutStores(t *testing.T) {
 	d := startDev(t, copyExample(t, "static"))
 	for _, path := range []string{"kv", "kv/value?key=a", "storage", "storage/object?key=a"} {

@@ -17,8 +17,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
-// TestDoctorVerify: damage to uploaded files is found beside
-// the running service, each with the revisions that hold it, and mended by sending them again.
+// TestDoctorVerify: doctor finds damage to uploaded files while the service runs, with the revisions that have them; sending the files
+// again repairs it.
 func TestDoctorVerify(t *testing.T) {
 	data := t.TempDir()
 	service := startPlatform(t, data)

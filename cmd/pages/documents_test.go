@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// noDocument are the commands whose stdout --json does not change, and why.
+// noDocument lists the commands whose stdout --json does not change, with the reason.
 var noDocument = map[string]string{
 	"pages":                       "prints its help",
 	"pages call":                  "prints the answer of the tool: pages tools describe has its schema",
@@ -51,7 +51,7 @@ func TestDocuments(t *testing.T) {
 	}
 	everyCommand(func(cmd *cobra.Command) {
 		path := cmd.CommandPath()
-		isHelp := cmd.HasSubCommands() && !has[path] // or one with commands below it
+		isHelp := cmd.HasSubCommands() && !has[path] // or one with subcommands
 		switch _, exempt := noDocument[path]; {
 		case isHelp:
 		case exempt && has[path]:
@@ -62,7 +62,7 @@ func TestDocuments(t *testing.T) {
 	})
 }
 
-// shownDocuments are the command lines of json.txtar by the document they are held to.
+// shownDocuments are the command lines of json.txtar by the document that they print.
 func shownDocuments(t *testing.T) map[string][]string {
 	t.Helper()
 	script, err := os.ReadFile("../../testdata/script/json.txtar")
@@ -90,7 +90,7 @@ func shownDocuments(t *testing.T) map[string][]string {
 	return shown
 }
 
-// commandOf is a command line without its flags.
+// commandOf returns a command line without its flags.
 func commandOf(line string) string {
 	before, _, _ := strings.Cut(line, " --")
 	return before
@@ -103,7 +103,7 @@ func ofCommand(line, command string) bool {
 	return line == command || strings.HasPrefix(line, path+" ") && strings.Contains(line, flag)
 }
 
-// holdDocument is `document NAME`: the last stdout is a document of that name, or lines of it. $DOCUMENT_ID is its id.
+// holdDocument is `document NAME`: it checks that the last stdout is a document of that name, or lines of it. $DOCUMENT_ID is its id.
 func holdDocument(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: document NAME")
@@ -118,7 +118,7 @@ func holdDocument(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		ts.Check(err)
 		if err := checkDocument(args[0], value); err != nil {
-			text, _ := json.Marshal(value) // it was JSON
+			text, _ := json.Marshal(value) // the output was JSON
 			ts.Fatalf("%v\n%s", err, bytes.TrimSpace(text))
 		}
 		if object, ok := value.(map[string]any); ok {
@@ -136,7 +136,7 @@ func holdDocument(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// checkDocument holds a document to its schema.
+// checkDocument checks a document against its schema.
 func checkDocument(name string, value any) error {
 	i := slices.IndexFunc(documents(), func(d document) bool { return d.name == name })
 	if i < 0 {

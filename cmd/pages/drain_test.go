@@ -34,8 +34,7 @@ export default { async fetch(request, env, ctx) {
   return new Response(String(version));
 } };`
 
-// TestDrain saves the Worker ten times a second while requests are under way:
-// each ends on the Worker that it began on, and none is cut or refused.
+// TestDrain saves the Worker ten times a second during requests: each ends on the Worker on which it began, and none is cut or refused.
 func TestDrain(t *testing.T) {
 	dir := t.TempDir()
 	worker := filepath.Join(dir, "worker.js")

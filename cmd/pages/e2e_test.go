@@ -15,8 +15,7 @@ import (
 
 const key = "Authorization: Bearer example-key-not-a-secret"
 
-// TestRiverside drives the example site, one part of the platform after the
-// other, through the built binary, in each engine.
+// TestRiverside uses the example site, one part of the platform after the other, through the built binary, in each engine.
 func TestRiverside(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
@@ -292,7 +291,7 @@ func testUndeclaredForm(t *testing.T, d *devServer) {
 	}
 }
 
-// testCheckup: the Worker fetches its own pages and comes in as a stranger.
+// testCheckup: the Worker fetches its own pages, and gets them as a stranger.
 func testCheckup(_ *testing.T, d *devServer) {
 	d.expect(d.get("/api/checkup", key), 200, `"ok":true`)
 }

@@ -18,8 +18,7 @@ func TestEdit(t *testing.T) {
 	d := startDev(t, copyExample(t, "riverside"))
 	events := d.stream()
 
-	// A file outside of the site is no edit: with it in the
-	// batch, the page would be reloaded whole.
+	// A file outside of the site is not an edit: a batch with it would reload the whole page.
 	if err := os.WriteFile(filepath.Join(d.dir, "dev.log"), []byte("rebuilt\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +61,7 @@ func TestEdit(t *testing.T) {
 		return strings.Contains(d.stderr.String(), "applied migration 0005_locker.sql")
 	})
 
-	// The fix of the problem is enough: the author need not save a file after it.
+	// Correcting the cause of the problem is enough: the author need not save another file.
 	if err := os.WriteFile(migration, []byte("CREATE TABLE lockers (number INTEGER PRIMARY KEY);\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// workerdOf are the processes of workerd that a process has started.
+// workerdOf returns the workerd processes that a process has started.
 func workerdOf(t *testing.T, parent int) (all []int) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
@@ -95,7 +95,7 @@ func TestEngineEnds(t *testing.T) {
 			}
 			if c.signal == syscall.SIGKILL {
 				_ = d.cmd.Process.Kill()
-				_ = d.cmd.Wait() // which says that it was killed
+				_ = d.cmd.Wait() // the log reports the kill
 			}
 			d.stop()
 			for _, pid := range running {
@@ -114,8 +114,7 @@ func TestEngineEnds(t *testing.T) {
 	}
 }
 
-// TestEngineKilled: a site whose workerd is killed again and again answers or says when to come back, and loses nothing that it
-// acknowledged.
+// TestEngineKilled: a site whose workerd is killed again and again answers, or sends Retry-After, and loses no acknowledged write.
 func TestEngineKilled(t *testing.T) {
 	withWorkerd(t)
 	dir := keepingSite(t)

@@ -10,10 +10,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/workerd"
 )
 
-// engines are the engines that a site must run in alike.
+// engines are the engines in which a site must behave alike.
 var engines = []string{siteworker.BuiltIn, siteworker.Workerd}
 
-// withEngine has the commands of a test run Workers in an engine.
+// withEngine makes the commands of a test run Workers in an engine.
 func withEngine(t *testing.T, engine string) {
 	t.Helper()
 	t.Setenv("PAGES_ENGINE", engine)

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
-// cancelling ends a context at the first thing that is written.
+// cancelling ends a context at the first write.
 type cancelling struct {
 	io.Writer
 	cancel func()
@@ -25,7 +25,7 @@ func (c cancelling) Write(b []byte) (int, error) {
 	return c.Writer.Write(b)
 }
 
-// TestSignalsThatEndWhatFollows: Ctrl-C is how one ends a command that goes on until then; any other signal cuts it short.
+// TestSignalsThatEndWhatFollows: Ctrl-C is the normal end of a command that runs until then; any other signal interrupts it.
 func TestSignalsThatEndWhatFollows(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
@@ -33,7 +33,7 @@ func TestSignalsThatEndWhatFollows(t *testing.T) {
 		for sign, want := range map[os.Signal]int{os.Interrupt: 0, syscall.SIGTERM: failure.ExitTerm} {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
-			said := cancelling{io.Discard, func() { cancel(failure.SignalError{Signal: sign}) }} // that it waits
+			said := cancelling{io.Discard, func() { cancel(failure.SignalError{Signal: sign}) }} // the message that it waits
 			e := terminal.Terminal{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: said, Dir: dir, Now: time.Now}
 			if code := run(ctx, strings.Fields(command), e); code != want {
 				t.Errorf("%s, %v: exit %d, want %d", command, sign, code, want)
@@ -42,7 +42,7 @@ func TestSignalsThatEndWhatFollows(t *testing.T) {
 	}
 }
 
-// TestSignalsBeforeReady: the same, of one that comes before there is anything to stop.
+// TestSignalsBeforeReady: the same for a signal before the command is ready.
 func TestSignalsBeforeReady(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")

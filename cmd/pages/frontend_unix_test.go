@@ -24,7 +24,7 @@ func viteSite(t *testing.T) string {
 	return dir
 }
 
-// TestFrontend runs a site with a real Vite upstream: access to its sources, forms, its end and its return.
+// TestFrontend runs a site with a real Vite upstream: access to its sources, forms, its end and its restart.
 func TestFrontend(t *testing.T) {
 	dir := viteSite(t)
 	d := startDev(t, dir, "--", "sh", "-c", "echo $$ > vite.pid; exec vite --clearScreen false")
@@ -102,7 +102,7 @@ func TestFrontend(t *testing.T) {
 	}
 }
 
-// TestFrontendEnds: no process of the frontend command survives pages dev, whatever ends it.
+// TestFrontendEnds: no process of the frontend command survives pages dev, however that ends.
 func TestFrontendEnds(t *testing.T) {
 	const code = `import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";

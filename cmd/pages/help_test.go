@@ -82,7 +82,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestHelpPages: every page of help/ is of a command.
+// TestHelpPages: every page of help/ belongs to a command.
 func TestHelpPages(t *testing.T) {
 	commands := map[string]bool{}
 	var walk func(*cobra.Command)
@@ -105,7 +105,7 @@ func TestHelpPages(t *testing.T) {
 	}
 }
 
-// exitCodesOf are the exit codes that a command's help names; it names none of its own if it does nothing by itself.
+// exitCodesOf returns the exit codes in a command's help; a command that only groups subcommands has none.
 func exitCodesOf(cmd *cobra.Command) (codes []string, own bool) {
 	_, text, _ := strings.Cut(cmd.Long, "Exit codes: ")
 	return regexp.MustCompile(`\b\d+\b`).FindAllString(text, -1), !strings.HasPrefix(text, "those of its commands")
@@ -144,8 +144,7 @@ func TestHelpOfFailures(t *testing.T) {
 	}
 }
 
-// TestTopics: each topic fits on a screen, and the commands and flags that it names are
-// there.
+// TestTopics: each topic fits on a screen, and its commands and flags exist.
 func TestTopics(t *testing.T) {
 	named := regexp.MustCompile(`(?m)(?:^  |; |, |\b)pages ([a-z]+(?: [^\n]*)?)`)
 	flag := regexp.MustCompile(`--[a-z][a-z-]+`)
@@ -201,13 +200,13 @@ func TestExitCodes(t *testing.T) {
 	})
 }
 
-// elsewhereExits are the exit codes that exit_codes.txtar cannot bring about, and the test that does.
+// elsewhereExits are the exit codes that exit_codes.txtar cannot cause, with the test that does.
 var elsewhereExits = map[int]string{
 	failure.ExitRate: "TestInterruptedDeploys", failure.ExitResume: "TestInterruptedDeploys", failure.ExitInt: "TestInterrupt",
 	failure.ExitTerm: "TestPlatform",
 }
 
-// TestEveryExitCode: a command that people run is seen to end with each code, or a test says why not.
+// TestEveryExitCode: a test shows that a command ends with each code, or gives the reason why none does.
 func TestEveryExitCode(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(scripts, "exit_codes.txtar"))
 	if err != nil {
@@ -275,7 +274,7 @@ func TestStateTopic(t *testing.T) {
 	}
 }
 
-// TestGroups: each group's commands and flags are there.
+// TestGroups: each group's commands and flags exist.
 func TestGroups(t *testing.T) {
 	root := (&cli{}).newRoot()
 	root.InitDefaultHelpCmd()

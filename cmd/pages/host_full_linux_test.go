@@ -43,7 +43,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range []int64{0, 40 << 10, 200 << 10} { // another file is then the first that finds no room
+	for _, room := range []int64{0, 40 << 10, 200 << 10} { // then another file is the first without room
 		spare := filepath.Join(disk.Dir, "spare")
 		if err := os.WriteFile(spare, make([]byte, room), 0o600); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// leadsOf waits until so many leads of a page are in its workspace, and lists them.
+// leadsOf waits for that number of leads of a site in its workspace, and lists them.
 func (p *platformRun) leadsOf(t *testing.T, site string, count int) []toolapi.Lead {
 	t.Helper()
 	var list toolapi.LeadList
@@ -83,7 +83,7 @@ func TestLeadsReachTheWorkspace(t *testing.T) {
 	if _, text, err := p.call(p.Keys["pinned"], "page.leads", "{}"); err != nil || !jsonHas(t, text, "total", 0.0) {
 		t.Errorf("another workspace: %s %v", text, err)
 	}
-	// Acknowledged, and then killed at once.
+	// Acknowledged, and then killed immediately.
 	acknowledged := 2
 	for round := range soakRounds(3, 60) {
 		for n := range 5 {
@@ -103,7 +103,7 @@ func TestLeadsReachTheWorkspace(t *testing.T) {
 		!jsonHas(t, text, "total", float64(acknowledged)) || len(ids) != len(leads) {
 		t.Errorf("%d were acknowledged: %.100s %v", acknowledged, text, err)
 	}
-	// A preview's are marked, and raise nothing.
+	// Leads of a preview are marked, and raise no events.
 	host, cookie := p.preview(t, site)
 	if !post(host, "contact", "preview@rowing.example", "Cookie", cookie) {
 		t.Fatal("a preview's form was refused")

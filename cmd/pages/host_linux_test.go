@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestHost: other machines get the site alone, by any address of this one, and no name but those that are allowed.
+// TestHost: other machines get the site alone, by any address of this machine, and by the allowed names only.
 func TestHost(t *testing.T) {
 	program(t)
 	address := netip.AddrFrom4([4]byte{10, 9, 9, 1})

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// TestPublishedConsole: the service's log has each console line of a published site's
-// Worker, a JSON line each, with the site's name and without its secrets, however they are
-// written.
+// TestPublishedConsole: the service's log has each console line of a published site's Worker, one JSON line for each, with the site's name
+// and without its secrets in any form.
 func TestPublishedConsole(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	made := p.newPageLedger(t, "Chatty page")

@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// selfWorker fetches its own page by the address of the request, and by one that the request names.
+// selfWorker fetches its own page by the address of the request, and by an address that the request names.
 const selfWorker = `export default { async fetch(request) {
   const url = new URL(request.url);
   if (url.pathname === "/api/x") return new Response("itself");
@@ -21,7 +21,7 @@ const selfWorker = `export default { async fetch(request) {
   return fetch(to + "/api/x").then((r) => r.text(), (e) => "refused: " + e.message).then((text) => new Response(text));
 } }`
 
-// TestSiteIsItsDomains: which addresses are a site's own the domains say, and no Host header that visitors sent.
+// TestSiteIsItsDomains: the domains determine a site's own addresses, and no Host header of a visitor does.
 func TestSiteIsItsDomains(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	site := p.Demo["unpublished_site_id"]
@@ -48,7 +48,7 @@ func TestSiteIsItsDomains(t *testing.T) {
 		}
 		return string(text)
 	}
-	for port := range 40 { // more than could be remembered
+	for port := range 40 { // more than the service could remember
 		if got := asked(fmt.Sprintf("%s:%d", demoNew, 1000+port), ""); got != "itself" {
 			t.Fatalf("at port %d: %s", 1000+port, got)
 		}

@@ -45,7 +45,7 @@ func (p *platformRun) open(t *testing.T, address string) (host, cookie string) {
 	return u.Hostname(), cookie
 }
 
-// sameAddress reports whether two addresses are the same but for the port, which is another one when the service starts anew.
+// sameAddress reports whether two addresses differ only in the port, which changes with each start of the service.
 func sameAddress(t *testing.T, a, b string) bool {
 	t.Helper()
 	x, err := url.Parse(a)
@@ -59,8 +59,8 @@ func sameAddress(t *testing.T, a, b string) bool {
 	return x.Hostname() == y.Hostname() && x.Path == y.Path
 }
 
-// TestNamedPreview: the address of a name stays from revision to revision, and so do its data, also when the service starts
-// anew, until a migration is edited; each revision has an address of its own. A removed preview leaves nothing on the disk.
+// TestNamedPreview: the address of a name stays from revision to revision, and so does its data, after a restart of the service, too, until
+// a migration is edited; each revision has its own address. A removed preview leaves no files.
 func TestNamedPreview(t *testing.T) {
 	data := t.TempDir()
 	p := startPlatform(t, data)
@@ -153,7 +153,7 @@ func TestNamedPreview(t *testing.T) {
 	if five, _, body := p.namedPreview(t, args); five.Because != "the call asked for that" || count(five.URL) != "1" {
 		t.Errorf("%s", body)
 	}
-	if n := folders(); n != 1 { // of the name; those of revisions begin with the service
+	if n := folders(); n != 1 { // of the name; those of revisions start with the service
 		t.Errorf("%d folders", n)
 	}
 	var list toolapi.PreviewList

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/host"
 )
 
-// fewFiles has a command run where a process may have so many files open, and no more.
+// fewFiles makes a command run in a process with this limit of open files.
 func fewFiles(files int) func(*exec.Cmd) {
 	return func(cmd *exec.Cmd) {
 		cmd.Args = slices.Concat([]string{"sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$@"`, files), "sh"}, cmd.Args)
@@ -54,8 +54,8 @@ func (p *platformRun) made(t *testing.T, name string) (host string) {
 	return page.Hostname
 }
 
-// TestManySites publishes and visits more sites than a process of so few files can have
-// open: each keeps its data, and a response that a site has begun arrives whole.
+// TestManySites publishes and visits more sites than a process with this limit of files can have open: each keeps its data, and each
+// response arrives whole.
 func TestManySites(t *testing.T) {
 	const files, sites, rounds = host.OtherFiles + 3*host.SiteFiles, 12, 3
 	p := startPlatformAs(t, t.TempDir(), fewFiles(files))

@@ -22,7 +22,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// rest calls an endpoint that is no tool; an error is a connection that ended.
+// rest calls an endpoint that is not a tool; it fails if the connection ended.
 func (p *platformRun) rest(method, path string, body []byte, into any, header ...string) (status int, err error) {
 	r, err := http.NewRequest(method, p.URL+path, bytes.NewReader(body))
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *platformRun) upload(site, manifest string, files map[string]string) (re
 	return f.Revision, nil
 }
 
-// outcome is an answer of a tool that publishes.
+// outcome is a response of a tool that publishes.
 type outcome struct {
 	OK         bool   `json:"ok"`
 	Code       string `json:"code"`
@@ -291,8 +291,8 @@ func testPublishedSite(t *testing.T) {
 
 var mailed = regexp.MustCompile(`http://\S+[?&]token=([\w-]+)`)
 
-// TestPublishedFlags: the compatibility flags of a JSON runtime config among the files count as in a local
-// build, whichever client uploaded it.
+// TestPublishedFlags: the compatibility flags of a JSON runtime config among the files count as in a local build, for uploads of any
+// client.
 func TestPublishedFlags(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	site := p.Demo["unpublished_site_id"]
@@ -491,7 +491,7 @@ func TestRollBack(t *testing.T) {
 	}
 }
 
-// TestEmptiedDatabase: a page whose database lost its file is not shown with a new one in its place.
+// TestEmptiedDatabase: a site whose database file is lost is not shown with a new database.
 func TestEmptiedDatabase(t *testing.T) {
 	data := t.TempDir()
 	p := startPlatform(t, data)

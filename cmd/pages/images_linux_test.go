@@ -43,10 +43,10 @@ func blackPNG(t *testing.T, side int) string {
 	return b.String()
 }
 
-// TestImagesMemory: whatever a visitor sends to be made smaller, the process stays below
-// 400 MB, of which images may take 256; a small one is answered too.
+// TestImagesMemory: for any image that a visitor sends to be made smaller, the process stays below 400 MB, of which images may take 256; a
+// small image gets a response, too.
 func TestImagesMemory(t *testing.T) {
-	testmachine.Unraced(t) // the detector takes memory of its own
+	testmachine.Unraced(t) // the race detector takes memory, too
 	side, each := 4000, 4
 	if os.Getenv("PAGES_SOAK") != "" {
 		side, each = 9990, 20

@@ -11,8 +11,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
-// TestTemplatesWork takes each template the way of its workflow: it validates without a warning, its types
-// match its code, it builds, its own tests pass, and pages dev serves it.
+// TestTemplatesWork takes each template through its workflow: it validates without a warning, its types match its code, it builds, its own
+// tests pass, and pages dev serves it.
 func TestTemplatesWork(t *testing.T) {
 	program := program(t)
 	installed, err := filepath.Abs(filepath.Join(sites, "riverside", "node_modules"))
@@ -57,7 +57,7 @@ func TestTemplatesWork(t *testing.T) {
 				}
 			}
 			d := startDev(t, dir)
-			if code != nil { // errors come to the platform, which has a page about them
+			if code != nil { // the platform gets the errors, and has a page about them
 				d.expect(d.get("/api/boom"), 500, "src/worker.ts:")
 			}
 			d.expect(d.get("/"), 200, "<title>my-club</title>")

@@ -47,7 +47,7 @@ type frontEnd struct {
 	t      *testing.T
 	conn   *websocket.Conn
 	last   int
-	events []inspectorMessage // that no test has taken
+	events []inspectorMessage // that no test has read
 }
 
 type inspectorMessage struct {
@@ -117,7 +117,7 @@ func (f *frontEnd) call(method, params string) inspectorMessage {
 	}
 }
 
-// event returns the first event with a name that was not taken yet, and its params in v.
+// event returns the first event with a name that was not read yet, and its params in v.
 func (f *frontEnd) event(method string, v any) {
 	f.t.Helper()
 	i := 0
@@ -199,7 +199,7 @@ func (f *frontEnd) sources() (script string, of *sourcemap.Consumer) {
 	}
 }
 
-// inspectorOf returns where the inspector of a dev server listens.
+// inspectorOf returns the address of a dev server's inspector.
 func inspectorOf(d *devServer) (address string) {
 	d.t.Helper()
 	shown := regexp.MustCompile(`inspector +(127\.0\.0\.1:\d+)`)
@@ -212,7 +212,7 @@ func inspectorOf(d *devServer) (address string) {
 	return address
 }
 
-// TestInspect: a front end stops at a line of TypeScript, steps, outlives rebuilds, and holds no request up for longer than it may.
+// TestInspect: a front end stops at a line of TypeScript, steps, survives rebuilds, and delays no request for longer than allowed.
 func TestInspect(t *testing.T) {
 	withWorkerd(t)
 	dir := t.TempDir()
@@ -228,7 +228,7 @@ func TestInspect(t *testing.T) {
 	f := attach(t, address)
 	f.call("Runtime.enable", "{}")
 	f.call("Debugger.enable", "{}")
-	if m := f.call("Profiler.enable", "{}"); string(m.Result) != "{}" { // as node inspect begins, which needs a result
+	if m := f.call("Profiler.enable", "{}"); string(m.Result) != "{}" { // the first command of node inspect, which needs a result
 		t.Errorf("the profiler is enabled with %s %s", m.Result, m.Error)
 	}
 	set := f.call("Debugger.setBreakpointByUrl", fmt.Sprintf(`{"url":%q,"lineNumber":6}`, file))
@@ -253,7 +253,7 @@ func TestInspect(t *testing.T) {
 		return p
 	}
 
-	// Locals, before and after a step, while another request gets the reason.
+	// Locals, before and after a step, while another request gets the reason for its wait.
 	begin("/first")
 	p := paused(7)
 	if sum := f.local(p, "sum"); sum != "0" || !slices.Equal(p.Hit, []string{breakpoint.ID}) {
@@ -282,7 +282,7 @@ func TestInspect(t *testing.T) {
 		t.Errorf("the console shows %+v", line)
 	}
 
-	// A save: the breakpoint is where the line is now.
+	// A save: the breakpoint moves with its line.
 	rebuilt := func(old, replacement string) {
 		t.Helper()
 		d.edit("src/worker.ts", old, replacement)
@@ -302,7 +302,7 @@ func TestInspect(t *testing.T) {
 		t.Errorf("after a save %q is hit", p.Hit)
 	}
 
-	// A save while paused: the request goes on in its process.
+	// A save while paused: the request continues in its process.
 	rebuilt("sum ${sum}", "twice ${twice(sum)}")
 	d.expect(<-responses, http.StatusOK, "sum 3")
 	d.eventually("the second save is served", func() bool { return strings.Count(d.stderr.String(), "rebuilt in") == 2 })
@@ -321,14 +321,14 @@ func TestInspect(t *testing.T) {
 		}
 	}
 
-	// The front end vanishes while it has paused the Worker.
+	// The front end disappears while the Worker is paused.
 	begin("/fourth")
 	paused(7)
 	if err := f.conn.CloseNow(); err != nil {
 		t.Error(err)
 	}
 	d.expect(<-responses, http.StatusOK, "twice 6")
-	for range 20 { // and others come and go
+	for range 20 { // while others attach and leave
 		g := attach(t, address)
 		g.write(`{"id":1,"method":"Debugger.enable"}`)
 		_ = g.conn.CloseNow()

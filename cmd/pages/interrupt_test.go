@@ -21,8 +21,7 @@ import (
 const endless = "CREATE TABLE t (n INTEGER);\nINSERT INTO t WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 " +
 	"FROM c) SELECT n FROM c WHERE n < 0;\n"
 
-// interrupted starts the command, waits until it is under way, sends Ctrl-C and
-// returns the exit code and stderr.
+// interrupted starts the command, waits until it runs, sends Ctrl-C and returns the exit code and stderr.
 func interrupted(t *testing.T, underWay func(stderr string) bool, args ...string) (code int, stderr string) {
 	t.Helper()
 	path := program(t)
@@ -43,7 +42,7 @@ func interrupted(t *testing.T, underWay func(stderr string) bool, args ...string
 	}
 	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
-	_ = cmd.Wait() // the exit code says it
+	_ = cmd.Wait() // the exit code shows it
 	return cmd.ProcessState.ExitCode(), out.String()
 }
 
@@ -95,8 +94,7 @@ func TestInterrupt(t *testing.T) {
 	})
 	t.Run("build", func(t *testing.T) {
 		dir := t.TempDir()
-		// The old date is a warning, printed before the build begins; the holes take
-		// long to hash and no disk.
+		// The old date causes a warning before the build begins; the holes take long to hash and need no disk.
 		put(t, filepath.Join(dir, "pages.deploy.json"), `{"assets": "public", "runtime": {"compatibilityDate": "2020-01-01"}}`)
 		for n := range 80 {
 			file := filepath.Join(dir, "public", fmt.Sprint(n, ".bin"))
@@ -190,7 +188,7 @@ func TestStateRemoved(t *testing.T) {
 			})
 			timer := time.AfterFunc(patience, func() { _ = d.cmd.Process.Kill() })
 			defer timer.Stop()
-			_ = d.cmd.Wait() // the exit code says it
+			_ = d.cmd.Wait() // the exit code shows it
 			if code := d.cmd.ProcessState.ExitCode(); code != failure.ExitResource {
 				t.Errorf("exit code %d", code)
 			}

@@ -18,14 +18,14 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 )
 
-// TestInterruptedReading presses Ctrl-C while a manifest is waited for.
+// TestInterruptedReading presses Ctrl-C during the wait for a manifest.
 func TestInterruptedReading(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	opened := make(chan error, 1)
-	go func() { // opening succeeds once the command reads
+	go func() { // opening succeeds after the command has begun to read
 		f, err := os.OpenFile(pipe, os.O_WRONLY, 0)
 		if err == nil {
 			t.Cleanup(func() { _ = f.Close() })
@@ -45,8 +45,7 @@ func TestInterruptedReading(t *testing.T) {
 	}
 }
 
-// TestSignalsBeforeTheTests: a signal that comes before the command of pages test has begun is never taken for tests
-// that passed, whenever it comes.
+// TestSignalsBeforeTheTests: a signal before the start of the command of pages test never counts as a success of the tests.
 func TestSignalsBeforeTheTests(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
@@ -54,7 +53,7 @@ func TestSignalsBeforeTheTests(t *testing.T) {
 	for n := int32(1); !userfile.IsFile(ran); n++ {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		var asked atomic.Int32
-		now := func() time.Time { // which is asked for all along
+		now := func() time.Time { // which the test requests all the time
 			if asked.Add(1) == n {
 				cancel(failure.SignalError{Signal: syscall.SIGTERM})
 			}

@@ -13,9 +13,8 @@ import (
 	"testing"
 )
 
-// writerWorker writes a version of a key, or drops the key, and tells all that is
-// there: by key the version, which is 0 for a key that is dropped and negative
-// when its bytes are not those of one version.
+// writerWorker writes a version of a key, or drops the key, and lists all keys with their versions: 0 for a dropped key, negative if the
+// bytes are not those of one version.
 const writerWorker = `
 const body = (key, version, size) => (key + " " + version + ";").repeat(size / 8);
 const version = (key, size, text) => {
@@ -52,7 +51,7 @@ export default { async fetch(request, env) {
 	return Response.json(all);
 } }`
 
-// writerManifest and writerTables go with that Worker.
+// writerManifest and writerTables belong to that Worker.
 const (
 	writerManifest = `{"entry": "worker.js", "routes": [{"pattern": "/api/*"}], "limits": {"cpuMs": 30000},
 	"bindings": {"database": {"migrations": "migrations"}, "kv": {"name": "KV"}, "storage": {"name": "BUCKET"}}}`
@@ -84,10 +83,10 @@ func writerSite(t *testing.T) string {
 type ledger struct {
 	mu           sync.Mutex
 	acknowledged map[string]int
-	under        map[string]int // way of a write without a response; it may be stored
+	under        map[string]int // way of a write without a response, which may be stored
 	highest      map[string]int // version that was tried
 	acks         int
-	powerless    bool // an answer counts no more
+	powerless    bool // responses do not count any more
 }
 
 func newLedger() *ledger {
@@ -97,8 +96,7 @@ func newLedger() *ledger {
 // written lists the stores that writers write to.
 var written = []string{"db", "kv", "large", "r2"}
 
-// load has two writers of each kind write until the server is gone, and calls
-// enough after so many acknowledged writes.
+// load runs two writers of each kind until the server is gone, and calls enough after this number of acknowledged writes.
 func (l *ledger) load(d *devServer, count int, enough func()) {
 	var writers sync.WaitGroup
 	var once sync.Once
@@ -121,8 +119,7 @@ func (l *ledger) load(d *devServer, count int, enough func()) {
 	writers.Wait()
 }
 
-// losePower has no answer count any more: they are of a moment that a machine without
-// power does not have.
+// losePower makes later responses not count: a machine without power sends none.
 func (l *ledger) losePower() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,8 +185,8 @@ func (l *ledger) check(t *testing.T, d *devServer) {
 	clear(l.under)
 }
 
-// TestBindingsKilled kills the dev server at random while a Worker writes to all of its
-// bindings: whatever was acknowledged is there afterwards, and nothing is half there.
+// TestBindingsKilled kills the dev server at random while a Worker writes to all of its bindings: each acknowledged write is there
+// afterwards, and no write is there in part.
 func TestBindingsKilled(t *testing.T) {
 	rounds := 10
 	switch {

@@ -17,13 +17,13 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// publishLoad is publishers and visitors of some pages.
+// publishLoad has publishers and visitors of some sites.
 type publishLoad struct {
 	pages []*pageLedger
 	seen  atomic.Int64 // visits
 }
 
-// startLedgers makes the pages.
+// startLedgers creates the sites.
 func startLedgers(t *testing.T, p *platformRun, names ...string) *publishLoad {
 	t.Helper()
 	load := &publishLoad{}
@@ -40,8 +40,7 @@ func (l *publishLoad) acks() (n int) {
 	return n
 }
 
-// run publishes and visits until the service is gone, and calls enough after so many more
-// acknowledgements.
+// run publishes and visits until the service is gone, and calls enough after this number of further acknowledgements.
 func (l *publishLoad) run(t *testing.T, p *platformRun, count int, enough func()) {
 	var publishers, visitors sync.WaitGroup
 	var once sync.Once
@@ -72,7 +71,7 @@ func (l *publishLoad) check(t *testing.T, p *platformRun, data string) {
 	}
 }
 
-// soakRounds is how often a loop runs: in an ordinary run, and with PAGES_SOAK.
+// soakRounds is the number of rounds of a loop: in an ordinary run, and with PAGES_SOAK.
 func soakRounds(ordinary, soak int) int {
 	switch {
 	case os.Getenv("PAGES_SOAK") != "":
@@ -83,11 +82,9 @@ func soakRounds(ordinary, soak int) int {
 	return ordinary
 }
 
-// TestPublishKilled kills the service at random while pages are uploaded, imported,
-// published, rolled back and visited, and in every other round also `pages deploy` and
-// `pages confirm`, of which one is killed before. Acknowledged changes stand, nothing is
-// there twice, the site serves one revision, whole, and an interrupted request succeeds
-// when the client repeats it.
+// TestPublishKilled kills the service at random while sites are uploaded, imported, published, rolled back and visited, and in every other
+// round also `pages deploy` and `pages confirm`, one of which is killed first. Acknowledged changes stay, no change is there twice, the
+// site serves one complete revision, and an interrupted request succeeds when the client repeats it.
 func TestPublishKilled(t *testing.T) {
 	rounds := soakRounds(10, 60)
 	data := t.TempDir()
@@ -99,7 +96,7 @@ func TestPublishKilled(t *testing.T) {
 	load := startLedgers(t, p, "Kill one", "Kill two")
 	deploys := &deployer{publisher: publisher{t, "", t.TempDir(), p.URL, p.Keys["member"]}, page: p.newPageLedger(t, "Kill three")}
 	for round := range rounds {
-		deploys.finish(p) // before the check of data: an upload under way has a temporary file there
+		deploys.finish(p) // before the check of data: a running upload has a temporary file there
 		load.check(t, p, data)
 		deploys.again(round)
 		load.run(t, p, 2+rand.IntN(16), func() { //nolint:gosec // a choice
@@ -123,7 +120,7 @@ func TestPublishKilled(t *testing.T) {
 	t.Logf("%d acknowledged in %d rounds, %d visits, %d deploys killed", load.acks(), rounds, load.seen.Load(), deploys.killed)
 }
 
-// deployer deploys a page by commands, one folder after the other.
+// deployer deploys a site with commands, one folder after the other.
 type deployer struct {
 	publisher
 
@@ -131,11 +128,11 @@ type deployer struct {
 	running *exec.Cmd
 	said    *testmachine.Buffer
 	out     *testmachine.Buffer
-	dead    bool // it was killed
+	dead    bool // the test killed it
 	killed  int
 }
 
-// again begins another deploy in every other round.
+// again starts another deploy in every other round.
 func (d *deployer) again(round int) {
 	d.Helper()
 	if round%2 == 1 {
@@ -148,7 +145,7 @@ func (d *deployer) again(round int) {
 	}
 }
 
-// cut kills the deploy that runs, at a random point.
+// cut kills the running deploy, at a random point.
 func (d *deployer) cut() {
 	<-time.After(time.Duration(rand.IntN(200)) * time.Millisecond) //nolint:gosec // a choice
 	if d.running.Process.Kill() == nil {
@@ -157,14 +154,14 @@ func (d *deployer) cut() {
 	}
 }
 
-// finish waits for the running deploy. Unless the test killed it, it must have outlasted the restart of the service and
-// ended with a proposal. Then the same folder is deployed again, and its proposal confirmed: first by a command that is killed.
+// finish waits for the running deploy. Unless the test killed it, it must have outlasted the restart of the service and ended with a
+// proposal. Then it deploys the same folder again, and confirms the proposal: first by a command that is killed.
 func (d *deployer) finish(p *platformRun) {
 	d.Helper()
 	if d.running == nil {
 		return
 	}
-	_ = d.running.Wait() // the exit code says it
+	_ = d.running.Wait() // the exit code shows it
 	if code := d.running.ProcessState.ExitCode(); code != failure.ExitPerson && !d.dead {
 		d.Errorf("a deploy through a restart: exit code %d: %s%s", code, d.out, d.said)
 	}

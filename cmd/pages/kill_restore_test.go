@@ -18,13 +18,13 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// restoreState is the visible state of a page: the revision whose code answers, and the rows in its database.
+// restoreState is the visible state of a site: the revision whose code answers, and the rows in its database.
 type restoreState struct {
 	revision string
 	rows     string // their numbers
 }
 
-// restoreLedger records the responses to publishes and restores of a page.
+// restoreLedger records the responses to publishes and restores of a site.
 type restoreLedger struct {
 	*testing.T
 
@@ -32,16 +32,16 @@ type restoreLedger struct {
 	marks      map[string]string       // of the code, by revision
 	points     map[string]restoreState // by id
 	now        restoreState
-	then       []restoreState // that may be instead: there was no answer
+	then       []restoreState // possible instead: there was no response
 	next       int            // row, and revision
 	acks       int
 	done       map[string]int // acknowledged, by kind
-	powerless  func() bool    // whether no answer counts any more; nil for never
+	powerless  func() bool    // whether responses do not count any more; nil for never
 }
 
 const restoreManifest = `{"entry":"w/worker.js","routes":[{"pattern":"/api/*"}],"bindings":{"database":{"migrations":"migrations"}}}`
 
-// restoreRevision is a revision with as many migrations as its number, each of which makes a table.
+// restoreRevision is a revision with as many migrations as its number, each with one table.
 func restoreRevision(number int) map[string]string {
 	files := map[string]string{
 		"migrations/0001.sql": "CREATE TABLE rows (n INTEGER PRIMARY KEY, x BLOB)",
@@ -70,7 +70,7 @@ func newRestoreLedger(t *testing.T, p *platformRun, name string) *restoreLedger 
 	return l
 }
 
-// work adds rows, publishes and restores until an answer is missing.
+// work adds rows, publishes and restores until a response is missing.
 func (l *restoreLedger) work(p *platformRun, step func()) {
 	for {
 		l.then = nil
@@ -110,7 +110,7 @@ func (l *restoreLedger) addRow(p *platformRun) bool {
 
 func (l *restoreLedger) isPowerless() bool { return l.powerless != nil && l.powerless() }
 
-// isStopping reports whether a status is that of a service which ends.
+// isStopping reports whether a status comes from a service that is stopping.
 func isStopping(status int) bool { return status == http.StatusServiceUnavailable }
 
 func (l *restoreLedger) publish(p *platformRun) bool {
@@ -136,7 +136,7 @@ func (l *restoreLedger) restore(p *platformRun) bool {
 	id := ids[rand.IntN(len(ids))] //nolint:gosec // a choice
 	l.then = []restoreState{l.points[id]}
 	o, err := p.twice("page.restore_data", map[string]any{"site_id": l.site, "point": id, "leads": "drop"})
-	if err == nil && o.Code == toolapi.CodeRevisionUnknown { // which is not kept any more
+	if err == nil && o.Code == toolapi.CodeRevisionUnknown { // which was removed meanwhile
 		l.then = nil
 		return true
 	}
@@ -146,7 +146,7 @@ func (l *restoreLedger) restore(p *platformRun) bool {
 	return err == nil && o.OK && l.learn(p)
 }
 
-// learn records the contents of the new restore points: each holds the state before the last request.
+// learn records the contents of the new restore points: each has the state before the last request.
 func (l *restoreLedger) learn(p *platformRun) bool {
 	status, text, err := p.call(p.Keys["member"], "page.restore_points", `{"site_id":"`+l.site+`"}`)
 	if err != nil || status != http.StatusOK && l.isPowerless() {
@@ -176,10 +176,10 @@ func (l *restoreLedger) learn(p *platformRun) bool {
 	return true
 }
 
-// check holds the page to the ledger: it is as before the request without an answer, or as after it, whole.
+// check compares the site with the ledger: it is as before the request without a response, or as after it, completely.
 func (l *restoreLedger) check(p *platformRun) {
 	l.Helper()
-	l.learn(p) // before the ledger knows the new state: new restore points hold the old one
+	l.learn(p) // before the ledger gets the new state: new restore points have the old one
 	live := p.liveOf(l.T, l.site)
 	v := p.request(l.T, http.MethodGet, l.host, "/api/rows", "")
 	mark, rows, _ := strings.Cut(v.body, ": ")
@@ -193,7 +193,7 @@ func (l *restoreLedger) check(p *platformRun) {
 	l.now, l.then = got, nil
 }
 
-// checkPoints holds the restore points to the ledger, row by row.
+// checkPoints compares the restore points with the ledger, row by row.
 func (l *restoreLedger) checkPoints(p *platformRun) {
 	l.Helper()
 	e := emptiedPage{platformRun: p, site: l.site}
@@ -204,9 +204,9 @@ func (l *restoreLedger) checkPoints(p *platformRun) {
 	}
 }
 
-// TestRestoreKilled kills the service at random while a client publishes a site, writes to it and restores it: after each kill
-// the site is as before the request without a response, or as after it: code and data, whole. An acknowledged row is there, or
-// in the restore point of the restore that removed it.
+// TestRestoreKilled kills the service at random while a client publishes a site, writes to it and restores it: after each kill the site is
+// as before the request without a response, or as after it, with all code and data. An acknowledged row is there, or in the restore point
+// of the restore that removed it.
 func TestRestoreKilled(t *testing.T) {
 	acks := 8 // of publishes and restores
 	if os.Getenv("PAGES_SOAK") != "" {

@@ -21,16 +21,16 @@ import (
 type leadLedger struct {
 	mu           sync.Mutex
 	acknowledged map[string]bool // by name
-	powerless    bool            // no answer counts any more, see ledger.losePower
+	powerless    bool            // responses do not count any more, see ledger.losePower
 	posts        int
-	refused      int // since the last one that was acknowledged
+	refused      int // since the last acknowledged one
 }
 
-// manyRefused is how many forms in a row a server refuses that will take none.
+// manyRefused is the number of refused forms in a row after which the server is considered to refuse all.
 const manyRefused = 500
 
-// load posts until so many are acknowledged, calls enough, and goes on until the server is gone. It fails, and calls enough, when
-// the server refuses all.
+// load posts until this number is acknowledged, calls enough, and continues until the server is gone. If the server refuses all, it fails
+// and calls enough.
 func (l *leadLedger) load(t *testing.T, d *devServer, count int, enough func()) {
 	t.Helper()
 	var posters sync.WaitGroup
@@ -57,7 +57,7 @@ func (l *leadLedger) load(t *testing.T, d *devServer, count int, enough func()) 
 	posters.Wait()
 }
 
-// post sends a form, every third with a file, and reports whether somebody answers.
+// post sends a form, every third with a file, and reports whether the server answers.
 func (l *leadLedger) post(t *testing.T, d *devServer) bool {
 	t.Helper()
 	l.mu.Lock()
@@ -89,8 +89,7 @@ func (l *leadLedger) losePower() {
 	l.powerless = true
 }
 
-// check has every lead that was acknowledged be there, once, with its row, its events
-// and its file, and no file of no lead.
+// check checks that each acknowledged lead is there once, with its row, its events and its file, and that no file is without a lead.
 func (l *leadLedger) check(t *testing.T, d *devServer, state string) {
 	t.Helper()
 	count := map[string]int{}
@@ -141,8 +140,7 @@ func look(t *testing.T, file, query string, into ...any) {
 	}
 }
 
-// TestKilled kills the dev server while forms are posted: nothing that was acknowledged
-// is lost, and nothing is there twice.
+// TestKilled kills the dev server while forms are posted: no acknowledged lead is lost, and none is there twice.
 func TestKilled(t *testing.T) {
 	rounds := 10
 	switch {
@@ -162,10 +160,10 @@ func TestKilled(t *testing.T) {
 		})
 		_ = d.cmd.Wait() // killed
 	}
-	l.check(t, startDev(t, dir), filepath.Join(dir, ".pages", "state")) // its start finishes the pending work
+	l.check(t, startDev(t, dir), filepath.Join(dir, ".pages", "state")) // its start completes the pending work
 }
 
-// membership is a post of the form, with a file that holds the name or without one.
+// membership is a post of the form, with or without a file that has the name.
 func membership(t *testing.T, name string, file bool) (body, kind string) {
 	t.Helper()
 	if !file {
@@ -184,7 +182,7 @@ func membership(t *testing.T, name string, file bool) (body, kind string) {
 	return b.String(), w.FormDataContentType()
 }
 
-// checkFile fetches the file of a lead and returns how many files it has.
+// checkFile fetches the file of a lead and returns the number of its files.
 func (d *devServer) checkFile(l lead) int {
 	d.t.Helper()
 	var fields struct {
@@ -217,6 +215,6 @@ func fieldOf(t *testing.T, l lead, name string) string {
 	if err := json.Unmarshal(l.Fields, &fields); err != nil {
 		t.Fatal(err)
 	}
-	text, _ := fields[name].(string) // "" is found nowhere
+	text, _ := fields[name].(string) // "" finds none
 	return text
 }

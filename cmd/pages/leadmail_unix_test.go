@@ -29,7 +29,7 @@ type mailedSite struct {
 	site string
 }
 
-// newMailedSite starts a service that hands mails to a server, or has none for "".
+// newMailedSite starts a service that hands mails to a server; with "" it has no server.
 func newMailedSite(t *testing.T, smtp string) *mailedSite {
 	t.Helper()
 	s := &mailedSite{T: t, data: t.TempDir()}
@@ -72,7 +72,7 @@ func (s *mailedSite) killed() {
 	s.platformRun = startPlatform(s.T, s.data, s.args...)
 }
 
-// about returns the ids of the mails that have a text in them.
+// about returns the ids of the mails that contain a text.
 func about(t *testing.T, mails []string, text string) (ids []string) {
 	t.Helper()
 	for _, m := range mails {
@@ -87,8 +87,8 @@ func about(t *testing.T, mails []string, text string) (ids []string) {
 	return ids
 }
 
-// TestLeadMailKilled: a service that is killed between a lead and its mail sends one mail when it runs again. Where the mail server has
-// the mail and the service was killed before it heard so, the second mail has the id of the first.
+// TestLeadMailKilled: a service that is killed between a lead and its mail sends one mail when it runs again. If the mail server has the
+// mail and the service was killed before the reply, the second mail has the id of the first.
 func TestLeadMailKilled(t *testing.T) {
 	var greet, taken atomic.Pointer[func()] // called once
 	once := func(hook *atomic.Pointer[func()]) {
@@ -118,7 +118,7 @@ func TestLeadMailKilled(t *testing.T) {
 			close(gone)
 			s.killed()
 		}
-		s.post("later " + name) // its mail comes after
+		s.post("later " + name) // its mail follows
 		testmachine.Await(t, "a mail on the lead after "+name, func() bool { return len(about(t, smtp.Mails(), "later "+name)) > 0 })
 		ids := about(t, smtp.Mails(), "lead "+name)
 		if len(ids) == 0 || len(ids) > c.most || len(slices.Compact(ids)) != 1 {
@@ -127,8 +127,8 @@ func TestLeadMailKilled(t *testing.T) {
 	}
 }
 
-// TestSpamOnPlatform: a published site keeps spam apart, without a mail and an event; a member makes a lead of it, which gives both,
-// once; the filter has a switch.
+// TestSpamOnPlatform: a published site stores spam apart, without a mail and an event; a member turns it into a lead, which causes both,
+// once; a setting turns the filter off.
 func TestSpamOnPlatform(t *testing.T) {
 	s := newMailedSite(t, "")
 	list := func(spam string) []toolapi.Lead {
@@ -175,7 +175,7 @@ func TestSpamOnPlatform(t *testing.T) {
 		"pages.lead.captured custom.contact" {
 		t.Errorf("ham: %+v", l)
 	}
-	// The mark of a site that is closed, which is done anew and raises nothing more.
+	// The mark of a closed site, which is repeated and raises no further event.
 	s.killed()
 	mark(kept[0].ID, "true")
 	if l := list("true"); len(l) != 1 || l[0].Spam.Reasons[0].Code != "person" || len(l[0].Events) != 2 {
@@ -196,7 +196,7 @@ func TestSpamOnPlatform(t *testing.T) {
 	s.post("other pills", "_gotcha", "x")
 	testmachine.Await(t, "spam with the filter", func() bool { return len(list("true")) == 1 })
 
-	// A program has to do a proof of work where the setting asks for one, also after a restart.
+	// A program must do a proof of work if the setting asks for one, after a restart, too.
 	program := func() int {
 		return s.request(t, http.MethodPost, demoNew, "/__pages/forms", "form=contact&email=a", "Content-Type",
 			"application/x-www-form-urlencoded").status

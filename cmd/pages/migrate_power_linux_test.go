@@ -16,8 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// TestMigratePowerLoss cuts the power of the disk at random while migrations are applied. Each reported migration
-// is there afterwards, and each file is applied whole or not at all.
+// TestMigratePowerLoss cuts the power of the disk at random during migrations. Each reported migration is there afterwards, and each file
+// is applied as a whole or not at all.
 func TestMigratePowerLoss(t *testing.T) {
 	needsPower(t)
 	path := program(t)
@@ -69,7 +69,7 @@ func TestMigratePowerLoss(t *testing.T) {
 			power.cut()
 		case <-time.After(time.Duration(rand.Int64N(int64(200 * time.Millisecond)))):
 			power.cut()
-			_ = cmd.Process.Kill()          // it may just have ended
+			_ = cmd.Process.Kill()          // it may have ended just now
 			t.Log("not believed:", <-ended) // see cut
 		}
 		power.unmount()

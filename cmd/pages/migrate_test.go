@@ -46,7 +46,7 @@ func pagesReading(t *testing.T, stdin string, args ...string) (stdout, stderr st
 	var out, errs testmachine.Buffer
 	cmd := exec.Command(path, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
-	_ = cmd.Run() // the exit code says it
+	_ = cmd.Run() // the exit code shows it
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
@@ -74,7 +74,7 @@ func TestMigrateKilled(t *testing.T) {
 	}
 }
 
-// TestMigrateAtOnce: of commands side by side all end well, and each file was applied once.
+// TestMigrateAtOnce: all simultaneous commands succeed, and each file is applied once.
 func TestMigrateAtOnce(t *testing.T) {
 	files := map[string]string{}
 	for i := range 20 {
@@ -111,8 +111,8 @@ func TestMigrateAtOnce(t *testing.T) {
 	}
 }
 
-// TestDevMigrates: pages dev applies pending migrations at its start and on change, ignores a file without a statement,
-// shows a failed migration and goes on with the database as it is, and serves the database after an undo or a reset.
+// TestDevMigrates: pages dev applies pending migrations at its start and after a change, ignores a file without a statement, shows a failed
+// migration and continues with the present database, and serves the database after an undo or a reset.
 func TestDevMigrates(t *testing.T) {
 	dir := migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE a(x);"})
 	d := startDev(t, dir)
@@ -172,7 +172,7 @@ func TestDevMigrates(t *testing.T) {
 	}
 }
 
-// TestDevHearsOfSeed: pages dev that a migration stopped goes on when pages state seed has applied it.
+// TestDevHearsOfSeed: pages dev, stopped by a migration, continues after pages state seed has applied it.
 func TestDevHearsOfSeed(t *testing.T) {
 	dir := migrationSite(t, map[string]string{
 		"1_a.sql": "CREATE TABLE a(x);\nINSERT INTO a VALUES (1), (1);",
@@ -199,8 +199,7 @@ func TestDevHearsOfSeed(t *testing.T) {
 	}
 }
 
-// TestDevHearsOfRows: after a failed migration, pages dev goes on as soon as a write to the database lets the
-// migration pass.
+// TestDevHearsOfRows: after a failed migration, pages dev continues as soon as a write to the database lets the migration pass.
 func TestDevHearsOfRows(t *testing.T) {
 	dir := migrationSite(t, map[string]string{"1_a.sql": "CREATE TABLE a(x);"})
 	d := startDev(t, dir)
@@ -208,7 +207,7 @@ func TestDevHearsOfRows(t *testing.T) {
 	put(t, csv, "x\n1\n")
 	put(t, dump, "CREATE TABLE three(x);\n")
 	for i, step := range []struct {
-		next, says string // the migration, and why it cannot be applied yet
+		next, says string // the migration, and the reason why it cannot be applied yet
 		stdin      string
 		args       []string
 	}{

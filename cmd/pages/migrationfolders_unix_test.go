@@ -36,7 +36,7 @@ type migrationFolder struct {
 	lay     func(t *testing.T, dir string)
 	verdict string
 	code    string // of the problem that validate, build and deploy report; "" for none
-	alone   bool   // only a folder on a disk can be so: no upload
+	alone   bool   // only a folder on a disk can be like that, not an upload
 }
 
 const table = "CREATE TABLE a (x);"
@@ -53,7 +53,7 @@ func refusal(name, code string, files map[string]string) migrationFolder {
 	return migrationFolder{name: name, files: files, verdict: refused, code: code}
 }
 
-// onDisk is the folder, of which there is no upload.
+// onDisk is the folder without its upload.
 func (f migrationFolder) onDisk() migrationFolder {
 	f.alone = true
 	return f
@@ -237,7 +237,7 @@ func uploadVerdict(t *testing.T, dir string) string {
 	return passes
 }
 
-// TestMigrationFolders holds every command, and the service, to one verdict on each folder of migrations.
+// TestMigrationFolders checks that every command, and the service, give the same verdict on each folder of migrations.
 func TestMigrationFolders(t *testing.T) {
 	testmachine.Long(t)
 	service := startPlatform(t, t.TempDir())
@@ -251,7 +251,7 @@ func TestMigrationFolders(t *testing.T) {
 				{"build", "--outdir", filepath.Join(t.TempDir(), "out")},
 				{"deploy", "--plan", "--site", "Open studio"},
 				{"migrate", "--state-dir", filepath.Join(t.TempDir(), "state")},
-				{"test", "--", "true"}, // the dev server's build, on a state of its own
+				{"test", "--", "true"}, // the dev server's build, on its own state
 			} {
 				code, stdout, stderr := p.run(command...)
 				said, verdict := stdout+stderr, passes
@@ -270,7 +270,7 @@ func TestMigrationFolders(t *testing.T) {
 					found = append(found, c[1])
 				}
 				slices.Sort(found)
-				local := command[0] == "migrate" || command[0] == "test" // package migrate has codes of its own
+				local := command[0] == "migrate" || command[0] == "test" // package migrate has its own codes
 				if got := strings.Join(slices.Compact(found), " "); got != f.code && !local {
 					t.Errorf("pages %s says %q, want %q\n%s", command[0], got, f.code, said)
 				}

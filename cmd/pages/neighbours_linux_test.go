@@ -27,7 +27,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// bombWorker exhausts its CPU, memory and bindings. Other sites must not notice.
+// bombWorker exhausts its CPU, memory and bindings. Other sites must not be affected.
 const bombWorker = `
 import { gunzipSync } from "node:zlib";
 export default { async fetch(request, env) {
@@ -55,7 +55,7 @@ type bombing struct {
 	at   string // host and port of the service
 }
 
-// send makes one request of the bomb site, and gives up with ctx or after a time, if that is not 0.
+// send sends one request to the bomb site, and gives up when ctx ends or after a time, if that is not 0.
 func (b *bombing) send(ctx context.Context, after time.Duration, method, host, path string, body []byte) {
 	if after > 0 {
 		var cancel context.CancelFunc
@@ -67,13 +67,13 @@ func (b *bombing) send(ctx context.Context, after time.Duration, method, host, p
 		return
 	}
 	r.Host = host
-	if resp, err := http.DefaultClient.Do(r); err == nil { // the result does not matter
+	if resp, err := http.DefaultClient.Do(r); err == nil { // the result is irrelevant
 		_, _ = io.Copy(io.Discard, resp.Body)
 		_ = resp.Body.Close()
 	}
 }
 
-// halfPosts opens connections with half of a form in each, and keeps them.
+// halfPosts opens connections, sends half of a form on each, and keeps them.
 func (b *bombing) halfPosts(ctx context.Context) {
 	const posts = 256
 	for range posts {
@@ -92,7 +92,7 @@ func (b *bombing) halfPosts(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// upload declares a bundle that it never sends.
+// upload declares a bundle and never sends it.
 func (b *bombing) upload(ctx context.Context, n int64) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "cut off %d", n))
 	body, _ := json.Marshal(toolapi.DeclareArgs{ // of fixed types
@@ -113,8 +113,8 @@ func (b *bombing) upload(ctx context.Context, n int64) {
 // bomb is the load of one site while the test watches others.
 type bomb struct {
 	name  string
-	short bool // it goes off in an ordinary run, too
-	most  int  // so many at a time
+	short bool // it runs in an ordinary test run, too
+	most  int  // this number at a time
 	run   func(ctx context.Context, b *bombing, n int64)
 }
 
@@ -158,7 +158,7 @@ func bombs() []bomb {
 	}
 }
 
-// zeroes are zeros without end.
+// zeroes is an endless stream of zeros.
 type zeroes struct{}
 
 func (zeroes) Read(p []byte) (int, error) {
@@ -169,12 +169,12 @@ func (zeroes) Read(p []byte) (int, error) {
 // neighbours measures the targets that the bomb must not slow down: pages of other sites, and the tool API.
 type neighbours struct {
 	p    *platformRun
-	took map[string][]time.Duration // by who, of the time that is looked at
+	took map[string][]time.Duration // by target, in the current period
 }
 
 var watched = []string{"page", "worker", "tool"}
 
-// ask sends each target one request, and returns the failed ones.
+// ask sends a request to each target, and returns the failed ones.
 func (n *neighbours) ask() (failed []string) {
 	for _, who := range watched {
 		began := time.Now()
@@ -227,13 +227,13 @@ func (p *platformRun) held(t *testing.T) (h held) {
 	return held{len(files), kilobytes >> 10}
 }
 
-// TestNeighbours: while a site of one workspace is used as a bomb, pages of another site and the tool API answer: all,
-// and in the middle within five times the time that they take in quiet. With PAGES_SOAK each goes off for longer, and
-// the log has the figures of each second.
+// TestNeighbours: while a site of one workspace is used as a bomb, all requests to pages of another site and to the tool API get a
+// response, with a median time of at most five times the usual one. With PAGES_SOAK each bomb runs for longer, and the log has the figures
+// of each second.
 func TestNeighbours(t *testing.T) {
 	testmachine.Long(t)
 	const asks, factor = 50, 5
-	// Less than this a busy machine takes from anybody.
+	// A busy machine takes this time from any request.
 	const noise = 4 * time.Millisecond
 	lasts, soak := 3*time.Second, os.Getenv("PAGES_SOAK") != ""
 	if soak {
@@ -272,7 +272,7 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// startBombing publishes the site of a bomb, another site, and one that helps the first.
+// startBombing publishes the bomb site, another site, and one that helps the first.
 func startBombing(t *testing.T) (*bombing, *neighbours) {
 	t.Helper()
 	p := startPlatform(t, t.TempDir())
@@ -285,14 +285,14 @@ func startBombing(t *testing.T) (*bombing, *neighbours) {
 		p.ship(t, p.Demo[site], bombManifest, page)
 	}
 	n := &neighbours{p, map[string][]time.Duration{}}
-	for range 10 { // warm up: some parts start at first use
+	for range 10 { // warm up: some parts start at the first use
 		n.ask()
 	}
 	n.medians()
 	return &bombing{p, p.Demo["unpublished_site_id"], u.Host}, n
 }
 
-// light lets a bomb go off again and again, until the returned function is called.
+// light starts a bomb again and again, until the returned function is called.
 func (b *bombing) light(ctx context.Context, bomb bomb) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var going sync.WaitGroup
@@ -310,7 +310,7 @@ func (b *bombing) light(ctx context.Context, bomb bomb) (stop func()) {
 	}
 }
 
-// watch asks the neighbours for a while, and at least so often.
+// watch sends requests to the neighbours for a time, and at least this number.
 func (n *neighbours) watch(t *testing.T, lasts time.Duration, least int) (medians map[string]time.Duration, peak held, failed []string) {
 	all := map[string][]time.Duration{}
 	began, asked := time.Now(), 0

@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// nodeSite is a site whose pages a program of Node.js makes, with the bindings of the npm package.
+// nodeSite is a site whose pages come from a Node.js program, with the bindings of the npm package.
 func nodeSite(t *testing.T, script string) string {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -203,7 +203,7 @@ test("a row is kept until the reset", async () => {
 	}
 }
 
-// TestVitePlugin: plain vite has the site's gate and forms in front, and no way around them.
+// TestVitePlugin: plain vite has the site's gate and forms in front, and no way to bypass them.
 func TestVitePlugin(t *testing.T) {
 	dir := viteSite(t)
 	config := filepath.Join(dir, "vite.config.js")

@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// pipeAt puts a pipe without a writer in a file's place.
+// pipeAt replaces a file by a pipe without a writer.
 func pipeAt(t *testing.T, file string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -30,7 +30,7 @@ func pipeAt(t *testing.T, file string) {
 	}
 }
 
-// TestPipesForFiles puts pipes where a site has files: they are refused, and not waited for.
+// TestPipesForFiles puts pipes in place of a site's files: the commands refuse them, and do not wait.
 func TestPipesForFiles(t *testing.T) {
 	for _, c := range []struct{ file, command, want string }{
 		{manifest.FileName, "validate", "it is not a regular file"},
@@ -65,7 +65,7 @@ func TestPipesForFiles(t *testing.T) {
 	}
 }
 
-// TestSecretsOfAPipe: a password manager may give the secrets through a pipe.
+// TestSecretsOfAPipe: a password manager may provide the secrets through a pipe.
 func TestSecretsOfAPipe(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, ".dev.vars")
@@ -81,7 +81,7 @@ func TestSecretsOfAPipe(t *testing.T) {
 		t.Error(err)
 	}
 	opened := make(chan *os.File, 1)
-	go func() { // opening succeeds once the command reads
+	go func() { // opening succeeds after the command has begun to read
 		f, _ := os.OpenFile(pipe, os.O_WRONLY, 0)
 		opened <- f
 	}()

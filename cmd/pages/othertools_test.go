@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/misuse"
 )
 
-// allCommands are a command and all that are below it.
+// allCommands returns a command and all of its subcommands.
 func allCommands(cmd *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{cmd}
 	for _, sub := range cmd.Commands() {
@@ -26,7 +26,7 @@ var (
 	pagesCall = regexp.MustCompile(`(?m)(?:^ *|[|(;&] *)pages ([^|();&<>\n]*)`)
 )
 
-// TestExamples: the command lines that help shows are ones that can be typed.
+// TestExamples: the command lines in help are valid.
 func TestExamples(t *testing.T) {
 	checked := 0
 	for _, of := range allCommands((&cli{}).newRoot()) {
@@ -53,7 +53,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestHabits: the commands in the tables of habits exist; the words and flags of other tools there do not.
+// TestHabits: our commands in the tables of other tools' names exist; the names and flags of other tools do not.
 func TestHabits(t *testing.T) {
 	root := (&cli{}).newRoot()
 	all := allCommands(root)

@@ -13,12 +13,12 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
-// refusing is a stdout that takes nothing.
+// refusing is a stdout that refuses every write.
 type refusing struct{ err error }
 
 func (r refusing) Write([]byte) (int, error) { return 0, r.err }
 
-// runInto runs a command whose stdout fails with err; nil for one that does not.
+// runInto runs a command whose stdout fails with err; with nil it does not fail.
 func runInto(t *testing.T, err error, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder
@@ -57,7 +57,7 @@ func TestOutputThatIsLost(t *testing.T) {
 	}
 }
 
-// A command that prints lines of JSON prints its failure as one of them.
+// A command that prints lines of JSON prints its failure as one of the lines.
 func TestFailuresAmongLines(t *testing.T) {
 	for _, args := range []string{
 		"dev nowhere --json", "--json dev --bogus", "platform --seed other --json", "events tail nowhere --json",

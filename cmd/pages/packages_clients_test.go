@@ -36,8 +36,7 @@ var clientPackages = map[string]string{
 		`"forged":"StripeSignatureVerificationError"}`,
 }
 
-// TestClientPackages runs them in a real Worker, which may fetch a server of the
-// test's that answers as the services' documentation says.
+// TestClientPackages runs them in a real Worker, which may fetch from a test server that answers as the services' documentation describes.
 func TestClientPackages(t *testing.T) {
 	peer := httptest.NewServer(newServices())
 	defer peer.Close()
@@ -45,7 +44,7 @@ func TestClientPackages(t *testing.T) {
 	d.expectTopics(clientPackages, "?at="+url.QueryEscape(peer.URL))
 }
 
-// newServices answers as the services do that the clients are for.
+// newServices answers like the services for which the clients are made.
 func newServices() http.Handler {
 	mux := http.NewServeMux()
 	var attempts atomic.Int64
@@ -103,8 +102,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// redisAnswer is the answer to one command, by Upstash's REST protocol: strings in
-// Base64 where the client asks for it.
+// redisAnswer is the response to one command, in Upstash's REST protocol: strings in Base64 if the client asks for it.
 func redisAnswer(r *http.Request, command []any) map[string]any {
 	encode := func(text string) string {
 		if r.Header.Get("Upstash-Encoding") == "base64" {
@@ -152,7 +150,7 @@ func redisPipeline(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, http.StatusOK, answers)
 }
 
-// newCustomer answers with the fields it was sent.
+// newCustomer answers with the fields of the request.
 func newCustomer(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -165,7 +163,7 @@ func newCustomer(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// customers are three, two a page.
+// customers are three customers, two on a page.
 func customers(w http.ResponseWriter, r *http.Request) {
 	page := map[string]any{
 		"object": "list", "url": "/v1/customers", "has_more": true,
@@ -177,8 +175,8 @@ func customers(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, http.StatusOK, page)
 }
 
-// completions answers as a language model does: with "Hello ⛵!", in parts where a
-// stream is asked for; with a call of the first tool; or with JSON.
+// completions answers like a language model: with "Hello ⛵!", in parts if the request asks for a stream; with a call of the first tool; or
+// with JSON.
 func completions(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		Model    string
@@ -204,7 +202,7 @@ func completions(w http.ResponseWriter, r *http.Request) {
 				"id": "c", "object": "chat.completion.chunk", "created": 0, "model": asked.Model,
 				"choices": []any{map[string]any{"index": 0, "delta": map[string]any{"content": part}}},
 			})
-			// A character of several bytes comes in two pieces.
+			// A character of several bytes arrives in two pieces.
 			half := len(chunk) / 2
 			if i := strings.Index(string(chunk), "⛵"); i >= 0 {
 				half = i + 1

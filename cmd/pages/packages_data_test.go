@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// dataPackages are packages of formats, checks, dates, search and state, and what
-// their documentation's examples come to. Node 22 gives the same, but for ajv and
-// template of es-toolkit: they make code of strings, which the platform refuses.
+// dataPackages are packages of formats, checks, dates, search and state, and the results of their documentation's examples. Node 22 gives
+// the same results, except for ajv and template of es-toolkit: they make code from strings, which the platform refuses.
 var dataPackages = map[string]string{
 	"ajv": `{"refused":"EvalError: Code generation from strings disallowed for this context"}`,
 	"cookie": `{"parsed":{"foo":"bar","equation":"E=mc^2"},"text":"name=a%20b%3B%C3%B6; Max-Age=604800; Path=/; Expires=Thu,` +

@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// The responses of applications of servers for Node.js, which get their requests from
-// cloudflare:node. wrangler dev gives the same, but for Koa's "Not Found", which says
-// "unknown" there, and Fastify's inject, which fails there.
+// The responses of applications of servers for Node.js, which get their requests from cloudflare:node. wrangler dev gives the same, except
+// for Koa's "Not Found", which is "unknown" there, and Fastify's inject, which fails there.
 var (
 	expressRequests = []packageRequest{
 		{
@@ -132,12 +131,11 @@ var (
 	}
 )
 
-// otherInWorkerd are paths whose GET workerd answers otherwise: it sends the output of node:http as a stream, which it compresses
-// then, says "unknown" for a missing text of a status, and has a ServerResponse that inject cannot extend.
+// otherInWorkerd are paths to whose GET workerd gives another response: it sends the output of node:http as a compressed stream, uses
+// "unknown" for a missing status text, and has a ServerResponse that inject cannot extend.
 var otherInWorkerd = []string{"/express/text", "/koa/etag", "/koa/missing", "/fastify/text", "/fastify/inject"}
 
-// askingPackages are clients of node:http, and the output of their documentation's
-// examples. Node 22 gives the same.
+// askingPackages are clients of node:http, and the output of their documentation's examples. Node 22 gives the same.
 var askingPackages = map[string]string{
 	"followRedirects": `{"moved":["/boats/1","{\"id\":\"1\",\"name\":\"\"}\n"],"posted":{"authorization":"Bearer t","body":"one two",` +
 		`"query":"","rainbow":"","type":""},"slow":"ETIMEDOUT","looping":"ERR_FR_TOO_MANY_REDIRECTS"}`,
@@ -145,8 +143,7 @@ var askingPackages = map[string]string{
 		`"moved":[true,"/boats/1","{\"id\":\"1\",\"name\":\"\"}\n"],"large":300000,"slow":"AbortError"}`,
 }
 
-// TestHTTPPackages runs them in a real Worker, built by the real bundler, which
-// may ask a server of the test's.
+// TestHTTPPackages runs them in a real Worker, built by the real bundler, which may send requests to a test server.
 func TestHTTPPackages(t *testing.T) {
 	services := newServices()
 	peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -160,7 +157,7 @@ func TestHTTPPackages(t *testing.T) {
 	d := startDev(t, filepath.Join(copyExample(t, "packages"), "http"), "--allow-fetch", strings.TrimPrefix(peer.URL, "http://"))
 	topics := maps.Clone(askingPackages)
 	if inWorkerd() {
-		delete(topics, "followRedirects") // waits for the error of a request that destroy ended
+		delete(topics, "followRedirects") // waits for the error of a destroyed request
 		delete(topics, "fetch")           // reads rawHeaders
 	}
 	d.expectTopics(topics, "?at="+url.QueryEscape(peer.URL))

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// markupPackages are packages for markdown, templates, HTML and mail, and the output of
-// their documentation's examples. Node 22 gives the same, but for
-// handlebarsCompile, which makes code of a string: the platform refuses that.
+// markupPackages are packages for markdown, templates, HTML and mail, and the output of their documentation's examples. Node 22 gives the
+// same, except for handlebarsCompile, which makes code from a string: the platform refuses that.
 var markupPackages = map[string]string{
 	"cheerio": `{"html":"<html><head></head><body><h2 class=\"title welcome\">Hello there!</h2><ul id=\"fruits\"><li ` +
 		`class=\"apple\">Apple</li><li>Orange</li><li data-n=\"3\">Pear &amp; plum</li></ul></body></html>","classes":"apple","last":3,` +
@@ -81,8 +80,7 @@ var markupPackages = map[string]string{
 		`href=\"https://example.com/?a=1&b=2\">b</a>","style":"<div style>x</div>"}`,
 }
 
-// TestMarkupPackages runs them in a real Worker; the templates of handlebars are
-// compiled before it is bundled.
+// TestMarkupPackages runs them in a real Worker; the templates of handlebars are compiled before the bundling.
 func TestMarkupPackages(t *testing.T) {
 	dir := filepath.Join(copyExample(t, "packages"), "markup")
 	runNode(t, dir, "precompile.js")

@@ -10,9 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestMorePackages runs the first example in the documentation of some 70 packages, in three Workers: one takes half of the time
-// that a Worker has to load. workerd.json has the responses of workerd, at the compatibility date 2026-10-01 with the flag
-// nodejs_compat.
+// TestMorePackages runs the first example in the documentation of some 70 packages, in three Workers: each takes half of the load time
+// limit of a Worker. workerd.json has the responses of workerd, at the compatibility date 2026-10-01 with the flag nodejs_compat.
 func TestMorePackages(t *testing.T) {
 	testmachine.Unraced(t)
 	dir := filepath.Join(copyExample(t, "packages"), "more")

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// serverPackages are routers, API servers, query builders and sign-in, and what
-// their documentation's examples come to. Node 22 gives the same, and wrangler dev
-// for those with a database.
+// serverPackages are routers, API servers, query builders and sign-in, and the results of their documentation's examples. Node 22 gives the
+// same, and wrangler dev for those with a database.
 var serverPackages = map[string]string{
 	"auth": `{"up":200,"wrong":[401,"INVALID_EMAIL_OR_PASSWORD"],"into":200,` +
 		`"cookies":["__Secure-better-auth.session_token=…; Max-Age=604800; Path=/; HttpOnly; Secure; SameSite=Lax"],"name":"Jane",` +
@@ -60,9 +59,8 @@ var serverPackages = map[string]string{
 		`"by":"x"}}`,
 }
 
-// honoRequests go to an application of hono: the headers of a request, and what
-// its answer has: status, lines of the head and the body. The ETag is the body's
-// SHA-1, the signature of the cookie HMAC-SHA-256 of its value.
+// honoRequests go to a hono application: the headers of a request, and parts of the response: status, lines of the head and the body. The
+// ETag is the body's SHA-1, the signature of the cookie HMAC-SHA-256 of its value.
 var honoRequests = []packageRequest{
 	{
 		"GET", "/api/boats", "",

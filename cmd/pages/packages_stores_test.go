@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// storePackages are packages that keep things in keys, in storage and in the cache,
-// and the output that their documentation promises.
+// storePackages are packages that store data in keys, in storage and in the cache, and the output that their documentation promises.
 var storePackages = map[string]string{
 	"assets": `{"home":[200,"text/html; charset=utf-8","max-age=60","\"index.1a.html\"","MISS",13],"docs":[200,` +
 		`"text/html; charset=utf-8","max-age=60","\"docs.2b.html\"","MISS",13],"logo":[200,"image/png","max-age=60","\"logo.3c.png\"",` +

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// expectTopics asks for each topic of a site of packages and compares the
-// answer.
+// expectTopics requests each topic of a site of packages and compares the response.
 func (d *devServer) expectTopics(want map[string]string, query string) {
 	d.t.Helper()
 	for topic, body := range want {
@@ -34,7 +33,7 @@ type packageRequest struct {
 func (d *devServer) expectRequests(prefix string, requests []packageRequest) {
 	d.t.Helper()
 	for _, c := range requests {
-		c.header = slices.Clone(c.header) // the table is for every run
+		c.header = slices.Clone(c.header) // every run uses the table
 		for i, h := range c.header {
 			c.header[i] = strings.Replace(h, "ORIGIN", d.URL, 1)
 		}

@@ -48,8 +48,7 @@ var viewPackages = map[string]string{
 		`"teleports":{"#modal":"<!--teleport start anchor-->up<!--teleport anchor-->"},"same":true}`,
 }
 
-// TestViewPackages runs them in a real Worker; the components of Solid and Svelte are
-// compiled before it is bundled.
+// TestViewPackages runs them in a real Worker; the components of Solid and Svelte are compiled before the bundling.
 func TestViewPackages(t *testing.T) {
 	dir := filepath.Join(copyExample(t, "packages"), "views")
 	runNode(t, dir, "compile.js")

@@ -14,9 +14,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
-// TestFailedSync: an fsync fails, of one kind of file after the other.
-// The service does not acknowledge the request under way, logs the reason and ends with an
-// exit code of its own. The next one starts with all changes acknowledged before.
+// TestFailedSync: an fsync fails, of one kind of file after the other. The service does not acknowledge the current request, logs the
+// reason and ends with its own exit code. The next service starts with all acknowledged changes.
 func TestFailedSync(t *testing.T) {
 	asks(t)
 	for _, c := range []struct {
@@ -89,7 +88,7 @@ func failSync(t *testing.T, file string, do func(p *platformRun, site, revision 
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = p.cmd.Wait() // the exit code says it
+		_ = p.cmd.Wait() // the exit code shows it
 	}()
 	select {
 	case <-ended:

@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// exchange sends bytes on a connection of their own, and reads one answer; nil when the
-// connection ended without any.
+// exchange sends bytes on a new connection, and reads one response; nil if the connection ended without one.
 func (p *platformRun) exchange(t *testing.T, sent string) *http.Response {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
@@ -26,7 +25,7 @@ func (p *platformRun) exchange(t *testing.T, sent string) *http.Response {
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _, _ = io.WriteString(conn, sent) }() // it may be refused before it is all sent
+	go func() { _, _ = io.WriteString(conn, sent) }() // the service may refuse it before all is sent
 	method, _, _ := strings.Cut(sent, " ")
 	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {
@@ -41,7 +40,7 @@ func (p *platformRun) exchange(t *testing.T, sent string) *http.Response {
 	return resp
 }
 
-// TestPlatformHostile: each request gets one response, nothing fails, and other clients are served on.
+// TestPlatformHostile: each request gets one response, nothing fails, and other clients are still served.
 func TestPlatformHostile(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	host := strings.TrimPrefix(p.URL, "http://")
@@ -75,7 +74,7 @@ func TestPlatformHostile(t *testing.T) {
 		body(`{"a":` + strings.Repeat("[", 400_000)): "400 " + malformed,
 		body(strings.Repeat(`{"a":`, 200_000)):       "400 " + malformed,
 		body(strings.Repeat(" ", 1<<20+1)):           `413 "tenant_api.body_too_large"`,
-		// The body's length, and headers that two readers would read differently.
+		// The body's length, and headers that two programs would read differently.
 		with("Content-Length: 2\r\nContent-Length: 3\r\n", "{} "): "400 " + request,
 		with("Content-Length: -2\r\n", "{}"):                      "400 " + request, with("Content-Length: +2\r\n", "{}"): "400 " + request,
 		with("Content-Length: 2\r\nTransfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"): "400 " + request,
@@ -130,7 +129,7 @@ func TestPlatformHostile(t *testing.T) {
 			}
 		})
 	}
-	// Clients that never send the rest of a request keep no other client out.
+	// Clients that never send the rest of a request do not keep other clients out.
 	for range 200 {
 		conn, err := net.Dial("tcp", host)
 		if err != nil {

@@ -20,11 +20,9 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// TestEveryFailedSync: the n-th fsync of a service fails, once, for one n after
-// the other, while pages are made, published and rolled back, a Worker writes to its
-// database, its keys and its bucket, and visitors send forms. Whatever the fsync was of:
-// nothing is acknowledged that it belongs to, the service ends and says why, and the next
-// one has everything that was acknowledged.
+// TestEveryFailedSync: the n-th fsync of a service fails, once, for each n in turn, while sites are created, published and rolled back, a
+// Worker writes to its database, its keys and its bucket, and visitors send forms. For each file, the service does not acknowledge the
+// change of the failed fsync, ends and gives the reason, and the next service has every acknowledged change.
 func TestEveryFailedSync(t *testing.T) {
 	asks(t)
 	rounds := soakRounds(2, 100)
@@ -66,7 +64,7 @@ type syncRun struct {
 	page   *pageLedger
 	writes *ledger
 	leads  int // acknowledged
-	under  int // leads that may be there
+	under  int // leads that may be stored
 }
 
 func (s *syncRun) start() {
@@ -89,7 +87,7 @@ func (s *syncRun) start() {
 	})
 }
 
-// kindOfFile is a file's name, or its folder's where names are random.
+// kindOfFile is a file's name, or the name of its folder if names there are random.
 func kindOfFile(path string) string {
 	if strings.Contains(path, "/#") {
 		return "a blob without a name"
@@ -100,7 +98,7 @@ func kindOfFile(path string) string {
 	return filepath.Base(path)
 }
 
-// worker is the page whose Worker writes, as a writer's ledger asks it.
+// worker is the site whose Worker writes; a ledger of the writers sends its requests.
 func (s *syncRun) worker() *devServer {
 	address := strings.TrimPrefix(s.p.URL, "http://")
 	_, port, _ := net.SplitHostPort(address)
@@ -113,10 +111,9 @@ func (s *syncRun) worker() *devServer {
 	}
 }
 
-// act does one thing after the other until something is not acknowledged, and waits for
-// the end of the service. A failed checkpoint is no failed request, and SQLite does not
-// report it: its pages are still in the log, which each commit synced, and all of
-// it is copied again. That service is killed.
+// act makes one change after the other until one is not acknowledged, and waits for the end of the service. A failed checkpoint fails no
+// request, and SQLite does not report it: its pages are still in the log, which each commit synced, and it copies all of it again. act
+// kills that service.
 func (s *syncRun) act() {
 	s.t.Helper()
 	const most = 400
@@ -135,7 +132,7 @@ func (s *syncRun) act() {
 	s.ends()
 }
 
-// once does the n-th thing, and reports whether it was acknowledged.
+// once makes the n-th change, and reports whether it was acknowledged.
 func (s *syncRun) once(n int) (ok bool) {
 	switch n % 6 {
 	case 0:
@@ -162,7 +159,7 @@ func (s *syncRun) ends() {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = s.p.cmd.Wait() // the exit code says it
+		_ = s.p.cmd.Wait() // the exit code shows it
 	}()
 	select {
 	case <-ended:
@@ -203,7 +200,7 @@ func (s *syncRun) check() {
 	}
 }
 
-// linesWith are the lines of a log that have one of some words.
+// linesWith returns the lines of a log that have one of some words.
 func linesWith(log string, words ...string) (found string) {
 	for line := range strings.Lines(log) {
 		for _, word := range words {

@@ -86,7 +86,7 @@ func startPlatformAs(t *testing.T, data string, change func(*exec.Cmd), args ...
 	return p
 }
 
-// end signals the process and returns its exit code; -1 when it was killed.
+// end signals the process and returns its exit code; -1 if it was killed.
 func (p *platformRun) end(t *testing.T, s os.Signal) int {
 	t.Helper()
 	p.client.CloseIdleConnections()
@@ -102,7 +102,7 @@ func (p *platformRun) end(t *testing.T, s os.Signal) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// call calls a tool; an error is a connection that ended.
+// call calls a tool; it fails if the connection ended.
 func (p *platformRun) call(key, tool, body string, header ...string) (status int, text string, err error) {
 	r, err := http.NewRequest(http.MethodPost, p.URL+"/api/v1/tools/"+tool, strings.NewReader(body))
 	if err != nil {
@@ -145,7 +145,7 @@ func TestPlatform(t *testing.T) {
 		}
 		return strings.TrimSpace(out.String()), cmd.ProcessState.ExitCode()
 	}
-	// An operator beside the service that runs.
+	// An operator's command beside the running service.
 	key, code := run("keys", "create", "ana@acme.test", "--name", "beside")
 	if status, text, err := p.call(key, "brand_profile.status", ""); err != nil || status != 200 || code != 0 {
 		t.Errorf("%d %s %v, exit %d", status, text, err, code)
@@ -176,8 +176,7 @@ func TestPlatform(t *testing.T) {
 	}
 }
 
-// callMCP calls a tool over MCP, with the idempotency key as the argument that it is
-// there.
+// callMCP calls a tool over MCP, with the idempotency key as an argument.
 func (p *platformRun) callMCP(key, tool, body string, header ...string) (status int, text string, err error) {
 	var arguments map[string]any
 	if err := json.Unmarshal([]byte(cmp.Or(body, "{}")), &arguments); err != nil {
@@ -230,7 +229,7 @@ func (p *platformRun) ways() [2]func(key, tool, body string, header ...string) (
 type platformLoad struct {
 	drafts, cut int
 	publishes   int
-	pages       []string // names of pages that were made
+	pages       []string // names of created sites
 }
 
 // run calls in both ways until the service is gone.
@@ -258,7 +257,7 @@ func (l *platformLoad) run(t *testing.T, p *platformRun) {
 			l.publishes++
 		}
 	})
-	group.Go(func() { // pages: as many as there may be
+	group.Go(func() { // sites: up to the limit
 		for {
 			name := fmt.Sprint("Page-", len(l.pages))
 			status, text, err := p.ways()[rand.IntN(2)](p.Keys["both"], "page.create", `{"name":"`+name+`","workspace":"acme"}`,
@@ -300,14 +299,13 @@ func readEffects(t *testing.T, data string) (e platformEffects) {
 	return e
 }
 
-// TestPlatformLosesNothing: however the service ends under
-// load, acknowledged changes are there, and a retried request takes effect once. A
-// graceful shutdown finishes the requests under way: each effect has its response.
+// TestPlatformLosesNothing: however the service ends under load, acknowledged changes are there, and a retried request takes effect once. A
+// graceful shutdown completes the open requests: each effect has its response.
 func TestPlatformLosesNothing(t *testing.T) {
 	rounds := 10
 	switch {
 	case os.Getenv("PAGES_SOAK") != "":
-		rounds = 400 // every other one is a kill
+		rounds = 400 // every other end is a kill
 	case testing.Short():
 		rounds = 4
 	}
@@ -352,8 +350,7 @@ func TestPlatformLosesNothing(t *testing.T) {
 	}
 }
 
-// publish makes the one of the two newest revisions live that is not; proposed in one
-// way, and confirmed in one.
+// publish publishes that one of the two newest revisions that is not live; it proposes in one way, and confirms in one.
 func (p *platformRun) publish() error {
 	type page struct {
 		SiteID    string `json:"site_id"`

@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// proberWorker tries to reach the targets of a request, by every API that workerd has for it. The response lists its successes.
+// proberWorker tries to reach the targets of a request, by every API of workerd for that. The response lists its successes.
 const proberWorker = `import fs from "node:fs";
 import net from "node:net";
 import http from "node:http";
@@ -99,8 +99,8 @@ func socketsOf(t *testing.T, pids ...int) (paths []string) {
 	return paths
 }
 
-// TestPlatformWorkerd: published sites in workerd, each in a process of its own that reaches nothing of another's, and whose death
-// costs nothing that was acknowledged.
+// TestPlatformWorkerd: published sites in workerd, each in its own process that reaches no part of another's, and whose end loses no
+// acknowledged write.
 func TestPlatformWorkerd(t *testing.T) {
 	withEngine(t, siteworker.Workerd)
 	t.Setenv("SERVICE_SECRET", "of the service")
@@ -198,7 +198,7 @@ func TestPlatformWorkerd(t *testing.T) {
 	}
 }
 
-// killWorkers kills processes of workerd again and again while two sites are written to, and a third must not be disturbed.
+// killWorkers kills processes of workerd again and again while clients write to two sites; a third site must not be affected.
 func (p *platformRun) killWorkers(t *testing.T, site, written, neighbour string, undisturbed int) {
 	t.Helper()
 	kills := 5

@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// shutDown is EXT4_IOC_SHUTDOWN: the file system does no more, as when the power
-	// fails.
+	// shutDown is EXT4_IOC_SHUTDOWN: the file system stops, as in a power failure.
 	shutDown = 0x8004587d
 	// noLogFlush is its mode in which the journal is not written either.
 	noLogFlush = 2
@@ -23,8 +22,7 @@ const (
 	powerLosses = 30
 )
 
-// needsPower ends a test that needs a disk of its own, where the machine cannot give one and where long tests are
-// off.
+// needsPower ends a test that needs its own disk if the machine cannot provide one, or if long tests are off.
 func needsPower(t *testing.T) {
 	t.Helper()
 	if os.Getenv("PAGES_SOAK") == "" {
@@ -33,7 +31,7 @@ func needsPower(t *testing.T) {
 	needsDisks(t)
 }
 
-// needsDisks ends a test that needs a disk, where there can be none.
+// needsDisks ends a test that needs a disk if the machine cannot provide one.
 func needsDisks(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -76,8 +74,8 @@ func (d *disk) run(args ...string) {
 
 func (d *disk) mount() { d.run("mount", "-o", "loop", d.image, d.place) }
 
-// unmount waits until the file system has ended: a program with mounts of its own that began meanwhile, such as a browser in
-// its sandbox, holds it longer, and the next mount would be of the file system that has lost its power.
+// unmount waits for the end of the file system: a program with its own mounts that started meanwhile, such as a browser in its sandbox,
+// holds it longer, and the next mount would be of the file system that has lost its power.
 func (d *disk) unmount() {
 	d.run("umount", d.place)
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -93,8 +91,7 @@ func (d *disk) unmount() {
 	}
 }
 
-// cut ends all that the file system does, without a last write. An fsync that is under
-// way then may succeed and its bytes be lost all the same: a ledger must stop
+// cut stops the file system, without a last write. A running fsync may then succeed although its bytes are lost: a ledger must stop
 // trusting responses before the cut, not after it.
 func (d *disk) cut() {
 	root, err := os.Open(d.place)
@@ -108,8 +105,8 @@ func (d *disk) cut() {
 	}
 }
 
-// losePower has a dev server keep its state on the disk and cuts the power under its load,
-// so many times; and returns the server that comes after that, and its state folder.
+// losePower runs a dev server with its state on the disk and cuts the power under its load, this number of times. It returns the server
+// after the last cut, and its state folder.
 func (d *disk) losePower(site string, times int, load func(server *devServer, cut func())) (server *devServer, state string) {
 	d.t.Helper()
 	state = filepath.Join(d.place, "state")
@@ -129,9 +126,8 @@ func (d *disk) losePower(site string, times int, load func(server *devServer, cu
 	return startDev(d.t, site, "--state-dir", state), state
 }
 
-// TestBindingsPowerLoss cuts the power of the disk at random while a Worker writes to
-// all of its bindings: whatever was acknowledged is there afterwards, byte for byte.
-// Killing the process alone would lose nothing even if nothing was ever synced.
+// TestBindingsPowerLoss cuts the power of the disk at random while a Worker writes to all of its bindings: every acknowledged write is
+// there afterwards, byte for byte. Killing only the process would lose nothing even without any sync.
 func TestBindingsPowerLoss(t *testing.T) {
 	needsPower(t)
 	power, l := newDisk(t), newLedger()

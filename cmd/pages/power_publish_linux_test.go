@@ -7,10 +7,9 @@ import (
 	"testing"
 )
 
-// TestPublishPowerLoss cuts the power of the disk at random while pages are
-// uploaded, imported, published and rolled back. Every acknowledged revision is there, with
-// every byte; the pointer is the last acknowledged one or the one under way; and the site
-// serves that revision, whole.
+// TestPublishPowerLoss cuts the power of the disk at random while sites are uploaded, imported, published and rolled back. Every
+// acknowledged revision is there, with every byte; the pointer is the last acknowledged one or that of the interrupted request; and the
+// site serves that revision completely.
 func TestPublishPowerLoss(t *testing.T) {
 	needsPower(t)
 	power := newDisk(t)

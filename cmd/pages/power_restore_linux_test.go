@@ -13,9 +13,9 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestRestorePowerLoss is TestRestoreKilled with a disk that loses its power: killing the process alone would lose nothing even
-// if nothing was ever synced. After each loss code and data are, whole, as before the request without an answer, or as after it;
-// and each listed restore point keeps its contents.
+// TestRestorePowerLoss is TestRestoreKilled with a disk that loses its power: killing only the process would lose nothing even without any
+// sync. After each loss, code and data are completely as before the request without a response, or as after it; and each listed restore
+// point keeps its contents.
 func TestRestorePowerLoss(t *testing.T) {
 	testmachine.Long(t)
 	needsDisks(t)

@@ -13,8 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// TestOthersReadNoState: only the owner can read the data of visitors and members, also in an
-// existing folder that everybody may enter.
+// TestOthersReadNoState: only the owner can read the data of visitors and members, even in an existing folder that everybody may enter.
 func TestOthersReadNoState(t *testing.T) {
 	folder := func() string {
 		dir := t.TempDir()

@@ -19,9 +19,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// The history of a page has two registers: the pointer that the API tells, and what
-// visitors get. Each moves at one moment between the call of a publish and its answer,
-// the second a moment after the first.
+// The history of a site has two registers: the pointer in the API, and the revision that visitors get. Each changes at one moment between
+// the call of a publish and its response, the second a moment after the first.
 const (
 	atPointer = iota
 	atVisitors
@@ -34,13 +33,13 @@ type publishOp struct {
 	write    string
 }
 
-// opOf is an operation of a history, which holds nothing else.
+// opOf returns an operation of a history, which contains nothing else.
 func opOf(input any) (op publishOp) {
 	op, _ = input.(publishOp)
 	return op
 }
 
-// register is one revision that is live.
+// register is one live revision.
 var register = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := make([][]porcupine.Operation, registerCount)
@@ -72,7 +71,7 @@ type historian struct {
 	writes  int // acknowledged
 }
 
-// record notes an operation that began at a time and has ended now, or, unanswered, never.
+// record records an operation that began at a time and has ended now or, without a response, never.
 func (h *historian) record(client int, op publishOp, began time.Duration, output string, answered bool) {
 	o := porcupine.Operation{
 		ClientId: client, Input: op, Call: began.Nanoseconds(), Output: output,
@@ -89,7 +88,7 @@ func (h *historian) record(client int, op publishOp, began time.Duration, output
 	}
 }
 
-// client publishes, rolls back and reads until the service is gone, or as often as it may.
+// client publishes, rolls back and reads until the service is gone, or up to a number of times.
 func (h *historian) client(n, times int, p *platformRun, shown []string) {
 	for range times {
 		began := time.Since(h.began)
@@ -99,10 +98,10 @@ func (h *historian) client(n, times int, p *platformRun, shown []string) {
 				shown[rand.IntN(len(shown))] //nolint:gosec // a choice
 			o, err := p.goLive(tool, h.page.site, revision, false)
 			switch {
-			case err == nil && o.Code == toolapi.CodeRevisionLive: // a look at the pointer
+			case err == nil && o.Code == toolapi.CodeRevisionLive: // read the pointer
 				h.record(n, publishOp{register: atPointer}, began, revision, true)
 				continue
-			case err == nil && o.Code == toolapi.CodeConfirmationStale: // somebody else was quicker
+			case err == nil && o.Code == toolapi.CodeConfirmationStale: // another client was quicker
 				continue
 			case err == nil && !o.OK:
 				h.Errorf("%s %s: %+v", tool, revision, o)
@@ -131,8 +130,8 @@ func (h *historian) client(n, times int, p *platformRun, shown []string) {
 	}
 }
 
-// TestPublishHistory: the history of publishes, rollbacks and reads by
-// several clients, also across kills of the service, is that of one register.
+// TestPublishHistory: the history of publishes, rollbacks and reads by several clients, with kills of the service in between, is that of
+// one register.
 func TestPublishHistory(t *testing.T) {
 	const clients = 8
 	kills, times := soakRounds(2, 10), soakRounds(25, 150)

@@ -25,8 +25,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// pageLedger records the responses to the only publisher of a page. A page's contents are a mark,
-// over and over: in two files and in its Worker's response.
+// pageLedger records the responses to the only publisher of a site. The contents are a repeated mark: in two files and in the Worker's
+// response.
 type pageLedger struct {
 	site, host string
 
@@ -34,8 +34,8 @@ type pageLedger struct {
 	marks     map[string]string // of acknowledged revisions
 	order     []string          // of them, the oldest first
 	shown     []string          // those that were live
-	live      string            // as was acknowledged last
-	under     string            // may be live instead: there was no response
+	live      string            // according to the last acknowledgement
+	under     string            // possibly live instead: there was no response
 	unmade    string            // mark of an upload without a response
 	acks      int
 	publishes int // acknowledged ones
@@ -47,10 +47,10 @@ type pageLedger struct {
 const markedManifest = `{"entry":"w/worker.js","assets":"public","routes":[{"pattern":"/api"}],` +
 	`"bindings":{"database":{"migrations":"migrations"}}}`
 
-// markBody is contents of a mark.
+// markBody is a text that repeats a mark.
 func markBody(mark, name string) string { return strings.Repeat(mark+" "+name+"\n", 400) }
 
-// markedFiles is a page with a mark.
+// markedFiles are the files of a site with a mark.
 func markedFiles(mark string) map[string]string {
 	return map[string]string{
 		"public/a.txt": markBody(mark, "a"), "public/b.txt": markBody(mark, "b"), "migrations/0001.sql": "CREATE TABLE a (n INTEGER);",
@@ -60,10 +60,10 @@ func markedFiles(mark string) map[string]string {
 	}
 }
 
-// markedPaths are a marked page's addresses, with the name in their contents.
+// markedPaths are the addresses of a marked site, with the name in their contents.
 var markedPaths = map[string]string{"/a.txt": "a", "/b.txt": "b", "/api": "api"}
 
-// newPageLedger makes a page.
+// newPageLedger creates a site.
 func (p *platformRun) newPageLedger(t *testing.T, name string) *pageLedger {
 	t.Helper()
 	_, text, err := p.call(p.Keys["member"], "page.create", `{"name":"`+name+`"}`, "Idempotency-Key", strings.ReplaceAll(name, " ", "-"))
@@ -78,14 +78,14 @@ func (p *platformRun) newPageLedger(t *testing.T, name string) *pageLedger {
 	return &pageLedger{site: made.SiteID, host: made.Hostname, marks: map[string]string{}}
 }
 
-// count is how many things were acknowledged.
+// count is the number of acknowledged changes.
 func (l *pageLedger) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.acks
 }
 
-// losePower has no answer count any more.
+// losePower makes later responses not count.
 func (l *pageLedger) losePower() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,15 +113,14 @@ func (l *pageLedger) told(note func()) bool {
 	return true
 }
 
-// publisher uploads, imports, publishes and rolls back until the service is gone. step is
-// called after each thing that was acknowledged.
+// publisher uploads, imports, publishes and rolls back until the service is gone. It calls step after each acknowledged change.
 func (l *pageLedger) publisher(t *testing.T, p *platformRun, step func()) {
 	for l.once(t, p) {
 		step()
 	}
 }
 
-// once takes one step, and reports false when no answer came.
+// once makes one change, and returns false if there was no response.
 func (l *pageLedger) once(t *testing.T, p *platformRun) bool {
 	tool, revision := "page.publish", ""
 	if n := len(l.shown); n > 1 && rand.IntN(3) == 0 { //nolint:gosec // a choice
@@ -158,8 +157,7 @@ func (l *pageLedger) once(t *testing.T, p *platformRun) bool {
 	return ok
 }
 
-// make makes a revision, by uploads or by an archive; "" when there was no answer. What
-// was cut off before is made first.
+// make makes a revision, by uploads or by an archive; "" if there was no response. It first repeats an interrupted request.
 func (l *pageLedger) make(t *testing.T, p *platformRun) string {
 	if l.unmade == "" {
 		l.unmade = fmt.Sprintf("mark-%d-%d", len(l.order), rand.Uint64()) //nolint:gosec // no secret
@@ -189,13 +187,13 @@ func (l *pageLedger) make(t *testing.T, p *platformRun) string {
 	return revision
 }
 
-// isServiceGone reports whether an error is that of a service which ended.
+// isServiceGone reports whether an error means that the service ended.
 func isServiceGone(err error) bool {
 	return strings.Contains(err.Error(), "EOF") || strings.Contains(err.Error(), "connection re") ||
 		strings.Contains(err.Error(), "broken pipe")
 }
 
-// importFiles makes a revision of an archive.
+// importFiles makes a revision from an archive.
 func (p *platformRun) importFiles(site, manifest string, files map[string]string) (string, error) {
 	var archive bytes.Buffer
 	w := zip.NewWriter(&archive)
@@ -226,7 +224,7 @@ func (p *platformRun) importFiles(site, manifest string, files map[string]string
 	return made.Revision, nil
 }
 
-// readUntilGone reads the page until the service is gone: each response is one whole mark.
+// readUntilGone reads the site until the service is gone: each response has one complete mark.
 func (l *pageLedger) readUntilGone(t *testing.T, p *platformRun) (seen int) {
 	for {
 		for path, name := range markedPaths {
@@ -262,7 +260,7 @@ func (l *pageLedger) check(t *testing.T, p *platformRun, data string) {
 	}
 }
 
-// checkRevisions looks for each revision and its bytes, and for some that are there twice.
+// checkRevisions looks for each revision and its bytes, and for duplicates of some.
 func (l *pageLedger) checkRevisions(t *testing.T, p *platformRun, data string) {
 	t.Helper()
 	there := map[string]toolapi.Revision{}
@@ -291,7 +289,7 @@ func (l *pageLedger) checkRevisions(t *testing.T, p *platformRun, data string) {
 			t.Errorf("%s, which was acknowledged, is %+v", name, there[name])
 		}
 	}
-	// A publish without a response may be live, whole.
+	// A publish without a response may be live, completely.
 	if l.live != "" && l.marks[l.live] == "" {
 		t.Errorf("%s is live without an upload", l.live)
 	}
@@ -307,8 +305,7 @@ func (l *pageLedger) checkServed(t *testing.T, p *platformRun, mark string) {
 	}
 }
 
-// checkHistory looks at the publishes in the database of a service that has ended: as
-// many as were acknowledged, and each in the place of the one before.
+// checkHistory reads the publishes in the database of a service that has ended: as many as were acknowledged, each after the one before.
 func (l *pageLedger) checkHistory(t *testing.T, data string) {
 	t.Helper()
 	db, err := localstate.OpenDatabase(t.Context(), filepath.Join(data, platform.DatabaseFile), true)
@@ -343,7 +340,7 @@ func checkBlob(data, sum string) error {
 	return err
 }
 
-// leftovers are unfinished files of a service's folder.
+// leftovers are unfinished files in a service's folder.
 func leftovers(t *testing.T, data string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
@@ -361,7 +358,7 @@ func leftovers(t *testing.T, data string) (all []string) {
 	return all
 }
 
-// pageOf is a page in page.list.
+// pageOf is a site in page.list.
 type pageOf struct {
 	SiteID    string   `json:"site_id"`
 	Live      string   `json:"live_revision"`

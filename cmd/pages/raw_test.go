@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// rawGet sends a request line as it is and returns the status; host "" is the
-// server's own.
+// rawGet sends a request line unchanged and returns the status; host "" is the server's own.
 func rawGet(t *testing.T, base, target, host string) int {
 	t.Helper()
 	address := strings.TrimPrefix(base, "http://")

@@ -15,14 +15,13 @@ import (
 	"testing"
 )
 
-// reader is someone with the README: their checkout, with the command in bin and the
-// example site, and a home of their own.
+// reader is a reader of the README: a checkout, with the command in bin and the example site, and a home folder.
 type reader struct {
 	*testing.T
 
 	root, home string
-	manifest   string   // the example of one
-	blocks     []string // to type, in order
+	manifest   string   // the example of a manifest
+	blocks     []string // commands to type, in order
 }
 
 func newReader(t *testing.T) *reader {
@@ -41,7 +40,7 @@ func newReader(t *testing.T) *reader {
 	return r
 }
 
-// shell is a shell that runs a text until something in it fails.
+// shell is a shell that runs a text until a command in it fails.
 func (r *reader) shell(script string) *exec.Cmd {
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-ec", script)
 	cmd.Dir = r.root
@@ -62,7 +61,7 @@ func TestReadmeJourney(t *testing.T) {
 	r.publish()
 }
 
-// begin checks the recipe of `make dev`, and does not run `make test`: this test is part of it.
+// begin checks the recipe of `make dev`, and does not run `make test`, which includes this test.
 func (r *reader) begin() {
 	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {
@@ -95,7 +94,7 @@ func (r *reader) readManifest() {
 	}
 }
 
-// sendForm is "Five minutes".
+// sendForm is the step with the form in "Five minutes".
 func (r *reader) sendForm() {
 	d := startDev(r.T, filepath.Join(r.root, "testdata", "sites", "riverside"))
 	gate, err := url.Parse(strings.TrimPrefix(readmeGate, "curl -i "))

@@ -25,7 +25,7 @@ type readme struct {
 // span is a piece of code in a sentence or a table of the README.
 type span struct {
 	line int
-	row  string // the command that its row of a table is about; "" elsewhere
+	row  string // the command whose row of a table has it; "" elsewhere
 	text string
 }
 
@@ -64,11 +64,11 @@ func readReadme(t *testing.T) *readme {
 	return r
 }
 
-// commandIn is the command that begins a text, "pages routes explain" of "pages routes
-// explain GET /path", and the rest of the text.
+// commandIn returns the command at the beginning of a text, "pages routes explain" of "pages routes explain GET /path", and the rest of the
+// text.
 func commandIn(text string) (cmd *cobra.Command, rest string) {
 	cmd = (&cli{}).newRoot()
-	cmd.InitDefaultCompletionCmd() // which cobra makes late
+	cmd.InitDefaultCompletionCmd() // cobra adds them late
 	words := strings.Fields(text)[1:]
 	for len(words) > 0 && manual.FindCommand(cmd, words[:1]) != nil {
 		cmd, words = manual.FindCommand(cmd, words[:1]), words[1:]
@@ -76,13 +76,12 @@ func commandIn(text string) (cmd *cobra.Command, rest string) {
 	return cmd, strings.Join(words, " ")
 }
 
-// isForm reports whether a command of the README stands for many: one of its words stands for
-// the reader's own value.
+// isForm reports whether a command of the README is a form: one of its words is a placeholder for the reader's value.
 func isForm(text string) bool {
 	return regexp.MustCompile(`[[|…]|/path|\b[A-Z]{2,}\b`).MatchString(text)
 }
 
-// commands are all that the README says one can type: whole ones, and the forms of its table.
+// commands returns all commands in the README: whole ones, and the forms of its table.
 func (r *readme) commands() (list []span) {
 	for _, s := range r.spans {
 		word, _, _ := strings.Cut(s.text, " ")
@@ -90,7 +89,7 @@ func (r *readme) commands() (list []span) {
 		case slices.Contains([]string{"pages", "bin/pages", "make", "curl", "npm"}, word):
 			list = append(list, s)
 		case s.row != "" && regexp.MustCompile(`^[a-z]+$`).MatchString(word):
-			// In the row of a command another: one below it, beside it, or of `pages`.
+			// Another command in the row of a command: a subcommand, one of the same group, or one of `pages`.
 			above, _ := commandIn(s.row)
 			for above.HasParent() && manual.FindCommand(above, []string{word}) == nil {
 				above = above.Parent()
@@ -101,10 +100,9 @@ func (r *readme) commands() (list []span) {
 	return list
 }
 
-// TestReadmeCommands: a test runs whatever the README says one can type. Its blocks are
-// run whole, by TestReadmeJourney and TestWorkflow; a command in its text or its tables
-// must be run by a script of testdata/script: a whole one as it stands there, a form
-// such as `pages db query SQL` by its words and flags.
+// TestReadmeCommands: a test runs each command in the README. TestReadmeJourney and TestWorkflow run its blocks; a script of
+// testdata/script must run each command in its text or its tables: a whole one unchanged, a form such as `pages db query SQL` by its words
+// and flags.
 func TestReadmeCommands(t *testing.T) {
 	r := readReadme(t)
 	var run strings.Builder // the commands of the scripts, one a line
@@ -172,11 +170,10 @@ func flagsIn(form string) (pattern string) {
 	return pattern
 }
 
-// TestReadmeFlags: the flags and the exit codes that the README names are there, those
-// of a row in its command.
+// TestReadmeFlags: the flags and the exit codes in the README exist, those of a row in its command.
 func TestReadmeFlags(t *testing.T) {
 	var tested strings.Builder
-	flagsOf := map[string]string{} // and of all commands below
+	flagsOf := map[string]string{} // and of all its subcommands
 	everyCommand(func(cmd *cobra.Command) {
 		usage := cmd.LocalFlags().FlagUsages() + cmd.InheritedFlags().FlagUsages()
 		for c := cmd; c != nil; c = c.Parent() {
@@ -234,9 +231,8 @@ func TestReadmeFlags(t *testing.T) {
 	}
 }
 
-// TestWorkflow runs the steps of the README's workflow as a runner does: in a
-// checkout, with bash, each by itself. A good site passes, a bad one ends at the
-// first step with an annotation and a summary.
+// TestWorkflow runs the steps of the README's workflow as a runner does: in a checkout, with bash, one by one. A good site passes, a bad
+// one ends at the first step with an annotation and a summary.
 func TestWorkflow(t *testing.T) {
 	var commands []string
 	for line := range strings.Lines(strings.Join(readReadme(t).blocks["yaml"], "")) {
@@ -282,7 +278,7 @@ func TestWorkflow(t *testing.T) {
 	}
 }
 
-// TestReadmePictures: what README.md shows is there, and is a picture.
+// TestReadmePictures: the pictures of README.md exist, and are pictures.
 func TestReadmePictures(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {

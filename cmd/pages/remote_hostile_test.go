@@ -21,8 +21,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// TestHostileService: whatever text a service answers with, a terminal obeys none of it,
-// and it begins no line, which a workflow could read as a command.
+// TestHostileService: for any text in a service's response, a terminal obeys none of it, and it begins no line that a workflow could read
+// as a command.
 func TestHostileService(t *testing.T) {
 	const evil = "x\x1b]0;title\x07\x1b[2J\u202e\r\n::error::y"
 	const id = "0d428a15-6640-8f63-a4aa-bfff03048d0e"
@@ -81,8 +81,8 @@ func TestHostileService(t *testing.T) {
 	}
 }
 
-// TestHostileLink: pages sends a key to the service that a file of the site names only after
-// a sign-in there, wherever the key comes from.
+// TestHostileLink: pages sends a key to the service that a file of the site names only after a sign-in there, whatever the source of the
+// key.
 func TestHostileLink(t *testing.T) {
 	for args, where := range map[string]string{
 		"":                            "PAGES_API_KEY=pgk_x",
@@ -116,8 +116,8 @@ func TestHostileLink(t *testing.T) {
 	}
 }
 
-// TestHostileLocalLink: an address of this machine is no exception: another's program may listen there. Nothing is sent,
-// by no command, without the key either.
+// TestHostileLocalLink: an address of this machine is no exception, since another user's program may listen there. No command sends a
+// request, even without the key.
 func TestHostileLocalLink(t *testing.T) {
 	asked := make(chan string, 100)
 	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.Method + " " + r.URL.Path }))
@@ -210,8 +210,7 @@ func TestHostileDevFile(t *testing.T) {
 	}
 }
 
-// TestUnclearConfirmation: a confirmation whose response cannot be read may have happened, and the error
-// says so.
+// TestUnclearConfirmation: a confirmation with an unreadable response may have taken effect, and the error says so.
 func TestUnclearConfirmation(t *testing.T) {
 	const id = "0d428a15-6640-8f63-a4aa-bfff03048d0e"
 	for answer, reason := range map[string]string{"<html>": "is not a JSON object", `{"ok": true}`: `has no "state"`} {
@@ -262,7 +261,7 @@ func TestHostileJSON(t *testing.T) {
 	}
 }
 
-// TestHostileCompletion: a completion is one word of a shell, whatever a service calls its tools and workspaces.
+// TestHostileCompletion: a completion is one word of a shell, for any names of tools and workspaces.
 func TestHostileCompletion(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		said := `{"ok":false,"code":"workspace_ambiguous","message":"Choose.","workspaces":["acme","$(id)"]}`

@@ -19,10 +19,9 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// servePlatform is `platform`: runs the tool API with the demo in it until the script
-// ends, and puts its address, keys and ids into the environment. The member's key is
-// written to the file key, too, and the service account's to the file service. With
-// `platform hosted` the published sites have databases.
+// servePlatform is `platform`: runs the tool API with the demo data until the script ends, and puts its address, keys and ids into the
+// environment. The member's key is written to the file key, too, and the service account's to the file service. With `platform hosted` the
+// published sites have databases.
 func servePlatform(ts *testscript.TestScript, _ bool, args []string) {
 	dir, err := os.MkdirTemp("", "pages-script-")
 	ts.Check(err)
@@ -63,10 +62,10 @@ func servePlatform(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// zoneIn resolves names from a file in place of DNS: each line has a name and its value.
+// zoneIn resolves names from a file instead of DNS: each line has a name and its value.
 func zoneIn(file string) func(context.Context, string) ([]string, error) {
 	return func(_ context.Context, name string) (found []string, err error) {
-		text, _ := os.ReadFile(file) // none yet, or one that is there
+		text, _ := os.ReadFile(file) // no server yet, or the running one
 		for line := range strings.Lines(string(text)) {
 			if at, value, _ := strings.Cut(strings.TrimSpace(line), " "); at+"." == name {
 				found = append(found, value)
@@ -81,7 +80,7 @@ func zoneIn(file string) func(context.Context, string) ([]string, error) {
 
 var proofRecord = regexp.MustCompile(`(_pages-challenge\.[a-z0-9.-]+)[^=]*(pages-challenge=[a-z2-7]+)`)
 
-// prove sets the DNS record that the last command printed as the proof of a domain.
+// prove sets the DNS record that the last command printed as the proof for a domain.
 func prove(ts *testscript.TestScript, _ bool, _ []string) {
 	found := proofRecord.FindStringSubmatch(ts.ReadFile("stdout") + ts.ReadFile("stderr"))
 	if found == nil {
@@ -92,8 +91,7 @@ func prove(ts *testscript.TestScript, _ bool, _ []string) {
 
 var confirmLine = regexp.MustCompile(`pages confirm ([0-9a-f-]{36})`)
 
-// confirmation puts the id of the line that confirms, as it was printed last, into
-// $CONFIRMATION.
+// confirmation puts the id of the last printed command that confirms into $CONFIRMATION.
 func confirmation(ts *testscript.TestScript, _ bool, _ []string) {
 	found := confirmLine.FindStringSubmatch(ts.ReadFile("stdout") + ts.ReadFile("stderr"))
 	if found == nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestRestoreOnAFullDisk: a restore, and a publish with migrations, that find no room for their restore point, their data or
-// their migrations say that the disk is full, and leave code and data as they are; with room again the same confirmation
-// succeeds.
+// TestRestoreOnAFullDisk: a restore, and a publish with migrations, without room for their restore point, their data or their migrations
+// report a full disk, and leave code and data unchanged; with room again, the same confirmation succeeds.
 func TestRestoreOnAFullDisk(t *testing.T) {
 	disk := testmachine.OwnDisk(t, "64m")
 	if disk == nil {

@@ -21,8 +21,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// emptiedPage is a page of a service whose second revision took the three rows away that the first one had, and has one of its
-// own.
+// emptiedPage is a site of a service. Its second revision removed the three rows of the first one, and has one of its own.
 type emptiedPage struct {
 	*platformRun
 
@@ -64,13 +63,13 @@ func (e *emptiedPage) add(t *testing.T, number int) {
 	}
 }
 
-// shows is the mark of the code that answers, and the rows.
+// shows returns the mark of the code that answers, and the rows.
 func (e *emptiedPage) shows(t *testing.T) string {
 	t.Helper()
 	return strings.TrimSpace(e.request(t, http.MethodGet, e.host, "/api/rows", "").body)
 }
 
-// whole holds the page to its code, its rows and its tables.
+// whole compares the code, the rows and the tables of the site.
 func (e *emptiedPage) whole(t *testing.T, when, shows string) {
 	t.Helper()
 	if got := e.shows(t); got != shows {
@@ -93,7 +92,7 @@ func (e *emptiedPage) whole(t *testing.T, when, shows string) {
 	}
 }
 
-// file is a file of the page's state.
+// file is a file of the site's state.
 func (e *emptiedPage) file(name string) string { return filepath.Join(e.data, "sites", e.site, name) }
 
 // propose creates a proposal with a key, and returns the arguments that confirm it.
@@ -118,7 +117,7 @@ func text(t *testing.T, v any) string {
 	return string(text)
 }
 
-// told is an answer of a tool, or a refusal.
+// told is a response of a tool, or a refusal.
 type told struct {
 	outcome
 
@@ -148,7 +147,7 @@ func (e *emptiedPage) tell(t *testing.T, key, tool, arguments string) (o told) {
 	return o
 }
 
-// points are the restore points, the oldest first: why each was made, and the rows in it.
+// points returns the restore points, the oldest first: the reason of each, and the rows in it.
 func (e *emptiedPage) points(t *testing.T) (all []string) {
 	t.Helper()
 	o := e.tell(t, "member", "page.restore_points", `{"site_id":"`+e.site+`","workspace":"acme"}`)
@@ -165,7 +164,7 @@ func (e *emptiedPage) points(t *testing.T) (all []string) {
 	return all
 }
 
-// rowsIn are the numbers of the rows in a restore point.
+// rowsIn returns the numbers of the rows in a restore point.
 func (e *emptiedPage) rowsIn(t *testing.T, point string) []int {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), point+".db")
@@ -197,7 +196,7 @@ func (e *emptiedPage) rowsIn(t *testing.T, point string) []int {
 	return numbers
 }
 
-// together makes calls side by side.
+// together makes simultaneous calls.
 func together(calls ...func() told) []told {
 	all := make([]told, len(calls))
 	var under sync.WaitGroup
@@ -208,8 +207,8 @@ func together(calls ...func() told) []told {
 	return all
 }
 
-// TestTwoRestoresAtOnce: of two restores of a page that are confirmed at once, one is done, and the other one is refused, and
-// did nothing. Two confirmations of one proposal are one restore, and have the same answer.
+// TestTwoRestoresAtOnce: of two restores of a site that are confirmed at the same time, one takes effect, and the other is refused without
+// effect. Two confirmations of one proposal are one restore, and get the same response.
 func TestTwoRestoresAtOnce(t *testing.T) {
 	e := newEmptiedPage(t, startPlatform(t, t.TempDir()), "Twice")
 	other := e.tell(t, "member", "page.restore_data", e.propose(t, "member", "page.restore_data", map[string]any{"point": "p1"}))
@@ -252,12 +251,12 @@ func TestTwoRestoresAtOnce(t *testing.T) {
 	}
 }
 
-// TestRestoreBesidePublish: a restore that is confirmed while a publish with migrations is under way, and the reverse, are one
-// after the other: the service refuses the second one, since its proposal is for the revision that was live before.
+// TestRestoreBesidePublish: a restore that is confirmed during a publish with migrations, and the reverse, happen one after the other: the
+// service refuses the second one, since its proposal is for the revision that was live before.
 func TestRestoreBesidePublish(t *testing.T) {
 	const migrating = "migrations-*"
 	for _, c := range []struct {
-		name, under string // a file that says that the first one is under way
+		name, under string // a file that shows that the first one runs
 		publishes   bool   // the first one
 		shows       string
 		point       string // that was made
@@ -320,7 +319,7 @@ func TestRestoreBesidePublish(t *testing.T) {
 	}
 }
 
-// write begins to write to the page's database, as a visitor does, until the returned function is called.
+// write starts to write to the site's database, as a visitor does, until the returned function is called.
 func (e *emptiedPage) write(t *testing.T) (end func()) {
 	t.Helper()
 	db, err := localstate.OpenDatabase(t.Context(), e.file(statefolder.SiteFile), false)
@@ -342,8 +341,8 @@ func (e *emptiedPage) write(t *testing.T) (end func()) {
 	}
 }
 
-// TestRestoreBesideVisitors: rows acknowledged after a restore are live, those before it are in its restore point,
-// and those meanwhile are in one of both.
+// TestRestoreBesideVisitors: rows acknowledged after a restore are live, earlier ones are in its restore point, and those in between are in
+// one of both.
 func TestRestoreBesideVisitors(t *testing.T) {
 	e := newEmptiedPage(t, startPlatform(t, t.TempDir()), "Visited")
 	const (
@@ -352,7 +351,7 @@ func TestRestoreBesideVisitors(t *testing.T) {
 		after
 	)
 	var mu sync.Mutex
-	phase, next, told := before, 100, map[int]int{} // when the answer came, by row; the earlier of both
+	phase, next, told := before, 100, map[int]int{} // time of the response, by row; the earlier of both
 	count := [3]int{}
 	ended := make(chan struct{})
 	var visitors sync.WaitGroup

@@ -363,8 +363,7 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// TestRooms reads the source itself rather than asking "go list", so that
-// go test's cache sees every file it depends on.
+// TestRooms reads the source itself rather than asking "go list", so that go test's cache includes every file it depends on.
 func TestRooms(t *testing.T) {
 	root := filepath.Join("..", "..")
 	docs := map[string]int{}

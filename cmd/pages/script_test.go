@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){"pages": main})
 }
 
-// tests are all tests. They leave nothing behind: testscript.Main ends the process.
+// tests are all tests. They leave no files: testscript.Main ends the process.
 type tests struct{ *testing.M }
 
 func (t tests) Run() int {
@@ -45,8 +45,7 @@ func (t tests) Run() int {
 const (
 	sites   = "../../testdata/sites"
 	scripts = "../../testdata/script"
-	// patience bounds every wait for a server: generous, since machines are slow
-	// and a pass does not wait.
+	// patience bounds every wait for a server: generously, since machines may be slow and a passing test does not wait.
 	patience = 2 * time.Minute
 )
 
@@ -96,8 +95,8 @@ func copySite(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(copyTo(target, args[0]))
 }
 
-// waitURL is `url DIR` or `url --state DIR`: waits for the dev server of the site in
-// DIR, or of the state in DIR, and puts its address into $URL.
+// waitURL is `url DIR` or `url --state DIR`: it waits for the dev server of the site in DIR, or of the state in DIR, and puts its address
+// into $URL.
 func waitURL(ts *testscript.TestScript, _ bool, args []string) {
 	file := filepath.Join(ts.MkAbs(args[0]), ".pages", "state", statefolder.DevFile)
 	if args[0] == "--state" {
@@ -114,8 +113,7 @@ func waitURL(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("no dev server on %s in %v", args[0], patience)
 }
 
-// findID is `id leads|events WORD DIR [FLAG…]`: puts the id of the newest lead or event
-// whose line has the word into $ID.
+// findID is `id leads|events WORD DIR [FLAG…]`: it puts the id of the newest lead or event whose line has the word into $ID.
 func findID(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(ts.Exec("pages", append([]string{args[0], "list"}, args[2:]...)...))
 	for line := range strings.Lines(ts.ReadFile("stdout")) {
@@ -127,7 +125,7 @@ func findID(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("no line has %q", args[1])
 }
 
-// await is `await PATTERN exec COMMAND…`: runs a command until its stdout matches.
+// await is `await PATTERN exec COMMAND…`: it runs a command until its stdout matches.
 func await(ts *testscript.TestScript, _ bool, args []string) {
 	pattern := regexp.MustCompile(`(?m)` + args[0])
 	for end := time.Now().Add(patience); time.Now().Before(end); <-time.After(20 * time.Millisecond) {

@@ -8,7 +8,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
-// Every command that works on a site accepts its folder or manifest as an argument, also after a name.
+// Every command that works on a site accepts its folder or manifest as an argument, after a name, too.
 func TestSiteAsArgument(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/pages.deploy.json", []byte(`{}`), 0o600); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestSlowBody: a client whose body pauses gets a 408 from a Worker that reads it, in either engine, and the log says so.
+// TestSlowBody: a client whose body pauses gets a 408 from a Worker that reads it, in either engine, and the log mentions it.
 func TestSlowBody(t *testing.T) {
 	testmachine.Long(t)
 	for _, engine := range engines {

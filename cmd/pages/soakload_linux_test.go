@@ -31,8 +31,8 @@ var visits = []struct {
 	},
 }
 
-// TestSoakLoad: under many visitors and saves a dev server answers the last request as the first. At the end it holds as many open files
-// as after a third of the run, and little more memory.
+// TestSoakLoad: under many visitors and saves, a dev server answers the last request as it did the first. At the end it has as many open
+// files as after a third of the run, and little more memory.
 func TestSoakLoad(t *testing.T) {
 	const visitors = 8
 	perSave, saves := 50, 12
@@ -60,7 +60,7 @@ func TestSoakLoad(t *testing.T) {
 		if t.Failed() {
 			return
 		}
-		if save == saves/3 { // by now several clients at once opened the files of first use
+		if save == saves/3 { // by now several clients have opened the files that open at the first use
 			early, idle = d.status(t, "VmRSS"), d.settledFiles(t, 0)
 		}
 	}
@@ -71,7 +71,7 @@ func TestSoakLoad(t *testing.T) {
 	}
 }
 
-// visit asks once; a wrong answer is an error of the test.
+// visit sends one request; a wrong response is an error of the test.
 func (d *devServer) request(method, path, body string, status int) {
 	a := d.do(method, path, body, "Content-Type: application/x-www-form-urlencoded", "Accept: text/css, */*;q=0.1")
 	if a.StatusCode != status {
@@ -91,13 +91,13 @@ func (d *devServer) saveWorker(t *testing.T, dir string, n int) {
 	}
 }
 
-// settledFiles returns the number of open files of an idle server. With most it waits
-// until there are no more than that, and a few for short-lived ones.
+// settledFiles returns the number of open files of an idle server. With most it waits until the number is at most that, plus a few for
+// short-lived ones.
 func (d *devServer) settledFiles(t *testing.T, most int) int {
 	t.Helper()
 	const few = 8
 	for end := time.Now().Add(patience); ; {
-		for range visits { // a file that nothing refers to is closed by the garbage collector, which work brings on
+		for range visits { // the garbage collector closes a file without references, and work makes it run
 			d.request("GET", "/api/outings", "", http.StatusOK)
 		}
 		d.client.CloseIdleConnections()
@@ -114,7 +114,7 @@ func (d *devServer) settledFiles(t *testing.T, most int) int {
 	}
 }
 
-// status is a number of the server's /proc/PID/status.
+// status is a number from the server's /proc/PID/status.
 func (d *devServer) status(t *testing.T, name string) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))

@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// treeOf is all that is in a folder: names, kinds, modes, times, where links lead, and every byte.
+// treeOf returns all contents of a folder: names, kinds, modes, times, targets of links, and every byte.
 func treeOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -63,7 +63,7 @@ func differing(before, after map[string]string) (names []string) {
 	return names
 }
 
-// ownFiles are somebody's own files: nested, hidden, read-only, with odd names, and some with names of a state's.
+// ownFiles are a person's own files: nested, hidden, read-only, with odd names, and some with names of a state's.
 var ownFiles = []string{
 	"thesis.docx", "photos/2026/may/a.jpg", ".ssh/id", ".env", "name with spaces\tand tabs", "-rf", "ünïcödé", "empty/",
 	".hidden/deep/er/x",
@@ -105,7 +105,7 @@ const foreignManifest = `{"assets": "public", "entry": "src/worker.js", "routes"
 "bindings": {"database": {"migrations": "migrations"}, "projectDatabase": "readwrite",
 "kv": {"name": "KV"}, "storage": {"name": "BUCKET"}}}`
 
-// foreignSite is a site in a folder of its own, for which nothing is left to mend.
+// foreignSite is a site in its own folder, in which no repair is needed.
 func foreignSite(t *testing.T) (all, site string) {
 	t.Helper()
 	all = t.TempDir()
@@ -127,7 +127,7 @@ func foreignSite(t *testing.T) (all, site string) {
 	return all, site
 }
 
-// stateCommands are all commands that read a state folder, each with the arguments it needs.
+// stateCommands are all commands that read a state folder, each with its arguments.
 func stateCommands(all string) [][]string {
 	rows, table := filepath.Join(all, "rows.sql"), filepath.Join(all, "a.csv")
 	var commands [][]string
@@ -149,8 +149,8 @@ func stateCommands(all string) [][]string {
 	return commands
 }
 
-// TestForeignFilesStay: whatever a folder holds that pages has not written comes out of every command byte for byte as
-// it went in, and so does all around it. The folder is refused by name.
+// TestForeignFilesStay: every command leaves files that pages has not written unchanged, byte for byte, in the folder and around it. It
+// refuses the folder by name.
 func TestForeignFilesStay(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a right there")
@@ -222,7 +222,7 @@ func TestForeignFilesStay(t *testing.T) {
 			before := treeOf(t, all)
 			for n, command := range stateCommands(all) {
 				if n%c.each > 0 {
-					continue // all ask the same place
+					continue // all ask at the same place
 				}
 				at := slices.Index(command, "--")
 				if at < 0 {
@@ -242,7 +242,7 @@ func TestForeignFilesStay(t *testing.T) {
 	}
 }
 
-// realState fills a site's state by the commands that do.
+// realState fills a site's state with the commands for it.
 func realState(t *testing.T, site string) {
 	t.Helper()
 	d := startDev(t, site)

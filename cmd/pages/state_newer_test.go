@@ -12,8 +12,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// TestStateOfANewerVersion: pages does not touch the state of a newer version, and tells its owner what to do. It used
-// to tell the owner to move it away.
+// TestStateOfANewerVersion: pages does not touch the state of a newer version, and tells its owner the fix. It used to advise to move it
+// away.
 func TestStateOfANewerVersion(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")

@@ -69,8 +69,8 @@ export default { async fetch(request, env) {
 	return dir
 }
 
-// TestStorms has Workers make thousands of calls at once, and let go of most: a process keeps a few files open all the while,
-// and no more than before when it is over.
+// TestStorms makes Workers start thousands of calls at once, and abandon most: a process keeps few files open meanwhile, and no more than
+// before at the end.
 func TestStorms(t *testing.T) {
 	testmachine.Long(t)
 	calls, rounds := 500, 1

@@ -16,11 +16,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file fails the fsyncs of a process from outside, as a disk that breaks does. The
-// process asks before each (seccomp's user notification), and the test answers for the
-// kernel. It works without privileges, and wherever a process may filter its own calls.
+// This file makes the fsyncs of a process fail, as a broken disk does. The process asks before each (seccomp's user notification), and the
+// test answers for the kernel. It needs no privileges, only the right of a process to filter its own calls.
 
-// What package unix has no names for; from linux/seccomp.h.
+// The names that package unix lacks; from linux/seccomp.h.
 const (
 	seccompSetModeFilter   = 1
 	seccompNewListener     = 1 << 3
@@ -29,7 +28,7 @@ const (
 	seccompContinue        = 1
 	seccompReceive         = 0xc0502100
 	seccompSend            = 0xc0182101
-	listenerSocket         = 3 // of the process, to hand its listener over
+	listenerSocket         = 3 // of the process, to pass its listener to the test
 	offsetOfSystemCallName = 0
 )
 
@@ -53,8 +52,8 @@ type ruling struct {
 	flags uint32
 }
 
-// asks begins a test that uses askFirst. In the process that was started in the program's
-// place it becomes the program, and does not return.
+// asks begins a test that uses askFirst. In the process that was started instead of the program, it becomes the program, and does not
+// return.
 func asks(t *testing.T) {
 	t.Helper()
 	if flag.NArg() > 0 {
@@ -64,7 +63,7 @@ func asks(t *testing.T) {
 
 // become becomes a program that asks before each fsync.
 func become(args []string) error {
-	runtime.LockOSThread() // the filter is of the thread that becomes the program
+	runtime.LockOSThread() // the filter belongs to the thread that becomes the program
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
@@ -89,8 +88,8 @@ func become(args []string) error {
 	return syscall.Exec(args[0], args, os.Environ()) //nolint:gosec // the test chooses the command
 }
 
-// askFirst makes a command ask before each fsync. fails is asked with the file's path, and
-// says whether the fsync fails; it is called from one goroutine.
+// askFirst makes a command ask before each fsync. fails gets the file's path, and decides whether the fsync fails; it is called from one
+// goroutine.
 func askFirst(t *testing.T, cmd *exec.Cmd, fails func(path string) bool) {
 	t.Helper()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -155,7 +154,7 @@ func ruleOn(from *os.File, fails func(path string) bool) error {
 		}
 		var asked notification
 		if err := control(listener, seccompReceive, unsafe.Pointer(&asked)); err != nil { //nolint:gosec // a struct of the kernel's
-			continue // it ended meanwhile
+			continue // it has ended by now
 		}
 		path, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", asked.pid, asked.first))
 		said := ruling{id: asked.id, flags: seccompContinue}

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestTargetsMethodsAndStatusTexts: a Worker of either engine gets paths as they were sent and any method, and its status text
-// reaches the client, as with wrangler.
+// TestTargetsMethodsAndStatusTexts: a Worker in either engine gets unchanged paths and any method, and its status text reaches the client,
+// as with wrangler.
 func TestTargetsMethodsAndStatusTexts(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
@@ -67,7 +67,7 @@ func testTargets(t *testing.T) {
 	}
 }
 
-// rawExchange sends a request line as it is, and returns the status with its text, and the body.
+// rawExchange sends a request line unchanged, and returns the status with its text, and the body.
 func rawExchange(t *testing.T, base, method, target string) (status, body string) {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))

@@ -36,7 +36,7 @@ func (p *publisher) atTerminal(args ...string) *ptyCommand {
 	return startAtTerminal(p.T, cmd)
 }
 
-// startAtTerminal starts a program at a terminal of its own.
+// startAtTerminal starts a program at its own terminal.
 func startAtTerminal(t *testing.T, cmd *exec.Cmd) *ptyCommand {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -65,7 +65,7 @@ func startAtTerminal(t *testing.T, cmd *exec.Cmd) *ptyCommand {
 		buf := make([]byte, 4096)
 		for {
 			n, err := master.Read(buf)
-			_, _ = at.shown.Write(buf[:n]) // never fails
+			_, _ = at.shown.Write(buf[:n]) // it never fails
 			if err != nil {
 				return // the program has ended
 			}
@@ -75,7 +75,7 @@ func startAtTerminal(t *testing.T, cmd *exec.Cmd) *ptyCommand {
 	return at
 }
 
-// answer waits until the program has asked, and types.
+// answer waits for the program's question, and types.
 func (t *ptyCommand) answer(question, keys string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; <-time.After(5 * time.Millisecond) {
@@ -93,17 +93,17 @@ func (t *ptyCommand) answer(question, keys string) {
 	}
 }
 
-// end waits for the program and returns its exit code and all that was shown.
+// end waits for the program and returns its exit code and all of its output.
 func (t *ptyCommand) end() (code int, shown string) {
 	t.Helper()
 	timer := time.AfterFunc(patience, func() { _ = t.cmd.Process.Kill() })
 	defer timer.Stop()
-	_ = t.cmd.Wait() // the exit code says it
+	_ = t.cmd.Wait() // the exit code shows it
 	<-t.done
 	return t.cmd.ProcessState.ExitCode(), t.shown.String()
 }
 
-// TestDeployAtTerminal has a person choose, agree, decline and leave.
+// TestDeployAtTerminal makes a person choose, agree, decline and leave.
 func TestDeployAtTerminal(t *testing.T) {
 	service := startPlatform(t, t.TempDir())
 	p := &publisher{t, manyFiles(t, 3, 0), t.TempDir(), service.URL, service.Keys["both"]}
@@ -159,8 +159,7 @@ func TestDeployAtTerminal(t *testing.T) {
 	}
 }
 
-// TestNobodyIsAsked: without a terminal for the question or the answer the command does not ask, and names the flag
-// to use.
+// TestNobodyIsAsked: without a terminal for the question or the answer, the command does not ask, and names the flag to use.
 func TestNobodyIsAsked(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "said")
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"bindings": {"database": {}}}`)

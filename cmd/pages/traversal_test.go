@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestD008Traversal requests files from the dev server that no site serves: those beside
-// the assets, hidden ones, sources, and the machine's own.
+// TestD008Traversal requests files from the dev server that no site serves: files beside the assets, hidden ones, sources, and the
+// machine's own.
 func TestD008Traversal(t *testing.T) {
 	dir := copyExample(t, "riverside")
 	const canary = "nobody-may-read-this"
@@ -54,7 +54,7 @@ func TestD008Traversal(t *testing.T) {
 	}
 }
 
-// rawAnswer sends a request line as it is and returns all that comes back.
+// rawAnswer sends a request line unchanged and returns the whole response.
 func rawAnswer(t *testing.T, base, target string) []byte {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))

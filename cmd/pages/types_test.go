@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTypes has TypeScript check the declarations: on a site of every binding, whose Worker uses each method rightly
-// and wrongly, with and without the types of Workers; and on the example site.
+// TestTypes makes TypeScript check the declarations: on a site with every binding, whose Worker uses each method rightly and wrongly, with
+// and without the types of Workers; and on the example site.
 func TestTypes(t *testing.T) {
 	compiler, err := filepath.Abs(filepath.Join(sites, "types", "node_modules"))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/limits"
 )
 
-// TestValidateSaysWhatNoUploadTakes: a public file that is too large for an upload is an error of validate, and
-// does not stop work on the site.
+// TestValidateSaysWhatNoUploadTakes: a public file that is too large for an upload is an error of validate, and does not stop work on the
+// site.
 func TestValidateSaysWhatNoUploadTakes(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"assets": "public"}`)
@@ -33,7 +33,7 @@ func TestValidateSaysWhatNoUploadTakes(t *testing.T) {
 	}{
 		{"for an upload", []string{"build"}, 1, "error: "},
 		{"for another platform", []string{"build", "--target", "cloudflare"}, 0, "warning: "},
-		{"for this machine", []string{"test", "--", "true"}, 0, ""}, // it says what fails alone
+		{"for this machine", []string{"test", "--", "true"}, 0, ""}, // the message names only the failing command
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, stderr, code := pages(t, append([]string{"-C", dir}, c.args...)...); code != c.want ||

@@ -100,7 +100,7 @@ func TestValidateWatch(t *testing.T) {
 	if lines.Scan() {
 		t.Errorf("one more line: %s", lines.Text())
 	}
-	_ = cmd.Wait() // the exit code says it
+	_ = cmd.Wait() // the exit code shows it
 	if code := cmd.ProcessState.ExitCode(); code != failure.ExitInt {
 		t.Errorf("exit code %d", code)
 	}

@@ -15,7 +15,7 @@ func TestReleased(t *testing.T) {
 		{"0.2.0-dev.g0123abc", "0123abc", ""},
 		{"0.2.0-dev.g0123abc.dirty", "0123abc", ""},
 		{"0.2.0-dev", "", ""},
-		{"1.2.3", "", ""}, // by a linker that knew no commit
+		{"1.2.3", "", ""}, // by a linker without a commit
 	} {
 		version, commit = c.version, c.commit
 		if got := released(); got != c.want {
@@ -24,7 +24,7 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-// TestChangelog: the newest section of CHANGELOG.md is that of the next release.
+// TestChangelog: the newest section of CHANGELOG.md belongs to the next release.
 func TestChangelog(t *testing.T) {
 	text, err := os.ReadFile("../../CHANGELOG.md")
 	if err != nil {

@@ -22,8 +22,8 @@ var wasmPackages = map[string]string{
 	"yoga":   `{"lefts":"0,125,250"}`,
 }
 
-// TestWasmPackages runs them in a real Worker, again and again: instances made at
-// the top level go on where they were, or start from the image.
+// TestWasmPackages runs them in a real Worker, again and again: instances made at the top level continue where they were, or start from the
+// image.
 func TestWasmPackages(t *testing.T) {
 	isolations := []string{"shared", "request"}
 	if inWorkerd() {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A Worker with a module that needs garbage collection is warned of by validate and build, and dev's page names the feature.
+// validate and build warn of a Worker with a module that needs garbage collection, and dev's page names the feature.
 func TestWasmFeature(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{

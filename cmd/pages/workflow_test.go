@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// gitHub is the part of GitHub's API that comments on pull requests, with one pull request, number 7.
+// gitHub is the part of GitHub's API for comments on pull requests, with one pull request, number 7.
 type gitHub struct {
 	mu       sync.Mutex
 	calls    []string
@@ -81,11 +81,11 @@ func (g *gitHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// theGitHub is that of each script, by its $WORK.
+// theGitHub is the server of each script, by its $WORK.
 var theGitHub sync.Map
 
-// serveGitHub is `github`: begins the API, with a full page of comments of others. `github calls WANT` compares the methods of
-// the calls since the last look; `github comment FILE` writes the last comment into a file.
+// serveGitHub is `github`: starts the API, with a full page of comments by others. `github calls WANT` compares the methods of the calls
+// since the last comparison; `github comment FILE` writes the last comment to a file.
 func serveGitHub(ts *testscript.TestScript, _ bool, args []string) {
 	work := ts.Getenv("WORK")
 	if len(args) == 0 {
@@ -119,7 +119,7 @@ func serveGitHub(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// workflowJob is a job of a workflow of ours.
+// workflowJob is a job of one of our workflows.
 type workflowJob struct {
 	condition, needs string
 	steps            []workflowStep
@@ -132,10 +132,9 @@ type workflowStep struct {
 
 var expression = regexp.MustCompile(`\$\{\{ ([^}]*) \}\}`)
 
-// runWorkflow is `workflow FILE EVENT`: runs the steps of ours that a workflow runs at an event: opened, synchronize or closed
-// by a branch of the repository, fork by one of another. Each job has its conditions, and each step its environment: of
-// secrets and variables a fork has none. Steps that prepare the machine,
-// and the site's own tests, are left out.
+// runWorkflow is `workflow FILE EVENT`: runs our steps of a workflow at an event: opened, synchronize or closed by a branch of the
+// repository, fork by a branch of another one. Each job has its conditions, and each step its environment: a fork has no secrets and
+// variables. It skips steps that prepare the machine, and the site's own tests.
 func runWorkflow(ts *testscript.TestScript, neg bool, args []string) {
 	file, event := args[0], args[1]
 	fork, closed := event == "fork", event == "closed"
@@ -145,7 +144,7 @@ func runWorkflow(ts *testscript.TestScript, neg bool, args []string) {
 		"github.head_ref": "feature/x", "github.token": gitHubToken, "secrets.PAGES_API_KEY": ts.Getenv("KEY"),
 		"vars.PAGES_BASE_URL": ts.Getenv("SERVICE"), "vars.PAGES_SITE": ts.Getenv("NEW"),
 	}
-	if fork { // and the token only reads
+	if fork { // and the token can only read
 		for name := range values {
 			if name != "github.head_ref" {
 				values[name] = ""
@@ -207,7 +206,7 @@ func runWorkflow(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// readWorkflow reads the jobs of a workflow as starter.Workflow writes them: by its indents.
+// readWorkflow reads the jobs of a workflow in the form that starter.Workflow writes, by its indents.
 func readWorkflow(ts *testscript.TestScript, file string) (jobs []workflowJob) {
 	_, text, found := strings.Cut(ts.ReadFile(file), "\njobs:\n")
 	if !found {

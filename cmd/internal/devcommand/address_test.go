@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestCandidates has lines that dev servers really print.
+// TestCandidates uses lines of real dev servers.
 func TestCandidates(t *testing.T) {
 	for _, row := range []struct{ name, line, want string }{
 		{"vite", "  \x1b[32m➜\x1b[39m  \x1b[1mLocal\x1b[22m:   \x1b[36mhttp://localhost:\x1b[1m5173\x1b[22m/\x1b[39m", "localhost:5173"},

@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// roleVariable has the test binary be a dev server, or a program that runs one.
+// roleVariable makes the test binary a dev server, or a program that runs one.
 const roleVariable = "DEVCOMMAND_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -107,7 +107,7 @@ func listens(address string) bool {
 	return err == nil
 }
 
-// goes waits until nothing listens at an address.
+// goes waits until no program listens at an address.
 func goes(t *testing.T, address string) {
 	t.Helper()
 	testmachine.Await(t, "nothing listens at "+address, func() bool { return !listens(address) })

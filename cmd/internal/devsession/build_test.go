@@ -37,7 +37,7 @@ func migrationSite(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// write writes a file, in a folder that need not be there.
+// write writes a file, in a folder that it creates if needed.
 func write(t *testing.T, file, text string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
@@ -45,7 +45,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// newTestBuilder is the builder of a site, with its console.
+// newTestBuilder returns the builder of a site, with its console.
 func newTestBuilder(t *testing.T, dir string) *builder {
 	t.Helper()
 	m, diags := validate.Load(os.DirFS(dir), manifest.FileName)
@@ -70,8 +70,8 @@ func newTestBuilder(t *testing.T, dir string) *builder {
 	return b
 }
 
-// TestFailuresAreToldOnceForEachBuild: the record of shown failures is cleared at the end of a build, which comes
-// before it is served, and not at its report: a request may have failed meanwhile.
+// TestFailuresAreToldOnceForEachBuild: the record of shown failures is cleared at the end of a build, before the build is served, and not
+// at its report: a request may have failed in between.
 func TestFailuresAreToldOnceForEachBuild(t *testing.T) {
 	b := newTestBuilder(t, migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE nonsense (;\n"}))
 	isNew := func(want bool, when string) {
@@ -88,9 +88,8 @@ func TestFailuresAreToldOnceForEachBuild(t *testing.T) {
 	isNew(false, "at its report")
 }
 
-// TestWatchedFoldersHoldNoDatabase: some systems watch a folder by opening its files, which
-// would end the locks of databases. This holds for a build that a migration stopped, too: it
-// continues when a command reports that it repaired the database.
+// TestWatchedFoldersHoldNoDatabase: some systems watch a folder by opening its files, which would end the locks of databases. So does the
+// list of a build that a failed migration stopped: the build continues after a command reports a repair of the database.
 func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
 	dir := migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE a (x);\n"})
 	b := newTestBuilder(t, dir)
@@ -117,7 +116,7 @@ func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
 	}
 }
 
-// TestOwnHosts: a fetch to any name that the dev server answers to is one to the site itself.
+// TestOwnHosts: a fetch to any name of the dev server goes to the site itself.
 func TestOwnHosts(t *testing.T) {
 	b := &builder{run: &session{
 		options: Options{AllowHosts: []string{"club.example", ".tunnel.example"}}, sockets: &devserver.Listeners{Port: 8788},

@@ -34,7 +34,7 @@ import (
 // This file checks the response of every endpoint under /__pages/, on this machine and
 // beyond it.
 
-// beyondSite has all that a stranger might want to see, and what could lead there.
+// beyondSite has all targets of a stranger, and possible ways to them.
 var beyondSite = map[string]string{
 	"pages.deploy.json": `{"entry": "src/worker.js", "assets": "public",
  "routes": [{"pattern": "/api/*"}, {"pattern": "/club/*", "access": "members"}],
@@ -144,14 +144,14 @@ func startBeyond(t *testing.T) *beyond {
 	return b
 }
 
-// client is who asks, from where.
+// client is a sender of requests, and its place.
 type client struct {
 	name   string
 	lan    bool
 	header []string // "Name: value"
 }
 
-// send sends a request with the token of the run. Of a stream only the head is read.
+// send sends a request with the token of the run. It reads only the head of a stream.
 func (b *beyond) send(v client, method, path, body string, header ...string) answer {
 	b.t.Helper()
 	base := b.own
@@ -188,7 +188,7 @@ func (b *beyond) send(v client, method, path, body string, header ...string) ans
 	return answer{resp, string(all)}
 }
 
-// TestMain removes the program that tests have built.
+// TestMain removes the program that the tests have built.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if err := os.RemoveAll(builtIn); err != nil {
@@ -198,10 +198,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// builtIn is the folder of the program that tests have built; "" for none.
+// builtIn is the folder of the program that the tests have built; "" for none.
 var builtIn string
 
-// program builds the program, whose commands the dashboard runs, once for all tests.
+// program builds the program, once for all tests. The dashboard runs its commands.
 var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "pages-test-*")
 	if err != nil {
@@ -216,7 +216,7 @@ var program = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// runProgram returns a function that runs a command in a process of its own.
+// runProgram returns a function that runs a command in its own process.
 func runProgram(t *testing.T) func(context.Context, []string, terminal.Terminal) int {
 	t.Helper()
 	path, err := program()
@@ -227,7 +227,7 @@ func runProgram(t *testing.T) func(context.Context, []string, terminal.Terminal)
 		cmd := exec.CommandContext(ctx, path, args...)
 		cmd.Dir, cmd.Env = on.Dir, append(on.Environ, "PATH="+os.Getenv("PATH"))
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = on.Stdin, on.Stdout, on.Stderr
-		_ = cmd.Run() // its exit code tells
+		_ = cmd.Run() // its exit code shows it
 		return cmd.ProcessState.ExitCode()
 	}
 }
@@ -238,7 +238,7 @@ type answer struct {
 	body string
 }
 
-// patience is how long a test waits for a response.
+// patience bounds the wait of a test for a response.
 const patience = 2 * time.Minute
 
 const (
@@ -246,15 +246,13 @@ const (
 	jsonType = "Content-Type: application/json"
 )
 
-// endpoint is a row of the table: the status of the response on this machine, to a page of
-// another site there, and beyond this machine.
+// endpoint is a row of the table: the status of the response on this machine, to a page of another site on it, and beyond this machine.
 type endpoint struct {
 	method, path, body, kind string
 	here, foreign, beyond    int
 }
 
-// endpoints are all. Beyond this machine those of the site itself are there; who asks has
-// the token all the same.
+// endpoints has all endpoints. Beyond this machine, only those of the site itself answer, although the client has the token.
 var endpoints = []endpoint{
 	{"GET", "/__pages", "", "", 307, 403, 404},
 	{"GET", "/__pages/", "", "", 200, 403, 404},
@@ -277,7 +275,7 @@ var endpoints = []endpoint{
 	{"POST", "/__pages/sign-in", "email=member%40example.test", formType, 303, 403, 403},
 	{"POST", "/__pages/sign-in", "code=12345678", formType, 422, 403, 422},
 	{"POST", "/__pages/sign-out", "", formType, 303, 403, 303},
-	// A script of another origin that may not read the answer sends no form.
+	// A script of another origin that may not read the response sends no form.
 	{"POST", "/__pages/forms", "form=contact&name=Ada", formType, 303, 403, 303},
 	{"POST", "/__pages/forms/contact", "name=Ada", formType, 303, 403, 303},
 	{"GET", "/__pages/forms/stamp.js", "", "", 200, 200, 200},
@@ -315,7 +313,7 @@ var endpoints = []endpoint{
 }
 
 func TestBeyondLoopback(t *testing.T) {
-	testmachine.Unraced(t) // its 2,000 requests come one after another
+	testmachine.Unraced(t) // its 2,000 requests run one after another
 	b := startBeyond(t)
 	same := "Sec-Fetch-Site: same-origin"
 	here := []client{
@@ -368,11 +366,11 @@ func TestBeyondLoopback(t *testing.T) {
 	b.testSite(here[0], strangers)
 }
 
-// check sends the request of a row, and holds the answer to its status and, for anybody but
-// the author, to silence.
+// check sends the request of a row, compares the status of the response and, unless the client is the author, checks that it reveals
+// nothing.
 func (b *beyond) check(e endpoint, v client, want int, author bool) {
 	b.t.Helper()
-	b.run.pairing.Forget() // each is the first to ask for a code
+	b.run.pairing.Forget() // each client is the first to ask for a code
 	var header []string
 	if e.kind != "" {
 		header = []string{e.kind}
@@ -461,8 +459,7 @@ func (b *beyond) testSite(here client, strangers []client) {
 	}
 }
 
-// TestEndpointsAreInTable reads which endpoints there are from the source, so that one more
-// is not there for strangers unnoticed.
+// TestEndpointsAreInTable reads the endpoints from the source, so that a new one cannot reach strangers without a row.
 func TestEndpointsAreInTable(t *testing.T) {
 	known := map[string]bool{}
 	for _, e := range endpoints {
@@ -512,7 +509,7 @@ func TestEndpointsAreInTable(t *testing.T) {
 
 var reservedPath = regexp.MustCompile(`^(?:[A-Z]+ )?(/__pages(?:/[a-z0-9./_-]*)?)$`)
 
-// pathsOf are the string literals of a file that are a path under /__pages, or a pattern of one.
+// pathsOf returns the string literals of a file that are a path under /__pages, or a pattern of one.
 func pathsOf(t *testing.T, file string) (paths []string) {
 	t.Helper()
 	inspect(t, file, func(n ast.Node) {

@@ -43,7 +43,7 @@ func TestKilledTestsAreSweptUp(t *testing.T) {
 	leave("pages-state-4", true, 0)
 	leave("pages-stat", true, old)
 	leave("pages-state-backup", true, old)
-	for _, own := range []string{"thesis.docx", "pristine/thesis.docx", "1/storage/thesis.docx"} { // somebody's own, in each place
+	for _, own := range []string{"thesis.docx", "pristine/thesis.docx", "1/storage/thesis.docx"} { // a person's own folder, in each place
 		path := leave("pages-state-"+strconv.Itoa(90+len(own)), true, old)
 		write(t, filepath.Join(path, filepath.FromSlash(own)), "mine")
 		changed := time.Now().Add(-old)

@@ -11,8 +11,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// TestCopiesOfEarlierVersions: copies that an earlier version made before migrations become restore points, which bring the rows
-// back; other files, and copies that cannot be read, stay where they are.
+// TestCopiesOfEarlierVersions: copies that an earlier version made before migrations become restore points with their rows; other files,
+// and unreadable copies, stay where they are.
 func TestCopiesOfEarlierVersions(t *testing.T) {
 	h, release := peopleHost(t)
 	site := filepath.Join(h.dir, "s")

@@ -10,8 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// TestFullDiskOfMigrations: a migration that the disk has no room for is no fault of its
-// release, which goes live when there is room again.
+// TestFullDiskOfMigrations: a migration without room on the disk is not a fault of its release, which goes live when there is room again.
 func TestFullDiskOfMigrations(t *testing.T) {
 	disk := testmachine.OwnDisk(t, "32m")
 	if disk == nil {

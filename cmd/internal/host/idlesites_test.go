@@ -101,8 +101,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestRestAfterFailure: a site that once could not be loaded, and then could, does not
-// count as failing while it rests.
+// TestRestAfterFailure: a site that failed to load, and then loaded, does not count as failing while it is closed.
 func TestRestAfterFailure(t *testing.T) {
 	h, release := newHost(t)
 	var clock atomic.Int64
@@ -118,7 +117,7 @@ func TestRestAfterFailure(t *testing.T) {
 	if h.Serving("s") {
 		t.Error("it counts as served")
 	}
-	clock.Add(-3600) // set back: it is not left alone for an hour
+	clock.Add(-3600) // set back: the site does not wait for an hour
 	ask(h, "s", func(context.Context) (service.Release, error) { return service.Release{}, told })
 	if at := h.site("s").failedAt.Load(); at != clock.Load()*int64(time.Second) {
 		t.Error("it is not loaded again")
@@ -131,8 +130,7 @@ func TestRestAfterFailure(t *testing.T) {
 	}
 }
 
-// TestRestOfPreview: a preview keeps its site open until it is closed or has ended, which
-// it is once.
+// TestRestOfPreview: a preview keeps its site open until it is closed or ends, which happens once.
 func TestRestOfPreview(t *testing.T) {
 	h, release := newHost(t)
 	visit := func() {
@@ -170,7 +168,7 @@ func TestRestOfBrokenPreview(t *testing.T) {
 	failed := 0
 	h.notice = func(error) { failed++ }
 	folder := filepath.Join(h.dir, "s", "previews", "p")
-	inTheWay := filepath.Join(folder, statefolder.StorageFolder) // where a folder is to be
+	inTheWay := filepath.Join(folder, statefolder.StorageFolder) // in place of a folder
 	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(inTheWay, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -234,8 +232,8 @@ func TestRestUnderLoad(t *testing.T) {
 	}
 }
 
-// TestVisitOfAPreviewThatEnds: a visit that began before its preview ended does not open it
-// anew, and gets the response of later ones.
+// TestVisitOfAPreviewThatEnds: a request that began before its preview ended does not open it again, and gets the same response as later
+// ones.
 func TestVisitOfAPreviewThatEnds(t *testing.T) {
 	h, release := newHost(t)
 	h.notice = func(err error) { t.Error(err) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A Worker of several modules, left as it was built, runs with the text of its functions; public files are not among its modules.
+// A Worker of several modules that keeps the form of its build runs with the text of its functions. Public files are not among its modules.
 func TestModulesOfAWorker(t *testing.T) {
 	h, of := newHost(t)
 	const manifest = `{"entry":"_worker/index.js","assets":"public","routes":[{"pattern":"/w"}]}`

@@ -26,8 +26,7 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestNoProcess: where the processes of workerd are all busy, visitors and those who publish get told when to come back, and files need
-// no process.
+// TestNoProcess: if all processes of workerd are busy, visitors and publishers get a Retry-After, and files need no process.
 func TestNoProcess(t *testing.T) {
 	site, err := filepath.Abs(filepath.Join("..", "..", "..", "testdata", "sites", "workerd"))
 	if err != nil {
@@ -60,7 +59,7 @@ func TestNoProcess(t *testing.T) {
 			t.Errorf("a file: %d %s", got.Code, got.Body)
 		}
 	}
-	// One holds the only process as long as its body is not sent.
+	// One request holds the only process until its body is sent.
 	body := waiting{make(chan struct{}), make(chan struct{})}
 	held := make(chan string, 1)
 	go func() {
@@ -103,7 +102,7 @@ func TestNoProcess(t *testing.T) {
 	}
 }
 
-// waiting is a body that is begun when it is read, and ends when a channel is closed.
+// waiting is a body that begins with the first read, and ends when a channel is closed.
 type waiting struct{ begun, until chan struct{} }
 
 func (w waiting) Read([]byte) (int, error) {

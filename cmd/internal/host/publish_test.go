@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-// killed is a host on the state of the disk if the process of another one were killed now.
+// killed is a host on the disk as it would be if the process of another host were killed now.
 func killed(t *testing.T, h *Host) *Host {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,8 +53,7 @@ func live(r service.Release, applied ...string) service.Release {
 	return r
 }
 
-// TestPublishIsOneChange: until the service has decided, visitors read the old state and none of them writes; a discarded publish leaves
-// no trace.
+// TestPublishIsOneChange: until the service has decided, visitors read the old state and cannot write; a discarded publish leaves no trace.
 func TestPublishIsOneChange(t *testing.T) {
 	h, _, publish := ordersHost(t)
 	order := filepath.Join(h.dir, "s", statefolder.PublishFile)
@@ -92,8 +91,8 @@ func TestPublishIsOneChange(t *testing.T) {
 	}
 }
 
-// TestPublishKilled: a process that is killed between the migrations and the decision leaves the old data, and one that is
-// killed after the decision the new ones, regardless of the first call on the site.
+// TestPublishKilled: a process that is killed between the migrations and the decision leaves the old data, and one that is killed after the
+// decision the new data, whatever the first call on the site is.
 func TestPublishKilled(t *testing.T) {
 	visit := func(r service.Release) func(*testing.T, *Host) {
 		return func(t *testing.T, h *Host) {
@@ -122,7 +121,7 @@ func TestPublishKilled(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		first      func(*testing.T, *Host)
-		rows, made int // of orders, and of the tables that the first thing makes
+		rows, made int // of orders, and of the tables that the first action makes
 	}{
 		{"before it, a visit", visit(live(release(), "0001.sql")), 2, 0},
 		{"before it, another publish", publishes(other), 2, 1},
@@ -156,7 +155,7 @@ func TestPublishKilled(t *testing.T) {
 	}
 }
 
-// failingCommit is migrations whose commit the disk refuses.
+// failingCommit is a set of migrations whose commit the disk refuses.
 type failingCommit struct{ *preparedMigrations }
 
 var errDisk = errors.New("the disk refuses")
@@ -195,8 +194,8 @@ func TestCommitFails(t *testing.T) {
 	}
 }
 
-// TestFirstPublishKilled: a database without any migration is no emptied one when the first publish was killed after its
-// decision.
+// TestFirstPublishKilled: after the first publish was killed after its decision, a database without any migration does not count as
+// emptied.
 func TestFirstPublishKilled(t *testing.T) {
 	h, of := newHost(t)
 	h.notice = func(error) {}
@@ -225,7 +224,7 @@ func prepareAndDiscard(t *testing.T, h *Host, r service.Release) error {
 	return err
 }
 
-// TestTornOrder: a power loss while the order is written comes before the decision.
+// TestTornOrder: a power loss during the write of the order counts as one before the decision.
 func TestTornOrder(t *testing.T) {
 	h, release, _ := ordersHost(t)
 	next := killed(t, h)
@@ -237,7 +236,7 @@ func TestTornOrder(t *testing.T) {
 	}
 }
 
-// TestBrokenWorkerMigratesNothing: a Worker that cannot start leaves the database as it is.
+// TestBrokenWorkerMigratesNothing: a Worker that cannot start leaves the database unchanged.
 func TestBrokenWorkerMigratesNothing(t *testing.T) {
 	h, release, _ := ordersHost(t)
 	r := release()

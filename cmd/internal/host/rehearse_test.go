@@ -17,7 +17,7 @@ import (
 
 const databaseManifest = `{"bindings":{"database":{"migrations":"migrations"}}}`
 
-// peopleHost is a host whose site s has two people in its database, each with an order that goes with them.
+// peopleHost is a host whose site s has two people in its database, each with an order that is deleted with them.
 func peopleHost(t *testing.T) (h *Host, release func(more ...string) service.Release) {
 	t.Helper()
 	h, of := newHost(t)
@@ -54,10 +54,10 @@ func rowsOf(t *testing.T, h *Host, table string) (n int) {
 	return n
 }
 
-// endless is a statement that ends when it is stopped.
+// endless is a statement without an end.
 const endless = "CREATE TABLE t AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c"
 
-// TestRehearse: the migrations of a release run on a copy, and the site's database stays as it is.
+// TestRehearse: the migrations of a release run on a copy, and the site's database does not change.
 func TestRehearse(t *testing.T) {
 	h, release := peopleHost(t)
 	for _, c := range []struct {
@@ -155,7 +155,7 @@ func TestRehearseWithoutADatabase(t *testing.T) {
 	}
 }
 
-// TestMigrationsAreJudged: a refusal after the migrations ran undoes all of them, and so does a file that fails.
+// TestMigrationsAreJudged: a refusal after the migrations ran rolls all of them back, and so does a file that fails.
 func TestMigrationsAreJudged(t *testing.T) {
 	h, release := peopleHost(t)
 	refusal := errors.New("not agreed to")
@@ -196,7 +196,7 @@ func TestMigrationsAreJudged(t *testing.T) {
 	}
 }
 
-// TestMigrationsAreNotJudgedBlindly: where there is no room for a copy, the release decides with that before it.
+// TestMigrationsAreNotJudgedBlindly: without room for a copy, the release decides with that knowledge.
 func TestMigrationsAreNotJudgedBlindly(t *testing.T) {
 	for _, c := range []struct {
 		name, reason string
@@ -233,7 +233,7 @@ func TestMigrationsAreNotJudgedBlindly(t *testing.T) {
 	}
 }
 
-// TestRehearsalsAreBounded: one of a workspace runs at a time, and none waits for another workspace.
+// TestRehearsalsAreBounded: each workspace has one rehearsal at a time, and none waits for another workspace.
 func TestRehearsalsAreBounded(t *testing.T) {
 	r := newRehearsing(2, 0)
 	first := r.enter(t.Context(), 1)

@@ -21,13 +21,13 @@ import (
 // restoreID is the id of a restore.
 const restoreID = "00000000-0000-4000-8000-000000000001"
 
-// putBack is a release that puts back p1.
+// putBack is a release that restores p1.
 func putBack(r service.Release, more ...string) service.Release {
 	r.Restore = &service.Restoration{ID: restoreID, Point: "p1", Tables: more, KeepLeads: true}
 	return r
 }
 
-// emptied is a host whose site s had two people with two orders before r2 took them away.
+// emptied is a host whose site s had two people with two orders before r2 removed them.
 func emptied(t *testing.T) (h *Host, release func(more ...string) service.Release) {
 	t.Helper()
 	h, release = peopleHost(t)
@@ -68,7 +68,7 @@ func pointsOf(t *testing.T, h *Host) string {
 	return strings.Join(said, "; ")
 }
 
-// TestRestore: a publish makes a restore point, and a restore brings its rows back, with a point of its own first.
+// TestRestore: a publish makes a restore point, and a restore brings its rows back, and first makes its own point.
 func TestRestore(t *testing.T) {
 	h, release := emptied(t)
 	if got := pointsOf(t, h); got != "p1 publish before r2 live r1 4 rows" {
@@ -107,7 +107,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// restoreFiles are the files of restores that are under way.
+// restoreFiles are the files of unfinished restores.
 func restoreFiles(t *testing.T, h *Host) []string {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(h.dir, "s", restorePrefix+"*"))
@@ -117,7 +117,7 @@ func restoreFiles(t *testing.T, h *Host) []string {
 	return left
 }
 
-// TestRestoreShowsLosses: newer data is reported before and after; a table that was not shown is not touched.
+// TestRestoreShowsLosses: newer data is reported before and after; a table that was not shown does not change.
 func TestRestoreShowsLosses(t *testing.T) {
 	for _, c := range []struct {
 		name, since string
@@ -231,8 +231,8 @@ func copyFolder(t *testing.T, from string) string {
 	return to
 }
 
-// TestRestoreCutOff cuts the power between each two steps of a restore: when the site is open again, an undecided restore did not happen,
-// and a decided one has happened as a whole.
+// TestRestoreCutOff cuts the power between each two steps of a restore: after a restart, an undecided restore has no effect, and a decided
+// one has its whole effect.
 func TestRestoreCutOff(t *testing.T) {
 	for _, tables := range [][]string{nil, {"people", "orders"}} {
 		t.Run(fmt.Sprint(tables), func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestRestoreCutOff(t *testing.T) {
 			execute(t, h, "INSERT INTO people VALUES (7, 'new')")
 			r := putBack(release(), tables...)
 			if len(tables) > 0 {
-				r.Revision = "r2" // whose code stays
+				r.Revision = "r2" // its code stays
 				r = putBack(release("DELETE FROM people"), tables...)
 			}
 			const old, restored = "7new|", "1a,2b|11,22"
@@ -274,7 +274,7 @@ func TestRestoreCutOff(t *testing.T) {
 						after = release("DELETE FROM people")
 					}
 					after.Force = true
-					for range 2 { // the second finds nothing to do
+					for range 2 { // the second finds no unfinished restore
 						next, err := again.Prepare(t.Context(), after)
 						if err != nil {
 							t.Fatalf("%s: %v", name, err)
@@ -297,8 +297,8 @@ func TestRestoreCutOff(t *testing.T) {
 	}
 }
 
-// TestRestoreKeepsWrites: a row that was acknowledged after the data were put back stays, also when the process that put them
-// back was killed before it knew.
+// TestRestoreKeepsWrites: a row that was acknowledged after a restore stays, even if the process of the restore was killed before it knew
+// the result.
 func TestRestoreKeepsWrites(t *testing.T) {
 	h, release := emptied(t)
 	r := putBack(release())
@@ -433,8 +433,8 @@ func TestPreviewOfPoint(t *testing.T) {
 	h.EndPreview("p")
 }
 
-// TestRestoreUnderWrites puts a point back again and again while others write: each row that was acknowledged is there in the
-// end, or in a restore point that a restore made.
+// TestRestoreUnderWrites restores a point again and again while others write: each acknowledged row is there at the end, or in a restore
+// point that a restore made.
 func TestRestoreUnderWrites(t *testing.T) {
 	h, release := emptied(t)
 	s := h.site("s")

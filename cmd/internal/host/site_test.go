@@ -66,7 +66,7 @@ func newHostIn(t *testing.T, dir string) (h *Host, release func(site, text strin
 	}
 }
 
-// ask returns the response that a visitor of a site gets.
+// ask returns the response to a visitor of a site.
 func ask(h *Host, site string, load func(context.Context) (service.Release, error)) string {
 	w := httptest.NewRecorder()
 	h.Serve(w, httptest.NewRequest(http.MethodGet, "http://page.localhost/a.txt", nil), site, load)
@@ -93,7 +93,7 @@ func TestVisitorsOfASite(t *testing.T) {
 			}
 		})
 	}
-	<-waiting // one loads, and the other waits for it
+	<-waiting // one loads the site, and the other waits for that
 	for {
 		s := h.site("s")
 		s.usage.mu.Lock()
@@ -120,8 +120,7 @@ func TestVisitorsOfASite(t *testing.T) {
 	}
 }
 
-// TestLoadBesidePublish has a publish happen while the first visitor since the start
-// waits for the release that was live at the time of the request.
+// TestLoadBesidePublish publishes while the first visitor since the start waits for the release that was live at the time of the request.
 func TestLoadBesidePublish(t *testing.T) {
 	h, of := newHost(t)
 	release := func(text string) service.Release { return of("s", text) }
@@ -152,8 +151,7 @@ func TestLoadBesidePublish(t *testing.T) {
 	}
 }
 
-// TestMigrationRefused: a release is to blame for its migrations, and not for a
-// database that is not to be had at the moment.
+// TestMigrationRefused: a release is at fault for its migrations, but not for a database that is unavailable at the moment.
 func TestMigrationRefused(t *testing.T) {
 	site := &hostedSite{state: &localstate.State{Dir: t.TempDir()}} // on a disk with room
 	for code, blamed := range map[string]bool{

@@ -52,8 +52,8 @@ func diskOf(t *testing.T, dir, name string) (n int64) {
 // filling fills a database with a hundred times the bound of its size.
 const filling = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 400) SELECT zeroblob(1000000) FROM c"
 
-// TestDatabaseSize: neither migrations nor Workers make a site's database, a preview's or a
-// project's larger than it may be, and a failed attempt leaves nothing on the disk.
+// TestDatabaseSize: neither migrations nor Workers make a site's database, a preview's or a project's larger than its bound, and a failed
+// attempt leaves no files.
 func TestDatabaseSize(t *testing.T) {
 	h, of := newHost(t)
 	h.notice, h.bounds.Bytes = func(error) {}, 4_000_000
@@ -121,7 +121,7 @@ func TestDatabaseSize(t *testing.T) {
 	}
 }
 
-// TestStoreSize: a site's namespace and its bucket grow no larger than its database may.
+// TestStoreSize: a site's namespace and its bucket have the same bound as its database.
 func TestStoreSize(t *testing.T) {
 	h, of := newHost(t)
 	h.notice, h.bounds.Bytes = func(error) {}, 4_000_000
@@ -149,11 +149,11 @@ func TestStoreSize(t *testing.T) {
 	}
 }
 
-// sorting sorts 20 MB, which lie in a temporary file meanwhile.
+// sorting sorts 20 MB in a temporary file.
 const sorting = "SELECT count(*) AS n FROM (WITH RECURSIVE c(x, z) AS (SELECT 1, zeroblob(1000000) UNION ALL SELECT x " +
 	"+ 1, zeroblob(1000000) FROM c LIMIT 20) SELECT x FROM c ORDER BY z || x LIMIT -1 OFFSET 0)"
 
-// TestTemporarySize: sorts of migrations and Workers take no more of the disk than they may.
+// TestTemporarySize: sorts of migrations and Workers stay within their bound on the disk.
 func TestTemporarySize(t *testing.T) {
 	h, of := newHost(t)
 	bound := &dbfile.Temporary{PerFile: 10_000_000, Together: 15_000_000}

@@ -12,8 +12,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
-// TestFlagsOfAnEarlierRelease: an earlier version of the service accepted a revision with these flags. It is refused when it is to be
-// published, and never runs without its flags.
+// TestFlagsOfAnEarlierRelease: an earlier version of the service accepted a revision with these flags. The service refuses to publish it
+// now, and never runs it without its flags.
 func TestFlagsOfAnEarlierRelease(t *testing.T) {
 	const config = `{"compatibility_flags": ["streams"]}`
 	store, err := blob.Open(t.TempDir(), func(error) {})

@@ -47,7 +47,7 @@ func TestWithoutFormula(t *testing.T) {
 	}
 }
 
-// FuzzWithoutFormula holds that no cell begins a formula, however the text is split, and that nothing but ' is added.
+// FuzzWithoutFormula checks that no cell begins a formula, however a program splits the text, and that only ' is added.
 func FuzzWithoutFormula(f *testing.F) {
 	for _, seed := range []string{"=1", "a;=1", "a\n \"=1", "\t\r=", "＝;＠", "a;;=", "'=1", "\r\n-1"} {
 		f.Add(seed)

@@ -99,7 +99,7 @@ func read(t *testing.T, text string) (mail.Header, string) {
 	return m.Header, strings.ReplaceAll(string(body), "\r\n", "\n")
 }
 
-// TestHeaders: neither the names of a site or a form, nor what a visitor wrote, make a header, end the mail, or are decoded.
+// TestHeaders: the names of a site or a form and the text of a visitor cannot make a header, end the mail, or be decoded.
 func TestHeaders(t *testing.T) {
 	want := []string{
 		"Auto-Submitted", "Content-Transfer-Encoding", "Content-Type", "Date", "From", "Message-Id", "Mime-Version", "Subject", "To",
@@ -158,7 +158,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestServers: what a server says to a mail counts, and not how the connection ends after; a refusal of the sender is not for good.
+// TestServers: the reply of a server to a mail counts, not the end of the connection after it; a refusal of the sender is not permanent.
 func TestServers(t *testing.T) {
 	for name, c := range map[string]struct {
 		options         smtptest.Options

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// TestSettleAlone leaves a load that was cut short as it is for as long as another process uses the state.
+// TestSettleAlone leaves an interrupted load unchanged while another process uses the state.
 func TestSettleAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &State{Dir: t.TempDir()}

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// TestLongPath: a path that SQLite does not take is refused by name, at its exact length.
+// TestLongPath: the error of a path that is too long for SQLite names it, from the exact length on.
 func TestLongPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("a", 150), strings.Repeat("a", 150))
 	rest := maxDatabasePath - len(filepath.Join(dir, "b", statefolder.SiteFile))

@@ -136,7 +136,7 @@ func (s *Site) printNothingPending() {
 	s.term.Progress("nothing to apply")
 }
 
-// Warnings writes notices as lines, with paths relative to the user.
+// Warnings writes notices as lines, with paths as the user would write them.
 func Warnings(work userfile.WorkDir, dir string, notices []migrate.Notice) []string {
 	lines := []string{}
 	for _, n := range notices {

@@ -31,7 +31,7 @@ VmFlags: rd mr mw me
 	}
 }
 
-// TestGiveBack: less of the program is in memory, and it runs on.
+// TestGiveBack: less of the program is in memory, and it still runs.
 func TestGiveBack(t *testing.T) {
 	before := resident(t)
 	GiveBack()
@@ -40,7 +40,7 @@ func TestGiveBack(t *testing.T) {
 	}
 }
 
-// resident is how many kB of files are in the memory of this process.
+// resident is the kB of files in the memory of this process.
 func resident(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")

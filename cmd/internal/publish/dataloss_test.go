@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// TestLossFailure: the command that the refusal gives names all tables that it needs, those that were named already too.
+// TestLossFailure: the command in the refusal names all tables that it needs, including those that were named already.
 func TestLossFailure(t *testing.T) {
 	lost := []toolapi.DataLoss{{Table: "books", Rows: 2, Cause: "delete"}, {Table: "loans", Rows: 1, Cause: "cascade"}}
 	for _, c := range []struct {

@@ -2,7 +2,7 @@ package publish
 
 import "testing"
 
-// TestMarkdown: a text of a migration or of a branch is text in a comment on GitHub, and notifies no one.
+// TestMarkdown: a text of a migration or of a branch stays text in a comment on GitHub, and notifies no one.
 func TestMarkdown(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a mention", "@octo/team", "@&#8203;octo/team"},

@@ -21,7 +21,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// TestSentFiles: the files of rules are sent beside the static files, which they are none of.
+// TestSentFiles: the files of rules are sent, although they are not static files.
 func TestSentFiles(t *testing.T) {
 	site := sent(t, map[string]string{
 		"pages.deploy.json": `{"assets": "public"}`, "_headers": "no asset",
@@ -36,8 +36,7 @@ func TestSentFiles(t *testing.T) {
 	}
 }
 
-// TestSentManifest: a folder with nothing in it yet, which the service refuses, is no
-// reason not to publish.
+// TestSentManifest: an empty folder, which the service refuses, does not stop a publish.
 func TestSentManifest(t *testing.T) {
 	site := sent(t, map[string]string{
 		"pages.deploy.json": `{"assets": "public", "bindings": {"database": {"migrations": "migrations"}, "kv": {}}, ` +
@@ -51,8 +50,7 @@ func TestSentManifest(t *testing.T) {
 	}
 }
 
-// TestSentAfterALink: at the last moment a link has taken the place of a file
-// that was built. Its bytes leave the machine in no request.
+// TestSentAfterALink: at the last moment a link replaces a built file. No request has the bytes of its target.
 func TestSentAfterALink(t *testing.T) {
 	site := sent(
 		t,
@@ -84,7 +82,7 @@ func TestSentAfterALink(t *testing.T) {
 	}
 }
 
-// TestPlanOfLeftOut: a plan names the files that it leaves out, the first of many only.
+// TestPlanOfLeftOut: a plan names the files that it leaves out; of many it names the first ones.
 func TestPlanOfLeftOut(t *testing.T) {
 	files := map[string]string{
 		"pages.deploy.json": `{"assets": "public"}`, "public/index.html": "", "public/.hidden": "", "public/.well-known/security.txt": "",
@@ -118,7 +116,7 @@ func TestPlanOfLeftOut(t *testing.T) {
 	}
 }
 
-// TestPlanOfSourceMaps: a plan names those that anybody may have from now on, and none that is members only or live.
+// TestPlanOfSourceMaps: a plan names the source maps that become public, and none that is members only or live already.
 func TestPlanOfSourceMaps(t *testing.T) {
 	site := sent(t, map[string]string{
 		"pages.deploy.json": `{"assets": "public", "routes": [{"pattern": "/club/*", "access": "members"}]}`, "public/index.html": "",

@@ -17,7 +17,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/pullrequest"
 )
 
-// environment is that of a workflow on pull request 7, changed by some variables.
+// environment is the environment of a workflow on pull request 7, changed by some variables.
 func environment(t *testing.T, api string, changed map[string]string) func(string) (string, bool) {
 	t.Helper()
 	event := filepath.Join(t.TempDir(), "event.json")
@@ -31,7 +31,7 @@ func environment(t *testing.T, api string, changed map[string]string) func(strin
 	return func(name string) (string, bool) { value, ok := all[name]; return value, ok }
 }
 
-// TestWrite: the comment with the marker is changed, unless it is someone else's, and made where there is none.
+// TestWrite: the comment with the marker is changed, unless someone else wrote it, and created if there is none.
 func TestWrite(t *testing.T) {
 	const marker = "<!-- pages -->"
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestRefused: the error of an impossible comment gives the reason, and never shows the token.
+// TestRefused: an error names its reason, and never shows the token.
 func TestRefused(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)

@@ -104,7 +104,7 @@ error table-not-created /bindings/submissions: no migration in "m" creates the t
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, m := site(t, c.m, c.migrations...)
-			want := strings.ReplaceAll(c.want, "\n\t", " ") // a line that begins with a tab goes on
+			want := strings.ReplaceAll(c.want, "\n\t", " ") // a line that begins with a tab continues the one before
 			if got := lines(Run(t.Context(), dir, m)); got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
@@ -115,7 +115,7 @@ error table-not-created /bindings/submissions: no migration in "m" creates the t
 	}
 }
 
-// TestBounds says which migration was not rehearsed to its end, and why: too much time or space is no fault of the site.
+// TestBounds names the migration that was not rehearsed to its end, and the reason: too much time or space is not a fault of the site.
 func TestBounds(t *testing.T) {
 	much := "CREATE TABLE b AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 1000) " +
 		"SELECT zeroblob(1000000) AS b FROM c;"
@@ -150,7 +150,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestStopped says nothing when the context ends.
+// TestStopped reports nothing when the context ends.
 func TestStopped(t *testing.T) {
 	dir, m := site(t, nil, endless)
 	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -160,7 +160,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestCache runs the migrations again when something that they depend on has changed, and only then.
+// TestCache runs the migrations again if their input has changed, and only then.
 func TestCache(t *testing.T) {
 	dir, m := site(t, nil, "CREATE TABLE a(x);", "no SQL")
 	var c Cache

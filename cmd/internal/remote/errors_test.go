@@ -12,8 +12,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
-// TestInterruptedDeploys: whatever cuts a deploy off, its message says what to do next, and
-// its exit code whether running it again is enough.
+// TestInterruptedDeploys: after any interruption of a deploy, the message has the next step, and the exit code shows whether running it
+// again is enough.
 func TestInterruptedDeploys(t *testing.T) {
 	lost := &client.TransportError{Reached: true, RequestID: "r1", Err: errors.New("connection reset")}
 	status := func(n int, code string) error {

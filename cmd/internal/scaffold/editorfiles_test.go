@@ -10,8 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 )
 
-// TestEditorFolderGone: a folder that cannot be written ends with the code of
-// the machine's resources.
+// TestEditorFolderGone: an unwritable folder ends with the exit code for resources of the machine.
 func TestEditorFolderGone(t *testing.T) {
 	dir := t.TempDir()
 	p, err := projectfile.Open(dir)

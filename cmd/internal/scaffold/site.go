@@ -29,7 +29,7 @@ type Options struct {
 	Editors   []string // names; empty for the usual one
 	Version   string   // version of pages for the workflow, if it is a release
 	Commit    string   // commit of pages for the workflow; "" if unknown
-	// Load reads and checks the manifest of a site. Its report has paths relative to the user.
+	// Load reads and checks the manifest of a site. Its report has paths as the user would write them.
 	Load func(dir string) (m *manifest.Manifest, report diagnostic.Report, source []byte)
 }
 

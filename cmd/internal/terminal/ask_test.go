@@ -19,7 +19,7 @@ func (o *oneLine) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestChoose: a number, a word, the beginning of just one word, or nothing for the usual one.
+// TestChoose: a number, a word, the beginning of only one word, or an empty answer for the default.
 func TestChoose(t *testing.T) {
 	list := []string{"static   pages alone", "members  and pages", "worker   code", "Westend"}
 	for _, c := range []struct {
@@ -57,7 +57,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestBack: "back" leads to the question before, where there is one.
+// TestBack: "back" leads to the question before, if there is one.
 func TestBack(t *testing.T) {
 	ask := func(answers ...string) (*Terminal, *bytes.Buffer) {
 		said := &bytes.Buffer{}

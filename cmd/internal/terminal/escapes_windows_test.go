@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// TestObeyEscapes asks a console to obey escape sequences, and leaves other files alone.
+// TestObeyEscapes makes a console obey escape sequences, and leaves other files unchanged.
 func TestObeyEscapes(t *testing.T) {
 	console, err := os.OpenFile("CONOUT$", os.O_RDWR, 0)
 	if err != nil {

@@ -10,16 +10,15 @@ import (
 	"testing"
 )
 
-// TestSteady: a pipe that another program has set to non-blocking takes the whole output,
-// and a reader that goes ends the wait.
+// TestSteady: a pipe that another program has made non-blocking takes the whole output, and a reader that leaves ends the wait.
 func TestSteady(t *testing.T) {
 	pipe := func() (reader, writer *os.File) {
-		var ends [2]int // of a pipe that blocks, as a shell makes it
+		var ends [2]int // of a blocking pipe, as a shell makes it
 		if err := syscall.Pipe(ends[:]); err != nil {
 			t.Fatal(err)
 		}
 		reader, writer = os.NewFile(uintptr(ends[0]), "reader"), os.NewFile(uintptr(ends[1]), "writer")
-		if err := syscall.SetNonblock(ends[1], true); err != nil { // after Go has looked
+		if err := syscall.SetNonblock(ends[1], true); err != nil { // after Go has checked its mode
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { reader.Close(); writer.Close() })

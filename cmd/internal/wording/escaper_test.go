@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestEscaper cuts a text everywhere.
+// TestEscaper cuts a text at every byte.
 func TestEscaper(t *testing.T) {
 	const text, want = "a\x1bé€😀\u009b\n\t\xff\xe2\x82", `a\x1bé€😀\u009b` + "\n\t" + `\xff\xe2\x82`
 	for cut := range len(text) {

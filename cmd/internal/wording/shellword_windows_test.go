@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TestQuotedWord writes words that a program reads as they were.
+// TestQuotedWord writes words that a program reads unchanged.
 func TestQuotedWord(t *testing.T) {
 	for _, word := range []string{"", "a b", `C:\my sites\`, `C:\it's & more\x`, `{"a":"b c"}`, `\\server\a "b"\`, "ünï"} {
 		t.Run(word, func(t *testing.T) {

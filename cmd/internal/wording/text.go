@@ -93,7 +93,7 @@ func FirstLine(s string) string {
 	return line
 }
 
-// Nearest returns the most likely one of names for a mistyped or unfinished one; "" for none.
+// Nearest returns the name that a mistyped or unfinished one most likely means; "" for none.
 func Nearest(name string, names []string) string {
 	if near := diagnostic.Nearest(name, names); near != "" {
 		return near
