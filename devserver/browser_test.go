@@ -75,7 +75,7 @@ func TestBrowserReload(t *testing.T) {
 		until(`window.mark === 2 && !document.querySelector("img")`),
 	)
 	run(ctx, t, "overlay of a new page", chromedp.Reload(), until(`(`+overlayText+`).includes("unexpected")`))
-	// By keys alone: it has the focus, its code can be scrolled, and it gives the focus back.
+	// The keyboard is enough: the overlay has the focus, its code can be scrolled, and it returns the focus.
 	const inside = `document.querySelector("pages-problems").shadowRoot.activeElement?.localName`
 	run(ctx, t, "it has the focus", until(inside+` === "button"`), chromedp.KeyEvent("\t"), until(inside+` === "pre"`))
 	run(
@@ -87,8 +87,8 @@ func TestBrowserReload(t *testing.T) {
 	run(ctx, t, "recover", until(colour+` === "rgb(7, 8, 9)" && !document.querySelector("pages-problems")`))
 }
 
-// TestBrowserShares: the pages that a browser shows have one stream together. All follow a save, and another page takes the
-// stream over when its page goes.
+// TestBrowserShares: the visible pages of a browser share one stream. All follow a save, and another page takes the stream over when the
+// page that has it closes.
 func TestBrowserShares(t *testing.T) {
 	dir := siteDir(t)
 	page, inner := filepath.Join(dir, "public/index.html"), filepath.Join(dir, "public/inner.html")
@@ -104,12 +104,12 @@ func TestBrowserShares(t *testing.T) {
 			frames[n].document.body.textContent.trim() === "` + text + `")`)
 	}
 	run(ctx, t, "load", chromedp.Navigate(r.url+"/"), frames("one"))
-	r.awaitStream(t) // the sandboxed frame, of an origin of its own, gets none
+	r.awaitStream(t) // the sandboxed frame, with its own origin, has none
 	write(t, inner, "two")
 	run(ctx, t, "save", frames("two"))
 	write(t, filepath.Join(dir, "public/css/site.css"), "broken")
 	run(ctx, t, "overlay", until(`(`+overlayText+`).includes("unexpected")`))
-	// The page or a frame has the stream: without each of them in turn, another one takes it.
+	// The page or a frame has the stream: after each of them closes, another one takes it.
 	for range 12 {
 		run(ctx, t, "remove", script(`document.querySelector("iframe").remove()`))
 		r.awaitStream(t)
@@ -148,7 +148,7 @@ func TestBrowserProblemPageRecovers(t *testing.T) {
 	run(ctx, t, "recover", until(`document.body.textContent.trim() === "mended"`))
 }
 
-// A page whose policy allows only its own nonce, and inline nothing, still reloads.
+// A page whose policy allows only its own nonce, and no inline code, still reloads.
 func TestBrowserStrictPolicy(t *testing.T) {
 	dir := siteDir(t)
 	r := serve(t, &folderBuilder{dir: dir, worker: strictWorker{}, routes: []manifest.Route{{Pattern: "/strict"}}}, Hot)

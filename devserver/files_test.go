@@ -21,8 +21,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// age makes a file as old as those of a site are when its dev server starts:
-// a file written just before the start counts as changed.
+// age makes a file as old as those of a site when its dev server starts: a file written just before the start counts as changed.
 func age(t *testing.T, path string) {
 	t.Helper()
 	old := time.Now().Add(-time.Hour)

@@ -22,8 +22,7 @@ const (
 	smuggled    = "GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 )
 
-// ambiguous are requests that two programs may read in two ways. Whatever
-// follows them must never be answered.
+// ambiguous are requests that two programs may read in two ways. Bytes after them must never get a response.
 var ambiguous = []struct{ name, request string }{
 	{"length and chunks", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
 	{"chunks and length", chunkedHead + "Content-Length: 5\r\n\r\n0\r\n\r\n"},
@@ -75,8 +74,7 @@ var badBodies = []struct{ name, request string }{
 	{"folded trailer", chunkedHead + "\r\n0\r\nX-A: b\r\n c\r\n\r\n"},
 }
 
-// statusesOf writes to a connection and returns the statuses of all answers until the
-// server closes it.
+// statusesOf writes to a connection and returns the statuses of all responses until the server closes it.
 func statusesOf(t *testing.T, c net.Conn, text string) (statuses []int) {
 	t.Helper()
 	if err := c.SetDeadline(time.Now().Add(waitLimit)); err != nil {
@@ -104,7 +102,7 @@ func statusesOf(t *testing.T, c net.Conn, text string) (statuses []int) {
 	}
 }
 
-// framedServer counts the requests that get through.
+// framedServer counts the requests that pass.
 func framedServer(t *testing.T) (dial func() net.Conn, served *atomic.Int32) {
 	t.Helper()
 	served = &atomic.Int32{}
@@ -153,8 +151,7 @@ func TestAmbiguousRequestsEndTheConnection(t *testing.T) {
 	}
 }
 
-// A server that is only guarded ends the same requests, and itself names the coding that
-// it does not know.
+// A server with only a guard ends the same requests, and itself names an unknown coding.
 func TestGuardedServer(t *testing.T) {
 	served, inner := atomic.Int32{}, atomic.Int32{}
 	server := &http.Server{
@@ -198,7 +195,7 @@ func TestGuardedServer(t *testing.T) {
 	}
 }
 
-// A refusal arrives although the client has sent more than anybody reads.
+// A refusal arrives although the client has sent more than the server reads.
 func TestRefusalArrives(t *testing.T) {
 	dial, _ := framedServer(t)
 	for range 20 {
@@ -213,7 +210,7 @@ func TestPlainRequestsShareAConnection(t *testing.T) {
 	requests := []string{
 		"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		sizedHead + "\r\nhello",
-		"\r\n" + sizedHead + "\r\nhello", // some clients send a line too much after a body
+		"\r\n" + sizedHead + "\r\nhello", // some clients send an extra line after a body
 		chunkedHead + "\r\n5\r\nhello\r\n1;a=b\r\n!\r\n0\r\n\r\n",
 		chunkedHead + "\r\nA \r\n0123456789\r\n00\r\nX-Trailer: a\r\n\r\n",
 		"GET / HTTP/1.1\r\nHost: localhost\r\nX-Empty:\r\nX-Tab:\ta\tb\r\nContent-Length: 0\r\n\r\n",
@@ -300,7 +297,7 @@ func FuzzFraming(f *testing.F) {
 		if n != at || !errors.Is(pieces.broken, err) || pieces.part != whole.part || pieces.left != whole.left {
 			t.Fatalf("in pieces of %d: %d, %v; at once: %d, %v", step+1, at, pieces.broken, n, err)
 		}
-		// Where net/http finds a request's end, the framing finds one too.
+		// If net/http finds a request's end, the framing finds one, too.
 		from := bufio.NewReaderSize(bytes.NewReader(stream[:n]), 1<<20)
 		for {
 			r, err := http.ReadRequest(from)
@@ -322,7 +319,7 @@ func FuzzFraming(f *testing.F) {
 	})
 }
 
-// BenchmarkFraming measures the cost of reading along for the head that a browser sends.
+// BenchmarkFraming measures the cost of the framing for the head of a browser's request.
 func BenchmarkFraming(b *testing.B) {
 	head := []byte("GET /css/site.css HTTP/1.1\r\nHost: localhost:8788\r\nConnection: keep-alive\r\n" +
 		"sec-ch-ua: \"Chromium\";v=\"140\", \"Not=A?Brand\";v=\"24\"\r\nsec-ch-ua-mobile: ?0\r\nsec-ch-ua-platform: \"Linux\"\r\n" +
@@ -333,7 +330,7 @@ func BenchmarkFraming(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(head)))
 	for b.Loop() {
-		// net/http reads the first byte of a head by itself.
+		// net/http reads the first byte of a head separately.
 		if _, err := f.advance(head[:1]); err != nil {
 			b.Fatal(err)
 		}

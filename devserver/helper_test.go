@@ -101,7 +101,7 @@ func (b *folderBuilder) Build(ctx context.Context, changed []string) Outcome {
 	return out
 }
 
-// running is a dev server at work.
+// running is a running dev server.
 type running struct {
 	url    string
 	hub    *Hub
@@ -179,7 +179,7 @@ func askURL(t testing.TB, method, url string, headers ...string) reply {
 	return reply{res, string(body)}
 }
 
-// open sends a request and leaves the body to be read.
+// open sends a request and leaves the body unread.
 func open(t testing.TB, method, url string, headers ...string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, http.NoBody)

@@ -202,7 +202,7 @@ func TestReconnectedPage(t *testing.T) {
 	}
 }
 
-// A page that does not read is cut off.
+// A page that does not read is disconnected.
 func TestSlowPageIsCutOff(t *testing.T) {
 	h := NewHub(HubOptions{})
 	slow, quick := h.join(0, false), h.join(0, false)

@@ -92,7 +92,7 @@ func TestInject(t *testing.T) {
 	}
 }
 
-// TestCacheControlStays: the Cache-Control header of a Worker reaches the browser, also on failures.
+// TestCacheControlStays: the Cache-Control header of a Worker reaches the browser, even after a failure.
 func TestCacheControlStays(t *testing.T) {
 	const aYear = "public, immutable, max-age=31536000"
 	for _, c := range []struct {
@@ -149,7 +149,7 @@ func TestInjectOff(t *testing.T) {
 	}
 }
 
-// The rest of a page that breaks off must not look like its end.
+// The rest of an incomplete page must not look like its end.
 func TestInjectBrokenOff(t *testing.T) {
 	url := injectingServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -211,7 +211,7 @@ func TestScriptNonce(t *testing.T) {
 	}
 }
 
-// Where a page's policy forbids the script, or its stream, the log says so: once for each directive, with a way out.
+// If a page's policy forbids the script, or its stream, the log says so: once for each directive, with a fix.
 func TestPoliciesAgainstReload(t *testing.T) {
 	tests := []struct{ policy, directive string }{
 		{"", ""},
@@ -222,7 +222,7 @@ func TestPoliciesAgainstReload(t *testing.T) {
 		{"script-src http: ; connect-src 127.0.0.1:8788 localhost:8788/__pages/reload", ""},
 		{"sandbox allow-scripts allow-same-origin allow-forms", ""},
 		{"style-src 'none'; img-src 'none'", ""},
-		{"script-src 'self'; script-src 'none'", ""}, // the second does not count
+		{"script-src 'self'; script-src 'none'", ""}, // the second one does not count
 
 		{"sandbox", "sandbox"},
 		{"sandbox allow-scripts", "sandbox"},

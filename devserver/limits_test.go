@@ -71,7 +71,7 @@ func pipeServer(t *testing.T, handler http.Handler) *pipeListener {
 	return l
 }
 
-// lifetime tells how long the server keeps a connection that does as do does.
+// lifetime returns how long the server keeps a connection on which do runs.
 func lifetime(t *testing.T, handler http.HandlerFunc, do func(net.Conn)) time.Duration {
 	t.Helper()
 	var life time.Duration
@@ -167,7 +167,7 @@ func TestSteadyBodyIsRead(t *testing.T) {
 	})
 }
 
-// A client that does not read is ended; a long stream with a reader is not.
+// A client that does not read is disconnected; a long stream with a reader is not.
 func TestStalledReaderIsEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var err error
@@ -189,8 +189,8 @@ func TestStalledReaderIsEnded(t *testing.T) {
 	})
 }
 
-// drip serves pieces of a size without end, to a client that reads one each period,
-// and tells after how long it was ended; at most limit.
+// drip serves pieces of a size without end, to a client that reads one in each period, and returns the time until it was disconnected, at
+// most limit.
 func drip(t *testing.T, written, size int, period, limit time.Duration) (life time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -218,7 +218,7 @@ func drip(t *testing.T, written, size int, period, limit time.Duration) (life ti
 	return life
 }
 
-// A client that always reads, but next to nothing, is ended as well.
+// A client that always reads, but very little, is disconnected, too.
 func TestDrippingReaderIsEnded(t *testing.T) {
 	if life := drip(t, 100, 100, 5*time.Second, time.Hour); life > 2*stalledWrite {
 		t.Errorf("100 bytes in 5 s: ended after %v", life)
@@ -234,8 +234,7 @@ func TestDrippingReaderIsEnded(t *testing.T) {
 	}
 }
 
-// A client that has said it sends no more still gets its answer; one that went
-// away ends its request some time later.
+// A client that has closed its sending side still gets its response; one that left ends its request some time later.
 func TestHalfClosedClient(t *testing.T) {
 	ended := make(chan time.Duration, 1)
 	worker := workerFunc(func(w http.ResponseWriter, r *http.Request) error {
@@ -269,7 +268,7 @@ func TestHalfClosedClient(t *testing.T) {
 	if waited := <-ended; waited < halfClosed/2 {
 		t.Errorf("ended after %v", waited)
 	}
-	// A request that is cut off in its middle is no request.
+	// An incomplete request is not a request.
 	c := dial(t, r)
 	fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc")
 	if tcp, ok := c.(*net.TCPConn); !ok || tcp.CloseWrite() != nil {
@@ -280,8 +279,8 @@ func TestHalfClosedClient(t *testing.T) {
 	}
 }
 
-// The server sees the end of a client's input before the handler of its request begins: the request
-// continues, and is cancelled after its grace period, or when it is over.
+// The server sees the end of a client's input before the handler of its request begins: the request continues, and is cancelled after its
+// grace period, or at its end.
 func TestHalfClosedBeforeItsHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := &connPool{max: 10, now: time.Now}
@@ -397,7 +396,7 @@ func TestTooManyRunning(t *testing.T) {
 		}
 		close(let)
 		synctest.Wait()
-		if c = l.dial(); c != nil { // somebody idle makes room
+		if c = l.dial(); c != nil { // an idle connection makes room
 			fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 			if reply, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(reply), "HTTP/1.1 200") {
 				t.Errorf("%q, %v", reply, err)
@@ -458,7 +457,7 @@ func TestHalfSentPostsKeepNobodyOut(t *testing.T) {
 	})
 }
 
-// Of those that keep a body to themselves, one of the address that has the most gives way.
+// Of the clients that hold back a body, one from the address with the most of them gives way.
 func TestSlowestOfTheBusiestAddress(t *testing.T) {
 	pool := &connPool{max: 10, now: time.Now}
 	add := func(address string, since int64) *conn {
@@ -490,7 +489,7 @@ func (a addressed) RemoteAddr() net.Addr {
 	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(a.address))
 }
 
-// Files of several chunks arrive whole, through the kernel's way of sending.
+// Files of several chunks arrive complete when the kernel sends them.
 func TestLargeFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "large")
 	content := strings.Repeat("0123456789abcdef", 200_000)

@@ -52,8 +52,7 @@ func TestListenTakenPort(t *testing.T) {
 	}
 }
 
-// A program that has the port on one of the addresses, or on all of the
-// machine's, has the port.
+// A program with the port on one of the addresses, or on all of the machine's, counts as its owner.
 func TestListenPortTakenElsewhere(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0", "0.0.0.0:0"} {
 		other, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)

@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// On one machine a client that has gone differs from one that only stopped sending.
+// On one machine, a client that left differs from one that only stopped sending.
 func TestOrphaned(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		l, err := net.Listen("tcp", address)
@@ -41,8 +41,8 @@ func TestOrphaned(t *testing.T) {
 	}
 }
 
-// A request whose client goes away without a word ends long before halfClosed. On a
-// machine that is busy for so long it may be missed later, so there are several tries.
+// A request whose client disappears ends long before halfClosed. On a busy machine the server may notice it later, so there are several
+// tries.
 func TestSilentClientIsMissed(t *testing.T) {
 	began, ended := make(chan struct{}), make(chan struct{})
 	worker := workerFunc(func(_ http.ResponseWriter, r *http.Request) error {
@@ -69,8 +69,8 @@ func TestSilentClientIsMissed(t *testing.T) {
 	t.Errorf("missed after %v", took)
 }
 
-// TestClientIsMissed has clients leave where net/http does not look for them, of both kinds
-// of servers, and one that only sends no more.
+// TestClientIsMissed makes clients leave where net/http does not look for them, from both kinds of servers, and one that only stops
+// sending.
 func TestClientIsMissed(t *testing.T) {
 	began, ended := make(chan struct{}), make(chan error)
 	wait := func(_ http.ResponseWriter, r *http.Request) error {
@@ -108,7 +108,7 @@ func TestClientIsMissed(t *testing.T) {
 			{strings.Replace(get, "GET", "HEAD", 1)},
 		} {
 			missed := false
-			for range 5 { // a machine may be busy for so long
+			for range 5 { // a machine may be busy for that long
 				c := open(address, sent[0])
 				fmt.Fprint(c, sent[1])
 				time.Sleep(peerPoll)
@@ -148,10 +148,10 @@ func guarded(t *testing.T, handler http.HandlerFunc) string {
 	return l.Addr().String()
 }
 
-// TestSlowReaderOfALastBody: a client sends a complete body, and a Worker reads it for longer than the
-// limit for silent clients. The client is not stalled: it waits for the response.
+// TestSlowReaderOfALastBody: a client sends a complete body, and a Worker reads it for longer than the limit for silent clients. The client
+// does not count as stalled: it waits for the response.
 func TestSlowReaderOfALastBody(t *testing.T) {
-	const size = 60 << 10 // at once, and its end with it
+	const size = 60 << 10 // at once, with its end
 	got := make(chan error, 1)
 	address := guarded(t, func(_ http.ResponseWriter, r *http.Request) {
 		part := make([]byte, size/6)

@@ -103,8 +103,7 @@ func TestProblemStatus(t *testing.T) {
 	}
 }
 
-// Nothing of a problem is ever markup or a terminal command: file names and
-// messages come from strangers' code.
+// No part of a problem is ever markup or a terminal command: file names and messages come from strangers' code.
 func TestProblemIsOnlyText(t *testing.T) {
 	const evil = `"><script>alert(1)</script><img src=x onerror=alert(1)>` + "\x1b[2J\u009b2J"
 	p := Problem{
@@ -183,8 +182,7 @@ func TestFitSnippet(t *testing.T) {
 	}
 }
 
-// TestWithin: the source of a problem fits a narrow terminal, also when it was cut before, and
-// the problem stays as it was.
+// TestWithin: the source of a problem fits a narrow terminal, even if it was cut before, and the problem stays unchanged.
 func TestWithin(t *testing.T) {
 	line := strings.Repeat("a", 100) + "FAULT" + strings.Repeat("b", 200_000)
 	cut := FitSnippet(
@@ -240,7 +238,7 @@ func FuzzProblem(f *testing.F) {
 	})
 }
 
-// A request whose fault is another one's may be sent again in a second, and its page says so.
+// A request that failed through the fault of another one may be sent again in a second, and its page says so.
 func TestRetriableProblem(t *testing.T) {
 	for retriable, want := range map[bool]string{true: "1", false: ""} {
 		w := httptest.NewRecorder()

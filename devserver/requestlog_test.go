@@ -15,8 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/trace"
 )
 
-// logFile writes records and lines into a log of its own and returns the path of
-// its database.
+// logFile writes records and lines into a new log and returns the path of its database.
 func logFile(t testing.TB, o RequestLogOptions, fill func(*RequestLog)) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "platform.db")
@@ -32,8 +31,7 @@ func logFile(t testing.TB, o RequestLogOptions, fill func(*RequestLog)) string {
 
 var logStart = time.UnixMilli(1_700_000_000_000).UTC()
 
-// fillLog writes a little history: a line of no request, requests with and
-// without lines, and a line of a request that has not ended.
+// fillLog writes a small history: a line without a request, requests with and without lines, and a line of a request that has not ended.
 func fillLog(log *RequestLog) {
 	minute := func(n int) site.Stamp { return site.Stamp{Time: logStart.Add(time.Duration(n) * time.Minute)} }
 	line := func(n int, level, text, request string) {
@@ -205,7 +203,7 @@ func TestRequestLogTrace(t *testing.T) {
 	}
 }
 
-// The oldest rows go when there are too many, or too many bytes.
+// The log drops the oldest rows if there are too many, or too many bytes.
 func TestRequestLogIsSwept(t *testing.T) {
 	for _, o := range []RequestLogOptions{{MaxRows: 100}, {MaxBytes: 100 * 210}} {
 		path := logFile(t, o, func(log *RequestLog) {
@@ -217,7 +215,7 @@ func TestRequestLogIsSwept(t *testing.T) {
 		if len(got) < 50 || len(got) > 100 || !strings.HasPrefix(got[len(got)-1].Line.Text, "0999") {
 			t.Errorf("%+v: %d rows are left", o, len(got))
 		}
-		// A reopened log counts its old rows too.
+		// A reopened log counts its old rows, too.
 		db := openDB(t, path)
 		again, err := OpenRequestLog(t.Context(), db, o)
 		if err != nil {
@@ -271,7 +269,7 @@ func TestRequestLogDrops(t *testing.T) {
 	}
 }
 
-// A database that fails costs rows and nothing else.
+// A failing database costs only rows.
 func TestRequestLogSurvives(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "platform.db"))
 	log, err := OpenRequestLog(t.Context(), db, RequestLogOptions{})
@@ -347,7 +345,7 @@ func TestFollowLog(t *testing.T) {
 	look(api, "")
 }
 
-// Run looks by itself and ends with its context.
+// Run polls by itself and ends with its context.
 func TestFollowLogRuns(t *testing.T) {
 	path := logFile(t, RequestLogOptions{}, fillLog)
 	db := openDB(t, path)
@@ -390,7 +388,7 @@ func TestRequestLogRests(t *testing.T) {
 	})
 }
 
-// A flush writes all entries so far, without waiting for the next batch. A closed log has nothing to flush.
+// A flush writes all entries so far, without waiting for the next batch. A closed log is flushed already.
 func TestRequestLogFlush(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "platform.db"))
 	log, err := OpenRequestLog(t.Context(), db, RequestLogOptions{})

@@ -54,7 +54,7 @@ func TestStyleIsSwappedInPlace(t *testing.T) {
 		r := serve(t, &folderBuilder{dir: dir}, test.mode)
 		open := r.reloadStream(t, "1")
 		css := filepath.Join(dir, "public/css/site.css")
-		write(t, css+".tmp", "b{}") // an atomic save is still only a style
+		write(t, css+".tmp", "b{}") // an atomic save counts as a change of the style only
 		rename(t, css+".tmp", css)
 		r.next(t)
 		if got := nextEvent(t, open); got != test.want {
@@ -86,8 +86,7 @@ func TestChangedStyles(t *testing.T) {
 	}
 }
 
-// A build that fails leaves the last good revision, tells open pages and new
-// ones why, and a good build takes it all back.
+// A failed build leaves the last good revision, and open and new pages show its problems; a good build withdraws them.
 func TestFailedBuildKeepsTheLastGoodOne(t *testing.T) {
 	dir := siteDir(t)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)
@@ -111,7 +110,7 @@ func TestFailedBuildKeepsTheLastGoodOne(t *testing.T) {
 	}
 	write(t, css, "mended")
 	if b := r.next(t); !b.OK || b.Reload != ReloadFull {
-		t.Errorf("after the repair: %+v", b) // full, though only a style changed: the page may be a problem page
+		t.Errorf("after the repair: %+v", b) // a full reload, although only a style changed: the page may be a problem page
 	}
 	if got := nextEvent(t, early); got != `update {"type":"full","version":2}` {
 		t.Errorf("after the repair the page heard %s", got)
@@ -167,7 +166,7 @@ func TestFirstBuildFails(t *testing.T) {
 	}
 }
 
-// gatedBuilder builds nothing until it is let.
+// gatedBuilder builds when the test allows it.
 type gatedBuilder struct {
 	let  chan struct{}
 	then Builder
@@ -197,7 +196,7 @@ func TestRequestsWaitForTheFirstBuild(t *testing.T) {
 	}
 }
 
-// While a build runs, the changes that come meanwhile make one more.
+// Changes during a build cause one more build.
 func TestBuildsNeverOverlap(t *testing.T) {
 	dir := siteDir(t)
 	b := &folderBuilder{dir: dir, built: make(chan []string)}
@@ -214,7 +213,7 @@ func TestBuildsNeverOverlap(t *testing.T) {
 	r.next(t)
 }
 
-// slowWorker answers when it is let, in two parts.
+// slowWorker answers when the test allows it, in two parts.
 type slowWorker struct{ running, let chan struct{} }
 
 func (s slowWorker) Serve(w http.ResponseWriter, _ *http.Request) error {
@@ -241,7 +240,7 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- r.stop() }()
 	for _, stream := range dashboards {
-		for range stream { // ends although a request is still running
+		for range stream { // it ends although a request still runs
 		}
 	}
 	close(w.let)
@@ -305,8 +304,7 @@ func TestServeReportsABadSocket(t *testing.T) {
 	}
 }
 
-// A manifest that appears, a checkout, a generator: in the end the server serves the
-// files on disk.
+// A manifest that appears, a checkout, a generator: at the end the server serves the files on disk.
 func TestStormEndsWithTheDisk(t *testing.T) {
 	dir := siteDir(t)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)

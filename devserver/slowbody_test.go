@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// deadlines is a ResponseWriter whose connection takes deadlines.
+// deadlines is a ResponseWriter whose connection has deadlines.
 type deadlines struct{ *httptest.ResponseRecorder }
 
 // SetReadDeadline serves http.ResponseController.
@@ -27,8 +27,7 @@ func (p pausedBody) Read([]byte) (int, error) {
 
 func (pausedBody) Close() error { return nil }
 
-// TestSlowBodyIsKnownAtOnce: an engine that ends a request once it is cancelled learns that the body was too slow, and not that the
-// client went away.
+// TestSlowBodyIsKnownAtOnce: an engine that ends a cancelled request learns that the body was too slow, and not that the client left.
 func TestSlowBodyIsKnownAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b *pacedBody

@@ -42,7 +42,7 @@ func TestToolsAreGuarded(t *testing.T) {
 		{"POST of plain text", "POST", []string{right, "Content-Type: text/plain"}, 415},
 		{"POST of a form", "POST", []string{right, "Content-Type: application/x-www-form-urlencoded"}, 415},
 		{"POST of almost JSON", "POST", []string{right, "Content-Type: application/jsonx"}, 415},
-		{"POST of nothing", "POST", []string{right}, 200}, // nothing is sent
+		{"POST of nothing", "POST", []string{right}, 200}, // no request is sent
 		{"PUT", "PUT", []string{right}, 200},
 		{"PUT without a token", "PUT", nil, 403},
 		{"DELETE", "DELETE", []string{right}, 200},

@@ -1,14 +1,14 @@
-/** Where a site is, and what happens where no pages dev runs for it. */
+/** Where a site is, and what to do if no pages dev runs for it. */
 export interface PlatformOptions {
-  /** The site's folder, or one in it. Default: the process's folder; or the site of `pages dev -- COMMAND`, for its command. */
+  /** The site's folder, or a folder below it. Default: the process's folder; for a command of `pages dev -- COMMAND`, its site. */
   dir?: string;
-  /** Start pages dev where none runs. Default true. It ends with the process. */
+  /** Start pages dev if none runs. Default true. It ends with the process. */
   start?: boolean;
-  /** Gets the lines that a started pages dev prints for people. */
+  /** Gets the lines that the started pages dev prints for people. */
   onLine?: (line: string) => void;
 }
 
-/** As a Worker's ctx. There is no request to wait for: a promise of waitUntil runs, and its failure is printed. */
+/** As a Worker's ctx. No request waits for it: a promise given to waitUntil runs, and its failure is printed. */
 export interface PlatformContext {
   waitUntil(promise: Promise<unknown>): void;
   passThroughOnException(): void;
@@ -33,10 +33,10 @@ export interface Platform<Env = Record<string, any>> {
   dispose(): Promise<void>;
 }
 
-/** Connects to the bindings of a site: to those of the pages dev that started this process, of one that runs, or of a new one. */
+/** Connects to the bindings of a site: of the pages dev that started this process, of a running one, or of a new one. */
 export function getPlatform<Env = Record<string, any>>(options?: PlatformOptions): Promise<Platform<Env>>;
 
-/** The same for all of a process, for one site: connected once, and never disposed. */
+/** The same for the whole process and one site: connected once, and never disposed. */
 export function sharedPlatform<Env = Record<string, any>>(options?: PlatformOptions): Promise<Platform<Env>>;
 
 /** SvelteKit: adapter: sveltekit(adapter()) in svelte.config.js gives event.platform the bindings in development. */

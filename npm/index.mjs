@@ -55,7 +55,7 @@ export async function getPlatform(options = {}) {
 /** @type {Map<string, Promise<any>>} */
 const shared = new Map();
 
-/** The bindings of a site that all of this process shares; they are never disposed. */
+/** The bindings of a site that the whole process shares; they are never disposed. */
 export function sharedPlatform(options = {}) {
   const key = options.dir === undefined && givenServer() !== undefined ? "" : folderKey(siteFolder(options.dir));
   let found = shared.get(key);

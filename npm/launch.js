@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the program of the package for this platform, and ends as it ends.
+// Starts the program of the package for this platform, and ends with its exit code or signal.
 "use strict";
 const { spawn } = require("node:child_process");
 
@@ -18,7 +18,7 @@ try {
 }
 
 const child = spawn(path, process.argv.slice(2), { stdio: "inherit" });
-// A terminal's Ctrl-C reaches the program by itself; a signal to this process only is passed on.
+// The program gets a terminal's Ctrl-C itself; only a signal to this process alone is passed on.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 child.on("error", (error) => {
   console.error(`pages: ${path} cannot be run: ${error.message}`);

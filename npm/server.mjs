@@ -8,7 +8,7 @@ import process from "node:process";
 
 const MANIFEST = "pages.deploy.json";
 
-/** The folder of a site: this one, or the nearest around it. */
+/** The folder of a site: this one, or the nearest one above it. */
 export function siteFolder(from = process.cwd()) {
   for (let dir = resolve(from); ; dir = dirname(dir)) {
     if (existsSync(join(dir, MANIFEST))) return dir;
@@ -17,7 +17,7 @@ export function siteFolder(from = process.cwd()) {
   }
 }
 
-/** The server that runs this process, or that a parent of it said; undefined for none. */
+/** The server that started this process or a parent of it; undefined for none. */
 export function givenServer(env = process.env) {
   const { PAGES_BINDINGS: address, PAGES_BINDINGS_TOKEN: token, PAGES_URL: url } = env;
   return isOwn(address) && token ? { address, token, url } : undefined;
@@ -63,7 +63,7 @@ function answers(address) {
   });
 }
 
-/** The program and the first arguments by which pages is started. */
+/** The program, and the first arguments that start pages. */
 function program() {
   if (process.env.PAGES_PROGRAM) return [process.env.PAGES_PROGRAM];
   const name = process.platform === "win32" ? "pages.exe" : "pages";
@@ -71,11 +71,11 @@ function program() {
     const require = createRequire(import.meta.url);
     return [require.resolve(`@pages-toolchain/${process.platform}-${process.arch}/${name}`)];
   } catch {
-    return [name]; // of the PATH
+    return [name]; // from the PATH
   }
 }
 
-const LINES = 40; // of its output that a failure shows
+const LINES = 40; // of its output in the message of a failure
 
 /**
  * Starts pages dev for a site. It ends with this process, or when end() is called.

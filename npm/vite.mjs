@@ -1,4 +1,4 @@
-// A plugin of Vite: plain `vite dev` with the site's members gate, forms, routes and bindings.
+// A Vite plugin: plain `vite dev` with the site's members gate, forms, routes and bindings.
 //
 // Each request of a browser goes to pages dev first, which passes back what no rule of the site takes. Such a request has a
 // proof that only pages dev can make.
@@ -87,7 +87,7 @@ function isPassed(request, proof) {
   );
 }
 
-/** Has pages answer a request, unless it comes from there. */
+/** Sends a request to pages, unless it comes from there. */
 function pass(server, request, response, next) {
   if (isPassed(request, server.proof)) return next();
   const { hostname, port } = new URL(server.url);

@@ -15,7 +15,7 @@ import (
 
 var start = time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 
-// solve does what the widget does.
+// solve finds a solution, as the widget does.
 func solve(t *testing.T, c altcha.Challenge) map[string]any {
 	t.Helper()
 	for n := range c.MaxNumber + 1 {
@@ -38,7 +38,7 @@ func encode(t *testing.T, v any) string {
 	return base64.StdEncoding.EncodeToString(text)
 }
 
-// TestVerify: a solution counts once, within its time; all else is forged, or counts for nothing.
+// TestVerify: a solution counts once, within its time; any other value is forged, or does not count.
 func TestVerify(t *testing.T) {
 	c := altcha.New([]byte("a key"))
 	solved := encode(t, solve(t, c.Make(start)))
@@ -83,7 +83,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestNoSplice: digits of the number in the place of digits of the time make no solution that lasts.
+// TestNoSplice: digits moved from the number to the time do not make a longer-lived solution.
 func TestNoSplice(t *testing.T) {
 	c := altcha.New([]byte("a key"))
 	s := solve(t, c.Make(start))

@@ -42,7 +42,7 @@ func TestBatchDue(t *testing.T) {
 func TestBatchTake(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b := batch{quiet: settleQuiet, storm: settleStorm, most: settleMost}
-	b.add("/b.css.tmp", true, now) // came and went
+	b.add("/b.css.tmp", true, now) // appeared and disappeared
 	b.add("/b.css", true, now)
 	b.add("/b.css", true, now)
 	b.add("/a.css", false, now) // was deleted

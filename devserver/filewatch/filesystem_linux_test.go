@@ -25,7 +25,7 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// TestOverlay: a change of the lower layer of an overlay raises no event, and is seen without a flag.
+// TestOverlay: a change of the lower layer of an overlay raises no event, and the watcher finds it without a flag.
 func TestOverlay(t *testing.T) {
 	disk := testmachine.OwnDisk(t, "16m")
 	if disk == nil {

@@ -53,8 +53,7 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// age makes a file as old as those of a site are when its dev server starts:
-// a file written just before the start counts as changed.
+// age makes a file as old as those of a site when its dev server starts: a file written just before the start counts as changed.
 func age(t *testing.T, path string) {
 	t.Helper()
 	old := time.Now().Add(-time.Hour)
@@ -81,7 +80,7 @@ func siteDir(t *testing.T) string {
 	return dir
 }
 
-// startWatcher runs w on the list and returns once the watch is on.
+// startWatcher runs w on the list and returns when it watches.
 func startWatcher(t *testing.T, w *Watcher, list ...string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -94,7 +93,7 @@ func startWatcher(t *testing.T, w *Watcher, list ...string) {
 		stop()
 		<-done
 	})
-	// The test's earlier writes are no changes, whatever the clock of the file system.
+	// The test's earlier writes are not changes, whatever the clock of the file system is.
 	w.Watch(ctx, list, time.Now().Add(time.Hour))
 }
 
@@ -230,15 +229,15 @@ func TestWatcherSees(t *testing.T) {
 	}
 }
 
-// TestWatcherTakesNoFolderForAFile: a folder of the list may appear between the reading of the list and its registration. Then the
-// system reports it; as a new file it would count as one that came and went.
+// TestWatcherTakesNoFolderForAFile: a folder of the list may appear between the reading of the list and its registration. The system then
+// reports it; as a new file it would count as one that appeared and disappeared.
 func TestWatcherTakesNoFolderForAFile(t *testing.T) {
 	later := filepath.Join(siteDir(t), "db", "migrations")
 	file := filepath.Join(filepath.Dir(later), "schema.sql")
 	write(t, file, "1")
 	w := New(Options{})
 	defer w.stopSystem()
-	w.named, w.list = []string{file}, watchList{files: []string{file, later}} // as if it was missing a moment ago
+	w.named, w.list = []string{file}, watchList{files: []string{file, later}} // as if it had been missing a moment ago
 	if err := os.Mkdir(later, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +248,7 @@ func TestWatcherTakesNoFolderForAFile(t *testing.T) {
 	}
 }
 
-// isGoneDir tells the folder of the table's move from files.
+// isGoneDir distinguishes the folder of the table's move from files.
 func isGoneDir(path string) bool { return filepath.Ext(path) == "" && filepath.Base(path) == "css" }
 
 func missingFrom(got, want []string) []string {

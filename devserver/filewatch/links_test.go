@@ -11,19 +11,19 @@ import (
 	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
-// point has a link lead elsewhere in one step, as deploys by links do.
+// point changes the target of a link in one step, as deploys by links do.
 func point(t *testing.T, link, target string) {
 	t.Helper()
 	testmachine.Link(t, target, link+".new")
 	rename(t, link+".new", link)
 }
 
-// TestRepointedLink: a folder of the list that is a link, or has one in its path, is the link's current target.
+// TestRepointedLink: a folder of the list that is a link, or has one in its path, means the link's current target.
 func TestRepointedLink(t *testing.T) {
 	for _, test := range []struct {
 		name, listed, link string
 		targets            [2]string // of link
-		files              [2]string // that the listed folder holds then
+		files              [2]string // files of the listed folder then
 	}{
 		{"the folder", "dist", "dist", [2]string{"builds/1", "builds/2"}, [2]string{"builds/1", "builds/2"}},
 		{"above the folder", "current/public", "current", [2]string{"r/1", "r/2"}, [2]string{"r/1/public", "r/2/public"}},

@@ -28,8 +28,7 @@ func TestParsePoll(t *testing.T) {
 	}
 }
 
-// TestPauseBoundsTheCost: a look that takes longer has a longer pause after it, within bounds; a pause that a person chose
-// is kept.
+// TestPauseBoundsTheCost: a longer look has a longer pause after it, within bounds; a person's choice of a pause is kept.
 func TestPauseBoundsTheCost(t *testing.T) {
 	const ms = time.Millisecond
 	for _, test := range []struct {
@@ -53,11 +52,11 @@ func TestPauseBoundsTheCost(t *testing.T) {
 func deafWatcher(t *testing.T, o Options) *Watcher {
 	t.Helper()
 	w := New(o)
-	w.fs.Events = make(chan fsnotify.Event) // of the system, nothing arrives here
+	w.fs.Events = make(chan fsnotify.Event) // from the system; nothing arrives here
 	return w
 }
 
-// TestDeafSystem: polling finds the changes that no event reports, also a second change of a file and files in a new folder.
+// TestDeafSystem: polling finds changes without events, including a second change of a file and files in a new folder.
 func TestDeafSystem(t *testing.T) {
 	dir := siteDir(t)
 	public := filepath.Join(dir, "public")
@@ -74,7 +73,7 @@ func TestDeafSystem(t *testing.T) {
 	awaitPath(t, w, page)
 }
 
-// TestProbeFindsDeafness: a system that does not report a file of the probe's is no longer relied on.
+// TestProbeFindsDeafness: the watcher stops relying on a system that does not report its probe.
 func TestProbeFindsDeafness(t *testing.T) {
 	dir := siteDir(t)
 	public := filepath.Join(dir, "public")
@@ -108,7 +107,7 @@ func TestEventAndLookAreOneChange(t *testing.T) {
 	}
 	w.lookAgain()
 	w.looks.next, w.looks.nextAll = time.Time{}, w.now().Add(time.Hour)
-	w.lookAgain() // at the warm ones
+	w.lookAgain() // at the warm files
 	if !w.batch.empty() {
 		t.Errorf("reported again: %v", w.batch.paths)
 	}
@@ -119,7 +118,7 @@ func TestEventAndLookAreOneChange(t *testing.T) {
 	}
 }
 
-// TestWarmFilesCoolDown: a file that changed is looked at often for a while, and no longer.
+// TestWarmFilesCoolDown: a changed file is polled often for a while, and no longer.
 func TestWarmFilesCoolDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &Watcher{now: time.Now, dirs: map[string]bool{}, list: watchList{files: []string{"/site/a"}}}
@@ -142,7 +141,7 @@ func TestWarmFilesCoolDown(t *testing.T) {
 	})
 }
 
-// TestPollOffLooksNowhere: with --poll=off a known file system changes nothing.
+// TestPollOffLooksNowhere: with --poll=off the known file system has no effect.
 func TestPollOffLooksNowhere(t *testing.T) {
 	w := New(Options{Poll: Poll{Mode: PollNever}, ProbeDir: t.TempDir()})
 	defer w.stopSystem()

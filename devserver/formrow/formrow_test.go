@@ -225,7 +225,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A visitor fills no column that the form does not ask for, and no key of a form that no page shows.
+// A visitor fills no column without a field in the form, and no key of a form that no page shows.
 func TestUnasked(t *testing.T) {
 	db := open(t, "CREATE TABLE leads (id TEXT PRIMARY KEY, n INT, status TEXT DEFAULT 'new', name TEXT)")
 	p := post(`id="mine"`, `Status="approved"`, `name="Kim"`)
@@ -238,7 +238,7 @@ func TestUnasked(t *testing.T) {
 	}
 }
 
-// A time has the form of the column's own default, whatever the zone; one that is no time of now stays.
+// A time has the form of the column's own default, whatever the zone; a default that is not the present time stays.
 func TestTimes(t *testing.T) {
 	for declared, want := range map[string]string{
 		"TEXT":    "'2026-05-06T07:08:09.123Z'",

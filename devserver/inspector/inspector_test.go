@@ -84,7 +84,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// siteMap maps three lines of code: "var a = 1;", then two of which the second one is of the author's line 7.
+// siteMap maps three lines of code: "var a = 1;", then two lines; the second one comes from the author's line 7.
 const siteMap = `{"version":3,"sources":["src/worker.ts","node_modules/hono/index.js","node:util"],"sourceRoot":"",` +
 	`"sourcesContent":["","",""],"mappings":"AAEA,IAAM;AACA;AAGA,ICAA","names":[]}`
 
@@ -97,7 +97,7 @@ func newSiteScripts() scripts {
 	})
 }
 
-// TestSourceMaps: front ends get maps with the real paths, by which places are found in both directions.
+// TestSourceMaps: front ends get maps with the real paths, which map positions in both directions.
 func TestSourceMaps(t *testing.T) {
 	all := newSiteScripts()
 	if len(all) != 2 {
@@ -152,7 +152,8 @@ func TestSourceMaps(t *testing.T) {
 	}
 }
 
-// TestBreakpoints: a breakpoint in the author's file is one in the code, and is set again where that line is in the next process.
+// TestBreakpoints: a breakpoint in the author's file becomes one in the code, and is set again at the present place of its line in the next
+// process.
 func TestBreakpoints(t *testing.T) {
 	const file = "file:///site%20%C3%A9/src/worker.ts"
 	before := newSiteScripts()
@@ -205,7 +206,7 @@ func TestBreakpoints(t *testing.T) {
 	}
 }
 
-// TestSettings: what a front end has enabled and set is remembered, until it disables the domain.
+// TestSettings: the enabled domains and settings of a front end are remembered, until it disables the domain.
 func TestSettings(t *testing.T) {
 	m := &memory{}
 	for _, c := range [][2]string{
@@ -234,7 +235,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// FuzzCommand: no message of a front end, and no source map, breaks anything; what goes to V8 is JSON.
+// FuzzCommand: no message of a front end, and no source map, causes a failure; V8 gets only JSON.
 func FuzzCommand(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":1,"method":"Debugger.enable"}`,

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// request makes a request as a server reads it: the host that is asked for, both ends of the
-// connection, and lines of the head.
+// request makes a request as a server reads it: the requested host, both ends of the connection, and lines of the head.
 func request(t testing.TB, host, remote, local string, headers ...string) *http.Request {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -135,8 +134,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// An External: the host that the client requested, whether cookies may be for https alone,
-// and the address that the visitor cannot choose.
+// An External: the requested host, whether cookies may be for https alone, and an address that the visitor cannot choose.
 func TestVisit(t *testing.T) {
 	for _, c := range []struct {
 		name, host, remote string

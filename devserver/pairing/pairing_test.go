@@ -24,7 +24,7 @@ func record(t *testing.T) *recorded {
 	return r
 }
 
-// ask has a new browser ask from an address, and returns its token and its code.
+// ask makes a new browser ask from an address, and returns its token and its code.
 func (r *recorded) ask(address string) (token, code string) {
 	r.t.Helper()
 	token, browser, err := r.Ask("", "demo.example", netip.MustParseAddr(address))
@@ -78,7 +78,7 @@ func TestPairing(t *testing.T) {
 	}
 }
 
-// A code is of no use to another browser, a second time, or after five others were tried.
+// A code is useless to another browser, a second time, or after five wrong ones.
 func TestCodeIsBound(t *testing.T) {
 	c := record(t)
 	first, code := c.ask("203.0.113.9")
@@ -146,8 +146,8 @@ func TestCodeExpires(t *testing.T) {
 	})
 }
 
-// Who drops the cookie after each try gets no more tries than the bounds give: of one address
-// fifteen, of all fifty in ten minutes, and the author no more lines.
+// A stranger who drops the cookie after each try gets no more tries than the bounds: fifteen from one address, fifty from all in ten
+// minutes, and the author gets no more lines.
 func TestGuessesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := record(t)
@@ -212,7 +212,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Tokens and codes are no two the same, and codes have digits all over.
+// No two tokens or codes are the same, and codes use all digits.
 func TestRandom(t *testing.T) {
 	seen := map[string]bool{}
 	var first [10]int

@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// stream opens the event stream and returns its lines as they come.
+// stream opens the event stream and returns its lines as they arrive.
 func (f *fixture) stream(t *testing.T, headers ...string) (lines *bufio.Scanner, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -41,7 +41,7 @@ func (f *fixture) stream(t *testing.T, headers ...string) (lines *bufio.Scanner,
 	lines = bufio.NewScanner(response.Body)
 	return lines, func() {
 		cancel()
-		// The stream was cut off; closing it has nothing more to say.
+		// The stream was cut off; closing it adds no information.
 		_ = response.Body.Close()
 	}
 }
@@ -111,7 +111,7 @@ func TestSlowStreamIsDropped(t *testing.T) {
 	}
 }
 
-// An open stream does not keep an old revision alive.
+// An open stream does not keep an old revision in use.
 func TestStreamLetsTheRevisionGo(t *testing.T) {
 	drained := make(chan struct{})
 	f := start(t, Options{DevHints: true}, Revision{Drained: func() { close(drained) }})
@@ -168,7 +168,7 @@ func TestWhoReadsTheDocuments(t *testing.T) {
 	}
 }
 
-// A stream ends with the session, and with the membership, before it tells anything more.
+// A stream ends with the session, and with the membership, before its next message.
 func TestStreamEndsWithTheMember(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -228,8 +228,8 @@ func TestHosting(t *testing.T) {
 	}
 }
 
-// TestListsHoldLittle: visitors decide how long the lists are, and hold neither the memory of who
-// answers with it nor, when it is read slowly, the database.
+// TestListsHoldLittle: visitors determine the length of the lists. A list takes up neither the memory of the server nor, with a slow
+// reader, the database.
 func TestListsHoldLittle(t *testing.T) {
 	testmachine.Long(t)
 	f := start(t, Options{DevHints: true}, Revision{})
@@ -288,7 +288,7 @@ func TestListsHoldLittle(t *testing.T) {
 	}
 }
 
-// weighing is a response that looks at the heap and at the database with each piece.
+// weighing is a response that measures the heap and the database at each piece.
 type weighing struct {
 	header  http.Header
 	db      *sql.DB

@@ -11,8 +11,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// TestBanner: pages of a preview say that they are one, in the tab of a browser and nowhere else, and their bytes are else as
-// they are; a page's policy stays as it is.
+// TestBanner: pages of a preview have a banner in the tab of a browser and nowhere else, and their other bytes and the page's policy stay
+// unchanged.
 func TestBanner(t *testing.T) {
 	const page, strict = "<!doctype html><title>a</title><p>a", "default-src 'none'; style-src 'nonce-abc='"
 	const utf16, latin1 = "\xff\xfe<\x00p\x00>\x00a\x00", "<p>\xe9"

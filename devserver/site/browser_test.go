@@ -24,7 +24,7 @@ func until(expression string) chromedp.Action[chromedp.Void] {
 	return testmachine.Until(expression, 30*time.Second)
 }
 
-// savingWorker writes down the last form that it was sent, and shows it.
+// savingWorker stores the last form that it got, and shows it.
 type savingWorker struct{}
 
 func (savingWorker) Serve(w http.ResponseWriter, r *http.Request) error {

@@ -45,7 +45,7 @@ func bypasses(t testing.TB) (all []bypass) {
 	return all
 }
 
-// expected are the statuses of a class; a path for all may be anything but the way to sign in.
+// expected are the statuses of a class; a path that is open to all may get any response except the way to sign in.
 func (b bypass) expected(status int) bool {
 	switch b.want {
 	case "bad":
@@ -72,8 +72,8 @@ func openers(t testing.TB) *edgerules.Rules {
 	return rules
 }
 
-// Every line of the corpus is answered as it says, whether files or a Worker
-// answer, and before and after a member has fetched the hidden files.
+// Every line of the corpus gets its documented response, whether files or a Worker answer, and before and after a member has fetched the
+// hidden files.
 func TestGateAgainstBypasses(t *testing.T) {
 	all := bypasses(t)
 	if len(all) < 400 {

@@ -52,7 +52,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// TestReadingsOfPaths: a path with several readings keeps them all, and its form as sent.
+// TestReadingsOfPaths: a path with several readings keeps them all, and its original form.
 func TestReadingsOfPaths(t *testing.T) {
 	for _, c := range []struct{ sent, path, canonical, file string }{
 		{"//", "//", "//", "/"},

@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// A script of another origin stores a lead only where it may read the answer. Pages and programs may always.
+// A script of another origin stores a lead only if it may read the response. Pages and programs always may.
 func TestFormsOfOtherOrigins(t *testing.T) {
 	const other, json = "Origin: http://localhost:5173", "Content-Type: application/json"
 	script := []string{other, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors", "Accept: */*"}
@@ -79,7 +79,7 @@ func TestFormsOfOtherOrigins(t *testing.T) {
 	}
 }
 
-// The CORS headers are on error responses too, so that a script can read the error.
+// Error responses have the CORS headers, too, so that a script can read the error.
 func TestRefusalsToScripts(t *testing.T) {
 	rules, _ := edgerules.Parse("/__pages/forms/*\n  Access-Control-Allow-Origin: *", "")
 	f := start(t, Options{}, Revision{Manifest: &manifest.Manifest{}, Rules: rules})

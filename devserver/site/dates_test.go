@@ -64,7 +64,7 @@ func TestD013Conditions(t *testing.T) {
 	}
 }
 
-// Last-Modified is sent only where the file system's time can be true.
+// Last-Modified is sent only if the file system's time is plausible.
 func TestLastModifiedIsTruthful(t *testing.T) {
 	dir, assets := folder(t, map[string]string{"/a.txt": "old"})
 	_, edited := folder(t, map[string]string{"/a.txt": "new"})

@@ -190,8 +190,8 @@ func request(t *testing.T, path, accept string) *http.Request {
 	return r
 }
 
-// A file that was edited since the revision was made is sent as it is now, and
-// compressed forms outlive a revision that leaves their file alone.
+// A file that was edited after the revision was made is sent in its present form, and compressed forms survive a new revision with the same
+// file.
 func TestCompressedFilesOfRevisions(t *testing.T) {
 	style := strings.Repeat("a { color: red }\n", 400)
 	dir, assets := folder(t, map[string]string{"/a.css": style, "/b.css": style})
@@ -233,8 +233,7 @@ func TestCompressedFilesHaveABound(t *testing.T) {
 	}
 }
 
-// The tag of a compressed file is strong: an encoder gives the same bytes when it is used again, after a file that it left unfinished
-// too.
+// The tag of a compressed file is strong: a reused encoder gives the same bytes, even after an unfinished file.
 func TestEncodersRepeatThemselves(t *testing.T) {
 	text := func(seed uint64, size int) []byte {
 		source, b := rand.New(rand.NewPCG(seed, 1)), bytes.Buffer{}
@@ -269,7 +268,7 @@ func TestEncodersRepeatThemselves(t *testing.T) {
 	}
 }
 
-// A large file that was written to since it was indexed is sent as it is now, without the tag of another version.
+// A large file that was written to after it was indexed is sent in its present form, without the tag of another version.
 func TestLargeFilesAreOneVersion(t *testing.T) {
 	style := strings.Repeat("a { color: red }\n", 1<<17)
 	dir, assets := folder(t, map[string]string{"/a.css": style})

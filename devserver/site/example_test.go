@@ -67,7 +67,7 @@ func Example() {
 	// membership Kim [pages.lead.captured custom.membership_requested]
 }
 
-// A routing answers without a server, and says why.
+// A routing answers without a server, and gives the reasons.
 func ExampleRouting_Explain() {
 	routing := site.NewRouting(site.Revision{
 		Manifest: &manifest.Manifest{Routes: []manifest.Route{{Pattern: "/minutes/*", Access: manifest.Members}}},

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestRequestIDs: those of one time stand together, and none comes twice.
+// TestRequestIDs: ids of the same time are neighbours, and all are different.
 func TestRequestIDs(t *testing.T) {
 	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	seen, before := map[string]bool{}, ""

@@ -18,7 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
-// fromWorker is a status that only the Worker of these tests answers with.
+// fromWorker is a status that only the Worker of these tests uses.
 const fromWorker = 218
 
 var talking = workerFunc(func(w http.ResponseWriter, _ *http.Request) error {
@@ -27,7 +27,7 @@ var talking = workerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 	return err
 })
 
-// mixedFiles has every kind of name beside every kind of route.
+// mixedFiles has every kind of name and every kind of route.
 var mixedFiles = map[string]string{
 	"/index.html": "start", "/404.html": "nothing", "/about.html": "about", "/report.html": "report", "/both": "both",
 	"/both.html":          "page of both",
@@ -38,7 +38,7 @@ var mixedFiles = map[string]string{
 	"/api/spec.html": "spec", "/x;y.html": "semicolon", "/twin.html": "page of twin", "/twin/index.html": "index of twin",
 }
 
-// revisions are sites that together can give every answer.
+// revisions are sites that together can give every response.
 func revisions(t testing.TB) map[string]Revision {
 	t.Helper()
 	dir, assets := folder(t, mixedFiles)
@@ -60,7 +60,7 @@ func revisions(t testing.TB) map[string]Revision {
 	}
 }
 
-// visitors are the four ways to come, by persona; "" is signed out.
+// visitors are the four kinds of visitors, by persona; "" is signed out.
 var visitors = map[string]Visitor{"": VisitorSignedOut, "member": VisitorMember, "owner": VisitorMember, "outsider": VisitorOutsider}
 
 // cookies signs each visitor in and returns the Cookie headers.
@@ -82,7 +82,7 @@ func (f *fixture) cookies(t *testing.T) map[string]string {
 	return all
 }
 
-// randomTarget makes targets of which about one in five is malformed.
+// randomTarget makes targets; about one in five is malformed.
 func randomTarget(r *rand.Rand) string {
 	segments := []string{
 		"", "private", "PRIVATE", "open", "a", "a.html", "index.html", "index", "api", "spec", "secret", "about",
@@ -175,7 +175,7 @@ func TestExplanationsAreTrue(t *testing.T) {
 	}
 }
 
-// underRoot gives the files of a revision names from which their paths can be read.
+// underRoot returns names for the files of a revision from which their paths can be read.
 func underRoot(r Revision) Revision {
 	r.Assets = slices.Clone(r.Assets)
 	for i, a := range r.Assets {
@@ -184,7 +184,7 @@ func underRoot(r Revision) Revision {
 	return r
 }
 
-// FuzzExplain compares explanations with the answers of a site, in one process.
+// FuzzExplain compares explanations with the responses of a site, in one process.
 func FuzzExplain(f *testing.F) {
 	revision := revisions(f)["worker"]
 	s, err := New(f.Context(), Options{DB: openDB(f, filepath.Join(f.TempDir(), "platform.db"))})
@@ -206,11 +206,11 @@ func FuzzExplain(f *testing.F) {
 		f.Add("POST", target)
 	}
 	f.Fuzz(func(t *testing.T, method, target string) {
-		if target == "" { // a program's own request, whose target is made of its URL
+		if target == "" { // a program's own request, whose target comes from its URL
 			return
 		}
 		if path, err := Canonical(target); err == nil && path.authority != "" && path.authority != "localhost" {
-			return // the host is for the running site to judge
+			return // only the running site decides about the host
 		}
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Method, r.RequestURI, r.Host = method, target, "localhost"
@@ -277,7 +277,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{"worker", "GET /api/x", "", "/api/* public open worker - - 0", "no file lies there, so the Worker answers"},
 		{"worker", "GET /api/spec", "", "/api/* public open asset /api/spec.html - 200", "before the Worker is asked"},
-		{"worker", "POST /api/spec", "", "/api/* public open worker - - 0", "files answer GET and HEAD only; of a listed path"},
+		{"worker", "POST /api/spec", "", "/api/* public open worker - - 0", "files answer GET and HEAD only; the Worker answers other methods"},
 		{
 			"worker", "GET /api/secret", "",
 			"/api/secret members sign-in worker - /__pages/sign-in?next=%2Fapi%2Fsecret 303", `"/api/*" covers less so`,
@@ -290,7 +290,7 @@ func TestExplain(t *testing.T) {
 		{"worker", "GET /api/secret", VisitorMember, "/api/secret members passed worker - - 0", "gets through the gate"},
 		{
 			"worker", "GET /private/a.html?q", VisitorMember,
-			"/private/* members passed redirect /private/a.html /private/a?q 307", "known as /private/a",
+			"/private/* members passed redirect /private/a.html /private/a?q 307", "own path is /private/a",
 		},
 		{
 			"worker", "GET /private/open/x.txt", "", "/private/open/* public open asset /private/open/x.txt - 200",
@@ -331,16 +331,16 @@ func TestExplain(t *testing.T) {
 			"the path in 2 ways",
 		},
 		{"worker", "GET /api/a%2Fb", "", "/api/* public open worker - - 0", "a Worker gets the path as it was sent"},
-		{"worker", "GET /api//spec", "", "/api/* public open redirect /api/spec.html /api/spec 307", "known as /api/spec"},
+		{"worker", "GET /api//spec", "", "/api/* public open redirect /api/spec.html /api/spec 307", "own path is /api/spec"},
 		{
 			"worker", "GET /api/x%2F..%2Fsecret", "",
 			"/api/* members sign-in worker - /__pages/sign-in?next=%2Fapi%2Fx%252F..%252Fsecret 303",
 			`the members route "/api/secret" guards "/api/secret", another reading`,
 		},
-		{"worker", "GET /x/..%2F__pages/sign-in", "", "- - open platform - - 404", "nothing answers it"},
+		{"worker", "GET /x/..%2F__pages/sign-in", "", "- - open platform - - 404", "which nothing answers"},
 		{"static", "GET /" + strings.Repeat("a", 8192), "", "- - - refused - - 414", "8 KiB"},
 		{"static", "GET /__pages/sign-in", "", "- - open platform - - 0", "the platform's own"},
-		{"static", "GET /__Pages/x", "", "- - open platform - - 404", "nothing answers it"},
+		{"static", "GET /__Pages/x", "", "- - open platform - - 404", "which nothing answers"},
 		{"empty", "GET /", "", "- public open not-found - - 404", "the site has no static files"},
 	} {
 		t.Run(strings.Join([]string{c.site, c.request, string(c.who)}, " "), func(t *testing.T) {
@@ -363,7 +363,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// oddRoutes have patterns that no request matches, and twice the same.
+// oddRoutes have patterns that no request matches, and duplicates.
 var oddRoutes = Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(
 	"public /b", "public /a/*", "public /a/*", "public /a", "public /*", "members /a/b/*", "public /__pages;x/*",
 	"public /cafe\u0301", "public /．．/*",
@@ -422,7 +422,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// A note holds for every request whose most specific pattern it stands at.
+// A note is true of every request whose most specific pattern is the pattern with the note.
 func TestNotesAreTrue(t *testing.T) {
 	all := revisions(t)
 	all["odd"] = oddRoutes

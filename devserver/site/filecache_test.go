@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// holds is how many bytes of a site's files are in memory, and of which ones.
+// holds returns the bytes of a site's files in memory, and their names.
 func (f *fixture) holds(names ...string) (held []string, bytes int64) {
 	index := f.site.current.Load().static
 	for _, name := range names {
@@ -20,8 +20,8 @@ func (f *fixture) holds(names ...string) (held []string, bytes int64) {
 	return held, index.cache.used
 }
 
-// However many sites and files are visited, the cache that sites share keeps to its size.
-// A file with repeated requests stays cached while a crawler visits every page once.
+// For any number of sites and files, the shared cache keeps its size. A file with repeated requests stays cached while a crawler visits
+// every page once.
 func TestFileCacheIsBounded(t *testing.T) {
 	const count, size = 50, 1000
 	cache := NewFileCache(10 * (size + 100))
@@ -57,8 +57,7 @@ func TestFileCacheIsBounded(t *testing.T) {
 	}
 }
 
-// A file that the next revision does not have leaves the cache with the old one; a file of
-// both stays, and counts once.
+// A file that the next revision lacks leaves the cache with the old revision; a file of both stays, and counts once.
 func TestFileCacheFollowsRevisions(t *testing.T) {
 	cache := NewFileCache(1 << 20)
 	dir, assets := folder(t, map[string]string{"/a.txt": "same", "/b.txt": "before", "/c.css": strings.Repeat("a { color: red }\n", 400)})
@@ -87,7 +86,7 @@ func TestFileCacheFollowsRevisions(t *testing.T) {
 	}
 }
 
-// Visitors, revisions and evictions at once: every response has the file.
+// Visitors, revisions and evictions at the same time: every response has the file.
 func TestFileCacheUnderLoad(t *testing.T) {
 	files := map[string]string{}
 	for i := range 20 {

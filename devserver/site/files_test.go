@@ -114,7 +114,7 @@ func TestFormFiles(t *testing.T) {
 	}
 }
 
-// TestFormFilesOfNoLead has posts with files that make no lead: nothing of them stays.
+// TestFormFilesOfNoLead sends posts with files that make no lead: no file of them stays.
 func TestFormFilesOfNoLead(t *testing.T) {
 	files := &folderFiles{dir: t.TempDir()}
 	b := openInbox(t, Options{Files: files}, enquiries)

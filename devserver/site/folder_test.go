@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOpenFolder leaves a folder that is open for others to rename, to remove and to make anew: builds do so.
+// TestOpenFolder allows others to rename, remove and create an open folder, as builds do.
 func TestOpenFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dist")
 	if err := os.Mkdir(dir, 0o755); err != nil {

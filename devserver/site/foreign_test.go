@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestForeign: requests of another origin's page, and of the site's own behind a proxy that changed the Host.
+// TestForeign: requests from a page of another origin, and from the site's own behind a proxy that changed the Host.
 func TestForeign(t *testing.T) {
 	s := &Site{options: Options{}.withDefaults()}
 	for _, row := range []struct {

@@ -34,7 +34,7 @@ func hintedSite(t *testing.T) (*fixture, *bytes.Buffer) {
 	return f, &log
 }
 
-// TestNextPage: the page to show after a form is one of this site, in any way that a person writes it.
+// TestNextPage: the page after a form is a page of this site, in any way that a person writes it.
 func TestNextPage(t *testing.T) {
 	f, log := hintedSite(t)
 	own := f.server.URL
@@ -72,14 +72,14 @@ func TestNextPage(t *testing.T) {
 	}
 }
 
-// TestFormHints: at the first request that shows a form which does not arrive, the log says what to write.
+// TestFormHints: at the first request that shows a form which cannot be sent, the log has the fix.
 func TestFormHints(t *testing.T) {
 	f, log := hintedSite(t)
 	const html, form = "Accept: text/html", "Content-Type: application/x-www-form-urlencoded"
 	for _, c := range []struct {
 		request, body string
 		headers       []string
-		want          string // in the log, "" for nothing
+		want          string // in the log, "" for none
 	}{
 		{"GET /app/page?name=contact", "", nil, `which does not exist: the platform refuses it with 404" fix="write action=`},
 		{"GET /app/page?name=contact", "", nil, ""}, // once

@@ -14,8 +14,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// No post of a form costs its lead, and its row is the one that a careful author writes into a table of the same kind, or none
-// where that author's is refused.
+// No post loses its lead, and its row is the one that a careful author would write into such a table, or none if the table refuses that
+// row.
 func TestRowsOfForms(t *testing.T) { writeForms(t, 15) }
 
 func TestRowsOfManyForms(t *testing.T) {

@@ -396,7 +396,7 @@ func TestLargeJSONForm(t *testing.T) {
 	}
 }
 
-// A form that is sent compressed is not the form: nothing of it is kept as an answer.
+// A compressed form is refused: no part of it is stored as an answer.
 func TestFormsSentCompressed(t *testing.T) {
 	b := openInbox(t, Options{}, enquiries)
 	for coding, status := range map[string]int{"gzip": 415, "deflate, gzip": 415, "br": 415, "identity": 303, "Identity": 303} {
@@ -431,7 +431,7 @@ func TestFilenames(t *testing.T) {
 	}
 }
 
-// A form is sent twice by a double click, and once by the visitor.
+// A double click sends a form twice, and the visitor meant to send it once.
 func TestFormSentTwice(t *testing.T) {
 	b := openInbox(t, Options{}, enquiries)
 	var wait sync.WaitGroup
@@ -527,7 +527,7 @@ func TestSubmissionFailures(t *testing.T) {
 	}
 }
 
-// A table of the platform's holds no submissions, whatever the manifest names: a visitor would write the ledger of migrations.
+// A table of the platform never holds submissions, whatever the manifest names: a visitor would write to the ledger of migrations.
 func TestSubmissionsOfPlatformTables(t *testing.T) {
 	const ledger = "CREATE TABLE _pages_migrations (name TEXT); CREATE TABLE _CF_x (name TEXT)"
 	for _, table := range []string{"_pages_migrations", "_Pages_Submissions", "_cf_x"} {

@@ -24,7 +24,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// privateFiles is a site with something to hide.
+// privateFiles is a site with private files.
 var privateFiles = map[string]string{
 	"/index.html":         "<h1>Welcome</h1>",
 	"/404.html":           "<h1>Nothing here</h1>",
@@ -36,7 +36,7 @@ var privateFiles = map[string]string{
 	"/report.html":        secret,
 }
 
-// watchful is a Worker that notes under which paths it was called.
+// watchful is a Worker that records the paths of its calls.
 type watchful struct {
 	t     *testing.T
 	calls atomic.Int64
@@ -83,7 +83,7 @@ func corpus(t testing.TB) []string {
 	return heads
 }
 
-// send writes a request head to a connection of its own and reads the answer.
+// send writes a request head to a new connection and reads the response.
 func send(t testing.TB, address, head string) (status int, answer string) {
 	t.Helper()
 	got := exchangeRaw(t, address, head)
@@ -245,7 +245,7 @@ func TestGateAnswersAlike(t *testing.T) {
 	}
 }
 
-// rawAnswer returns every byte of an answer, with the time taken out.
+// rawAnswer returns every byte of a response, without the time.
 func rawAnswer(t *testing.T, f *fixture, method, path string, headers ...string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", f.server.Listener.Addr().String())
@@ -267,7 +267,7 @@ func rawAnswer(t *testing.T, f *fixture, method, path string, headers ...string)
 	return regexp.MustCompile(`Date: [^\r]*`).ReplaceAllString(string(answer), "Date")
 }
 
-// Not one byte tells a stranger whether there is a file.
+// No byte of the response shows a stranger whether a file exists.
 func TestGateAnswersToTheByte(t *testing.T) {
 	dir, assets := folder(t, privateFiles)
 	for _, c := range []struct {
@@ -311,7 +311,7 @@ func (cacheable) Serve(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// Responses to members are private, and tell every cache so.
+// Responses to members are private, and say so to every cache.
 func TestMembersAnswersAreKeptApart(t *testing.T) {
 	dir, assets := folder(t, privateFiles)
 	f := start(t, Options{}, Revision{
@@ -394,7 +394,7 @@ func TestMostSpecificPatternWins(t *testing.T) {
 	}
 }
 
-// A page is guarded under every name it has.
+// A page is guarded under each of its names.
 func TestGateKnowsEveryNameOfAPage(t *testing.T) {
 	_, assets := folder(t, map[string]string{"/report.html": secret, "/club/index.html": secret, "/404.html": "hidden hint"})
 	for _, c := range []struct {
@@ -442,8 +442,8 @@ func TestGateRefusesForeignUpgrade(t *testing.T) {
 	}
 }
 
-// comparePairs checks each reading of a path by itself. If a reading is closed or reserved for the platform, the path must be
-// too, and a reading must have no readings that the path does not have.
+// comparePairs checks each reading of a path by itself. If a reading is closed or reserved for the platform, the path must be, too, and a
+// reading must have no readings that the path does not have.
 func comparePairs(t *testing.T, v *Routing, path Path) {
 	t.Helper()
 	whole := v.admit(&path)

@@ -13,10 +13,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// TestR395Time sends a thousand pairs of requests, in either order, for a private file
-// and a missing one: response times must not tell a stranger which one exists. A sign
-// test counts how often the file took longer. A result that chance produces once in ten
-// thousand runs must come three times in a row to count.
+// TestR395Time sends a thousand pairs of requests, in either order, for a private file and a missing one: response times must not show a
+// stranger which one exists. A sign test counts how often the file took longer. A result that chance produces once in ten thousand runs
+// must come three times in a row to count.
 func TestR395Time(t *testing.T) {
 	const pairs, most = 1000, 3.9 // standard deviations
 	dir, assets := folder(t, privateFiles)

@@ -95,7 +95,7 @@ func start(t testing.TB, options Options, revision Revision) *fixture {
 	}
 	f.site.Swap(revision)
 	f.server = httptest.NewUnstartedServer(f.site)
-	f.server.Config.DisableGeneralOptionsHandler = true // "OPTIONS *" is ours to refuse
+	f.server.Config.DisableGeneralOptionsHandler = true // our server answers "OPTIONS *"
 	f.server.Start()
 	t.Cleanup(func() {
 		f.server.CloseClientConnections()
@@ -134,7 +134,7 @@ func (f *fixture) as(t testing.TB, persona string) *http.Client {
 	return c
 }
 
-// reply is a response that was read.
+// reply is a response that was read completely.
 type reply struct {
 	status int
 	header http.Header

@@ -27,7 +27,7 @@ func openClub(t *testing.T) *fixture {
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
-// A form for members whose sender's session ended comes back as a page that sends it again, byte for byte.
+// A form for members whose sender's session has expired comes back as a page that sends it again, byte for byte.
 func TestFormAfterTheSession(t *testing.T) {
 	f := openClub(t)
 	typed := url.Values{
@@ -127,7 +127,7 @@ func TestFormsNotKept(t *testing.T) {
 	}
 }
 
-// A link that was followed in another tab signs in the browser: the first tab goes on, and nowhere else.
+// A link that is followed in another tab signs in the browser: the first tab continues, and no other browser does.
 func TestContinueAfterALink(t *testing.T) {
 	f := openClub(t)
 	f.site.options.Links = &mailbox{}

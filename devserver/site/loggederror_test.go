@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// TestLoggedErrors: a line of text that answers the author's visit after an error was logged gives way to a page about the error.
-// Every other answer goes out as it is.
+// TestLoggedErrors: if an error was logged and a line of text answers the author's browser, a page about the error replaces it. Every other
+// response stays unchanged.
 func TestLoggedErrors(t *testing.T) {
 	const visit, long = "Sec-Fetch-Mode: navigate", maxHeldAnswer + 1
 	worker := workerFunc(func(w http.ResponseWriter, r *http.Request) error {

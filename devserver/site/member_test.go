@@ -56,7 +56,7 @@ func TestSignedInAs(t *testing.T) {
 	}
 }
 
-// A persona that is taken away is no member at the next request.
+// A removed persona is not a member from the next request on.
 func TestSetPersonas(t *testing.T) {
 	ada := Persona{Key: "ada", Member: Member{ID: "usr_ada", Email: "ada@example.test", Name: "Ada"}}
 	f := start(t, Options{Personas: []Persona{ada}, SignedInAs: "ada"}, Revision{
@@ -81,7 +81,7 @@ func TestSetPersonas(t *testing.T) {
 	}
 }
 
-// Who visitors are may change while the site runs.
+// The person of visitors may change while the site runs.
 func TestSetSignedInAs(t *testing.T) {
 	dir, assets := folder(t, map[string]string{"/club.html": secret})
 	f := start(t, Options{}, Revision{Assets: assets, AssetsDir: dir, Manifest: &manifest.Manifest{Routes: routes("members /club")}})

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// A large file that is kept in memory goes out from the kernel's own copy, which is
-// one version of it for good, to every revision that has it.
+// The kernel sends a large file in memory from its own copy, which is always one version of it, for every revision that has the file.
 func TestMemoryFiles(t *testing.T) {
 	text := strings.Repeat("0123456789abcdef", memoryFileBytes/16) + "end"
 	dir, assets := folder(t, map[string]string{"/a.bin": text, "/small.bin": "small"})

@@ -41,7 +41,7 @@ func startPaired(t *testing.T, o Options) *pairedSite {
 	return p
 }
 
-// code is the newest that the author was shown.
+// code is the newest code that the author saw.
 func (p *pairedSite) code() string {
 	for _, e := range slices.Backward(p.told) {
 		if e.Code != "" {
@@ -51,7 +51,7 @@ func (p *pairedSite) code() string {
 	return ""
 }
 
-// pair pairs a client that comes from afar.
+// pair pairs a client from beyond this machine.
 func (p *pairedSite) pair(t *testing.T, c *http.Client, headers ...string) reply {
 	t.Helper()
 	headers = append(headers, urlForm)
@@ -65,7 +65,7 @@ func (p *pairedSite) pair(t *testing.T, c *http.Client, headers ...string) reply
 	return got
 }
 
-// A session from beyond this machine counts while the browser is paired, and no longer.
+// A session from beyond this machine is valid while the browser is paired, and no longer.
 func TestSessionNeedsPairing(t *testing.T) {
 	p := startPaired(t, Options{SignedInAs: "owner"})
 	c := p.client(t)
@@ -107,7 +107,7 @@ func TestSessionNeedsPairing(t *testing.T) {
 	}
 }
 
-// The cookies are for no script, for this site, and for https alone where the visitor came so.
+// The cookies are not for scripts; they are for this site, and for https alone if the visitor used https.
 func TestPairingCookie(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -155,7 +155,7 @@ func TestPairingCookie(t *testing.T) {
 	}
 }
 
-// A request that no person made shows no code.
+// A request that no person made causes no code.
 func TestNoCodeUnasked(t *testing.T) {
 	p := startPaired(t, Options{})
 	for _, test := range []struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// TestReadingsOfTheOtherFront holds the front door of `pages build --target cloudflare`, in JavaScript, to this one: both refuse
-// the same paths, look the same ones up, and judge the same readings.
+// TestReadingsOfTheOtherFront compares the front door of `pages build --target cloudflare`, in JavaScript, with this one: both refuse the
+// same paths, look up the same ones, and judge the same readings.
 func TestReadingsOfTheOtherFront(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		testmachine.Lacks(t, "Node.js", err)
@@ -89,10 +89,10 @@ console.log(JSON.stringify(JSON.parse(text).map((path) => {
 	}
 }
 
-// invalid are bytes that are no UTF-8, of which each program makes another number of characters.
+// invalid are bytes that are not UTF-8, from which each program makes a different number of characters.
 var invalid = regexp.MustCompile("\ufffd+")
 
-// foldAll returns readings as the gate compares them, sorted, each once.
+// foldAll returns readings in the form that the gate compares, sorted, without duplicates.
 func foldAll(readings []string) (all []string) {
 	for _, reading := range readings {
 		all = append(all, sitepath.FoldPath(invalid.ReplaceAllString(string([]rune(reading)), "\ufffd")))

@@ -16,8 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// readByOthers returns the readings of programs that know nothing of ours make of a sent path: parsers of addresses, Go's path cleaner, and
-// servers that decode twice, cut parameters off or take two slashes for a host.
+// readByOthers returns the readings of a sent path by other programs: parsers of addresses, Go's path cleaner, and servers that decode
+// twice, cut parameters off or take two slashes for a host.
 func readByOthers(sent string) (all []string) {
 	decoded := []string{sent}
 	for range 3 {
@@ -45,13 +45,13 @@ func readByOthers(sent string) (all []string) {
 	return all
 }
 
-// raw asks for a target as it stands, signed out.
+// raw requests an unchanged target, signed out.
 func (f *fixture) raw(t *testing.T, method, target string) reply {
 	t.Helper()
 	return exchangeRaw(t, f.server.Listener.Addr().String(), method+" "+target+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
 }
 
-// disguises writes one path in the ways that the readings are about, and in their combinations.
+// disguises writes one path in the ways that lead to further readings, and in their combinations.
 func disguises(target string) (all []string) {
 	dots := []string{"..", "%2e%2e", ".%2E", "%252e%252e", "..;x", "..%3Bx", "..%20", "%25252e."}
 	slashes := []string{"/", "%2f", "%2F", "//", "%252F", "/%2f", "%2f%2F", "%25252f", "///"}
@@ -91,7 +91,7 @@ func TestGateJudgesEveryReading(t *testing.T) {
 			asked++
 			path, err := Canonical(sent)
 			if err == nil && path.readings == nil && strings.HasPrefix(path.decoded, reservedPrefix+"/") {
-				continue // it is the platform's, in no disguise
+				continue // it is the platform's own, undisguised
 			}
 			if strings.Contains(w.Body.String(), secret) {
 				t.Errorf("%q leaks, with status %d", sent, w.Code)
@@ -109,7 +109,7 @@ func TestGateJudgesEveryReading(t *testing.T) {
 	}
 }
 
-// TestWorkerGetsTheTargetAsSent: unusual paths, as APIs use them, reach a Worker byte for byte.
+// TestWorkerGetsTheTargetAsSent: unusual paths of APIs reach a Worker byte for byte.
 func TestWorkerGetsTheTargetAsSent(t *testing.T) {
 	f := start(t, Options{}, Revision{
 		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /*", "members /club/*")}, Worker: targets{},
@@ -137,7 +137,8 @@ func (targets) Serve(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// TestFilesHaveOneReading: a path that means a file in another reading leads to its own path, as at Cloudflare, and to no other site.
+// TestFilesHaveOneReading: a path that means a file in another reading leads to the file's own path, as at Cloudflare, and to no other
+// site.
 func TestFilesHaveOneReading(t *testing.T) {
 	dir, assets := folder(t, map[string]string{
 		"/index.html": "home", "/css/site.css": "css", "/docs/index.html": "docs", "/100%.html": "percent", "/about.html": "about",
@@ -199,7 +200,7 @@ func TestRulesKeepWhatWasSent(t *testing.T) {
 	}
 }
 
-// TestNoTargetLeadsOut: a page to go to after signing in, or after a form, stays on the site in every reading.
+// TestNoTargetLeadsOut: the next page after a sign-in, or after a form, is on the site in every reading.
 func TestNoTargetLeadsOut(t *testing.T) {
 	for target, want := range map[string]string{
 		"/club/a%2Fb?x#top": "/club/a%2Fb?x#top", "/club//x": "/club//x", "/100%25": "/100%25",

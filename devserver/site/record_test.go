@@ -30,7 +30,7 @@ func TestStampsHaveOneLength(t *testing.T) {
 	}
 }
 
-// Every document writes its times so.
+// Every document writes times in this form.
 func TestDocumentsHaveStamps(t *testing.T) {
 	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 	b := openInbox(t, Options{Now: func() time.Time { return now }}, enquiries)

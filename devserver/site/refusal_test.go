@@ -9,8 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
-// TestOutside: where there is no site, who looks at a page gets one, in the look of the
-// sites' own and with nothing in it that could be followed; programs get JSON.
+// TestOutside: without a site, a person in a browser gets a page in the look of the sites' own pages and without links; programs get JSON.
 func TestOutside(t *testing.T) {
 	o, err := site.NewOutside()
 	if err != nil {

@@ -18,9 +18,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest/edgerules"
 )
 
-// proof says which tests hold the rules of one or more numbers of the list of
-// reliability tests: R is the members gate, D the dev server and static files, F
-// forms, leads and events.
+// proof names the tests for one or more numbers of the list of reliability tests: R is the members gate, D the dev server and static files,
+// F forms, leads and events.
 type proof struct {
 	family   string
 	from, to int
@@ -144,8 +143,7 @@ func testsIn(t *testing.T, dir string) map[string]bool {
 	return names
 }
 
-// gateAtoms are the parts of random paths: the hidden names, and
-// all forms that programs have read differently from each other.
+// gateAtoms are the parts of random paths: the hidden names, and all forms that different programs read differently.
 var gateAtoms = strings.Fields(`/ / / / private private private a a.html index.html deep b.txt report report.html 404.html
 public way in by rule
 PRIVATE Private prıvate pr%C4%B1vate ｐrivate %EF%BD%90rivate p%72ivate privat%65 PRIVAT~1 . .. ... %2e %2e%2e %252e .%2e
@@ -155,8 +153,7 @@ PRIVATE Private prıvate pr%C4%B1vate ｐrivate %EF%BD%90rivate p%72ivate privat
 http:// http://localhost http://evil.example HTTP://LOCALHOST:80 https:// //localhost __pages __preview
 _headers _redirects .git .env .html .HTML .htm index`)
 
-// No path from the grammar of the atoms reaches a hidden file. The
-// fuzzer continues from here.
+// No path from the grammar of the atoms reaches a hidden file. The fuzzer starts from here.
 func TestR390Grammar(t *testing.T) {
 	rounds := 20_000
 	switch {

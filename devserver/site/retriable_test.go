@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A refusal that may well be an answer in a second says so, to programs and in the header.
+// A refusal that may become a response in a second says so, to programs and in the header.
 func TestRetriableRefusal(t *testing.T) {
 	for retriable, want := range map[bool]string{true: "1", false: ""} {
 		e := refuse(http.StatusServiceUnavailable, "worker_restarted", "the site's code was restarted")

@@ -78,7 +78,7 @@ func TestRules(t *testing.T) {
 		{"GET /gone/a%20b?c", 308, "", "https://example.com/in/a%20b?c"},
 		{"GET /see/x/y?z=1", 303, "", "/dir/y?from=x"},
 		{"GET /about/team", 302, "", "/about#team"},
-		{"GET /css/site.css", 302, "", "/logo.svg"}, // also where a file lies
+		{"GET /css/site.css", 302, "", "/logo.svg"}, // even if a file has this path
 		{"GET /kept/", 200, "index of dir", ""},
 		{"GET /user/anybody", 200, "<h1>About</h1>", ""}, // the address stays
 		{"HEAD /user/anybody", 200, "", ""},
@@ -91,7 +91,7 @@ func TestRules(t *testing.T) {
 		{"GET /go/__PAGES/api/leads", 404, "<h1>Nothing</h1>", ""},
 		{"GET /go/evil.example/x", 307, "", "/evil.example/x"},
 		{"GET /go//evil.example", 307, "", "/evil.example"},
-		{"GET /api/moved", 307, "", "/api/new"}, // also where the Worker answers
+		{"GET /api/moved", 307, "", "/api/new"}, // even if the Worker answers
 		{"GET /_headers", 404, "<h1>Nothing</h1>", ""},
 		{"GET /_redirects", 404, "<h1>Nothing</h1>", ""},
 		{"GET /_Headers", 404, "<h1>Nothing</h1>", ""},
@@ -119,7 +119,7 @@ func TestRulesOfHeaders(t *testing.T) {
 	for _, c := range []struct {
 		request, with string
 		status        int
-		want          string // "Name: value", each on a line; without a value it must not be there
+		want          string // "Name: value", each on a line; without a value it must be absent
 	}{
 		{"GET /", "", 200, "X-Frame-Options: DENY\nX-Tag: all\nX-Content-Type-Options: nosniff"},
 		{"GET /nothing", "", 404, "X-Frame-Options: DENY"},
@@ -158,7 +158,7 @@ func TestRulesOfHeaders(t *testing.T) {
 	}
 }
 
-// A header opens no page of members: not to caches, and not to other sites.
+// A header opens no members page, neither to caches nor to other sites.
 func TestRulesOpenNothing(t *testing.T) {
 	dir, assets := folder(t, privateFiles)
 	f := start(t, Options{}, Revision{
@@ -225,7 +225,7 @@ func TestRulesOfAssetsBinding(t *testing.T) {
 	}
 }
 
-// The fallback rule of a single-page app answers the paths that nothing else of the site answers.
+// The fallback rule of a single-page app answers the paths that no other part of the site answers.
 func TestFallbackRules(t *testing.T) {
 	files := map[string]string{
 		"/index.html": "the app", "/about.html": "about", "/a.js": "script", "/404.html": "nothing", "/club/index.html": "the club",

@@ -28,7 +28,7 @@ func TestSignIn(t *testing.T) {
 		form   string
 		status int
 		next   string
-		id     string // of the member the Worker then sees
+		id     string // of the member that the Worker then gets
 	}{
 		{"persona=member&next=/club/x", 303, "/club/x", "usr_dev_member"},
 		{"persona=owner", 303, "/", "usr_dev_owner"},
@@ -298,7 +298,7 @@ func TestOwnPagesAreSafe(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			policy := "same-origin"
-			if path == "/__pages/forms/thanks" { // which holds nothing, and where the redirect of a script's post leads
+			if path == "/__pages/forms/thanks" { // which has no content, and is the target after a script's post
 				policy = "cross-origin"
 			}
 			got := f.do(t, outsider, "GET", path, "", "Accept: text/html")

@@ -55,7 +55,7 @@ func TestSignInByLink(t *testing.T) {
 	if err != nil || link.Host != strings.TrimPrefix(f.server.URL, "http://") || link.Query().Get("next") != "/club/x" {
 		t.Fatalf("the link is %s", box.links[0])
 	}
-	// Looking at the link is not following it.
+	// Opening the link does not sign in.
 	for range 2 {
 		if got := f.do(t, client, "GET", link.RequestURI(), "", "Accept: text/html"); got.status != http.StatusOK ||
 			!strings.Contains(got.body, `value="one-time"`) {
@@ -85,7 +85,7 @@ func TestSignInByLink(t *testing.T) {
 	}
 }
 
-// How long an answer takes does not tell whether a link was sent.
+// The time of a response does not show whether a link was sent.
 func TestSignInLinkTellsNothingByItsTime(t *testing.T) {
 	box := &mailbox{}
 	f := clubSite(t, Options{Links: box, Personas: []Persona{}})
@@ -101,7 +101,7 @@ func TestSignInLinkTellsNothingByItsTime(t *testing.T) {
 	}
 }
 
-// A link leads to the port that it was asked for on, whatever port the request names.
+// A link leads to the port of its form, whatever port the request names.
 func TestSignInLinkKeepsItsPort(t *testing.T) {
 	box := &mailbox{}
 	f := clubSite(t, Options{Links: box, Personas: []Persona{}})

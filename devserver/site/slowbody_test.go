@@ -17,7 +17,7 @@ type lateBody struct{ io.ReadCloser }
 
 func (lateBody) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
-// TooSlow says so.
+// TooSlow reports that.
 func (lateBody) TooSlow() bool { return true }
 
 // bodyReader is a Worker that reads the body of its request, as the engines do.
@@ -30,7 +30,7 @@ func (bodyReader) Serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// TestSlowBody: a client whose body pauses for too long gets a 408, and the log does not say that it went away.
+// TestSlowBody: a client whose body pauses for too long gets a 408, and the log does not say that it left.
 func TestSlowBody(t *testing.T) {
 	var logged []RequestRecord
 	f := start(t, Options{OnRequest: func(r RequestRecord) { logged = append(logged, r) }}, Revision{
@@ -39,7 +39,7 @@ func TestSlowBody(t *testing.T) {
 	for _, path := range []string{"/api/x", "/__pages/forms/contact"} {
 		for _, coding := range []string{"identity", "gzip"} {
 			ctx, cancel := context.WithCancel(t.Context())
-			cancel() // as net/http does with the request
+			cancel() // as net/http does to the request
 			r := httptest.NewRequestWithContext(ctx, "POST", "http://localhost"+path, strings.NewReader("a=b"))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.Header.Set("Accept-Encoding", coding)

@@ -25,8 +25,7 @@ func (b *inbox) spam(t *testing.T) []Lead {
 	return decode[LeadList](t, b.get(t, "/__pages/api/leads?spam=1")).Leads
 }
 
-// TestSpamIsKeptApart: a post with a filled honeypot is stored, and nothing follows from it until it is ham; then everything
-// follows, once.
+// TestSpamIsKeptApart: a post with a filled honeypot is stored, without any effect until it is ham; then it has all effects, once.
 func TestSpamIsKeptApart(t *testing.T) {
 	hook := newReceiver(t)
 	var raised []string
@@ -112,7 +111,7 @@ func TestMarkedAsSpam(t *testing.T) {
 			t.Errorf("the delivery of %s: %+v", e.Name, e.Delivery)
 		}
 	}
-	hook.answer() // well from here on
+	hook.answer() // valid from here on
 	raised, err := b.site.store.MarkHam(t.Context(), one.ID)
 	if err != nil || len(raised) != 0 {
 		t.Errorf("ham raises %v, %v", raised, err)
@@ -172,7 +171,7 @@ func TestWhatIsNoSpam(t *testing.T) {
 	}
 }
 
-// TestSpamByHistory: the posts of one client and the repeats of a message count where the client's address is known.
+// TestSpamByHistory: the posts of one client and the repeats of a message count if the client's address is known.
 func TestSpamByHistory(t *testing.T) {
 	b := openInbox(t, Options{}, enquiries)
 	send := func(name, message string, headers ...string) {
@@ -208,7 +207,7 @@ func TestSpamByHistory(t *testing.T) {
 	}
 }
 
-// TestStampScript: the script is JavaScript that no cache keeps, and its stamp tells how long the page was open.
+// TestStampScript: the script is JavaScript that no cache keeps, and its stamp shows how long the page was open.
 func TestStampScript(t *testing.T) {
 	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 	f := start(t, Options{Now: func() time.Time { return now }}, Revision{})
@@ -235,7 +234,7 @@ func TestStampScript(t *testing.T) {
 	}
 }
 
-// solvedChallenge does what the widget of the npm package altcha does.
+// solvedChallenge returns a solution, as the widget of the npm package altcha does.
 func solvedChallenge(t *testing.T, c altcha.Challenge) string {
 	t.Helper()
 	for number := range c.MaxNumber + 1 {
@@ -249,8 +248,8 @@ func solvedChallenge(t *testing.T, c altcha.Challenge) string {
 	return ""
 }
 
-// TestProofOfScripts: with the setting, a script's post without a proof is refused, and no lead is stored; that of a page, which may
-// be of a browser without JavaScript, is a lead with one sign of spam. Repeated with its key, a post keeps its proof.
+// TestProofOfScripts: with the setting, a script's post without a proof is refused, and no lead is stored; the post of a page, which may
+// come from a browser without JavaScript, is a lead with one sign of spam. A post that is repeated with its key keeps its proof.
 func TestProofOfScripts(t *testing.T) {
 	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 	b := openInbox(t, Options{ProofOfWork: true, Now: func() time.Time { return now }}, enquiries)
@@ -297,7 +296,7 @@ func TestProofOfScripts(t *testing.T) {
 	}
 	now = now.Add(altcha.Life)
 	if got := b.do(t, nil, "POST", "/__pages/forms", "name=a&altcha="+url.QueryEscape(old), formType); got.status != 422 ||
-		!strings.Contains(got.body, "still valid") {
+		!strings.Contains(got.body, "no valid one") {
 		t.Errorf("a proof that expired: %d %s", got.status, got.body)
 	}
 	b.site.SetProofOfWork(false)
@@ -306,7 +305,7 @@ func TestProofOfScripts(t *testing.T) {
 	}
 }
 
-// TestProofOfWork: a challenge is JSON that no cache keeps; its solution makes a lead of a quick post, once, and is no answer.
+// TestProofOfWork: a challenge is JSON that no cache keeps; its solution makes a quick post a lead, once, and does not count as an answer.
 func TestProofOfWork(t *testing.T) {
 	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 	f := start(t, Options{Now: func() time.Time { return now }}, Revision{})
@@ -320,7 +319,7 @@ func TestProofOfWork(t *testing.T) {
 	}
 	solution := solvedChallenge(t, decode[altcha.Challenge](t, got))
 	const links = "&message=<a+href=http://a.test>a</a>" // 4 points, and 6 for a quick post
-	for i, kept := range []int{0, 1} {                   // the second time it counts for nothing
+	for i, kept := range []int{0, 1} {                   // it does not count the second time
 		f.do(t, nil, "POST", "/__pages/forms", "name=a"+links+stamp()+"&altcha="+url.QueryEscape(solution), formType)
 		all, err := f.site.store.Leads(t.Context(), LeadFilter{Spam: true})
 		if err != nil || len(all) != kept {

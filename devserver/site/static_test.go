@@ -119,7 +119,7 @@ func TestStaticFiles(t *testing.T) {
 	}
 }
 
-// A HEAD has the header of a GET and no body, whatever the answer. Only a GET has ranges: RFC 9110, section 14.2.
+// The response to a HEAD has the header of that to a GET and no body. Only a GET has ranges: RFC 9110, section 14.2.
 func TestHeadIsGetWithoutBody(t *testing.T) {
 	files := maps.Clone(plainFiles)
 	files["/large.bin"] = strings.Repeat("0123456789abcdef", (cachedFileBytes+4096)/16)
@@ -286,7 +286,7 @@ func TestFilesAreNeverMixed(t *testing.T) {
 	}
 }
 
-// Requests finish on the revision they began on, and Drained is called once, after them.
+// Requests finish on the revision on which they began, and Drained is called once, after them.
 func TestSwapWaitsForRequests(t *testing.T) {
 	inside, goOn := make(chan struct{}), make(chan struct{})
 	slow := workerFunc(func(w http.ResponseWriter, _ *http.Request) error {
@@ -325,7 +325,7 @@ func TestSwapWaitsForRequests(t *testing.T) {
 	}
 }
 
-// Cached contents stay in memory as long as the file has the same bytes.
+// Cached contents stay in memory while the file has the same bytes.
 func TestContentsOutliveASwap(t *testing.T) {
 	dir, assets := folder(t, map[string]string{"/a.txt": "same", "/b.txt": "before"})
 	f := start(t, Options{}, Revision{Assets: assets, AssetsDir: dir})

@@ -13,7 +13,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitefile"
 )
 
-// Nothing outside the folder is sent, whatever becomes of the files in it.
+// No file outside the folder is sent, whatever happens to the files in it.
 func TestFilesStayInTheirFolder(t *testing.T) {
 	outside, _ := folder(t, map[string]string{"/secret.html": secret})
 	dir, assets := folder(t, map[string]string{

@@ -37,8 +37,7 @@ func contact(text string) post {
 	}
 }
 
-// A crash between the steps of a post is made good when the site is next made,
-// and no row is written twice.
+// After a crash between the steps of a post, the next start of the site completes it, and no row is written twice.
 func TestSubmissionsAreFinishedLater(t *testing.T) {
 	dir := t.TempDir()
 	store, platform := openStore(t, filepath.Join(dir, "platform.db"))
@@ -89,7 +88,7 @@ func openImpatient(t *testing.T, path string) *sql.DB {
 	return db
 }
 
-// A busy table costs nothing: the row follows later.
+// A busy table loses no data: the row follows later.
 func TestSubmissionWaitsForABusyTable(t *testing.T) {
 	dir := t.TempDir()
 	store, platform := openStore(t, filepath.Join(dir, "platform.db"))
@@ -176,7 +175,7 @@ func TestStoreRefusesALaterSchema(t *testing.T) {
 	}
 }
 
-// A visitor is never told that a lead is safe when it is not.
+// A visitor never gets a confirmation for a lead that is not safe.
 func TestNoPlaceForALead(t *testing.T) {
 	b := openInbox(t, Options{}, enquiries)
 	db := b.platform
@@ -203,7 +202,7 @@ func TestNoPlaceForALead(t *testing.T) {
 
 const killedDir = "PAGES_TEST_SITE_DIR"
 
-// TestServeUntilKilled is the program that TestKill kills. On its own it has nothing to do.
+// TestServeUntilKilled is the program that TestKill kills. Without that test it does nothing.
 func TestServeUntilKilled(t *testing.T) {
 	dir := os.Getenv(killedDir)
 	if dir == "" {
@@ -270,8 +269,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// postUntilKilled runs the site in a process of its own, posts to it, and kills
-// it in the middle. It returns the ids of the leads that were acknowledged.
+// postUntilKilled runs the site in its own process, posts to it, and kills it in the middle. It returns the ids of the acknowledged leads.
 func postUntilKilled(t *testing.T, dir string, enough int) (acked []string) {
 	t.Helper()
 	program := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServeUntilKilled$")
@@ -335,7 +333,7 @@ func postOnce(t *testing.T, address string) (id string, err error) {
 	return decode[leadDocument](t, reply{body: string(body)}).Lead.ID, nil
 }
 
-// Visitors decide how long leads are, and not how much of them is in memory at once.
+// Visitors determine the length of leads, but not how much of them is in memory at a time.
 func TestLongLeadsAreReadInPieces(t *testing.T) {
 	store, db := openStore(t, filepath.Join(t.TempDir(), "platform.db"))
 	const each, number = capturedBytes/3 + 1, 7
@@ -361,8 +359,8 @@ func TestLongLeadsAreReadInPieces(t *testing.T) {
 	}
 }
 
-// TestLeadsHaveABound: visitors fill the database only so far. A refused visitor gets the reason, acknowledged
-// leads stay, also for a repeated post, and members can sign in and read them.
+// TestLeadsHaveABound: visitors can fill the database only up to its bound. A refused visitor gets the reason, acknowledged leads stay,
+// also for a repeated post, and members can sign in and read them.
 func TestLeadsHaveABound(t *testing.T) {
 	f := start(t, Options{DevHints: true}, Revision{})
 	f.site.store.most = 400_000

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// statuses lists how far the copies of all leads got, oldest first.
+// statuses lists the states of all leads' rows, oldest first.
 func (b *inbox) statuses(t *testing.T) (all string) {
 	t.Helper()
 	for _, l := range b.leads(t) {
@@ -21,8 +21,7 @@ func (b *inbox) post(t *testing.T, name string) {
 	}
 }
 
-// A row that the table refused is written after the table was mended and the
-// site swapped; once, however often it is tried.
+// A row that the table refused is written after the table was corrected and the site swapped; once, for any number of tries.
 func TestRefusedRowsFollowASwap(t *testing.T) {
 	b := openInbox(t, Options{}, "CREATE TABLE enquiries (name TEXT CHECK (name <> 'Kim'))")
 	b.post(t, "Kim")
@@ -55,8 +54,7 @@ func TestRefusedRowsFollowASwap(t *testing.T) {
 	}
 }
 
-// A row that waits for a busy database follows the next swap, and the next post
-// that gets through.
+// A row that waits for a busy database is written after the next swap, and after the next successful post.
 func TestWaitingRowsFollow(t *testing.T) {
 	for name, next := range map[string]func(*testing.T, *inbox){
 		"a swap": func(_ *testing.T, b *inbox) { b.site.Swap(b.site.Revision()) },
@@ -65,7 +63,7 @@ func TestWaitingRowsFollow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := openInbox(t, Options{}, enquiries)
 			b.site.drains.Wait()
-			// A second handle that does not wait, in place of the patient one.
+			// A second handle that does not wait, instead of the one that does.
 			var file string
 			if err := b.own.QueryRow(`SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file); err != nil {
 				t.Fatal(err)
@@ -92,13 +90,13 @@ func TestWaitingRowsFollow(t *testing.T) {
 	}
 }
 
-// TestNobodyChoosesColumns: a visitor fills no key, and no column for which the form's page has no field; a form that no page shows
-// and the manifest does not declare fills none at all.
+// TestNobodyChoosesColumns: a visitor fills no key, and no column for which the form's page has no field; a form that no page shows and the
+// manifest does not declare fills none at all.
 func TestNobodyChoosesColumns(t *testing.T) {
 	b := openInbox(t, Options{}, `CREATE TABLE enquiries (ref TEXT PRIMARY KEY, form TEXT, name TEXT, status TEXT DEFAULT 'new')`)
 	for _, c := range []struct{ form, want string }{
-		{"contact", "contact Kim new"},            // in a page, with a field for the name
-		{"membership", "membership Kim approved"}, // declared, and in no page: a Worker shows it
+		{"contact", "contact Kim new"},            // on a page, with a field for the name
+		{"membership", "membership Kim approved"}, // declared, and on no page: a Worker shows it
 		{"made-up", "made-up - new"},              // neither
 	} {
 		const answers = "name=Kim&status=approved&ref=mine&form="

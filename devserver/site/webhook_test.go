@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// The example of the standard's own documentation.
+// The example in the documentation of the standard.
 func TestWebhookSignature(t *testing.T) {
 	key, err := ParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {
@@ -55,7 +55,7 @@ type receiver struct {
 	*httptest.Server
 
 	mu      sync.Mutex
-	answers []int // the next ones; then 204
+	answers []int // the next statuses; then 204
 	after   string
 	got     []delivery
 }
@@ -106,7 +106,7 @@ func (r *receiver) answer(next ...int) (instead []int) {
 	return instead
 }
 
-// ids are the ids that came, in order.
+// ids are the ids of the deliveries, in order.
 func (r *receiver) ids() string {
 	var ids []string
 	for _, d := range r.all() {
@@ -115,7 +115,7 @@ func (r *receiver) ids() string {
 	return strings.Join(ids, " ")
 }
 
-// clock is a time that the test moves.
+// clock is a time that the test sets.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -135,7 +135,7 @@ func (c *clock) pass(d time.Duration) {
 
 var testSecret = []byte("0123456789abcdef01234567")
 
-// posts is a dispatcher on a store of its own; the test has it make its rounds.
+// posts is a dispatcher on a new store; the test starts its rounds.
 type posts struct {
 	*dispatcher
 	clock *clock
@@ -160,7 +160,7 @@ func newPosts(t *testing.T, hook *receiver) *posts {
 	return p
 }
 
-// lead stores a lead whose events are for the webhook.
+// lead stores a lead whose events go to the webhook.
 func (p *posts) lead(t *testing.T, form, name string, events ...string) []Event {
 	t.Helper()
 	_, raised, _, err := p.store.capture(t.Context(), post{
@@ -304,8 +304,7 @@ func TestWebhookGone(t *testing.T) {
 	}
 }
 
-// A receiver that takes long over the events of one form holds no other
-// form's up, also those that are raised meanwhile, and a form's come in order.
+// A receiver that is slow with the events of one form delays no other form's, including new ones, and the events of a form arrive in order.
 func TestWebhookFormsDoNotWait(t *testing.T) {
 	p := newPosts(t, newReceiver(t))
 	slow, arrived := make(chan struct{}), make(chan string)
@@ -343,7 +342,7 @@ func TestWebhookFormsDoNotWait(t *testing.T) {
 	}
 }
 
-// A receiver that is not there counts as a failure; its address is not repeated in the error.
+// A missing receiver counts as a failure; the error does not repeat its address.
 func TestWebhookUnreachable(t *testing.T) {
 	hook := newReceiver(t)
 	p := newPosts(t, hook)
@@ -408,7 +407,7 @@ func TestWebhookOfASite(t *testing.T) {
 	}
 }
 
-// readEvents is an EventList as others read it.
+// readEvents is an EventList as other programs read it.
 type readEvents struct {
 	Events []struct {
 		ID       string `json:"id"`
@@ -419,7 +418,7 @@ type readEvents struct {
 	} `json:"events"`
 }
 
-// Without a webhook nothing is queued, and a replay waits for one.
+// Without a webhook no event is queued, and a replay waits for one.
 func TestNoWebhook(t *testing.T) {
 	store, _ := openStore(t, filepath.Join(t.TempDir(), "platform.db"))
 	_, events, _, err := store.capture(t.Context(), contact("Ada"))
@@ -454,7 +453,7 @@ func TestWebhookPauses(t *testing.T) {
 	}
 }
 
-// TestRetryAfter reads both forms of the header (RFC 9110, 10.2.3), and waits no longer than the longest pause.
+// TestRetryAfter reads both forms of the header (RFC 9110, 10.2.3), and waits at most for the longest pause.
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 	for text, want := range map[string]time.Duration{

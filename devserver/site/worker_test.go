@@ -89,8 +89,7 @@ func TestWorkerFailures(t *testing.T) {
 	}
 }
 
-// TestCookiesOfWorkers: a Worker sees no cookie that signs anybody in, here or elsewhere on
-// its host, and every other as it came.
+// TestCookiesOfWorkers: a Worker gets no session cookie of this site or of others on its host, and every other cookie unchanged.
 func TestCookiesOfWorkers(t *testing.T) {
 	var seen string
 	f := start(t, Options{DevHints: true},

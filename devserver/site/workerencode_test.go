@@ -13,8 +13,8 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// answering is a Worker whose query says how it answers: each name is a header,
-// but "status", "n" for the length of the body, and "pieces" for a stream of them.
+// answering is a Worker whose query describes the response: each name is a header, except "status", "n" for the length of the body, and
+// "pieces" for a stream of them.
 type answering struct{}
 
 const answerText = "the water in the river is high today, and the crew stays at home\n"
@@ -141,7 +141,7 @@ func (p pieces) Serve(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// Each piece of a stream arrives when it is written, although it is compressed.
+// Each piece of a stream arrives when it is written, although the stream is compressed.
 func TestCompressedStreamsComeAtOnce(t *testing.T) {
 	p := make(pieces)
 	f := start(t, Options{}, Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /*")}, Worker: p})
@@ -175,7 +175,7 @@ func TestCompressedStreamsComeAtOnce(t *testing.T) {
 	}
 }
 
-// breaking is a Worker whose answer breaks off.
+// breaking is a Worker whose response breaks off.
 type breaking struct{}
 
 func (breaking) Serve(w http.ResponseWriter, _ *http.Request) error {
@@ -188,7 +188,7 @@ func (breaking) Serve(w http.ResponseWriter, _ *http.Request) error {
 	return conn.Close()
 }
 
-// A compressed answer that breaks off does not look whole.
+// A compressed response that breaks off does not look complete.
 func TestCompressedAnswersBreakOff(t *testing.T) {
 	f := start(t, Options{}, Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /*")}, Worker: breaking{}})
 	r := request(t, "/", "gzip")

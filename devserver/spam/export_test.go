@@ -1,6 +1,6 @@
 package spam
 
-// Len returns how many keys the history remembers.
+// Len returns the number of keys in the history.
 func (h *History) Len() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -160,8 +160,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestHistoryIsBounded: a flood of addresses and messages neither grows the history without end nor hides those that come
-// often.
+// TestHistoryIsBounded: a flood of addresses and messages neither grows the history without end nor hides frequent ones.
 func TestHistoryIsBounded(t *testing.T) {
 	at := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
 	h := spam.NewHistory()

@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// BenchmarkModule measures a module of two kilobytes that a stranger gets, and the same from the dev server itself.
+// BenchmarkModule measures a module of two kilobytes for a stranger, and the same from the dev server itself.
 func BenchmarkModule(b *testing.B) {
 	text := `import "/b.js"; // ` + strings.Repeat("x", 2000)
 	for _, row := range []struct {

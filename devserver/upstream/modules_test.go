@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// clubModules are those of a site with members at /club/* and /about-us/secret, whose sources are in dir.
+// clubModules are the modules of a site with members at /club/* and /about-us/secret, whose sources are in dir.
 func clubModules(t *testing.T, files ...string) *modules {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func clubModules(t *testing.T, files ...string) *modules {
 	}, slog.New(slog.DiscardHandler))
 }
 
-// serve has a stranger's answers go by.
+// serve passes responses to a stranger through the modules.
 func (m *modules) serve(t *testing.T, at, kindName, text string) {
 	t.Helper()
 	base, err := url.Parse(at)
@@ -244,7 +244,7 @@ func TestOfMembersPage(t *testing.T) {
 	}
 }
 
-// TestMayHear has messages of hot module replacement.
+// TestMayHear uses messages of hot module replacement.
 func TestMayHear(t *testing.T) {
 	m := clubModules(t, "src/Club.jsx", "src/App.jsx", "src/main.jsx")
 	m.serve(t, "/", "page", `<script type="module" src="/src/main.jsx"></script>`)

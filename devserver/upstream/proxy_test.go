@@ -28,7 +28,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// front is a site with a dev server behind it, as a visitor meets it.
+// front is a site with a dev server as its upstream.
 type front struct {
 	*httptest.Server
 	proxy *upstream.Proxy
@@ -177,7 +177,7 @@ func TestStream(t *testing.T) {
 			t.Fatalf("%q, %v; want %q", line, err, want)
 		}
 		_, _ = lines.ReadString('\n')
-		next <- struct{}{} // the server waits until it has come
+		next <- struct{}{} // the server waits for its arrival
 	}
 }
 
@@ -201,7 +201,7 @@ func TestEarlyHints(t *testing.T) {
 	}
 }
 
-// TestSocket: WebSockets are passed on, to strangers of a site with members routes without the lines of its sources.
+// TestSocket: WebSockets are passed on; for strangers of a site with members routes, without the lines of its sources.
 func TestSocket(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -308,7 +308,7 @@ func TestMembers(t *testing.T) {
 		{"/deep.js", 401, 200}, // no page was asked for yet
 		{"/", 200, 200},
 		{"/main.js", 200, 200},
-		{"/deep.js", 200, 200}, // /cached.js never came by: a browser had it
+		{"/deep.js", 200, 200}, // the proxy has not seen /cached.js: a browser had it
 		{"/unnamed.js", 401, 200},
 		{"/Club.jsx", 401, 200},
 		{"/Club.jsx?raw", 401, 200},
@@ -338,7 +338,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestDown: a server that does not answer is an error before anything is written; it comes back.
+// TestDown: a server that does not answer causes an error before the first byte; it works again later.
 func TestDown(t *testing.T) {
 	f := newFront(t, func(w http.ResponseWriter, _ *http.Request) { html(w, "up") })
 	f.down.Store(&upstream.DownError{Message: "vite has ended: exit status 1"})
@@ -362,7 +362,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestRestarting: a server that listens nowhere for a moment loses no request.
+// TestRestarting: a server that does not listen for a moment loses no request.
 func TestRestarting(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

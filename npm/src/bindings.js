@@ -1,5 +1,5 @@
-// env for a process of Node.js: the classes that a Worker's env is made of, over the wire. The bundle of this file is
-// ../bindings.mjs, in which the modules of parts/ stand in for those of the engine.
+// env for a process of Node.js: the classes of a Worker's env, over the wire. The bundle of this file is ../bindings.mjs, in which the
+// modules of parts/ replace those of the engine.
 import { makeEnv } from "../../runtime/binding/js/index.js";
 import { bind } from "./parts/host.js";
 import { cachesOf } from "./caches.js";

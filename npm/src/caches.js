@@ -1,4 +1,4 @@
-// caches.default and caches.open, over the wire: the caches that the site's Worker has.
+// caches.default and caches.open, over the wire: the caches of the site's Worker.
 
 class Cache {
   #wire;
@@ -29,7 +29,7 @@ class Cache {
       if (!HOP.test(name)) headers.append(name, answer.rawHeaders[at + 1]);
     }
     const body = NO_BODY.includes(answer.status) ? null : await answer.bytes();
-    headers.delete("content-encoding"); // pages sends it as it came, and nothing here decodes it
+    headers.delete("content-encoding"); // pages sends it unchanged, and no code here decodes it
     return new Response(body, { status: answer.status, headers });
   }
 

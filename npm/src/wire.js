@@ -1,5 +1,5 @@
-// The client of the wire: HTTP over the socket of `pages dev`, on connections that are kept. Calls are numbered, so that
-// they take effect in the order in which they were made, whatever connections carry them.
+// The client of the wire: HTTP over the socket of `pages dev`, on kept-alive connections. Calls have numbers, so that they take effect in
+// the order in which they were made, on any connections.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { channel } from "node:diagnostics_channel";
@@ -8,12 +8,12 @@ import { Agent, request as open } from "node:http";
 const VERSION = "1";
 const ORDERED = /^(kv|r2|d1)\//;
 const MOST_SOCKETS = 200; // of the 1,000 that pages serves
-const IDLE = 60_000; // milliseconds, less than pages keeps a connection
+const IDLE = 60_000; // milliseconds, less than pages keeps a connection open
 
-/** The id that pages gave to the request which the code that runs answers. */
+/** The id that pages gave to the request that the running code answers. */
 const request = new AsyncLocalStorage();
 
-/** Notes on whose behalf calls are made, for each request that a server of this process gets. */
+/** Records the request for which calls are made, for each request to a server of this process. */
 export function follow() {
   const started = channel("http.server.request.start");
   const note = ({ request: incoming }) => request.enterWith(incoming.headers["x-pages-request-id"]);
@@ -23,7 +23,7 @@ export function follow() {
 
 const classes = { Error, TypeError, RangeError, SyntaxError };
 
-/** The error that a Worker would catch, of the header that describes it. */
+/** The error for a Worker's code, from the header that describes it. */
 function refusal({ name, message, props = {} }) {
   const cls = classes[name];
   const error = cls === undefined ? new DOMException(message, name) : new cls(message);
@@ -48,7 +48,7 @@ export class Wire {
   #bookmarks = new Map();
   #closed = false;
 
-  /** @param {{ address: string, token: string }} server where pages serves the bindings: "unix:/path" or "127.0.0.1:port" */
+  /** @param {{ address: string, token: string }} server the address of the bindings: "unix:/path" or "127.0.0.1:port" */
   constructor({ address, token }) {
     if (address.startsWith("unix:")) this.#at = { socketPath: address.slice("unix:".length) };
     else {
@@ -58,7 +58,7 @@ export class Wire {
     this.#headers = { "pages-wire": VERSION, "pages-token": token, "pages-errors": "1" };
   }
 
-  /** Opens a request; its number is that of this moment. */
+  /** Opens a request. It gets the number of this moment. */
   #open({ binding, method, path, headers = {} }) {
     if (this.#closed) throw new Error("the bindings were disposed: call getPlatform() again");
     const all = { ...headers, ...this.#headers, "pages-binding": binding };
@@ -107,12 +107,12 @@ export class Wire {
     return Object.assign(lost, { code: "PAGES_DEV_ENDED" });
   }
 
-  /** A call whose body comes in pieces. */
+  /** A call whose body is sent piece by piece. */
   upload(given) {
     return new Upload(this.#open(given), (sent, resolve, reject) => this.#settle(sent, given.binding, resolve, reject));
   }
 
-  /** Notes the bookmark after a call of a database. */
+  /** Records the bookmark after a call of a database. */
   seen(name, bookmark) {
     if (bookmark !== undefined && !(this.#bookmarks.get(name) > bookmark)) this.#bookmarks.set(name, bookmark);
   }
@@ -127,7 +127,7 @@ export class Wire {
   }
 }
 
-/** Whether a status says that the call failed, and is not the answer of a binding. */
+/** Whether a status means that the call failed, and is not a result of the binding. */
 function isFault(incoming, binding) {
   if (binding.startsWith("assets/")) return false;
   if (binding === "cache") return incoming.statusCode < 500 && ![404, 413].includes(incoming.statusCode);
@@ -135,7 +135,7 @@ function isFault(incoming, binding) {
   return !(binding.startsWith("kv/") && incoming.statusCode === 404);
 }
 
-/** An answer whose body is read in one of several ways. */
+/** A response whose body is read in one of several ways. */
 class Answer {
   #incoming;
   #lost;
@@ -167,7 +167,7 @@ class Answer {
     }
   }
 
-  /** So many bytes of the beginning. */
+  /** The first bytes, so many. */
   async take(size) {
     const pieces = [];
     for (let have = 0; have < size; ) {
@@ -226,7 +226,7 @@ class Upload {
     this.#answer = new Promise((resolve, reject) => settle(sent, resolve, reject)).finally(() => {
       this.#answered = true;
     });
-    this.#answer.catch(() => {}); // write and commit have it
+    this.#answer.catch(() => {}); // write and commit report it
   }
 
   /** Sends bytes, and waits until there is room for more. */

@@ -1,4 +1,4 @@
-/** The bytes of an ArrayBuffer or view, in place, none of a detached one; undefined for anything else. */
+/** The bytes of an ArrayBuffer or view, without a copy, none of a detached one; undefined for anything else. */
 export function bytesOf(value) {
   if (ArrayBuffer.isView(value)) {
     if (value.buffer.detached) return new Uint8Array(0);

@@ -1,12 +1,12 @@
-// The functions that Go answers, over the wire: this process is a guest of the bindings of `pages dev`. One connection to
-// one dev server belongs to each environment; `using` says which one a binding's id means.
+// The host functions, over the wire: `pages dev` has the bindings, and this process is their guest. Each environment has one connection to
+// one dev server; `using` finds it by a binding's id.
 import { Wire } from "../wire.js";
 
 /** @type {Map<string, { wire: Wire, name: string }>} */
 const bound = new Map();
 let ids = 0;
 
-/** The id, for the classes of bindings, of a binding of this name on a wire. */
+/** The id of the binding with a name on a wire, for the classes of bindings. */
 export function bind(wire, name) {
   const id = `${++ids}`;
   bound.set(id, { wire, name });
@@ -18,7 +18,7 @@ function call(id, kind, request) {
   return wire.call({ ...request, binding: `${kind}/${name}` });
 }
 
-// Bodies and uploads that are open, by number.
+// Open bodies and uploads, by number.
 const open = new Map();
 let handles = 0;
 
@@ -36,7 +36,7 @@ function take(handle) {
 // A response comes with the first bytes of its body: most bodies are then complete, and need no handle.
 const SMALL = 64 << 10;
 
-/** The body of an answer: bytes where it is small, else a handle for binding_read. */
+/** The body of a response: bytes if it is small, else a handle for binding_read. */
 async function bodyOf(answer) {
   const length = Number(answer.headers["content-length"] ?? Number.NaN);
   if (length <= SMALL) return answer.bytes();
@@ -106,7 +106,7 @@ const r2Header = "cf-r2-request",
 const NUMBERED = ["md5", "sha1", "sha256", "sha384", "sha512"];
 const version = 1;
 
-/** The conditions of r2.js as R2's client sends them. */
+/** The conditions of r2.js in the form of R2's client. */
 function onlyIf(given) {
   if (given === undefined) return undefined;
   const tag = (bare, header) => {
@@ -133,7 +133,7 @@ function headerTags(header) {
   return list;
 }
 
-/** The target of a put of r2.js as R2's client sends it. */
+/** The target of a put of r2.js in the form of R2's client. */
 function target(key, json) {
   const o = JSON.parse(json);
   if (o.part !== undefined)
@@ -158,7 +158,7 @@ function digestOf({ hash, digest }) {
   return { [hash]: hash === "md5" ? Buffer.from(digest, "hex").toString("base64") : digest };
 }
 
-/** An object as the host hands it to r2.js. */
+/** An object in the form in which the host passes it to r2.js. */
 function objectOf(o) {
   const checksums = {};
   for (const [number, hex] of Object.entries(o.checksums)) checksums[NUMBERED[number]] = hex;
@@ -180,7 +180,7 @@ function objectOf(o) {
   return found;
 }
 
-// Refusals that are answers: no such key, and a condition that did not hold.
+// Refusals that are results: no such key, and a condition that did not hold.
 const NO_KEY = 10007,
   PRECONDITION = 10031;
 
@@ -189,7 +189,7 @@ function refused(answer) {
   return said === undefined ? 0 : JSON.parse(said).v4code;
 }
 
-/** The JSON before the bytes of an answer; null where there is none. */
+/** The JSON before the bytes of a response; null for none. */
 async function metadataOf(answer) {
   const size = Number(answer.headers[r2Size] ?? 0);
   return size === 0 ? null : JSON.parse(new TextDecoder().decode(await answer.take(size)));
@@ -223,7 +223,7 @@ function r2Put(id, request, content) {
   });
 }
 
-/** The result of a request that stores: an object, a part, or null where a condition did not hold. */
+/** The result of a request that stores: an object, a part, or null if a condition did not hold. */
 async function storedOf(answer, { partNumber }) {
   const code = refused(answer);
   const found = await whole(answer);
@@ -341,7 +341,7 @@ export const host = {
       headers: { [r2Size]: `${head.length}` },
     });
     upload.target = to;
-    upload.write(head).catch(() => {}); // commit has the error
+    upload.write(head).catch(() => {}); // commit reports the error
     return keep(upload);
   },
   r2_put_chunk(handle, bytes) {
@@ -427,12 +427,12 @@ export const host = {
   },
 };
 
-// Headers of the connection, and not of the answer.
+// Headers of the connection, not of the response.
 const HOP = ["connection", "keep-alive", "transfer-encoding"];
 
 const LARGEST = 25 << 20;
 
-// Keys that KV's client refuses before it sends anything: in a URL they would be another path.
+// KV's client refuses these keys before it sends a request: in a URL they would be another path.
 function checkKey(key) {
   if (key === "") throw new TypeError("Key name cannot be empty.");
   if (key === "." || key === "..") throw new TypeError(`"${key}" is not allowed as a key name.`);
@@ -461,7 +461,7 @@ async function kvBulk(id, keys, type, cacheTtl, withMetadata) {
   return keys.flatMap((key) => [key, found[key] ?? null]);
 }
 
-/** A header that holds UTF-8, which Node.js reads as Latin-1. */
+/** A header with UTF-8, which Node.js reads as Latin-1. */
 function utf8(text) {
   return `${Buffer.from(text, "latin1")}`;
 }
@@ -472,12 +472,12 @@ function spanOf(range) {
   return { offset: textOf(range.offset), length: textOf(range.length), suffix: textOf(range.suffix) };
 }
 
-/** JSON as the value of a header, in UTF-8, of which Node.js writes each byte as a character. */
+/** JSON as the value of a header, in UTF-8. Node.js writes each of its bytes as a character. */
 function latin1(json) {
   return Buffer.from(json.replaceAll("\x7f", "\\u007f")).toString("latin1");
 }
 
-/** The plan of images.js as the client of Images sends it: a flat list of steps, and the images in their order. */
+/** The plan of images.js in the form of the client of Images: a flat list of steps, and the images in their order. */
 function planOf(plan, { format, quality, background, anim }, inputs) {
   const images = [["image", inputs[plan.input]]],
     transforms = [];

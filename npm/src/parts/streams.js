@@ -9,25 +9,25 @@ export function disturbed(stream) {
 
 const lengths = new WeakMap();
 
-/** Notes how many bytes a stream will give; null when unknown. */
+/** Records how many bytes a stream will give; null if unknown. */
 export function measured(stream, length) {
   if (length !== null) lengths.set(stream, length);
   return stream;
 }
 
-/** How many bytes a stream will give; undefined when unknown, as of bodies that Node.js makes. */
+/** How many bytes a stream will give; undefined if unknown, as for bodies that Node.js makes. */
 export function lengthOf(stream) {
   return lengths.get(stream);
 }
 
-/** A stream that asks next() for each piece; null ends it. */
+/** A stream that calls next() for each piece; null ends it. */
 export function streamOf(next, cancel) {
   return new ReadableStream(
     {
       type: "bytes",
       async pull(controller) {
         const piece = await next();
-        if (piece !== null) return controller.enqueue(new Uint8Array(piece)); // it takes the buffer, which others share
+        if (piece !== null) return controller.enqueue(new Uint8Array(piece)); // it takes the buffer over, which other code uses
         controller.close();
         controller.byobRequest?.respond(0);
       },
@@ -37,7 +37,7 @@ export function streamOf(next, cancel) {
   );
 }
 
-/** Gives each piece of the stream to put, in turn, and returns how many bytes there were. */
+/** Passes each piece of the stream to put, in turn, and returns the number of bytes. */
 export async function pump(stream, put, _signal = null, bytesIn = piece) {
   const reader = stream.getReader();
   let size = 0;
@@ -70,7 +70,7 @@ function piece(value) {
   );
 }
 
-/** The whole of a stream. */
+/** All bytes of a stream. */
 export async function readAll(stream) {
   const pieces = [];
   await pump(stream, (bytes) => {

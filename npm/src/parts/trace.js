@@ -1,20 +1,20 @@
-// The position of the code, as V8 gives it: stacks become text when somebody reads them.
+// The position of the code in V8's form: stacks become text when they are read.
 
-/** Where the code is, for placed. */
+/** The present position in the code, for placed. */
 export function position() {
   const here = { stack: "" };
   Error.captureStackTrace(here, position);
   return here;
 }
 
-/** The error with the stack of a call: the bindings make their errors where none of the caller's lines are. */
+/** The error with the stack of a call: the bindings make their errors outside of the caller's lines. */
 export function placed(error, here) {
   const frames = here.stack.slice(here.stack.indexOf("\n") + 1);
   Object.defineProperty(error, "stack", { value: `${error}\n${frames}`, configurable: true, writable: true });
   return error;
 }
 
-/** The answer of the bindings. What they refuse has the stack of this call. */
+/** The result of the bindings. A refusal has the stack of this call. */
 export function located(answer) {
   const here = { stack: "" };
   Error.captureStackTrace(here, located);
