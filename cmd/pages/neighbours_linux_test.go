@@ -114,7 +114,7 @@ func (b *bombing) upload(ctx context.Context, n int64) {
 type bomb struct {
 	name  string
 	short bool // it runs in an ordinary test run, too
-	most  int  // this number at a time
+	most  int  // parallel requests
 	run   func(ctx context.Context, b *bombing, n int64)
 }
 

@@ -167,7 +167,7 @@ class Answer {
     }
   }
 
-  /** The first bytes, so many. */
+  /** The first bytes, up to a number of them. */
   async take(size) {
     const pieces = [];
     for (let have = 0; have < size; ) {

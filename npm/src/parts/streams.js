@@ -27,7 +27,7 @@ export function streamOf(next, cancel) {
       type: "bytes",
       async pull(controller) {
         const piece = await next();
-        if (piece !== null) return controller.enqueue(new Uint8Array(piece)); // it takes the buffer over, which other code uses
+        if (piece !== null) return controller.enqueue(new Uint8Array(piece)); // the controller takes over its buffer, so pass a copy
         controller.close();
         controller.byobRequest?.respond(0);
       },
