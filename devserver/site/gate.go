@@ -105,7 +105,7 @@ func (s *Site) foreign(r *http.Request, what string) *RefusalError {
 			"proxy_set_header Host $http_host), or allow its name with --allow-host")
 }
 
-// wordOf quotes a word of the client for a message.
+// wordOf prepares a text of the client for a message: it cuts it to a length, and removes control characters.
 func wordOf(text string, most int) string {
 	return strings.ToValidUTF8(headerText(text[:min(len(text), most)]), "")
 }

@@ -146,7 +146,7 @@ func (c *Command) snapshot() State {
 	return s
 }
 
-// Wait returns the state after the start of the command, or after the end of ctx.
+// Wait returns the state once the command is ready or has ended, or when ctx ends.
 func (c *Command) Wait(ctx context.Context) State {
 	for {
 		c.mu.Lock()
