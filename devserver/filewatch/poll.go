@@ -226,6 +226,6 @@ func (w *Watcher) judge(dir string) {
 		return
 	}
 	w.look(p)
-	w.logger.Info("changes that are made elsewhere are not reported by this file system ("+kind+"): looking for them every "+
+	w.logger.Info("this file system ("+kind+") does not report changes made elsewhere: looking for them every "+
 		p.least.String()+" or less often", "folder", dir)
 }

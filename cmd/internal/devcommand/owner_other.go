@@ -2,5 +2,5 @@
 
 package devcommand
 
-// ownsPort never knows on this system.
+// ownsPort cannot find out on this system.
 func ownsPort(int, int) (owns, known bool) { return false, false }
