@@ -546,7 +546,7 @@ func (k *console) printPairing(e pairing.Event) {
 	case pairing.Asked:
 		half := len(e.Code) / 2
 		code := e.Code[:half] + " " + e.Code[half:]
-		text = fmt.Sprintf("%s can sign in with the code %s for ten minutes; type it there, and keep it secret", who, k.term.Paint("1", code))
+		text = fmt.Sprintf("%s to sign in with: %s, for ten minutes; type it there, and keep it secret", who, k.term.Paint("1", code))
 	case pairing.Paired:
 		text = who + " is paired: it can sign in as anyone until pages dev ends"
 	case pairing.Failed:
