@@ -277,7 +277,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{"worker", "GET /api/x", "", "/api/* public open worker - - 0", "no file lies there, so the Worker answers"},
 		{"worker", "GET /api/spec", "", "/api/* public open asset /api/spec.html - 200", "before the Worker is asked"},
-		{"worker", "POST /api/spec", "", "/api/* public open worker - - 0", "files answer GET and HEAD only; the Worker answers other methods"},
+		{"worker", "POST /api/spec", "", "/api/* public open worker - - 0", "the Worker answers other methods of a listed path"},
 		{
 			"worker", "GET /api/secret", "",
 			"/api/secret members sign-in worker - /__pages/sign-in?next=%2Fapi%2Fsecret 303", `"/api/*" covers less so`,

@@ -112,7 +112,8 @@ func (p *Proposer) confirm(ctx context.Context, proposal *deploy.Proposal) (clie
 	case err == nil || deploy.NeedsMember(err):
 		return resp, err
 	case ctx.Err() != nil:
-		p.printStopped("\nstopped; it is unknown whether this took effect: %s\nrun %s: it takes effect only once, even if it is confirmed again",
+		p.printStopped("\nstopped; it is unknown whether this took effect: %s\n"+
+			"run %s: it takes effect only once, even if it is confirmed again",
 			what, p.confirmHere(proposal))
 		return resp, context.Cause(ctx)
 	case isResponseLost(err):
