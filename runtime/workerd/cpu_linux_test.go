@@ -39,7 +39,8 @@ func askAll(t *testing.T, w engine, c *console, paths ...string) []asked {
 		go func() {
 			begun := time.Now()
 			rec := httptest.NewRecorder()
-			usage, err := w.Serve(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://site.localhost"+path+query(i), nil))
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://site.localhost"+path+query(i), nil)
+			usage, err := w.Serve(rec, r)
 			f, _ := errors.AsType[*pagesruntime.Error](err)
 			all[i] = asked{rec, usage, f, time.Since(begun)}
 			done <- i
