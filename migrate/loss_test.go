@@ -408,7 +408,7 @@ func TestLossUnfounded(t *testing.T) {
 func TestLossCommentMisplaced(t *testing.T) {
 	const table = "CREATE TABLE a(x); INSERT INTO a VALUES (1);"
 	for _, c := range []struct{ name, sql, want string }{
-		{"behind the statement", "DROP TABLE a; -- pages: loses a", "2.sql:1:15 -- pages: loses a"},
+		{"after the statement", "DROP TABLE a; -- pages: loses a", "2.sql:1:15 -- pages: loses a"},
 		{"inside", "DROP TABLE -- pages: loses a\n a;", "2.sql:1:12 -- pages: loses a"},
 		{"a block", "/* pages: loses a */\nDROP TABLE a;", "2.sql:1:1 /* pages: loses a */"},
 		{"without a table", "-- pages: loses\nDROP TABLE a;", "2.sql:1:1 -- pages: loses"},

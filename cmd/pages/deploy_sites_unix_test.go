@@ -140,7 +140,7 @@ func (v guest) isKeptOut(path string, want []byte, other guest) error {
 				hThere.Get("Content-Type"),
 			)
 		case h.Get("Etag") != "" || h.Get("Last-Modified") != "" || h.Get("Content-Range") != "":
-			return fmt.Errorf("%s %s %v tells of the file: %v", c.method, path, c.header, h)
+			return fmt.Errorf("%s %s %v mentions the file: %v", c.method, path, c.header, h)
 		case len(want) > 0 && bytes.Contains(body, want[:min(len(want), 40)]):
 			return fmt.Errorf("%s %s %v holds the file", c.method, path, c.header)
 		}

@@ -121,6 +121,6 @@ func TestDrain(t *testing.T) {
 	d.eventually("the last save", func() bool { return d.get("/").body == strconv.Itoa(final) })
 	d.eventually("waitUntil of the first Worker", func() bool { return strings.Contains(d.stderr.String(), "waited in 1") })
 	if text := d.stderr.String(); strings.Contains(text, "broke off") || strings.Contains(text, "503") {
-		t.Errorf("the log tells of a cut:\n%s", text)
+		t.Errorf("the log reports a cut:\n%s", text)
 	}
 }

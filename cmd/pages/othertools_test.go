@@ -60,7 +60,7 @@ func TestHabits(t *testing.T) {
 	for word, names := range misuse.OtherCommands {
 		for _, name := range names {
 			if !slices.ContainsFunc(all, func(cmd *cobra.Command) bool { return cmd.Name() == name && cmd.Runnable() }) {
-				t.Errorf("%s is taken for %q, which is no command", word, name)
+				t.Errorf("%s is taken for %q, which is not a command", word, name)
 			}
 		}
 		if slices.ContainsFunc(root.Commands(), func(cmd *cobra.Command) bool { return cmd.Name() == word }) {

@@ -125,7 +125,7 @@ func ruleOn(from *os.File, fails func(path string) bool) error {
 	defer conn.Close()
 	socket, ok := conn.(*net.UnixConn)
 	if !ok {
-		return errors.New("that is no socket")
+		return errors.New("that is not a socket")
 	}
 	rights := make([]byte, unix.CmsgSpace(4))
 	_, n, _, _, err := socket.ReadMsgUnix(make([]byte, 1), rights)

@@ -70,7 +70,7 @@ const (
 	maxFieldBytes  = 64 << 10 // of one value
 	maxFieldName   = 16 << 10 // bytes of one name
 	maxFormFiles   = 5        // non-empty ones
-	maxFormParts   = 1000     // of a multipart body, also those that are no answers
+	maxFormParts   = 1000     // of a multipart body, including parts other than answers
 	maxFileBytes   = 5 << 20  // each
 	maxJSONDepth   = 64       // objects and arrays in each other
 	maxFormName    = limits.MaxName

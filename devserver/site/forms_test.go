@@ -279,7 +279,7 @@ func TestFormRefusals(t *testing.T) {
 		{"name of 16 KiB", form(named(16 << 10)), 303},
 		{"name of 16 KiB + 1", form(named(16<<10 + 1)), 413},
 		{"nothing", form(""), 422},
-		{"nothing but where to go", form("_next=/&_token=t"), 422},
+		{"only a target page", form("_next=/&_token=t"), 422},
 		{"nothing in parts", multi("--x--\r\n", "x"), 422}, // a browser's post of a form without fields
 		{"nothing at all", multi("", "x"), 400},
 		{"no file chosen", multi("--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"\"\r\n\r\n\r\n--x--\r\n", "x"), 422},

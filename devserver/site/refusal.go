@@ -16,9 +16,9 @@ type RefusalError struct {
 	Message string `json:"message"` // a sentence that helps a person to act
 	// Fix is the advice to the client. Pages show it; in JSON it is part of Message.
 	Fix string `json:"-"`
-	// Retriable says that the same request may succeed later.
+	// Retriable is true if the same request may succeed later.
 	Retriable bool `json:"retriable,omitempty"`
-	// RetryAfter is for the header of that name, in seconds; 0 for no header.
+	// RetryAfter is the value of the header with that name, in seconds; 0 for no header.
 	RetryAfter int `json:"-"`
 }
 

@@ -98,8 +98,8 @@ type Options struct {
 	DatabaseFailed func(error)
 	// Logger gets errors without a response. Nil discards them.
 	Logger *slog.Logger
-	// DevHints is for a site on its author's machine: pages have advice, and the JSON documents under "/__pages/api/" are open to everybody
-	// whom Pairing does not exclude. Otherwise they need a signed-in member.
+	// DevHints is true for a site on its author's machine: pages have advice, and the JSON documents under "/__pages/api/" are open to
+	// everybody whom Pairing does not exclude. Otherwise they need a signed-in member.
 	DevHints bool
 }
 

@@ -36,7 +36,7 @@ type Store struct {
 // too, of the bindings' files there (runtime/binding) that an older program cannot read.
 const schemaVersion = 1
 
-// ErrNewer says that a newer program has written the database.
+// ErrNewer means that a newer program has written the database.
 var ErrNewer = errors.New("a newer version of pages has written it")
 
 // schema creates missing tables. A lead and its events are written in one transaction, so an event exists if and only

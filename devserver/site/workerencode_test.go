@@ -171,7 +171,7 @@ func TestCompressedStreamsComeAtOnce(t *testing.T) {
 	}
 	close(p)
 	if rest, err := io.ReadAll(lines); len(rest) > 0 || err != nil {
-		t.Errorf("behind the last: %q, %v", rest, err)
+		t.Errorf("after the last: %q, %v", rest, err)
 	}
 }
 

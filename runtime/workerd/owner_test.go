@@ -20,7 +20,7 @@ import { waitUntil } from "cloudflare:workers";
 const held = new Set();
 const cases = {
   // of this request, which goes on until /go names it
-  // workerd ends a request that waits for nothing but another one: this one has a timer
+  // workerd ends a request that waits only for another one: this one has a timer
   "/hold": async () => {
     let open = true;
     held.add(() => { open = false; });

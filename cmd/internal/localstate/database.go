@@ -32,9 +32,10 @@ func OpenDatabase(ctx context.Context, path string, readOnly bool) (*sql.DB, err
 
 // The largest number of connections to a database. Each holds one or two files open; a caller that needs another connection waits.
 const (
-	// workerConns is for a database that Workers query. Each Worker uses up to five connections, and a replaced Worker drains for a while.
+	// workerConns is the number of connections to a database that Workers query. Each Worker uses up to five connections, and a replaced
+	// Worker drains for a while.
 	workerConns = 32
-	// StoreConns is for the database of a bucket or of a key-value namespace.
+	// StoreConns is the number of connections to the database of a bucket or a key-value namespace.
 	StoreConns = 4
 	// UsualConns is for any other database.
 	UsualConns = 8

@@ -28,6 +28,7 @@ type Finding struct {
 type phrase struct {
 	pattern *regexp.Regexp
 	advice  string
+	except  *regexp.Regexp // matches that are plain English; nil for none
 }
 
 var phrases = []phrase{
@@ -49,6 +50,24 @@ var phrases = []phrase{
 	},
 	{pattern: regexp.MustCompile(`(?i)(^|[\s("])(go-ahead|lapses?d?)\b`), advice: `say "approval", "expires"`},
 	{pattern: regexp.MustCompile(`(?i)\bfor ever\b($|[^(])`), advice: `say "permanently", "without end"`},
+	{pattern: regexp.MustCompile(`(?i)\bbehind the (end|first|last|next|name|statement|comma|text)\b`), advice: `say "after"`},
+	{pattern: regexp.MustCompile(`(?i)\bnothing but\b`), advice: `say "only"`},
+	{
+		pattern: regexp.MustCompile(`(?i)\b(it|this|that|which|they|these|those) (is|are|was|were) no [a-z]+`), advice: `say "is not a …"`,
+		except: regexp.MustCompile(`(?i) no (longer|more|less|one|such|better|larger|smaller|older|newer|wider|faster|further)$`),
+	},
+	{
+		pattern: regexp.MustCompile(`^\s*(//|/?\*\*?)\s*\w+ (is|are) for (a|an|the) `),
+		advice:  `begin with the action: "idled wakes the pool when …"`,
+	},
+	{
+		pattern: regexp.MustCompile(`\b([eE]rr[A-Z]\w*|\w+Error) (says|tells) (that|whether|why|how)\b`),
+		advice:  `say "means that", "is the reason why"`,
+	},
+	{
+		pattern: regexp.MustCompile(`(?i)\btells? of (a|an|the|that|which|what|this|one|no|lost|it|its)\b`),
+		advice:  `say "reports", "mentions"`,
+	},
 }
 
 // doubled are words that never follow themselves in a sentence.
@@ -140,6 +159,9 @@ func matchLines(number int, text string) (found []Finding) {
 func match(number int, line string) (found []Finding) {
 	for _, p := range phrases {
 		for _, at := range p.pattern.FindAllStringIndex(line, -1) {
+			if p.except != nil && p.except.MatchString(line[at[0]:at[1]]) {
+				continue
+			}
 			from, to := max(0, at[0]-30), min(len(line), at[1]+30)
 			text := strings.ToValidUTF8(strings.TrimSpace(line[from:to]), "")
 			found = append(found, Finding{Line: number, Text: text, Advice: p.advice})

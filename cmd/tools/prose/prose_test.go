@@ -22,6 +22,11 @@ func TestCheck(t *testing.T) {
 		{"a.js", "  f(); // they shall not pass\n", "1: // they shall not pass"},
 		{"a.js", "const a = b / 2; f('it is told');\n", "1: 'it is told'"},
 		{"a.js", "f(/[/'\"]/, `a\n${\"it is told\" + `b`}\nis what it is`);\n", "2: \"it is told\"\n3: is what it is`"},
+		{"a.ts", "/** idled is for a Worker. */\ntype Nobody = string;\n", "1: /** idled is for a Worker. */"},
+		{"a.go", "package a\n\n// errEnd says that it ended.\n", "3: // errEnd says that it ended."},
+		{"a.go", "package a\n\n// The log says that it is no longer there.\n", ""},
+		{"a.go", "package a\n\n// A file that is no text has nothing but it.\n",
+			"3: // A file that is no text has nothing but it.\n3: // A file that is no text has nothing but it."},
 		{"a.md", "Ask nobody@example.test, or hear of it.\n", "1: Ask nobody@example.test, or hear of it."},
 		{"a.txt", "Say where it is, and what to do.\n", ""},
 		{"a.md", "It shows what is live, and what changed.\n", "1: It shows what is live, and what changed."},
@@ -47,8 +52,9 @@ var exceptions = map[string][]string{
 	"CONTRIBUTING.md": {"what is wrong"},
 	"cmd/internal/devsession/endpoints_test.go": {"what is answered there"}, // a question
 	"cmd/pages/logs.go":                         {"what was logged"},
-	"runtime/node/http_client_test.go":          {"what is sent before"},
+	"runtime/trace/id.go":                       {"it is no id"},
 	"testdata/script/init_adopt.txtar":          {"what is no path"},
+	"testdata/script/secrets_output.txtar":      {"this is no file"}, // a file's content
 	"toolapi/contract.go":                       {"what is drafted"}, // the platform's description
 	"toolapi/service/console_leads.go":          {"what is kept apart"},
 	"toolapi/service/domain.go":                 {"of nobody,"}, // is in databases

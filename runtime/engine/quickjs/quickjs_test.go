@@ -73,7 +73,7 @@ func TestMemory(t *testing.T) {
 	free := translated.Functions["free"]
 	defer func() {
 		if err, ok := recover().(error); !ok || !strings.Contains(err.Error(), "out of range") {
-			t.Errorf("free of an address behind the end: %v", err)
+			t.Errorf("free of an address after the end: %v", err)
 		}
 	}()
 	free(m, &[8]uint64{uint64(len(memory)) + 64})
