@@ -40,7 +40,8 @@ func TestBrowserTools(t *testing.T) {
 	const outings = `[...document.querySelectorAll("#requests-rows .link")].find((l) => l.textContent.includes("/api/outings"))`
 	p.do("a request with steps", p.evaluate(outings+`.click(); ""`))
 	p.holds(`document.querySelector("tr.more .steps summary")?.textContent.includes("d1_batch 2 statements")`)
-	p.holds(`[...document.querySelectorAll("tr.more .steps summary")].some((s) => s.textContent.includes("d1_query SELECT * FROM outings"))`)
+	p.holds(`[...document.querySelectorAll("tr.more .steps summary")]
+		.some((s) => s.textContent.includes("d1_query SELECT * FROM outings"))`)
 	p.holds(`document.querySelector("tr.more .steps .bar").getBoundingClientRect().width > 0`)
 	p.do("one of them", p.evaluate(`document.querySelector("tr.more .steps summary").click(); ""`))
 	p.holds(`[...document.querySelectorAll("tr.more .steps details[open] dd")].some((d) => d.textContent === "sqlite")`)

@@ -94,7 +94,7 @@ func checkScript(text []byte) (found []Finding) {
 		if (kind == js.DivToken || kind == js.DivEqToken) && beginsExpression(last) {
 			kind, token = lexer.RegExp()
 		}
-		switch kind {
+		switch kind { //nolint:exhaustive // others have no sentences
 		case js.ErrorToken:
 			return found
 		case js.CommentToken, js.CommentLineTerminatorToken, js.StringToken,
@@ -114,7 +114,7 @@ func checkScript(text []byte) (found []Finding) {
 
 // beginsExpression reports whether a slash after a token begins a regular expression.
 func beginsExpression(last js.TokenType) bool {
-	switch last {
+	switch last { //nolint:exhaustive // others come before an expression
 	case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.StringToken, js.TemplateToken, js.TemplateEndToken,
 		js.RegExpToken, js.PrivateIdentifierToken, js.ThisToken, js.SuperToken, js.NullToken, js.TrueToken, js.FalseToken,
 		js.IncrToken, js.DecrToken:

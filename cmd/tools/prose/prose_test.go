@@ -25,8 +25,10 @@ func TestCheck(t *testing.T) {
 		{"a.ts", "/** idled is for a Worker. */\ntype Nobody = string;\n", "1: /** idled is for a Worker. */"},
 		{"a.go", "package a\n\n// errEnd says that it ended.\n", "3: // errEnd says that it ended."},
 		{"a.go", "package a\n\n// The log says that it is no longer there.\n", ""},
-		{"a.go", "package a\n\n// A file that is no text has nothing but it.\n",
-			"3: // A file that is no text has nothing but it.\n3: // A file that is no text has nothing but it."},
+		{
+			"a.go", "package a\n\n// A file that is no text has nothing but it.\n",
+			"3: // A file that is no text has nothing but it.\n3: // A file that is no text has nothing but it.",
+		},
 		{"a.md", "Ask nobody@example.test, or hear of it.\n", "1: Ask nobody@example.test, or hear of it."},
 		{"a.txt", "Say where it is, and what to do.\n", ""},
 		{"a.md", "It shows what is live, and what changed.\n", "1: It shows what is live, and what changed."},
