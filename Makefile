@@ -121,15 +121,17 @@ $(VULN):
 tidy:
 	$(GO) mod tidy -diff
 
-# The race detector sees the packages whose code starts goroutines or has locks, the longest first; of the command's tests it sees
-# those in which requests, sessions or commands run at the same time. `make soak` runs all tests with it.
-RACED = $(patsubst %,./%,$(filter-out cmd/pages cmd/tools/%,$(sort $(shell grep -rlE --include='*.go' --exclude='*_test.go' \
-	--exclude-dir=node_modules --exclude=translation.go '\bgo func\b|\.Go\b|sync\.(Mutex|RWMutex|WaitGroup|Map|Pool|Cond)\b|atomic\.' \
-	bundler cmd devserver manifest migrate runtime toolapi | xargs -n 1 dirname | sort -u))))
-RACEFIRST := ./toolapi/service ./migrate
-RACEDTESTS := TestScripts/^(dev_.*|engine_workerd|leads|logs|mcp|platform|preview|schedule|state_load)$$|^Test(Abandoned.*|.*Beside.*|.*AtOnce|$\
-	Dev(Keys|Migrates|HearsOf.*)|Drain|EngineEnds|Frontend.*|Host|Inspect|ManySites|NodeBindings|Platform|PlatformWorkerd|Published.*|$\
-	SpamOnPlatform|Storms|SwitchUnderLoad)$$
+# The race detector sees the packages whose code starts goroutines or has locks. Of the largest it sees the tests in which requests,
+# sessions or commands run at the same time, by their names. `make soak` runs all tests with it.
+RACED = $(patsubst %,./%,$(filter-out cmd/tools/% $(patsubst ./%,%,$(RACEDBYNAME)),$(shell grep -rlE --include='*.go' \
+	--exclude='*_test.go' --exclude-dir=node_modules --exclude=translation.go \
+	'\bgo func\b|\.Go\b|sync\.(Mutex|RWMutex|WaitGroup|Map|Pool|Cond)\b|atomic\.' \
+	bundler cmd devserver manifest migrate runtime toolapi | xargs -n 1 dirname | sort -u)))
+RACEDBYNAME := ./cmd/pages ./migrate ./toolapi/deploy ./toolapi/service
+RACEDTESTS := TestScripts/^(dev_.*|engine_workerd|leads|logs|mcp|platform|preview|schedule|state_load)$$|^Test(Abandoned.*|.*AroundA.*|$\
+	.*AtOnce|.*Beside.*|Concurrent.*|Dev(Keys|Migrates|HearsOf.*)|DiskCopy|Drain|EngineEnds|Frontend.*|Host|Inspect|LeadsAfter.*|$\
+	ManySites|NodeBindings|Parallel.*|Platform|PlatformWorkerd|Published.*|Scheduled.*|SpamOnPlatform|StaleWhile.*|Storms|$\
+	SwitchUnderLoad|Toxiproxy|TwoDeploys)$$
 # One goroutine at a time is in an instance of quickjs.wasm, and looks at each of its accesses to memory would take minutes.
 UNRACED := -gcflags='github.com/pages-toolchain/pages/runtime/engine/quickjs=-dwarf=false -race=false -d=checkptr=0'
 
@@ -137,8 +139,8 @@ UNRACED := -gcflags='github.com/pages-toolchain/pages/runtime/engine/quickjs=-dw
 RACEEXIT := atexit_sleep_ms=10
 
 race: build site $(SUM)
-	CGO_ENABLED=1 GORACE=$(RACEEXIT) $(TEST) -race $(UNRACED) -short $(RACEFIRST) $(RACED)
-	CGO_ENABLED=1 GORACE=$(RACEEXIT) $(TEST) -race $(UNRACED) -short -run '$(RACEDTESTS)' ./cmd/pages
+	CGO_ENABLED=1 GORACE=$(RACEEXIT) $(TEST) -race $(UNRACED) -short $(RACED)
+	CGO_ENABLED=1 GORACE=$(RACEEXIT) $(TEST) -race $(UNRACED) -short -run '$(RACEDTESTS)' $(RACEDBYNAME)
 
 # The engine's tests with quickjs.wasm in wazero, and not translated to Go.
 wazero: artifacts $(SUM)
