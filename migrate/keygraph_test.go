@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -197,7 +198,11 @@ func TestRandomKeys(t *testing.T) {
 
 func TestManyRandomKeys(t *testing.T) {
 	testmachine.Long(t)
-	randomKeys(t, 200, 3000)
+	runs := 600
+	if os.Getenv("PAGES_SOAK") != "" {
+		runs = 10_000
+	}
+	randomKeys(t, 200, runs)
 }
 
 func randomKeys(t *testing.T, first, runs int) {
