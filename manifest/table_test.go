@@ -22,11 +22,11 @@ type testCase struct {
 // name returns the case's line, and the start of its source.
 func (c testCase) name() string { return fmt.Sprintf("%d: %.40s", c.line, c.written) }
 
-// placeholder matches the notation for text that one line cannot hold: ⟨LF⟩, ⟨FF⟩ (a byte), ⟨a*512⟩ (repeated), ⟨⟩ (nothing).
-var placeholder = regexp.MustCompile(`⟨[^⟩]*⟩`)
+// notation matches the marks for text that one line cannot hold: ⟨LF⟩, ⟨FF⟩ (a byte), ⟨a*512⟩ (repeated), ⟨⟩ (nothing).
+var notation = regexp.MustCompile(`⟨[^⟩]*⟩`)
 
 func expand(s string) string {
-	return placeholder.ReplaceAllStringFunc(s, func(p string) string {
+	return notation.ReplaceAllStringFunc(s, func(p string) string {
 		p = strings.TrimSuffix(strings.TrimPrefix(p, "⟨"), "⟩")
 		if text, count, ok := strings.Cut(p, "*"); ok {
 			n, _ := strconv.Atoi(count)

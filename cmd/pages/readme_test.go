@@ -76,7 +76,7 @@ func commandIn(text string) (cmd *cobra.Command, rest string) {
 	return cmd, strings.Join(words, " ")
 }
 
-// isForm reports whether a command of the README is a form: one of its words is a placeholder for the reader's value.
+// isForm reports whether a command of the README is a form: one of its words stands for the reader's value, such as NAME or COMMAND.
 func isForm(text string) bool {
 	return regexp.MustCompile(`[[|…]|/path|\b[A-Z]{2,}\b`).MatchString(text)
 }

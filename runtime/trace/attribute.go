@@ -178,3 +178,15 @@ func publicURL(text string) string {
 	}
 	return text
 }
+
+// shownKeys bounds the keys that an attribute names.
+const shownKeys = 20
+
+// Keys is an attribute with the keys of a call, the first of many.
+func Keys(name string, keys []string) Attribute {
+	text := strings.Join(keys[:min(len(keys), shownKeys)], ", ")
+	if len(keys) > shownKeys {
+		text += ", …"
+	}
+	return Text(name, text)
+}

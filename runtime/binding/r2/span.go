@@ -2,13 +2,9 @@ package r2
 
 import (
 	"context"
-	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/trace"
 )
-
-// shownKeys bounds the keys that a span names.
-const shownKeys = 20
 
 // StartSpan begins the span of a call: of the method "list" with its prefix, and of another with its keys; of "" none.
 func StartSpan(ctx context.Context, method string, keys ...string) trace.Active {
@@ -20,11 +16,7 @@ func StartSpan(ctx context.Context, method string, keys ...string) trace.Active 
 	if method == "list" {
 		what = trace.R2Prefix
 	}
-	named := strings.Join(keys[:min(len(keys), shownKeys)], ", ")
-	if len(keys) > shownKeys {
-		named += ", …"
-	}
-	return recorder.Start("r2_"+method, trace.Text(what, named))
+	return recorder.Start("r2_"+method, trace.Keys(what, keys))
 }
 
 // method is that of the span of a put.
