@@ -160,7 +160,7 @@ func TestHashingAdvice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := mustStart(t, code, pagesruntime.WorkerOptions{Map: text, Limits: pagesruntime.Limits{CPU: 50 * time.Millisecond}})
+		w := mustStart(t, code, pagesruntime.WorkerOptions{Map: text, Limits: pagesruntime.Limits{CPU: killMS * time.Millisecond}})
 		_, err = w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 		if f, ok := errors.AsType[*pagesruntime.Error](err); !ok || f.Fix != want {
 			t.Errorf("%s: %+v (%v)", source, f, err)

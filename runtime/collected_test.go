@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +17,7 @@ func TestEndlessFinalizer(t *testing.T) {
 	logged := make(chan struct{}, 1)
 	w := mustStart(t, `const registry = new FinalizationRegistry(() => { for (;;); });
 		export default { fetch() { registry.register({}, 1); return new Response("answered") } }`, pagesruntime.WorkerOptions{
-		Limits: pagesruntime.Limits{CPU: 50 * time.Millisecond},
+		Limits: pagesruntime.Limits{CPU: killMS * time.Millisecond},
 		Console: func(l pagesruntime.Line) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -36,7 +37,8 @@ func TestEndlessFinalizer(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if !strings.HasPrefix(lines[0], "in a callback of a FinalizationRegistry: the Worker used more than 50 ms of CPU time") {
+	want := fmt.Sprintf("in a callback of a FinalizationRegistry: the Worker used more than %d ms of CPU time", killMS)
+	if !strings.HasPrefix(lines[0], want) {
 		t.Errorf("the log is %q", lines)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -108,7 +109,7 @@ export default {
 			source := strings.Replace(frame, "BODY", body, 1)
 			code, sourceMap := compiled(t, source)
 			w := mustStart(t, string(code), pagesruntime.WorkerOptions{
-				Map: sourceMap, Limits: pagesruntime.Limits{CPU: 50 * time.Millisecond},
+				Map: sourceMap, Limits: pagesruntime.Limits{CPU: killMS * time.Millisecond},
 			})
 			var usage pagesruntime.Usage
 			var f *pagesruntime.Error
@@ -117,18 +118,18 @@ export default {
 				var err error
 				answer := httptest.NewRecorder()
 				usage, err = w.Serve(answer, httptest.NewRequest(http.MethodGet, "/", nil))
-				if got := answer.Header().Get("Server-Timing"); !strings.Contains(got, `desc="of 50 ms"`) {
+				if got := answer.Header().Get("Server-Timing"); !strings.Contains(got, fmt.Sprintf(`desc="of %d ms"`, killMS)) {
 					t.Errorf("no meter: %q", got)
 				}
 				if f, ok = errors.AsType[*pagesruntime.Error](err); !ok || len(f.Frames) > 0 {
 					break
 				}
 			}
-			if !ok || f.Kind != pagesruntime.KindCPU || f.Limit != "cpuMs 50" || f.Status() != 503 ||
+			if !ok || f.Kind != pagesruntime.KindCPU || f.Limit != fmt.Sprintf("cpuMs %d", killMS) || f.Status() != 503 ||
 				!strings.Contains(f.Message, "limits.cpuMs") {
 				t.Fatalf("got %+v", f)
 			}
-			if usage.CPU < 50*time.Millisecond {
+			if usage.CPU < killMS*time.Millisecond {
 				t.Errorf("used %v", usage.CPU)
 			}
 			if len(f.Frames) == 0 || f.Frames[0].File != "src/worker.ts" || f.Frames[0].Line != markedLine(source) {
@@ -165,7 +166,7 @@ func TestKillAfterTheAnswer(t *testing.T) {
 			code, sourceMap := compiled(t, source)
 			log := newConsole()
 			w := mustStart(t, string(code), pagesruntime.WorkerOptions{
-				Map: sourceMap, Console: log.write, Limits: pagesruntime.Limits{CPU: 50 * time.Millisecond},
+				Map: sourceMap, Console: log.write, Limits: pagesruntime.Limits{CPU: killMS * time.Millisecond},
 			})
 			s := serve(t, w)
 			if resp, err := s.Client().Get(s.URL); err == nil {
@@ -185,7 +186,7 @@ func TestKillAfterTheAnswer(t *testing.T) {
 func TestLoadBudget(t *testing.T) {
 	source := "const n: number = 0;\n\nfor (;;) Math.abs(1); /*HERE*/\nexport default { fetch: () => new Response(String(n)) };\n"
 	code, sourceMap := compiled(t, source)
-	_, err := start(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, LoadCPU: 50 * time.Millisecond})
+	_, err := start(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, LoadCPU: killMS * time.Millisecond})
 	f, ok := errors.AsType[*pagesruntime.Error](err)
 	if !ok || f.Kind != pagesruntime.KindLoad || !strings.Contains(f.Message, "did not finish loading") || len(f.Frames) == 0 ||
 		f.Frames[0].File != "src/worker.ts" || f.Frames[0].Line != 3 {

@@ -8,4 +8,5 @@ const (
 	late     = 1
 	patience = 1
 	traces   = 1
+	killMS   = 50
 )

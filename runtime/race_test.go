@@ -11,4 +11,6 @@ const (
 	patience = 3
 	// traces is the number of kills that may lack a trace.
 	traces = 4
+	// killMS is a CPU limit in milliseconds that only an endless loop reaches: the first touch of memory is slow under the detector.
+	killMS = 400
 )

@@ -215,7 +215,7 @@ func TestKillSparesNobodyElseForLong(t *testing.T) {
 	w := mustStart(t, `export default { async fetch(r) {
 		if (r.url.endsWith("/spin")) for (;;) {}
 		await new Promise(f => setTimeout(f, 20)); return new Response("ok") } }`,
-		pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: 50 * time.Millisecond}, Isolates: 1})
+		pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: killMS * time.Millisecond}, Isolates: 1})
 	s := serve(t, w)
 	var wg sync.WaitGroup
 	for n := range 20 {
