@@ -1,7 +1,7 @@
 // Package bundler turns a site's folder into one [Bundle]: the Worker as a single ES module with its source map, the index of
 // the static files with their hashes, the migrations in order, the manifest, and one digest over all of it.
 //
-// In go the folder and its manifest, which package manifest has checked; out comes a Bundle, or all diagnostics, which point
+// Input: the folder and its manifest, which package manifest has checked. Output: a Bundle, or all diagnostics, which point
 // into the author's own files. Lines and columns are 1-based and count characters.
 //
 // esbuild compiles the Worker in this process: TypeScript, JSX by tsconfig.json, npm packages with the export conditions of

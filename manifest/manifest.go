@@ -2,7 +2,7 @@
 // schema, and every rule that needs no other file (platform document, section 2.9). Package manifest/validate has the rules
 // that look at files.
 //
-// In go the bytes of a manifest ([Parse]). Out comes a [Manifest] with every default filled in, and diagnostics that point at
+// Input: the bytes of a manifest ([Parse]). Output: a [Manifest] with every default filled in, and diagnostics that point at
 // the author's own lines: all of them, sorted by position, each with a stable code and, if known, the change that fixes it.
 //
 // It also looks up the route of a path and its access ([RouteTable]), the public files of an uploaded site

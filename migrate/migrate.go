@@ -1,6 +1,6 @@
 // Package migrate brings a SQLite database to the state that a folder of .sql files describes, and keeps a ledger of its runs.
 //
-// In go an open database and a file system that holds the folder ([New]); out come the applied and pending files ([Migrator.Status]), a
+// Input: an open database and a file system that holds the folder ([New]). Output: the applied and pending files ([Migrator.Status]), a
 // plan ([Migrator.Plan], [Migrator.Rehearse]) or the result of a run ([Migrator.Apply], [Migrator.Reset], [Migrator.Undo]). Files run in
 // bytewise filename order (platform document, section 2.9: "applied in filename order"). Each call reads the folder once, and hashes
 // exactly the bytes that run.

@@ -74,10 +74,10 @@ func TestAnswerLimit(t *testing.T) {
 		{"/text", "HEAD", "", 200, false, ""},
 		{"/whole", "GET", "", 200, false, ""},
 		{"/exact", "GET", "", 200, false, ""},
-		{"/stream", "GET", "", 200, true, "error: the answer broke off: the answer is larger than 4 KiB"},
+		{"/stream", "GET", "", 200, true, "error: the response broke off: the response is larger than 4 KiB"},
 		{"/stream", "HEAD", "", 200, false, ""},
 		{"/declared", "GET", "", 503, false, ""},
-		{"/zip", "GET", "", 200, true, "error: the answer broke off: the answer is larger than 4 KiB"},
+		{"/zip", "GET", "", 200, true, "error: the response broke off: the response is larger than 4 KiB"},
 		{"/same", "GET", "", 304, false, ""},
 		{"/echo", "POST", large, 503, false, ""},
 	} {
@@ -94,7 +94,7 @@ func TestAnswerLimit(t *testing.T) {
 	if status, length, broke := do(warned, "GET", "/stream", ""); status != 200 || length != 5120 || broke {
 		t.Errorf("warn: %d, %d bytes, %v", status, length, broke)
 	}
-	if got := next(true); got != "warn: the answer is larger than 4 KiB" {
+	if got := next(true); got != "warn: the response is larger than 4 KiB" {
 		t.Errorf("warn: %q", got)
 	}
 	if status, length, broke := do(off, "GET", "/stream", ""); status != 200 || length != 5120 || broke || next(false) != "" {

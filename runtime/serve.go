@@ -66,7 +66,7 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 func (w *Worker) brokeOff(scope *engine.Scope, err error) (broke *Error, other error) {
 	if aborted, ok := errors.AsType[*web.Aborted](err); ok {
 		broke = w.errorOf(KindException, aborted.Err)
-		w.logError(scope, "the answer broke off: ", broke)
+		w.logError(scope, "the response broke off: ", broke)
 		return broke, nil
 	}
 	if errors.Is(err, web.ErrClientGone) {
@@ -102,7 +102,7 @@ func (w *Worker) endScope(scope *engine.Scope) {
 // onReset is called after an isolate started over. The log shows the reason for a request that has its response already.
 func (w *Worker) onReset(s *slot, scope *engine.Scope, cause error) {
 	killed, ok := errors.AsType[*engine.KilledError](cause)
-	where := "after the answer, in waitUntil: "
+	where := "after the response, in waitUntil: "
 	switch {
 	case !ok:
 	case killed.Scope.Value == finalizers{}:

@@ -69,7 +69,7 @@ func (s *Sources) Thrown(kind Kind, e *engine.Error) *Error {
 		f.Fix = "pages does not provide " + name + " yet: do without it, or test this part on the platform"
 	}
 	if kind == KindResponseSize {
-		f.Limit = fmt.Sprintf("answer %d MiB", s.o.responseBytes()>>20)
+		f.Limit = fmt.Sprintf("response %d MiB", s.o.responseBytes()>>20)
 		f.Fix = "send less, or in parts: pages of a list, ranges of a file"
 	}
 	if f.Name == "" && f.Kind == KindException {

@@ -7,7 +7,7 @@
 // the check of its arguments (Object.Check lists every issue, not the first) and its part of the
 // OpenAPI document. Client and service share the definition.
 //
-// In go request bodies; out come checked Go values, or issues with the path of the argument to
+// Input: request bodies. Output: checked Go values, or issues with the path of the argument to
 // blame. ParseObject is strict: one JSON object by RFC 7493 (I-JSON), with unique names and valid
 // Unicode.
 //

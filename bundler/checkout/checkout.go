@@ -1,7 +1,7 @@
 // Package checkout restricts the files that a build may include to the site's own checkout and the packages installed for
 // it. A cloned site of a stranger cannot read other files of the machine.
 //
-// In goes a site's folder; [Checkout.Holds] reports whether a file, by its absolute path, may be imported. It follows links
+// Input: a site's folder. [Checkout.Holds] reports whether a file, by its absolute path, may be imported. It follows links
 // first. [Checkout.Credentials] recognizes files that may never be imported. It returns no errors. A Checkout is safe for
 // concurrent use. It opens no file, and never writes.
 package checkout

@@ -1,7 +1,7 @@
 // Package cloudflare writes a site as a Cloudflare Workers project, so that a site that outgrows its host runs there with its
 // code unchanged.
 //
-// In goes a [bundler.Bundle] and its manifest; out comes a folder that wrangler can run and deploy: the Worker, the static
+// Input: a [bundler.Bundle] and its manifest. Output: a folder that wrangler can run and deploy: the Worker, the static
 // files, the migrations, a configuration with every binding, and a small Worker in front of the site's with the platform's
 // order of decisions (members gate, routes, files, forms). Writing again replaces the generated files and keeps everything
 // else, including ids of databases in the configuration. Errors are those of the file system, and [NotOursError].

@@ -5,7 +5,7 @@
 // (ECMA-262, NamedEvaluation), so that the source map stays valid; for a class, it replaces the static block that names it.
 // Then the text of a function or class that a Worker sends to a browser needs no helper.
 //
-// In go files from esbuild, minified in syntax at most; out come the same files with spaces, of the same
+// Input: files from esbuild, minified in syntax at most. Output: the same files with spaces, of the same
 // length. Code that cannot be parsed with certainty keeps its calls. It returns no errors, and is safe for concurrent
 // use.
 package names

@@ -41,7 +41,7 @@ import (
 // Worker or a script shows it. Any other fills none. With the dev server of a framework, whose pages are not known, each
 // counts as declared. The lead has all answers in any case.
 //
-// Origins. A page of any origin may send a form, and so may a script that reads no answer. A script that reads it may if the rules
+// Origins. A page of any origin may send a form, and so may a script that reads no response. A script that reads it may if the rules
 // of "_headers" allow its origin at the form's address, since a lead whose sender saw a failure would come twice.
 //
 // Members. A form for members that comes signed out is answered by a page with its answers, up to 256 KiB, to be sent again. They

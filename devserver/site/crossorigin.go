@@ -41,7 +41,7 @@ func (x *exchange) admitScript() bool {
 	}
 	const most = 100
 	refusal := refuse(http.StatusForbidden, "foreign_origin", "the form was not stored: a script of a page at "+wordOf(origin, most)+
-		" sent it, and could not read the answer").fix("send it from a page of this site, through the proxy of a front-end dev server " +
+		" sent it, and could not read the response").fix("send it from a page of this site, through the proxy of a front-end dev server " +
 		"too; or allow the origin in _headers: a line " + reservedPrefix + "/forms/* and below it Access-Control-Allow-Origin: " +
 		wordOf(origin, most))
 	if x.site.scriptsTold.first(origin) {
@@ -66,7 +66,7 @@ func (x *exchange) allowScript() bool {
 	return true
 }
 
-// byScript reports whether a script sends the form and reads the answer. Older browsers do not send Sec-Fetch-Mode; with the form of a
+// byScript reports whether a script sends the form and reads the response. Older browsers do not send Sec-Fetch-Mode; with the form of a
 // page, they ask for HTML.
 func byScript(r *http.Request) bool {
 	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {

@@ -37,7 +37,7 @@ func TestFormsOfOtherOrigins(t *testing.T) {
 		{"an older browser's page", "", []string{other, "Accept: text/html", formType}, 303, ""},
 		{"an older browser's script", "", []string{other, "Accept: */*", formType}, 403, ""},
 		{
-			"a script that reads no answer", "",
+			"a script that reads no response", "",
 			[]string{other, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", formType},
 			303, "",
 		},

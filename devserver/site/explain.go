@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest/sitepath"
 )
 
-// Explanation describes the answer to one request, with the reasons. Fields that do not apply are empty.
+// Explanation describes the response to one request, with the reasons. Fields that do not apply are empty.
 //
 // It leaves out facts that only a running site knows: whether it has the host name, whether a file can be read, the response of the Worker
 // or the platform's own pages, and the refusal of another site's WebSocket.
@@ -46,8 +46,8 @@ type Explanation struct {
 	Why []string `json:"why"`
 }
 
-// Explain describes the answer to a request: a method in upper case, a target in origin form ("/a?b") or absolute form ("http://host/a?b";
-// the host is ignored). A site answers the same over HTTP.
+// Explain describes the response to a request: a method in upper case, a target in origin form ("/a?b") or absolute form
+// ("http://host/a?b"; the host is ignored). A site answers the same over HTTP.
 func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 	e := Explanation{Method: method, Target: target}
 	path, err := Canonical(target)

@@ -214,7 +214,7 @@ func (d *decision) takesHeaderRules() bool {
 	return d.answer == AnswerAsset || d.answer == AnswerRedirect || d.answer == AnswerNotFoundPage
 }
 
-// decide chooses the answer (see assumptions.go).
+// decide chooses the response (see assumptions.go).
 func (v *Routing) decide(path, method string, a admission) decision {
 	switch {
 	case method == http.MethodTrace, method == http.MethodConnect:

@@ -32,7 +32,7 @@ func (x *exchange) callWorker() {
 		}
 		err = worker.Serve(w, r)
 		if broke := x.ended.Load(); broke != nil && err == nil {
-			x.failure = "the answer broke off: " + broke.Message
+			x.failure = "the response broke off: " + broke.Message
 			panic(http.ErrAbortHandler) // a partial response must not look complete
 		}
 		if err == nil {

@@ -80,7 +80,7 @@ func TestWorkerFailures(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if last := f.site.requests.newestFirst()[0]; last.Error != "the answer broke off: midway" {
+	if last := f.site.requests.newestFirst()[0]; last.Error != "the response broke off: midway" {
 		t.Errorf("the record says %q", last.Error)
 	}
 	f.site.Swap(Revision{Manifest: m})

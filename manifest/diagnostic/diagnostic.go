@@ -2,7 +2,7 @@
 // writes them as text with code frames ([WriteText]), JSON, annotations of GitHub and SARIF. Manifest, bundler and migrations
 // report with it.
 //
-// In go diagnostics in any order and the text of the manifest; out come reports, sorted and capped, without keys that were
+// Input: diagnostics in any order and the text of the manifest. Output: reports, sorted and capped, without keys that were
 // pasted into the file. Errors come from the writer. All functions are safe for concurrent use. The package reads no file
 // and finds no fault itself.
 package diagnostic

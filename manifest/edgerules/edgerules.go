@@ -1,6 +1,6 @@
 // Package edgerules reads "_headers" and "_redirects": headers for the responses of static files, and redirects.
 //
-// In go the two files; out come [Rules], which never change and are safe for concurrent use, and diagnostics for every line
+// Input: the two files. Output: [Rules], which never change and are safe for concurrent use, and diagnostics for every line
 // that is invalid or would publish a secret. No function returns an error. The package serves nothing, and knows neither
 // routes nor members.
 //

@@ -1,6 +1,6 @@
 // Package editor maps pages.deploy.json to its schema in the settings of editors, and lets their debuggers attach to the Worker.
 //
-// In go the files of a project in the editor's format (JSON with comments, XML, Lua); out come the same bytes with the mapping or
+// Input: the files of a project in the editor's format (JSON with comments, XML, Lua). Output: the same bytes with the mapping or
 // the configuration spliced in. Comments, order and layout stay: a parser only finds the place. Edits are idempotent. A file that
 // cannot be edited gives a *SettingsError, with its place. The package neither reads nor writes files, and is safe for concurrent use.
 //

@@ -1,7 +1,7 @@
 // Package fileindex finds the file for a path of a site, like Cloudflare's static assets with the default html_handling
 // ("auto-trailing-slash"). The front door and the redirect checks of `pages validate` use it.
 //
-// In go decoded paths; out come entries of the index. No function returns an error. An index is safe for concurrent use while
+// Input: decoded paths. Output: entries of the index. No function returns an error. An index is safe for concurrent use while
 // nothing is added. The package opens no file, and knows neither rules nor routes.
 package fileindex
 

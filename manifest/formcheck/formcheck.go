@@ -1,6 +1,6 @@
 // Package formcheck finds forms of pages whose posts never arrive or lose content.
 //
-// In go forms from [htmlforms.Search] or [htmlforms.Read], and the answers of the site ([Site]); out come faults, each with
+// Input: forms from [htmlforms.Search] or [htmlforms.Read], and the answers of the site ([Site]). Output: faults, each with
 // its fix. No function returns an error, and all are safe for concurrent use.
 package formcheck
 

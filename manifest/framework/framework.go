@@ -1,7 +1,7 @@
 // Package framework knows the JavaScript frameworks that build sites: it recognizes their projects, and knows the output folder
 // and the settings with which a build makes a Worker.
 //
-// In goes the fs.FS of a project; out come a [Framework] and a [Setup] with edits of the project's configuration as whole texts: an edit
+// Input: the fs.FS of a project. Output: a [Framework] and a [Setup] with edits of the project's configuration as whole texts: an edit
 // leaves all other bytes unchanged. A configuration that cannot be understood from its text needs an edit by hand. The package returns no
 // errors, writes and runs nothing, and is safe for concurrent use.
 package framework

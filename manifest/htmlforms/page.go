@@ -1,6 +1,6 @@
 // Package htmlforms finds the forms of HTML pages that post to the platform: name, method and place ([Search]).
 //
-// In go pages of an fs.FS, read once from start to end; memory and work are bounded, and [ErrTooMuch] means that a page exceeds
+// Input: pages of an fs.FS, read once from start to end. Memory and work are bounded, and [ErrTooMuch] means that a page exceeds
 // the bounds. Other errors are those of the file system. A Search is not safe for concurrent use. The package runs no script,
 // follows no link, and compares nothing with a manifest.
 package htmlforms

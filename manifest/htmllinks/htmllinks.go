@@ -1,6 +1,6 @@
 // Package htmllinks finds the addresses on this site to which an HTML page leads, and those of the files that it loads.
 //
-// In go the bytes of one page and the path that it is served at; out come links with their places. No function returns an error: a page
+// Input: the bytes of one page and the path that it is served at. Output: links with their places. No function returns an error: a page
 // that cannot be read to its end has the links before that. All functions are safe for concurrent use. The package runs no script,
 // follows no link, and knows nothing of the site but the page.
 package htmllinks

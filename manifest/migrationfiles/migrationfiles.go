@@ -2,7 +2,7 @@
 // are refused, and warnings for the author. `pages validate`, the build, package migrate, the dev server and the service of uploads use
 // it, so that all give the same verdict.
 //
-// In go a file tree and a folder ([Read]), or the names and sizes of an upload ([Judge]) and its texts ([CheckText]). Out come
+// Input: a file tree and a folder ([Read]), or the names and sizes of an upload ([Judge]) and its texts ([CheckText]). Output:
 // the migrations in the order in which they are applied, and findings in the order of their names. Errors come from reading
 // the folder. All functions are safe for concurrent use. The work for a hostile folder is bounded. The package runs no SQL,
 // follows no link to a file, and writes nothing.

@@ -1,6 +1,6 @@
 // Package packager finds the JavaScript package manager of a project, and has its commands.
 //
-// In goes a folder; it looks at the names of files, and at package.json for workspaces. Without a lock file the result is
+// Input: a folder. It looks at the names of files, and at package.json for workspaces. Without a lock file the result is
 // npm. It returns no errors, runs nothing, and is safe for concurrent use.
 package packager
 

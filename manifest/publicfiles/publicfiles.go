@@ -2,7 +2,7 @@
 // ([ContentType]), and recognizes files with secrets by name or first line. Build, server and upload use it, so that all
 // follow the same rules. The platform document gives none.
 //
-// In go an assets folder and an fs.FS; out come entries, each with its kind, in bytewise order. An entry that cannot be served
+// Input: an assets folder and an fs.FS. Output: entries, each with its kind, in bytewise order. An entry that cannot be served
 // has a diagnostic; errors are those of the file system. All functions are safe for concurrent use; a Names is not. The
 // package writes nothing and looks at no route.
 package publicfiles

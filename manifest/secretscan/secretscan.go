@@ -1,6 +1,6 @@
 // Package secretscan finds the values of secrets in published data: code, source maps, pages, files.
 //
-// In go the names and values of secrets, out comes a [Set], which finds them in bytes: plain, in base64 at each of its
+// Input: the names and values of secrets. Output: a [Set], which finds them in bytes: plain, in base64 at each of its
 // alignments, in hexadecimal, in UTF-16, and escaped for JSON, JavaScript, URLs or HTML. Besides the whole value it
 // finds parts that are as sensitive: the password of a URL, each line of a key. A [Finding] has the secret's name, the
 // form and the place, and never the value.

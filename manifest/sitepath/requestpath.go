@@ -2,7 +2,7 @@
 // platform's own files and folders, and paths of files in a bundle, whose symbolic links it follows by hand so that none
 // leads out.
 //
-// In go paths and an fs.FS; out come paths or their faults. Errors are those of the file system, [ErrLinkOut] and
+// Input: paths and an fs.FS. Output: paths or their faults. Errors are those of the file system, [ErrLinkOut] and
 // [ErrLinkLoop]. All functions are safe for concurrent use. The package opens no pipe and no device, and writes nothing.
 package sitepath
 

@@ -2,7 +2,7 @@
 // that are read once), and quotations of its words in messages ([Quote]), without the keys of services and without characters
 // that could drive a terminal.
 //
-// In go texts, out come positions, spans and quoted words. Lines and columns are 1-based, and columns count characters.
+// Input: texts. Output: positions, spans and quoted words. Lines and columns are 1-based, and columns count characters.
 // No function fails. Functions are safe for concurrent use; Lines and a Cursor belong to one goroutine. The package reads no
 // file and decides nothing about a manifest.
 package sourcetext

@@ -1,7 +1,7 @@
 // Package starter has the first files of a new site: the files of each template, and files around a site in a checkout. It also
 // recognizes the output of other tools in an existing project.
 //
-// In go names and the fs.FS of a project; out come texts: the same input gives the same bytes. It makes no errors, writes
+// Input: names and the fs.FS of a project. Output: texts: the same input gives the same bytes. It makes no errors, writes
 // nothing, and is safe for concurrent use.
 package starter
 

@@ -1,7 +1,7 @@
 // Package validate checks a whole site: its manifest together with the files beside it. `pages validate`, the build and the
 // dev server call it.
 //
-// In goes a file tree ([Load]); out comes a manifest with every default, nil when anything is an error, and every
+// Input: a file tree ([Load]). Output: a manifest with every default, nil when anything is an error, and every
 // diagnostic, sorted by position. No function returns an error: a file that cannot be read is a diagnostic too. All functions
 // are safe for concurrent use, and the work for a hostile tree is bounded. The package writes nothing and runs no code of the
 // site.

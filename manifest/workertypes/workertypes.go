@@ -1,6 +1,6 @@
 // Package workertypes writes TypeScript declarations for a manifest: the types of a Worker's environment.
 //
-// In goes a [manifest.Manifest], out comes the text of a declaration file: the same manifest gives the same bytes on every
+// Input: a [manifest.Manifest]. Output: the text of a declaration file: the same manifest gives the same bytes on every
 // machine, so that a check in CI is a comparison. It returns no errors, touches no files and is safe for concurrent use.
 //
 // The types of the bindings are our own (base.d.ts): @cloudflare/workers-types has six hundred kilobytes and no members or

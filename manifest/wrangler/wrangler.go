@@ -1,7 +1,7 @@
 // Package wrangler translates the configuration of a Cloudflare Workers or Pages project to a manifest.
 //
-// In goes the project's folder with its wrangler.json, wrangler.jsonc or wrangler.toml, an example of one, the one that a build
-// generated, or a Build Output of Cloudflare's command cf; out comes a [Translation]: the manifest, and a [Note] for every key that
+// Input: the project's folder with its wrangler.json, wrangler.jsonc or wrangler.toml, an example of one, the one that a build
+// generated, or a Build Output of Cloudflare's command cf. Output: a [Translation]: the manifest, and a [Note] for every key that
 // the manifest lacks or treats differently. Every omission has a note. An error means that the file cannot be read in the format of
 // its name.
 //

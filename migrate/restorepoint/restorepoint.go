@@ -1,8 +1,8 @@
 // Package restorepoint keeps restore points of one SQLite database: its contents at earlier moments, from which rows can be
 // restored.
 //
-// In go the file of a database that may be in use, and the reason for a point ([Store.Add]), or an older copy ([Store.Adopt]); out
-// come the points ([Store.List]), the database of one as a file ([Store.Extract]), the contents that a replacement would lose
+// Input: the file of a database that may be in use, and the reason for a point ([Store.Add]), or an older copy ([Store.Adopt]).
+// Output: the points ([Store.List]), the database of one as a file ([Store.Extract]), the contents that a replacement would lose
 // ([Compare]), and the replacement itself: of all contents ([BeginWhole]) or of some tables ([BeginTables]), which marks the
 // database with an id ([Marked]).
 //

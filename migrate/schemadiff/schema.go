@@ -1,8 +1,8 @@
 // Package schemadiff compares two schemas of SQLite by structure, and writes the SQL that changes one into the other.
 //
-// In go databases without rows, one for each schema ([Read], [Write]). A [Schema] is read from SQLite's own catalogue and pragmas; other
+// Input: databases without rows, one for each schema ([Read], [Write]). A [Schema] is read from SQLite's own catalogue and pragmas; other
 // parts (CHECK, COLLATE of a column, expressions, conflict clauses) are read from the tokens of the definition, without space, comments,
-// quotes of plain names and the case of words. Out come [Change]s in words and a [Script], whose statements lose only the rows that its
+// quotes of plain names and the case of words. Output: [Change]s in words and a [Script], whose statements lose only the rows that its
 // changes name. The order of columns, the names of constraints other than CHECK, and the order of objects do not matter.
 //
 // An impossible change gives an [*Error] with the object and the fix. The package opens nothing, and does not know the rules of

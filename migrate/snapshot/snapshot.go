@@ -1,6 +1,6 @@
 // Package snapshot saves a site's local state under a name, puts a saved one back, and empties it.
 //
-// In goes the path of a state folder: the SQLite databases and the files named by their SHA-256 that statefolder lists.
+// Input: the path of a state folder: the SQLite databases and the files named by their SHA-256 that statefolder lists.
 // No other file is saved, replaced or removed. A snapshot is a folder below it: a consistent backup of the databases,
 // hard links to the files that never change, and a list of every file with its size and checksum.
 //

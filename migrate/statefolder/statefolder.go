@@ -1,7 +1,7 @@
 // Package statefolder lists the files of a site's local state, and distinguishes a folder of such files from one with
 // a user's own files.
 //
-// In goes the path of a folder, or a path in one. Out come the class of a file, a folder's files that do not belong to the state, and links
+// Input: the path of a folder, or a path in one. Output: the class of a file, a folder's files that do not belong to the state, and links
 // in its path. Only folders are opened, and links below the named folder are not followed. Only Remove changes the folder: it removes the
 // files of the list and leaves everything else. Errors come from the system. All functions are safe for concurrent use; they may miss
 // concurrent changes of the folder.

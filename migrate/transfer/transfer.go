@@ -1,7 +1,7 @@
 // Package transfer moves data between a SQLite database and text: it runs SQL scripts, writes a database out as one,
 // and reads comma-separated values into a table.
 //
-// In goes a [DB], which is one connection, and a reader or writer; each call is one transaction on it. A fault of the
+// Input: a [DB], which is one connection, and a reader or writer. Each call is one transaction on it. A fault of the
 // text, or a failure of one of its statements, gives an [*Error] with the place in the text, and a rollback. Texts may
 // be of any length: one statement or row is in memory at a time.
 //

@@ -295,7 +295,7 @@ export default httpServerHandler(createServer(async (req, res) => {
 		fails      bool
 	}{
 		"/whole": {"whole", "finished", false}, "/late": {"late", "Error: after the end", false},
-		"/part": {"part", "the answer broke off: Error: broken", true},
+		"/part": {"part", "the response broke off: Error: broken", true},
 	} {
 		_, body, err := ask(t, server, http.MethodGet, path)
 		if line := <-lines; string(body) != want.body || (err != nil) != want.fails || !strings.Contains(line, want.line) {

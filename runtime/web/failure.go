@@ -48,7 +48,7 @@ type Aborted struct { //nolint:errname // as above
 	Err error
 }
 
-func (a *Aborted) Error() string { return fmt.Sprintf("the answer broke off: %v", a.Err) }
+func (a *Aborted) Error() string { return fmt.Sprintf("the response broke off: %v", a.Err) }
 
 // Unwrap returns Err.
 func (a *Aborted) Unwrap() error { return a.Err }

@@ -181,7 +181,7 @@ func TestBrokenStreamWhileTheBodyIsSent(t *testing.T) {
 		resp.Body.Close()
 	}
 	if err == nil {
-		t.Error("the client took the answer for whole")
+		t.Error("the client took the response for whole")
 	}
 	server.Close()
 	if panicked.Load() {

@@ -253,6 +253,6 @@ func TooLarge(most int64) *Failure {
 	for n >= kilo && n%kilo == 0 && len(units) > 1 {
 		n, units = n/kilo, units[1:]
 	}
-	message := fmt.Sprintf("the answer is larger than %d %s", n, units[0])
+	message := fmt.Sprintf("the response is larger than %d %s", n, units[0])
 	return &Failure{Kind: KindResponseSize, Err: &engine.Error{Message: message}}
 }

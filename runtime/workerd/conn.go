@@ -38,7 +38,7 @@ type conn struct {
 }
 
 // errHead ends a response whose head exceeds maxHead.
-var errHead = errors.New("the head of the answer is larger than 1 MiB")
+var errHead = errors.New("the head of the response is larger than 1 MiB")
 
 // Read implements io.Reader, for r.
 func (c *conn) Read(b []byte) (int, error) {

@@ -112,7 +112,7 @@ func TestCPU(t *testing.T) {
 		if got := askAll(t, w, &c, "/waitloop")[0]; got.f != nil || got.rec.Body.String() != "answered" {
 			t.Errorf("%+v", got)
 		}
-		l := c.await(t, "after the answer, in waitUntil: the Worker used more than 50 ms")
+		l := c.await(t, "after the response, in waitUntil: the Worker used more than 50 ms")
 		if l.Request == nil || l.Request.URL.Path != "/waitloop" {
 			t.Errorf("%+v", l)
 		}
@@ -148,7 +148,7 @@ func TestLateWaitUntil(t *testing.T) {
 	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
 	t.Cleanup(remote.Close)
 	for _, c := range []struct{ name, query, want string }{
-		{"a loop", "", "after the answer, in waitUntil: the Worker used more than 50 ms"},
+		{"a loop", "", "after the response, in waitUntil: the Worker used more than 50 ms"},
 		{"a request", "?to=" + escaped(remote.URL), "202 after the answer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

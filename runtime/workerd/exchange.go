@@ -326,7 +326,7 @@ func (b *brokeError) Unwrap() error { return b.err }
 func (x *exchange) brokeOff(err error) (broke *pagesruntime.Error, other error) {
 	if b, ok := errors.AsType[*brokeError](err); ok {
 		broke = asError(b.err)
-		x.logError("the answer broke off: ", broke)
+		x.logError("the response broke off: ", broke)
 		return broke, nil
 	}
 	return nil, err
@@ -416,7 +416,7 @@ func (x *exchange) lostWaits() {
 	switch why := x.p.ended(); {
 	case why.cause == byClose:
 	case why.blamed == x:
-		x.logError("after the answer, in waitUntil: ", x.endingError(why))
+		x.logError("after the response, in waitUntil: ", x.endingError(why))
 	default:
 		x.warn("waitUntil is not done: workerd was restarted (" + why.String() + ")")
 	}

@@ -202,7 +202,7 @@ func TestModuleWaitUntil(t *testing.T) {
 				t.Errorf("logged for %v", l.Request)
 			}
 			leave("30", "&spin=60000")
-			if l := c.await(t, "after the answer, in waitUntil: "); l.Request == nil || l.Request.URL.RawQuery != "ms=30&spin=60000" {
+			if l := c.await(t, "after the response, in waitUntil: "); l.Request == nil || l.Request.URL.RawQuery != "ms=30&spin=60000" {
 				t.Errorf("logged %q for %v", l.Text, l.Request)
 			}
 		})

@@ -377,7 +377,7 @@ func (w *Worker) sleep(p *process, why string, wanted bool) bool {
 	return true
 }
 
-// settleTime is how long an idle process may take to answer a ping. Without an answer, it runs code without a request.
+// settleTime is how long an idle process may take to answer a ping. Without a response, it runs code without a request.
 const settleTime = 250 * time.Millisecond
 
 // settled reports whether an idle process has no work. It first reads all output, which may report a waitUntil.

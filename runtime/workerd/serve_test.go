@@ -188,7 +188,7 @@ func TestHTTP(t *testing.T) {
 		if got := body(t, resp); got != "first failed: unexpected EOF" {
 			t.Error(got)
 		}
-		c.await(t, "the answer broke off: Error: stream broke")
+		c.await(t, "the response broke off: Error: stream broke")
 	})
 	t.Run("an answer that grows too large", func(t *testing.T) {
 		rec, usage, err := ask(t, w, "/largestream")

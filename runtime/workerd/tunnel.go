@@ -64,7 +64,7 @@ func (x *exchange) upgrade(c *conn, resp *http.Response) error {
 	client, buffered, err := control.Hijack()
 	if err != nil {
 		_ = c.Close()
-		return &brokeError{&pagesruntime.Error{Kind: pagesruntime.KindInternal, Message: "answer with a WebSocket: " + err.Error()}}
+		return &brokeError{&pagesruntime.Error{Kind: pagesruntime.KindInternal, Message: "respond with a WebSocket: " + err.Error()}}
 	}
 	_ = client.SetDeadline(time.Time{})
 	t := &tunnel{x: x, worker: c, client: client, from: buffered, ended: make(chan struct{})}

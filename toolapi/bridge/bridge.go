@@ -1,7 +1,7 @@
 // Package bridge forwards MCP between a desktop agent, which speaks it in lines over a
 // pipe, and a service, which speaks it over HTTP.
 //
-// In go the lines of a reader, each a JSON-RPC message or an array of them; each is posted to the
+// Input: the lines of a reader, each a JSON-RPC message or an array of them. Each is posted to the
 // endpoint, and the response is written as a line. A request that the service refuses at its
 // boundary, does not receive, or leaves open gets a JSON-RPC error, so that the agent always gets a
 // response. Messages pass unchanged; the bridge keeps only the protocol's revision, the session and

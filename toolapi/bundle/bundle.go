@@ -1,7 +1,7 @@
 // Package bundle holds the rules of uploads: valid paths, maximal sizes, the files that a manifest
 // needs, and the digest of a bundle.
 //
-// In go a manifest's text and a list of files (New); out comes a Bundle in its canonical form, or a
+// Input: a manifest's text and a list of files (New). Output: a Bundle in its canonical form, or a
 // *FaultError with its code of the upload protocol. The service applies these rules; a client can
 // apply them before it sends.
 //

@@ -1,7 +1,7 @@
 // Package client calls the Workspace tool API over HTTP, by its whole contract (platform document,
 // sections 1 to 9).
 //
-// In go a base address, a key and calls; out come responses, or one of four errors:
+// Input: a base address, a key and calls. Output: responses, or one of four errors:
 // *RefusalError when a call was admitted and refused (HTTP 200, ok false), *StatusError
 // when the boundary or an upload was refused (HTTP 4xx and 5xx), *TransportError when
 // no response came, and *ContractError when the response breaks the contract.

@@ -1,7 +1,7 @@
 // Package conformance tests a publishing service over HTTP: uploads, imports, preview links and the rules for paths. Each
 // case has its id from the protocol's list of tests.
 //
-// In go an address and keys (Target); out come the failures of a *testing.T. The package uses only HTTP, so that it can test any service.
+// Input: an address and keys (Target). Output: the failures of a *testing.T. The package uses only HTTP, so that it can test any service.
 // It leaves uploads and revisions on the sites of the target.
 package conformance
 

@@ -252,7 +252,7 @@ var declareCases = map[string]func(*run){
 		first := r.post(toolapi.UploadsPath, r.body(s, nil), "Idempotency-Key", key)
 		again := r.post(toolapi.UploadsPath, r.body(s, nil), "Idempotency-Key", key)
 		if r.want(first, http.StatusCreated, ""); again.status != first.status || !bytes.Equal(again.body, first.body) {
-			r.Errorf("%d %s is not the first answer %s", again.status, again.body, first.body)
+			r.Errorf("%d %s is not the first response %s", again.status, again.body, first.body)
 		}
 		other := r.post(toolapi.UploadsPath, r.body(site{"b": unique("b")}, nil), "Idempotency-Key", key)
 		r.want(other, http.StatusUnprocessableEntity, "idempotency_key_reused")

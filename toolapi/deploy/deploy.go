@@ -1,7 +1,7 @@
 // Package deploy publishes a bundle through the tool API: it plans against the live revision (Live, Compare), sends the files that the
 // workspace lacks (Deployer.Send), and takes a two-call tool through its proposal and its confirmation (Proposal).
 //
-// In go a Bundle and a client of the service; out come a Plan, a revision, and the served address. Visitors see no change before a
+// Input: a Bundle and a client of the service. Output: a Plan, a revision, and the served address. Visitors see no change before a
 // person's confirmation. Every step can be repeated: an interrupted deploy resumes on the next run.
 //
 // Errors are those of package client, *ChangedError for a file that changed during the upload,

@@ -1,6 +1,6 @@
 // Package oracle validates every exchange of a test against the service's own OpenAPI document, by a third-party validator.
 //
-// In goes a service's http.Handler (Handler), or a client's transport (Transport); out come failures of the test, when it
+// Input: a service's http.Handler (Handler), or a client's transport (Transport). Output: failures of the test, when it
 // ends. A request may be invalid, but a successful one must match the document, and an operation outside the document must
 // be refused. Pages for people (the console and published sites) are not validated.
 package oracle

@@ -40,7 +40,7 @@ type call struct {
 	after []func() // run after the commit
 }
 
-// response is the body of an answer with HTTP status 200.
+// response is the body of a successful HTTP response.
 type response struct {
 	body []byte
 	// refused is the code of a refusal; "" for a result.
@@ -260,7 +260,7 @@ func (h handler) runInTransaction(c *call, t tx) (response, error) {
 	return h.change(c)
 }
 
-// runIdempotent runs a tool that takes an idempotency key, or repeats the answer of the call that used the key first.
+// runIdempotent runs a tool that takes an idempotency key, or repeats the response of the call that used the key first.
 // Writers are serialized: no other call with the same key is in progress.
 func (h handler) runIdempotent(c *call) (response, error) {
 	key := c.headerID

@@ -112,7 +112,7 @@ func (s *Service) servePages(x *exchange) error {
 func (s *Service) refusePages(x *exchange, err error) {
 	refused := s.pagesRefusal(x, err)
 	if x.status != 0 {
-		return // the panic came while the answer was written
+		return // the panic came while the response was written
 	}
 	if x.code == "" {
 		x.code = refused.Inner.Code

@@ -1,7 +1,7 @@
 // Package service is the tool API itself (platform document, sections 1 to 9), on a SQLite file of its own: `pages
 // platform` serves it, and clients are tested against it.
 //
-// In go a path and Options (Open); out comes an http.Handler, with REST, MCP (mcp.go) and pages for people (console.go).
+// Input: a path and Options (Open). Output: an http.Handler, with REST, MCP (mcp.go) and pages for people (console.go).
 // Run publishes due schedules and removes expired rows. A Host runs the published sites. Every change is one transaction
 // with its audit row and its response for retries, and is synced before the response. Several processes may open one
 // file; each call looks up its key, so that a key that another process revoked is refused at once.

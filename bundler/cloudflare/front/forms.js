@@ -360,7 +360,7 @@ export async function takeForeign(request, path, take) {
   const headers = originHeaders(request, path);
   if (!headers) {
     const from = request.headers.get("origin") ?? "another site";
-    const message = `the form was not stored: a script of a page at ${from} sent it, and could not read the answer`;
+    const message = `the form was not stored: a script of a page at ${from} sent it, and could not read the response`;
     console.warn(`${request.method} ${path} was refused: ${message}; allow the origin for this address in _headers`);
     return refuse(request, 403, "foreign_origin", message, { vary: "Origin" }, true);
   }

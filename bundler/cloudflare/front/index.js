@@ -71,7 +71,7 @@ function isGuarded(path) {
   return routes.isGated(path) || guardedFiles.has(foldPath(path));
 }
 
-/** Lets a member in; anybody else gets the answer that is returned. */
+/** Lets a member in; anybody else gets the returned response. */
 async function passGate(visit) {
   const { request, url, env } = visit;
   const who = await identify(request, env);

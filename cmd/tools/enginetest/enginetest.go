@@ -1,6 +1,6 @@
 // Package enginetest runs tests of Workers in each engine that a site may have.
 //
-// In goes the test of a table, out come a subtest for each engine, in which Workers of that engine start. Without workerd its
+// Input: the test of a table. Output: a subtest for each engine, in which Workers of that engine start. Without workerd its
 // subtest is skipped, or fails in CI. An engine is safe for concurrent use. For tests only.
 package enginetest
 

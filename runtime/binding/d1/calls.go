@@ -25,7 +25,7 @@ func (d *Database) Place(q Query) *hostcall.Turn {
 // Writes takes the next place of a call that may change something.
 func (d *Database) Writes() *hostcall.Turn { return d.queue.Write() }
 
-// Format is the form of the rows in an answer.
+// Format is the form of the rows in a response.
 type Format int
 
 // The forms of rows.
@@ -57,20 +57,20 @@ func (s resultShape) opening() string {
 	return ""
 }
 
-// Query is the answer to one query, {"success", "results", "meta"} as JSON, which is valid as long as the memory of ctx. begun is
+// Query returns the response to one query, {"success", "results", "meta"} as JSON, which is valid as long as the memory of ctx. begun is
 // called once the snapshot of a read is fixed.
 func (d *Database) Query(ctx context.Context, q Query, f Format, begun func()) ([]byte, error) {
 	out, err := d.queryInTurn(ctx, q, f.shape(), "", begun)
 	return out.bytes(), err
 }
 
-// Batch is the array of answers to queries, which are one transaction.
+// Batch returns the array of responses to queries, which are one transaction.
 func (d *Database) Batch(ctx context.Context, queries []Query, f Format) ([]byte, error) {
 	out, err := d.batchShaped(ctx, queries, f.shape())
 	return out.bytes(), err
 }
 
-// Exec is the array of answers, without results, to lines of SQL, which are one transaction.
+// Exec returns the array of responses, without results, to lines of SQL, which are one transaction.
 func (d *Database) Exec(ctx context.Context, lines []string) ([]byte, error) {
 	w := newRowWriter(shapeMeta, "", bufferOf(ctx))
 	w.b = append(w.b, '[')
@@ -101,7 +101,7 @@ func (e execError) WorkerError() *engine.Error {
 	return &engine.Error{Name: "Error", Message: e.worker.Error()}
 }
 
-// appendNamedMeta ends an answer with the meta of a D1Result, as d1.js makes it.
+// appendNamedMeta ends a response with the meta of a D1Result, as d1.js makes it.
 func (d *Database) appendNamedMeta(b []byte, before counters, duration string, spent rowCounts) ([]byte, error) {
 	changes, rowID, changed, err := d.changesSince(before)
 	if err != nil {

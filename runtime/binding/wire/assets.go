@@ -125,7 +125,7 @@ func (w *passingWriter) WriteHeader(status int) {
 		w.c.record.Err = fetch.Refused(refusal)
 	}
 	if reason := w.Header().Get(cache.ReasonHeader); reason != "" && w.c.kind == "cache" {
-		w.c.record.Err = fmt.Sprintf("the answer for %s is not kept: %s", w.c.record.URL, reason)
+		w.c.record.Err = fmt.Sprintf("the response for %s is not kept: %s", w.c.record.URL, reason)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

@@ -87,11 +87,11 @@ func TestCacheService(t *testing.T) {
 		{"no such part", "GET http://c.test/a", "", []string{"Range: bytes=9-"}, 0, "416 HIT 10 \"\" match /a"},
 		{
 			"a response that is not stored", "PUT http://c.test/b", "HTTP/1.1 500 No\r\n\r\n", nil, 0,
-			"413   \"\" put /b the answer for http://c.test/b is not kept: answers with status 500 are not kept",
+			"413   \"\" put /b the response for http://c.test/b is not kept: responses with status 500 are not kept",
 		},
 		{
 			"too much", "PUT http://c.test/b", day + strings.Repeat("x", 16<<20+1), nil, 0,
-			"413   \"\" put /b the answer for http://c.test/b is not kept: it is larger than 16 MiB",
+			"413   \"\" put /b the response for http://c.test/b is not kept: it is larger than 16 MiB",
 		},
 		{"no head", "PUT http://c.test/b", "body", nil, 0, "400   \"the response to store has no head\\n\" put /b"},
 		{

@@ -34,7 +34,7 @@ func freshness(request http.Header, e *cached, now time.Time) (fresh time.Durati
 	private, isPrivate := control["private"]
 	switch {
 	case !slices.Contains(cacheableStatus, e.status):
-		return 0, "answers with status " + strconv.Itoa(e.status) + " are not kept"
+		return 0, "responses with status " + strconv.Itoa(e.status) + " are not kept"
 	case noStore, hasNoCache && noCache == "", isPrivate && private == "":
 		return 0, "its cache-control forbids it"
 	case request.Get("Authorization") != "" && !isForAll:

@@ -174,7 +174,7 @@ func (s *Store) get(ctx context.Context, key entryKey, now time.Time) *cached {
 	err := s.db.QueryRowContext(ctx, read, key.cache, key.url, e.stored.UnixMilli()).Scan(&whole.body)
 	if err != nil {
 		if !errors.Is(err, sql.ErrNoRows) {
-			s.o.Logger.Warn("a cached answer cannot be read", "url", key.url, "error", err)
+			s.o.Logger.Warn("a cached response cannot be read", "url", key.url, "error", err)
 		}
 		return nil
 	}
@@ -219,7 +219,7 @@ func (s *Store) put(ctx context.Context, e *cached) {
 		return
 	}
 	if err := s.write(ctx, e, gone); err != nil {
-		s.o.Logger.Warn("a cached answer was not written to the state folder", "url", e.key.url, "error", err)
+		s.o.Logger.Warn("a cached response was not written to the state folder", "url", e.key.url, "error", err)
 	}
 }
 
@@ -285,7 +285,7 @@ func (s *Store) remove(ctx context.Context, key entryKey, now time.Time) bool {
 		return live
 	}
 	if _, err := s.db.ExecContext(ctx, deleteCached, key.cache, key.url); err != nil {
-		s.o.Logger.Warn("a cached answer was not removed from the state folder", "url", key.url, "error", err)
+		s.o.Logger.Warn("a cached response was not removed from the state folder", "url", key.url, "error", err)
 	}
 	return live
 }

@@ -200,7 +200,7 @@ func respond(w http.ResponseWriter, control *http.ResponseController, f *Outboun
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		if !f.upgrade {
-			return engine.ConnectionLost("fetch to %q failed: the answer has switched protocols, unasked", f.url)
+			return engine.ConnectionLost("fetch to %q failed: the response switched protocols without a request for it", f.url)
 		}
 		return tunnel(control, f, resp, header)
 	}
@@ -304,7 +304,7 @@ func inASCII(text string) string {
 func tunnel(control *http.ResponseController, f *Outbound, resp *http.Response, header http.Header) error {
 	remote, ok := resp.Body.(io.ReadWriteCloser)
 	if !ok {
-		return engine.ConnectionLost("fetch to %q failed: the answer has no connection", f.url)
+		return engine.ConnectionLost("fetch to %q failed: the response has no connection", f.url)
 	}
 	conn, buffered, err := control.Hijack()
 	if err != nil {

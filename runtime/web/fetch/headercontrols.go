@@ -143,7 +143,7 @@ func readResponse(conn io.Reader, r *http.Request) (*http.Response, error) {
 		}
 		return resp, nil
 	}
-	return nil, errors.New("too many interim answers")
+	return nil, errors.New("too many interim responses")
 }
 
 // ErrLongHead is the error of a head of more bytes than it may have.

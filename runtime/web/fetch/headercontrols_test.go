@@ -130,7 +130,7 @@ func TestControlCharactersInHeaders(t *testing.T) {
 		{"a redirect", `fetch("{H}/moved", { headers: { "x-a": "\x05" } })`, got + `"GET \"X-A: \\x05|\" "]`},
 		{"received by a POST", `fetch("{H}/", { method: "POST", body: "sent" })`, refused},
 		{"NUL", `fetch("{H}/nul")`, refused},
-		{"too many interim answers", `fetch("{H}/waiting", { headers: { "x-a": "\x05" } })`, `/^Error: .* too many interim answers/`},
+		{"too many interim responses", `fetch("{H}/waiting", { headers: { "x-a": "\x05" } })`, `/^Error: .* too many interim responses/`},
 		{"a carriage return", `fetch("{H}/return")`, refused},
 		{"in Content-Length", `fetch("{H}/length")`, refused},
 		{"in a name", `fetch("{H}/name")`, refused},

@@ -81,7 +81,7 @@ func (w *pipeWriter) serve(handler http.Handler, r *http.Request) {
 	err := io.EOF
 	defer func() {
 		if p := recover(); p != nil { // http.ErrAbortHandler is a panic by design
-			err = fmt.Errorf("the site broke off its answer: %v", p)
+			err = fmt.Errorf("the site broke off its response: %v", p)
 			w.once.Do(func() {
 				w.err = err
 				close(w.ready)

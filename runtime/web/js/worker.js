@@ -82,10 +82,10 @@ function warnOfValues(namespace) {
   }
 }
 
-/** Runs the handler for one request; its answer goes to the host's respond functions. */
+/** Runs the handler for one request; its response goes to the host's respond functions. */
 export function dispatch(id, method, url, headers, body, member) {
   const request = incoming(method, url, headers, body);
-  const state = { request, open: 1, number: arrive(), cancel: null }; // open: the answer, and each promise of waitUntil
+  const state = { request, open: 1, number: arrive(), cancel: null }; // open: the response, and each promise of waitUntil
   requests.set(id, state);
   guard(id);
   const ctx = new ExecutionContext(id, member === null ? null : JSON.parse(member));
@@ -193,7 +193,7 @@ function upgrade(id, { text, list, extra }) {
   }
 }
 
-// The headers of an answer of so many bytes; null is unknown.
+// The headers of a response of so many bytes; null is unknown.
 function withLength(list, length) {
   return length === null || get(list, "content-length") !== null ? list : [...list, "content-length", `${length}`];
 }

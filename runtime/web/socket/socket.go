@@ -439,7 +439,7 @@ func (s *Socket) Upgrade(w http.ResponseWriter, r *http.Request, list []string) 
 	})
 	if err != nil {
 		s.deliverEnd(frame{code: websocket.StatusAbnormalClosure, reason: "the handshake failed"})
-		s.hub.logger.Debug("answer with a WebSocket", "error", err)
+		s.hub.logger.Debug("respond with a WebSocket", "error", err)
 		return
 	}
 	s.run(conn)

@@ -193,7 +193,7 @@ func (w *Worker) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Reply is the head of an answer.
+// Reply is the head of a response.
 type Reply struct {
 	Status        string
 	StatusCode    int

@@ -1,6 +1,6 @@
 // Package archive reads the archives that sites are imported from, zip and gzipped tar, without trust.
 //
-// In go the bytes of an archive (Read); out comes each regular file, whole, with its name in the archive. A damaged or
+// Input: the bytes of an archive (Read). Output: each regular file, whole, with its name in the archive. A damaged or
 // ambiguous archive, or one that would exceed the limits, is refused with a *bundle.FaultError. Nothing is written to a
 // file system.
 //

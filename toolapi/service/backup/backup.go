@@ -1,6 +1,6 @@
 // Package backup writes the data folder of a running service into one file, and restores a data folder from such a file.
 //
-// In go a folder and the name of a file; out comes a tar archive, whole or not at all. All databases (*.db) are one
+// Input: a folder and the name of a file. Output: a tar archive, whole or not at all. All databases (*.db) are one
 // consistent snapshot. Other files, which a service never changes once they have their name, are copied later, so that the
 // archive has every file that a database names. Its last entry lists every file with its size and SHA-256. Restore checks
 // all of them and the databases before it makes the folder.

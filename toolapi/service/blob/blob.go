@@ -1,6 +1,6 @@
 // Package blob keeps files by the SHA-256 of their bytes, in a folder for each workspace.
 //
-// In go a hash, a size and a reader (Space.Put); the blob exists once all its bytes were read, match both, and are on
+// Input: a hash, a size and a reader (Space.Put). The blob exists once all its bytes were read, match both, and are on
 // disk. Its name is durable after Sync: after a loss of power an unsynced blob is complete or absent, never wrong. No text
 // of a client is part of a file name.
 //

@@ -53,7 +53,7 @@ class Cache {
       );
     let body = takeBody(state);
     if (status === 304) {
-      console.warn("Cache.put: an answer with status 304 is not kept: it has no body of its own");
+      console.warn("Cache.put: a response with status 304 is not kept: it has no body of its own");
       return;
     }
     const answer = state.list.slice();
@@ -61,7 +61,7 @@ class Cache {
     const keep = (bytes, handle) =>
       host.cache_put(name, url, list, status, answer, bytes, handle, state.extra?.manual ?? false);
     const reason = await (body instanceof HostBody ? body.read((handle) => keep(null, handle)) : keep(body, -1));
-    if (reason !== null) console.debug(`Cache.put: the answer for ${url} is not kept: ${reason}`);
+    if (reason !== null) console.debug(`Cache.put: the response for ${url} is not kept: ${reason}`);
   }
   async delete(request, options = undefined) {
     const name = nameOf(this),
@@ -73,7 +73,7 @@ class Cache {
 // The bytes of a stream, up to one more than may be stored.
 async function readCached(stream) {
   const pieces = [],
-    enough = new Error("the answer is too large for a cache");
+    enough = new Error("the response is too large for a cache");
   let size = 0;
   try {
     await pump(

@@ -32,7 +32,7 @@ import { URLSearchParams } from "../../weburl/js/url.js";
 /** The content type of a body made from text. */
 export const TEXT_TYPE = "text/plain;charset=UTF-8";
 
-/** A body that Go holds: of the request, or of an answer to fetch. */
+/** A body that Go holds: of the request, or of a response to fetch. */
 export class HostBody {
   constructor(handle, list, signal) {
     this.handle = handle;

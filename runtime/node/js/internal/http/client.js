@@ -137,7 +137,7 @@ export class ClientRequest extends OutgoingMessage {
   constructor(input, options, listener) {
     [options, listener] = optionsOf(input, options, listener);
     super({ highWaterMark: options.highWaterMark });
-    this._writableState.autoDestroy = false; // it closes after its answer
+    this._writableState.autoDestroy = false; // it closes after its response
     const agent = (this.agent = agentOf(options)),
       { _defaultAgent = globalAgent } = options;
     this.#aim(options, agent, _defaultAgent);

@@ -15,7 +15,7 @@ const causes = [
 ];
 const numbers = new Map([...systemErrors].map(([number, [name]]) => [name, number]));
 
-/** The error of a connection that ended before the answer came. */
+/** The error of a connection that ended before the response arrived. */
 export function hangUp(cause) {
   return withCause(NodeError(Error, "ECONNRESET", "socket hang up"), cause);
 }

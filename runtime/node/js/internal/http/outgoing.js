@@ -178,7 +178,7 @@ const methods = {
   pipe() {
     this.emit("error", NodeError(Error, "ERR_STREAM_CANNOT_PIPE", "Cannot pipe, not readable"));
   },
-  addTrailers() {}, // an answer of the platform has none
+  addTrailers() {}, // a response of the platform has none
 
   setTimeout(milliseconds, callback) {
     if (callback) this.on("timeout", callback);
