@@ -239,7 +239,7 @@ func isAPI(r *http.Request) bool {
 		host = name
 	}
 	path := r.URL.EscapedPath()
-	page := path == "/" || strings.HasPrefix(path, "/console/")
+	page := path == "/" || path == "/console" || strings.HasPrefix(path, "/console/")
 	return !page && slices.Contains([]string{"localhost", "127.0.0.1", "[::1]", "::1"}, strings.ToLower(host))
 }
 

@@ -51,7 +51,10 @@ func formatSize(bytes int64) string {
 // consolePath matches the paths of the console as sent, with nothing to decode in them.
 var consolePath = regexp.MustCompile(`^/console(?:/[a-zA-Z0-9][a-zA-Z0-9._-]*)+$`)
 
-func isConsole(path string) bool { return path == "/" || consolePath.MatchString(path) }
+func isConsole(path string) bool { return path == "/" || leadsToConsole(path) || consolePath.MatchString(path) }
+
+// leadsToConsole reports whether a person who looks for the console's home may type a path.
+func leadsToConsole(path string) bool { return path == "/console" || path == "/console/" }
 
 // consoleRequest is one request of the console.
 type consoleRequest struct {
@@ -76,6 +79,10 @@ func (s *Service) serveConsole(x *exchange, path string) {
 	var err error
 	switch x.r.Method {
 	case http.MethodGet, http.MethodHead:
+		if leadsToConsole(path) {
+			err = v.redirect("/")
+			break
+		}
 		err = v.get(steps)
 	case http.MethodPost:
 		err = v.post(steps)

@@ -106,6 +106,11 @@ func TestConsoleSessions(t *testing.T) {
 	w := newFixture(t)
 	stranger := &person{fixture: w}
 	stranger.see("/", "Sign in")
+	for _, typed := range []string{"/console", "/console/"} {
+		if got := stranger.send("GET", typed, ""); got.status != http.StatusSeeOther || got.header.Get("Location") != "/" {
+			t.Errorf("%s: %d to %q", typed, got.status, got.header.Get("Location"))
+		}
+	}
 	if got := stranger.send("GET", "/console/w/acme/audit", ""); got.status != http.StatusUnauthorized ||
 		!strings.Contains(got.text, `value="/console/w/acme/audit"`) {
 		t.Errorf("%d %s", got.status, got.text)
@@ -248,7 +253,7 @@ func TestConsolePages(t *testing.T) {
 		t.Errorf("%d %s", got.status, got.text)
 	}
 	for _, path := range []string{
-		"/console", "/console/", "/console/w", "/console/w/acme", "/console/w/globex/week", "/console/w/nowhere/week",
+		"/console/w", "/console/w/acme", "/console/w/globex/week", "/console/w/nowhere/week",
 		"/console/w/acme/nothing", "/console/w/acme/week/x", "/console/w/acme/content?status=x",
 		"/console/w/acme/audit?before=x", "/console/layout.html", "/console/w/acme/%77eek",
 	} {
