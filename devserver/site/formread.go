@@ -63,7 +63,7 @@ var (
 		"the post names two forms: the field \"form\" says which one was sent, so no other field may be called that")
 	errFormMalformed = refuse(http.StatusBadRequest, "form_malformed", "the form data is malformed")
 	errNoBoundary    = refuse(http.StatusBadRequest, "form_malformed",
-		"the Content-Type multipart/form-data names no boundary: a script leaves that header to the browser, which adds one")
+		"the Content-Type multipart/form-data names no boundary: do not set that header in a script, since the browser sets it with one")
 	errFormType = refuse(http.StatusUnsupportedMediaType, "form_type_unknown",
 		"a form is sent as application/x-www-form-urlencoded, multipart/form-data or application/json, in UTF-8")
 	errFormEncoded = refuse(http.StatusUnsupportedMediaType, "form_encoded", "a form is sent as it is, without a Content-Encoding")

@@ -364,7 +364,7 @@ func TestFormRefusals(t *testing.T) {
 		})
 	}
 	if got := b.do(t, nil, "POST", "/__pages/forms", "x", "Content-Type: multipart/form-data"); got.status != 400 ||
-		!strings.Contains(got.body, "a script leaves that header to the browser") {
+		!strings.Contains(got.body, "do not set that header in a script") {
 		t.Errorf("no boundary: %d %s", got.status, got.body)
 	}
 	if got := b.get(t, "/__pages/forms"); got.status != 405 || got.header.Get("Allow") != "POST" {

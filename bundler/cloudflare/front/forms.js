@@ -88,7 +88,7 @@ async function read(request) {
     throw new Refusal(
       400,
       "form_malformed",
-      "the Content-Type multipart/form-data names no boundary: a script leaves that header to the browser, which adds one",
+      "the Content-Type multipart/form-data names no boundary: do not set that header in a script, since the browser sets it with one",
     );
   const body = await readAll(request, most);
   /** @type {any} */
