@@ -4,6 +4,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pages-toolchain/pages/cmd/internal/devsession"
+	"github.com/pages-toolchain/pages/cmd/internal/docsearch"
 	"github.com/pages-toolchain/pages/cmd/internal/doctor"
 	"github.com/pages-toolchain/pages/cmd/internal/ending"
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
@@ -48,6 +49,7 @@ func documents() []document {
 		{"deploy", by("deploy", "preview"), "the result of a deploy or a preview", jsonshape.Of[publish.Result]},
 		{"deploy-plan", by("deploy --plan"), "the changes of a deploy", jsonshape.Of[publish.PlanReport]},
 		{"dev", by("dev"), "one line for each event of the dev server", devLines},
+		{"docs", by("docs"), "the pages of help that answer a question", jsonshape.Of[docsearch.Answer]},
 		{"doctor", by("doctor"), "the findings", jsonshape.Of[doctor.Document]},
 		{"domains", by("domains list", "domains"), "the domains of the workspace", jsonshape.ToolResult(tools.DomainList.Tool)},
 		{"domain-verified", by("domains verify"), "the verified domain", jsonshape.ToolResult(tools.Verify.Tool)},

@@ -212,7 +212,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/localsecrets": {"cmd/internal/failure", "cmd/internal/userfile", "manifest", "manifest/secretscan"},
 	"cmd/pages": {
 		"bundler", "bundler/cloudflare", "bundler/hashfile", "cmd/internal/devcommand", "cmd/internal/devsession",
-		"cmd/internal/doctor", "cmd/internal/ending",
+		"cmd/internal/docsearch", "cmd/internal/doctor", "cmd/internal/ending",
 		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/jsonshape", "cmd/internal/leadmail",
 		"cmd/internal/localstate", "cmd/internal/manual",
 		"cmd/internal/migration", "cmd/internal/misuse", "cmd/internal/platform", "cmd/internal/project", "cmd/internal/publish",
@@ -266,8 +266,9 @@ var mayImport = map[string][]string{
 		"cmd/internal/failure", "cmd/internal/remote", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording",
 		"toolapi", "toolapi/client",
 	},
+	"cmd/internal/docsearch": {"cmd/internal/wording"},
 	"cmd/internal/manual": {
-		"cmd/internal/failure", "cmd/internal/terminal", "cmd/internal/wording", "manifest", "manifest/limits", "manifest/sitepath",
+		"cmd/internal/docsearch", "cmd/internal/failure", "cmd/internal/terminal", "cmd/internal/wording", "manifest", "manifest/limits", "manifest/sitepath",
 	},
 	"cmd/internal/misuse": {"cmd/internal/failure", "cmd/internal/manual", "cmd/internal/wording"},
 	"cmd/internal/routing": {

@@ -75,7 +75,7 @@ func (c *cli) newRoot() *cobra.Command {
 	root.AddCommand(
 		c.newValidate(), c.newBuild(), c.newMigrate(), c.newDB(), c.newState(), c.newTypes(), c.newDev(), c.newTest(),
 		c.newRoutes(), c.newLeads(), c.newEvents(), c.newLogs(), c.newInit(), c.newDoctor(), c.newPlatform(), c.newMCP(),
-		c.newSchema(), c.newVersion(),
+		c.newDocs(), c.newSchema(), c.newVersion(),
 		c.newDeploy(), c.newConfirm(), c.newRollback(), c.newRestore(), c.newUnschedule(), c.newRevisions(),
 		c.newPreview(), c.newDomains(), c.newSecrets(),
 		c.newCall(), c.newTools(), c.newLogin(), c.newLogout(), c.newWhoami(),

@@ -32,7 +32,7 @@ var CommandGroups = []struct {
 		"login", "logout", "whoami", "deploy", "confirm", "rollback", "restore", "unschedule", "preview", "revisions", "domains", "secrets",
 	}},
 	{"The tool API", []string{"tools", "call", "mcp", "platform"}},
-	{"About pages", []string{"schema", "version", "completion", "help"}},
+	{"About pages", []string{"docs", "schema", "version", "completion", "help"}},
 }
 
 // flagGroups are the flags that many commands share; every other flag belongs to one command.
