@@ -24,13 +24,14 @@ const (
 	devPath     = "/__pages/api/dev"
 	feedPath    = "/__pages/api/dev/stream"
 	toolsPath   = "/__pages/api/"
+	agentsPath  = "/__pages/mcp"
 )
 
 const dashboardPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// ServeHTTP answers the dashboard, its files, the reload script and stream, and GET /__pages/api/dev, and passes other
-// paths under /__pages/api/ to the tools.
+// ServeHTTP answers the dashboard, its files, the reload script and stream, and GET /__pages/api/dev, passes other
+// paths under /__pages/api/ to the tools, and /__pages/mcp to agents.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("X-Content-Type-Options", "nosniff")
@@ -42,6 +43,10 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := r.URL.Path
 	if h.tools != nil && strings.HasPrefix(p, toolsPath) && p != devPath && p != feedPath {
 		h.serveTool(w, r)
+		return
+	}
+	if h.agents != nil && p == agentsPath {
+		h.serveAgents(w, r)
 		return
 	}
 	if !readOnly(r) {
@@ -82,12 +87,10 @@ func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
 	contentType := r.Header.Get("Content-Type")
 	kind, _, _ := mime.ParseMediaType(contentType)
 	empty := contentType == "" && r.ContentLength == 0
-	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	authorized := bearer && subtle.ConstantTimeCompare([]byte(token), []byte(h.token)) == 1
 	switch {
 	case isForeign(r):
 		refuseForeign(w, r, "only the site's own pages may request this")
-	case !readOnly(r) && !authorized:
+	case !readOnly(r) && !h.authorized(r):
 		site.Refuse(w, r, &site.RefusalError{
 			Status: http.StatusForbidden, Code: "token_needed", Message: "this request changes state, and needs the token of this run",
 			Fix: `send "Authorization: Bearer TOKEN"; the token is in .pages/state/dev.json, and in PAGES_TEST_TOKEN under pages test`,
@@ -99,6 +102,28 @@ func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
 		})
 	default:
 		h.tools.ServeHTTP(w, r)
+	}
+}
+
+// authorized reports whether a request has the token of this run.
+func (h *Hub) authorized(r *http.Request) bool {
+	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return bearer && subtle.ConstantTimeCompare([]byte(token), []byte(h.token)) == 1
+}
+
+// serveAgents checks who may call the tools for agents: programs with the token, and no page of another site.
+func (h *Hub) serveAgents(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case isForeign(r):
+		refuseForeign(w, r, "pages of other sites may not call these tools")
+	case !h.authorized(r):
+		w.Header().Set("WWW-Authenticate", `Bearer realm="pages dev"`)
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusUnauthorized, Code: "token_needed", Message: "agents need the token of this run",
+			Fix: `send "Authorization: Bearer TOKEN"; the token is in .pages/state/dev.json; pages mcp --dev finds it by itself`,
+		})
+	default:
+		h.agents.ServeHTTP(w, r)
 	}
 }
 

@@ -36,6 +36,8 @@ type HubOptions struct {
 	// Tools answers the other paths under "/__pages/api/". It gets only requests of the site's own pages and of programs; those that may
 	// change something must have the token of this run. Default 404.
 	Tools http.Handler
+	// Agents answers "/__pages/mcp". It gets only requests with the token of this run. Default 404.
+	Agents http.Handler
 }
 
 // Hub holds the version of the site that is being served and the problems of the newest one, and updates the open pages. It is an
@@ -45,7 +47,8 @@ type Hub struct {
 	now    func() time.Time
 	logger *slog.Logger
 	tools  http.Handler
-	token  string // for the tools that change something
+	agents http.Handler
+	token  string // for the tools that change something, and for agents
 	opener string // token of the reload stream; every page of the site has it
 	boot   string // names this run in entity tags
 
@@ -80,7 +83,7 @@ type problemsMessage struct {
 // NewHub makes a Hub.
 func NewHub(o HubOptions) *Hub {
 	h := &Hub{
-		mode: cmp.Or(o.LiveReload, Hot), now: o.Now, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), tools: o.Tools,
+		mode: cmp.Or(o.LiveReload, Hot), now: o.Now, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), tools: o.Tools, agents: o.Agents,
 		token: rand.Text(), opener: rand.Text(), boot: rand.Text()[:6],
 		pages: audience{}, guests: audience{}, viewers: audience{}, info: Describe(nil), logged: map[string]bool{},
 	}

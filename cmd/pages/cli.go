@@ -25,7 +25,8 @@ import (
 // cli is one run of the command: the process around it and the global flags.
 type cli struct {
 	term     terminal.Terminal
-	siteDir  string // -C
+	args     []string // the command line
+	siteDir  string   // -C
 	stateDir string
 	// edgeRules is the choice of --edge-rules, for the commands that have it.
 	edgeRules string
@@ -44,7 +45,7 @@ const shortRunGCPercent = 400
 
 // run runs the command and returns the exit code.
 func run(ctx context.Context, args []string, e terminal.Terminal) int {
-	c := &cli{term: e, memory: pagesruntime.NewHostMemory()}
+	c := &cli{term: e, args: args, memory: pagesruntime.NewHostMemory()}
 	c.images = images.NewQueue(c.memory)
 	c.term.WatchOutput()
 	root := c.newRoot()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"net"
 	"net/netip"
 	"net/url"
@@ -31,6 +32,9 @@ type devFlags struct {
 	engine    engineFlag
 	edgeRules string
 	host      string // --host
+
+	background, untilParent bool
+	detached                bool // this is the process that --background has started
 }
 
 // isolationRequest is the value of --isolation for an isolate for each request.
@@ -58,19 +62,17 @@ func (c *cli) newDev() *cobra.Command {
 			if err := f.checkFrontend(cmd); err != nil {
 				return err
 			}
-			dir, m, err := c.loadDev(cmd.Context(), args, f)
-			if err == nil {
-				err = f.chooseEngine(cmd.Context(), c, dir)
+			if f.background && !f.detached {
+				return c.startInBackground(cmd.Context(), args)
 			}
-			if err == nil {
-				err = devsession.Serve(cmd.Context(), c.process(), dir, m, *f.Options)
-			}
+			err := c.serveDev(cmd.Context(), args, f)
 			if peak := peakMemory(); c.term.Verbose && peak > 0 {
 				c.term.Progress("memory: %s at most", wording.Size(peak))
 			}
 			return untilInterrupt(cmd.Context(), err)
 		},
 	}
+	cmd.AddCommand(c.newDevStatus(), c.newDevStop(), c.newDevLogs())
 	flags := cmd.Flags()
 	flags.IntVar(&f.Port, "port", defaultPort, "`port` to listen on; the next free one if it is taken; 0 for any")
 	flags.BoolVar(&f.StrictPort, "strict-port", false, "fail when the port is taken")
@@ -85,7 +87,25 @@ func (c *cli) newDev() *cobra.Command {
 	flags.IntVar(&f.Frontend.Port, "upstream-port", 0, "`port` where COMMAND listens (default: found in its output, or PORT)")
 	f.addInspect(flags)
 	f.addRules(flags)
+	f.addBackground(flags)
 	return cmd
+}
+
+// serveDev serves the site until ctx ends.
+func (c *cli) serveDev(ctx context.Context, args []string, f *devFlags) error {
+	ctx, done, err := c.followParent(ctx, args, f)
+	if err != nil {
+		return err
+	}
+	defer done()
+	dir, m, err := c.loadDev(ctx, args, f)
+	if err == nil {
+		err = f.chooseEngine(ctx, c, dir)
+	}
+	if err == nil {
+		err = devsession.Serve(ctx, c.process(), dir, m, *f.Options)
+	}
+	return err
 }
 
 // cutCommand splits the arguments at "--".
@@ -157,6 +177,9 @@ func (f *devFlags) check() error {
 		if err := site.ParseWebhookURL(f.Webhook); err != nil {
 			return failure.Usage("--event-webhook is %q: %s", f.Webhook, err)
 		}
+	}
+	if f.background && f.untilParent {
+		return failure.Usage("--background returns at once, so that no parent remains: leave out --until-parent-exits")
 	}
 	if err := f.checkHosts(); err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devbackground"
 	"github.com/pages-toolchain/pages/cmd/internal/devsession"
 	"github.com/pages-toolchain/pages/cmd/internal/docsearch"
 	"github.com/pages-toolchain/pages/cmd/internal/doctor"
@@ -49,6 +50,9 @@ func documents() []document {
 		{"deploy", by("deploy", "preview"), "the result of a deploy or a preview", jsonshape.Of[publish.Result]},
 		{"deploy-plan", by("deploy --plan"), "the changes of a deploy", jsonshape.Of[publish.PlanReport]},
 		{"dev", by("dev"), "one line for each event of the dev server", devLines},
+		{"dev-logs", by("dev logs"), "the output of the server in the background", jsonshape.Of[devLogDoc]},
+		{"dev-status", by("dev status", "dev --background"), "the dev server of the site", jsonshape.Of[devbackground.Status]},
+		{"dev-stop", by("dev stop"), "the server that was stopped", jsonshape.Of[stoppedDoc]},
 		{"docs", by("docs"), "the pages of help that answer a question", jsonshape.Of[docsearch.Answer]},
 		{"doctor", by("doctor"), "the findings", jsonshape.Of[doctor.Document]},
 		{"domains", by("domains list", "domains"), "the domains of the workspace", jsonshape.ToolResult(tools.DomainList.Tool)},

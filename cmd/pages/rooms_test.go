@@ -163,7 +163,8 @@ var mayImport = map[string][]string{
 		"manifest/packager", "manifest/publicfiles", "manifest/secretscan", "manifest/validate", "manifest/wrangler", "runtime/node",
 	},
 	"cmd/internal/devsession": {
-		"bundler", "cmd/internal/devcommand", "cmd/internal/failure", "cmd/internal/leadmail", "cmd/internal/localsecrets",
+		"bundler", "cmd/internal/devagent", "cmd/internal/devbackground", "cmd/internal/devcommand", "cmd/internal/failure",
+		"cmd/internal/leadmail", "cmd/internal/localsecrets",
 		"cmd/internal/localstate", "cmd/internal/migration",
 		"cmd/internal/nodebindings", "cmd/internal/processmemory", "cmd/internal/project",
 		"cmd/internal/singlekeys", "cmd/internal/siteworker",
@@ -175,6 +176,10 @@ var mayImport = map[string][]string{
 		"migrate/snapshot", "migrate/statefolder", "runtime",
 		"runtime/binding", "runtime/binding/images",
 		"runtime/binding/kv", "runtime/binding/r2", "runtime/binding/wire", "runtime/web/cache", "runtime/workerd",
+	},
+	"cmd/internal/devagent": {"cmd/internal/localstate", "cmd/internal/terminal", "devserver"},
+	"cmd/internal/devbackground": {
+		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/userfile", "devserver", "migrate/statefolder",
 	},
 	"cmd/internal/doctor": {
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/migration", "cmd/internal/platform", "cmd/internal/project",
@@ -211,7 +216,8 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/localsecrets": {"cmd/internal/failure", "cmd/internal/userfile", "manifest", "manifest/secretscan"},
 	"cmd/pages": {
-		"bundler", "bundler/cloudflare", "bundler/hashfile", "cmd/internal/devcommand", "cmd/internal/devsession",
+		"bundler", "bundler/cloudflare", "bundler/hashfile", "cmd/internal/devagent", "cmd/internal/devbackground",
+		"cmd/internal/devcommand", "cmd/internal/devsession",
 		"cmd/internal/docsearch", "cmd/internal/doctor", "cmd/internal/ending",
 		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/inbox", "cmd/internal/jsonshape", "cmd/internal/leadmail",
 		"cmd/internal/localstate", "cmd/internal/manual",

@@ -2,18 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/publish"
 	"github.com/pages-toolchain/pages/cmd/internal/remote"
 	"github.com/pages-toolchain/pages/cmd/internal/toolcall"
-	"github.com/pages-toolchain/pages/toolapi"
-	"github.com/pages-toolchain/pages/toolapi/bridge"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
@@ -150,35 +145,4 @@ func (j *jsonOrBody) Set(text string) error {
 		j.c.term.JSON, j.f.body = true, text
 	}
 	return nil
-}
-
-func (c *cli) newMCP() *cobra.Command {
-	r := c.newRemote()
-	cmd := &cobra.Command{
-		Use:   "mcp",
-		Short: "Let a desktop agent call the tools, over MCP on stdin and stdout",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if r.given.KeyFile == "-" {
-				return failure.Usage("--api-key-file cannot be -: the agent uses stdin")
-			}
-			ctx := cmd.Context()
-			s, err := r.open(ctx)
-			if err != nil {
-				return err
-			}
-			defer s.Client.Close()
-			err = bridge.Run(ctx, c.term.Stdin, c.term.Stdout, bridge.Options{
-				Endpoint: s.Client.BaseURL() + toolapi.MCPPath, Key: s.Key(), UserAgent: "pages/" + version,
-				Transport: client.NewTransport(), Warn: s.Note,
-			})
-			if errors.Is(err, io.ErrClosedPipe) {
-				return nil // the agent has closed the connection
-			}
-			return err
-		},
-	}
-	cmd.Flags().StringVar(&r.given.BaseURL, "base-url", "", "`URL` of the service (default: that of the link, or of pages login)")
-	cmd.Flags().StringVar(&r.given.KeyFile, "api-key-file", "", "`file` that holds the API key (default: PAGES_API_KEY, or pages login)")
-	return cmd
 }

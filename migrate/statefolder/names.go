@@ -22,6 +22,7 @@ const (
 	UploadsFolder = "uploads" // the same, of files that visitors sent with forms
 
 	DevFile           = "dev.json"                 // the running process, and its token
+	DevLogFile        = "dev.log"                  // the output of a server in the background
 	HistoryFile       = "db_history"               // of pages db shell
 	ToldFolder        = "told"                     // messages of commands to a dev server
 	UndoFolder        = "undo"                     // the database before each of the last migrations
@@ -95,7 +96,7 @@ var states = []node{
 
 // all are the names of a state folder.
 var all = append(slices.Clone(states), []node{
-	{fits: is(DevLock, StateLock, SnapshotsLock, MigrateLock, DevFile, HistoryFile, IgnoreFile), class: Kept},
+	{fits: is(DevLock, StateLock, SnapshotsLock, MigrateLock, DevFile, DevLogFile, HistoryFile, IgnoreFile), class: Kept},
 	{fits: like(`\.probe-[0-9]+`), class: Kept}, // tests whether files can be created
 	{fits: is(ToldFolder), class: Kept, folder: true, within: []node{{fits: is("migrated"), class: Kept}}},
 	{fits: is(UndoFolder), class: Kept, folder: true, within: []node{

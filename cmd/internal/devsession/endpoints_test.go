@@ -300,6 +300,8 @@ var endpoints = []endpoint{
 	{"GET", "/__pages/api/logs?request=req_none", "", "", 200, 403, 404},
 	{"GET", "/__pages/api/trace?request=req_none", "", "", 200, 403, 404},
 	{"POST", "/__pages/api/logs/flush", "", jsonType, 204, 403, 404},
+	{"POST", "/__pages/api/stop", `{"pid":1}`, jsonType, 409, 403, 404},
+	{"GET", "/__pages/mcp", "", "", 405, 403, 404},
 	{"POST", "/__pages/api/replay", `{}`, jsonType, 400, 403, 404},
 	{"GET", "/__pages/api/kv", "", "", 200, 403, 404},
 	{"PUT", "/__pages/api/kv/value?key=a", "hello", "", 200, 403, 404},

@@ -73,6 +73,8 @@ type Options struct {
 	Inspect      Inspect
 	Frontend     Frontend
 	Poll         filewatch.Poll // when to check for changes without events
+	AllowWrite   bool           // agents may change data over /__pages/mcp
+	Background   bool           // there is no terminal; pages dev stop may end the session
 }
 
 // session serves one site.
@@ -156,7 +158,7 @@ func (r *session) serve(ctx context.Context) (err error) {
 	r.pairing = pairing.New(pairing.Options{OnEvent: console.printPairing, Now: t.Now})
 	tools := newTools(r)
 	hub := devserver.NewHub(devserver.HubOptions{
-		LiveReload: devserver.LiveReload(r.options.LiveReload), Now: t.Now, Logger: console.logger(), Tools: tools,
+		LiveReload: devserver.LiveReload(r.options.LiveReload), Now: t.Now, Logger: console.logger(), Tools: tools, Agents: r.agents(tools),
 	})
 	if console.history, err = r.openLog(ctx, console.logger()); err != nil {
 		return errors.Join(err, r.sockets.Close())
@@ -181,6 +183,7 @@ func (r *session) serve(ctx context.Context) (err error) {
 	tools.instance, tools.log = in, console.history
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
+	tools.quit = quit
 	keys := &keyboard{
 		console: console, url: r.sockets.URL, as: r.options.As, quit: quit, open: openBrowser, pairing: r.pairing, inspection: r.inspection,
 	}
@@ -207,7 +210,7 @@ func (r *session) serve(ctx context.Context) (err error) {
 		return errors.Join(err, r.sockets.Close())
 	}
 	if err := r.state.Announce(localstate.DevServer{
-		URL: r.sockets.URL, Token: hub.Token(),
+		URL: r.sockets.URL, Token: hub.Token(), Background: r.options.Background,
 		Bindings: &localstate.DevBindings{Address: r.bindings.Address, Token: r.bindings.Token},
 	}); err != nil {
 		return errors.Join(err, r.sockets.Close())

@@ -1,18 +1,17 @@
 package devsession
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/devagent"
+	"github.com/pages-toolchain/pages/cmd/internal/devbackground"
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
@@ -30,6 +29,7 @@ type tools struct {
 	run      *session
 	instance *instance             // set before the first request
 	log      *devserver.RequestLog // the same
+	quit     func()                // the same: ends the session
 }
 
 func newTools(r *session) *tools {
@@ -54,6 +54,7 @@ func newTools(r *session) *tools {
 			w.WriteHeader(http.StatusNoContent)
 		}
 	})
+	t.mux.HandleFunc("POST "+devbackground.StopPath, t.serveStop)
 	t.mux.HandleFunc("POST /__pages/api/replay", t.serveReplay)
 	t.mux.HandleFunc("POST /__pages/api/mark", t.serveMark)
 	t.mux.HandleFunc("GET /__pages/api/mails", t.serveMails)
@@ -87,22 +88,19 @@ func (t *tools) otherMethod(r *http.Request) bool {
 	return false
 }
 
-// maxToolResponse bounds the JSON of a tool.
-const maxToolResponse = 4 << 20
+// commands runs commands of this program on the site.
+func (t *tools) commands() devagent.Commands {
+	return devagent.Commands{
+		Terminal: t.run.process.Terminal, Dir: t.run.dir, StateDir: t.run.state.Dir, Run: t.run.process.Run,
+	}
+}
 
 // command responds with the document of a command.
 func (t *tools) command(w http.ResponseWriter, r *http.Request, stdin string, args ...string) {
-	out := &boundedBuffer{limit: maxToolResponse}
-	e := *t.run.process.Terminal
-	e.Stdin, e.Stdout, e.Stderr = strings.NewReader(stdin), out, io.Discard
-	e.Environ = slices.DeleteFunc(slices.Clone(e.Environ), func(variable string) bool {
-		return strings.HasPrefix(variable, "PAGES_") // each sets a flag; a tool passes all its flags itself
-	})
-	e.Lines = false // as the command itself prints JSON
-	code := t.run.process.Run(r.Context(), append([]string{"--json", "-C", t.run.dir, "--state-dir", t.run.state.Dir}, args...), e)
-	if out.full {
+	document, code, err := t.commands().Document(r.Context(), stdin, args...)
+	if err != nil {
 		site.Refuse(w, r, &site.RefusalError{
-			Status: http.StatusUnprocessableEntity, Code: "too_much", Message: "the response is over 4 MB",
+			Status: http.StatusUnprocessableEntity, Code: "too_much", Message: err.Error(),
 			Fix: "ask for less, for example with LIMIT",
 		})
 		return
@@ -115,25 +113,7 @@ func (t *tools) command(w http.ResponseWriter, r *http.Request, stdin string, ar
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes()) // the client may be gone
-}
-
-// boundedBuffer stores at most limit bytes.
-type boundedBuffer struct {
-	bytes.Buffer
-
-	limit int
-	full  bool
-}
-
-var errFull = errors.New("the response is too long")
-
-// Write implements io.Writer.
-func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if b.full = b.full || b.Len()+len(p) > b.limit; b.full {
-		return 0, errFull
-	}
-	return b.Buffer.Write(p)
+	_, _ = w.Write(document) // the client may be gone
 }
 
 // serveSQL answers POST /__pages/api/db/query and /db/exec, as pages db does.

@@ -25,6 +25,8 @@ type DevServer struct {
 	URL string `json:"url"`
 	// Token authorizes calls under /__pages/api/ that change something.
 	Token string `json:"token"`
+	// Background is set for a server without a terminal, which pages dev stop may end.
+	Background bool `json:"background,omitempty"`
 	// Bindings has the address at which other processes use the site's bindings, and the token of their calls.
 	Bindings *DevBindings `json:"bindings,omitempty"`
 }
