@@ -83,7 +83,8 @@ type problemsMessage struct {
 // NewHub makes a Hub.
 func NewHub(o HubOptions) *Hub {
 	h := &Hub{
-		mode: cmp.Or(o.LiveReload, Hot), now: o.Now, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), tools: o.Tools, agents: o.Agents,
+		mode: cmp.Or(o.LiveReload, Hot), now: o.Now, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		tools: o.Tools, agents: o.Agents,
 		token: rand.Text(), opener: rand.Text(), boot: rand.Text()[:6],
 		pages: audience{}, guests: audience{}, viewers: audience{}, info: Describe(nil), logged: map[string]bool{},
 	}

@@ -74,7 +74,11 @@ func (a *agent) call(tool string, arguments map[string]any, into any) (refusal s
 	if err != nil {
 		a.t.Fatalf("%s: %v", tool, err)
 	}
-	text := result.Content[0].(*mcp.TextContent).Text
+	content, ok := result.Content[0].(*mcp.TextContent)
+	if !ok {
+		a.t.Fatalf("%s: the content is %T", tool, result.Content[0])
+	}
+	text := content.Text
 	if result.IsError {
 		return text
 	}

@@ -68,7 +68,8 @@ func TestBackground(t *testing.T) {
 	if again := statusOf(t, dir); again.PID != first.PID {
 		t.Errorf("a second start replaced process %d by %d", first.PID, again.PID)
 	}
-	if out, _, code := pagesIn(t, dir, "dev", "logs"); code != 0 || !strings.Contains(out, "ready "+address) || !strings.Contains(out, "GET / 200") {
+	out, _, code = pagesIn(t, dir, "dev", "logs")
+	if code != 0 || !strings.Contains(out, "ready "+address) || !strings.Contains(out, "GET / 200") {
 		t.Errorf("its output: %d %s", code, out)
 	}
 	for range 2 {
@@ -186,7 +187,7 @@ func TestUntilParentExits(t *testing.T) {
 	if err := stdin.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_ = shell.Wait() // read -r fails at the end of its input
+	_ = shell.Wait()                                      // read -r fails at the end of its input
 	if _, err := io.Copy(io.Discard, lines); err != nil { // until the server closes its stdout
 		t.Fatal(err)
 	}

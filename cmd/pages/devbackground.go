@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -73,12 +72,12 @@ func (c *cli) startInBackground(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	program, err := os.Executable()
-	if err != nil {
-		return failure.Resource("dev-not-started", "the program pages cannot be found", "run pages dev without --background", err)
+	if c.term.Program == "" {
+		const message = "the system does not name the file of this program"
+		return failure.Resource("dev-not-started", message, "run pages dev without --background", nil)
 	}
-	cmd := exec.Command(program, detachedArgs(c.args)...) //nolint:noctx // it outlives this command
-	cmd.Args[0] = os.Args[0]
+	cmd := exec.Command(c.term.Program, detachedArgs(c.args)...) //nolint:noctx // it outlives this command
+	cmd.Args[0] = "pages"
 	cmd.Dir = c.term.Dir
 	cmd.Env = slices.DeleteFunc(slices.Clone(c.term.Environ), func(variable string) bool {
 		return strings.HasPrefix(variable, variableOf("json")+"=") // the log is for people

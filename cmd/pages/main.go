@@ -25,9 +25,10 @@ func main() {
 	config, _ := os.UserConfigDir() // "" for no settings
 	home, _ := os.UserHomeDir()     // "" for no home
 	dir, _ := os.Getwd()            // with "", every relative path fails and the error names it
+	program, _ := os.Executable()   // "" if it has none
 	code := run(ctx, os.Args[1:], terminal.Terminal{
 		Stdin: os.Stdin, Stdout: terminal.Steady{File: os.Stdout}, Stderr: terminal.Steady{File: os.Stderr},
-		Environ: os.Environ(), Dir: dir, CacheDir: cache, ConfigDir: config, HomeDir: home, Now: time.Now,
+		Environ: os.Environ(), Dir: dir, Program: program, CacheDir: cache, ConfigDir: config, HomeDir: home, Now: time.Now,
 	})
 	stop()
 	os.Exit(code)

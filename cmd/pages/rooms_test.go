@@ -274,7 +274,8 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/docsearch": {"cmd/internal/wording"},
 	"cmd/internal/manual": {
-		"cmd/internal/docsearch", "cmd/internal/failure", "cmd/internal/terminal", "cmd/internal/wording", "manifest", "manifest/limits", "manifest/sitepath",
+		"cmd/internal/docsearch", "cmd/internal/failure", "cmd/internal/terminal", "cmd/internal/wording", "manifest", "manifest/limits",
+		"manifest/sitepath",
 	},
 	"cmd/internal/misuse": {"cmd/internal/failure", "cmd/internal/manual", "cmd/internal/wording"},
 	"cmd/internal/routing": {

@@ -13,14 +13,29 @@ import (
 // This file has the tools for the data of the site.
 
 func (t *tools) addData() {
-	add(t, "query", reads, "Runs one SQL statement that reads the site's local database, and returns at most 200 rows. It cannot write. Ask "+
-		"sqlite_schema for the tables first.", t.query)
-	add(t, "leads", reads, "Lists the form posts that the site received, the newest first, with their fields.", t.leads)
-	add(t, "events", reads, "Lists the events of form posts, the newest first, with the state of their delivery to the webhook.", t.events)
-	add(t, "state_save", writes, "Saves the databases, keys and objects of the local site as a snapshot, also while the dev server runs. Use it "+
-		"before you change data. Needs --allow-write.", t.save)
-	add(t, "state_load", writes, "Replaces all local data of the site by a snapshot of state_save. The dev server must not run meanwhile. Needs "+
-		"--allow-write.", t.load)
+	add(t, "query", reads,
+		"Runs one SQL statement that reads the site's local database, and returns at most 200 rows. It cannot write. Ask "+
+			"sqlite_schema for the tables first.",
+		t.query,
+	)
+	add(t, "leads", reads,
+		"Lists the form posts that the site received, the newest first, with their fields.",
+		t.leads,
+	)
+	add(t, "events", reads,
+		"Lists the events of form posts, the newest first, with the state of their delivery to the webhook.",
+		t.events,
+	)
+	add(t, "state_save", writes,
+		"Saves the databases, keys and objects of the local site as a snapshot, also while the dev server runs. Use it before "+
+			"you change data. Needs --allow-write.",
+		t.save,
+	)
+	add(t, "state_load", writes,
+		"Replaces all local data of the site by a snapshot of state_save. The dev server must not run meanwhile. Needs "+
+			"--allow-write.",
+		t.load,
+	)
 }
 
 // queryArguments are the arguments of query.

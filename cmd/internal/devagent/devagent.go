@@ -120,7 +120,8 @@ func add[In any](t *tools, name string, k kind, description string, do func(cont
 		}
 		starred := json.RawMessage(t.Star(ctx, string(text)))
 		if len(starred) > maxResult || !json.Valid(starred) {
-			return nil, nil, fmt.Errorf("the result of %s has %d bytes, and a tool returns at most %d: ask for less", name, len(text), maxResult)
+			const long = "the result of %s has %d bytes, and a tool returns at most %d: ask for less"
+			return nil, nil, fmt.Errorf(long, name, len(text), maxResult)
 		}
 		return nil, starred, nil
 	})

@@ -27,18 +27,36 @@ type devState struct {
 type noArguments struct{}
 
 func (t *tools) addReports() {
-	add(t, "status", reads, "Shows whether the dev server runs, its address, the number of its last build and whether that succeeded, and the "+
-		"routes, bindings and forms of the site. Call it first.", t.status)
-	add(t, "problems", reads, "Lists the errors and warnings of the last build, each with file, line, message and fix, and the newest "+
-		"requests that failed with a 5xx. Call it after each change of a file, with after_build, so that it waits for the build.", t.problems)
-	add(t, "requests", reads, "Lists requests of the log, the newest first: status, time, cost, and the reason of a failure with its place. "+
-		"Use it to find a slow or failing request.", t.requests)
-	add(t, "trace", reads, "Shows the steps of one request: each database statement with its rows and time, each call of a key, object or "+
-		"file, each outbound request. Use it to see why a request is slow or wrong.", t.trace)
-	add(t, "logs", reads, "Lists lines that the Worker logged with console, the newest first, each with its place in the source. Use it to "+
-		"read the output of your own console.log.", t.logs)
-	add(t, "docs_search", reads, "Searches all pages of help of this version of pages, and returns the best passages with the command that "+
-		"shows the whole page. Use it before you guess a flag, a key of the manifest or a limit.", t.docs)
+	add(t, "status", reads,
+		"Shows whether the dev server runs, its address, the number of its last build and whether that succeeded, and the "+
+			"routes, bindings and forms of the site. Call it first.",
+		t.status,
+	)
+	add(t, "problems", reads,
+		"Lists the errors and warnings of the last build, each with file, line, message and fix, and the newest requests that "+
+			"failed with a 5xx. Call it after each change of a file, with after_build, so that it waits for the build.",
+		t.problems,
+	)
+	add(t, "requests", reads,
+		"Lists requests of the log, the newest first: status, time, cost, and the reason of a failure with its place. Use it to "+
+			"find a slow or failing request.",
+		t.requests,
+	)
+	add(t, "trace", reads,
+		"Shows the steps of one request: each database statement with its rows and time, each call of a key, object or file, "+
+			"each outbound request. Use it to see why a request is slow or wrong.",
+		t.trace,
+	)
+	add(t, "logs", reads,
+		"Lists lines that the Worker logged with console, the newest first, each with its place in the source. Use it to read "+
+			"the output of your own console.log.",
+		t.logs,
+	)
+	add(t, "docs_search", reads,
+		"Searches all pages of help of this version of pages, and returns the best passages with the command that shows the "+
+			"whole page. Use it before you guess a flag, a key of the manifest or a limit.",
+		t.docs,
+	)
 }
 
 // errNoServer is the error of tools that need a dev server while none runs.

@@ -22,12 +22,21 @@ import (
 // This file has the tools that send requests to the site.
 
 func (t *tools) addRequests() {
-	add(t, "explain_route", reads, "Explains in words which rule of the manifest takes a path, who may see it, and whether the Worker or a file "+
-		"answers. It sends no request. Use it when a path gives an unexpected 401, 404 or 405.", t.explain)
-	add(t, "send_request", reads, "Sends one request to the running site and returns status, headers, body and a trace_id for the tool trace. "+
-		"It follows no redirect and keeps cookies. Methods other than GET and HEAD need --allow-write.", t.send)
-	add(t, "sign_in_as", reads, "Signs in a persona of .pages/members.json, such as member or outsider, for all later calls of send_request. "+
-		"An empty persona signs out. Use it to test members pages.", t.signIn)
+	add(t, "explain_route", reads,
+		"Explains in words which rule of the manifest takes a path, who may see it, and whether the Worker or a file answers. "+
+			"It sends no request. Use it when a path gives an unexpected 401, 404 or 405.",
+		t.explain,
+	)
+	add(t, "send_request", reads,
+		"Sends one request to the running site and returns status, headers, body and a trace_id for the tool trace. It follows "+
+			"no redirect and keeps cookies. Methods other than GET and HEAD need --allow-write.",
+		t.send,
+	)
+	add(t, "sign_in_as", reads,
+		"Signs in a persona of .pages/members.json, such as member or outsider, for all later calls of send_request. An empty "+
+			"persona signs out. Use it to test members pages.",
+		t.signIn,
+	)
 }
 
 // client follows no redirect and uses no proxy: a request stays on the site.
@@ -106,7 +115,7 @@ func (t *tools) send(ctx context.Context, in sendArguments) (any, error) {
 	req.Header.Set("Traceparent", "00-"+traceID+"-"+randomHex(8)+"-01")
 	sender := *client
 	sender.Jar = jar
-	began := time.Now()
+	began := t.Commands.Terminal.Now()
 	resp, err := sender.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("the site did not answer: %w", err)
@@ -114,7 +123,7 @@ func (t *tools) send(ctx context.Context, in sendArguments) (any, error) {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRead))
 	out := response{
-		Status: resp.StatusCode, Headers: map[string]string{}, Bytes: int64(len(body)), Millis: time.Since(began).Milliseconds(),
+		Status: resp.StatusCode, Headers: map[string]string{}, Bytes: int64(len(body)), Millis: t.Commands.Terminal.Now().Sub(began).Milliseconds(),
 		TraceID: traceID, As: persona,
 	}
 	if err != nil {

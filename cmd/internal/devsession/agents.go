@@ -30,8 +30,9 @@ func (t *tools) serveStop(w http.ResponseWriter, r *http.Request) {
 	}
 	if asked.PID != os.Getpid() || !t.run.options.Background {
 		site.Refuse(w, r, &site.RefusalError{
-			Status: http.StatusConflict, Code: "other_process", Message: fmt.Sprintf("process %d does not run in the background here", asked.PID),
-			Fix: "pages dev status shows the process that runs",
+			Status: http.StatusConflict, Code: "other_process",
+			Message: fmt.Sprintf("process %d does not run in the background here", asked.PID),
+			Fix:     "pages dev status shows the process that runs",
 		})
 		return
 	}

@@ -64,8 +64,9 @@ type Unknown struct {
 }
 
 // ignored are the words of questions that say nothing about their subject.
-var ignored = strings.Fields("a about all an and any are as at be by can cannot do does for from get have how i if in into is it its me my " +
-	"need not of on or our pages should so that the their them there this to use using want we what when where which who why will with you your")
+var ignored = strings.Fields("a about all an and any are as at be by can cannot do does for from get have how i if in into is it " +
+	"its me my need not of on or our pages should so that the their them there this to use using want we " +
+	"what when where which who why will with you your")
 
 // maxWords bounds the words of a question that count.
 const maxWords = 24

@@ -10,7 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/docsearch"
 )
 
-// DocPages returns the pages of help of all commands and topics below root, for a search. A passage is a paragraph, a flag, or the examples.
+// DocPages returns the pages of help of all commands and topics below root, for a search. A passage is a paragraph, a flag, or the
+// examples.
 func DocPages(root *cobra.Command) (pages []docsearch.Page) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {

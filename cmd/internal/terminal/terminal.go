@@ -26,6 +26,7 @@ type Terminal struct {
 	Stdout, Stderr io.Writer
 	Environ        []string // NAME=value
 	Dir            string   // the working directory
+	Program        string   // the file of this program; "" if the system does not name it
 	CacheDir       string   // the user's cache folder; "" for none
 	ConfigDir      string   // the user's folder of settings; "" for none
 	HomeDir        string   // the user's own folder; "" for none
