@@ -79,7 +79,7 @@ func (f LogFilter) conditions() (requests, lines string, args []any) {
 	forRequests.add(f.Method != "", "r.method = ?", strings.ToUpper(f.Method))
 	forRequests.add(f.Member != "", "r.member = ?", f.Member)
 	if _, isID := trace.ParseID(f.Trace); isID {
-		forRequests.add(true, "r.document ->> '$.trace_id' = ?", f.Trace)
+		forRequests.add(true, "r.trace = ?", f.Trace)
 	} else {
 		forRequests.add(f.Trace != "", "substr(r.request, 1, length(?)) = ?", f.Trace, f.Trace)
 	}
@@ -114,8 +114,13 @@ func (t *terms) and() string { return strings.Join(append([]string{"true"}, t.sq
 // ReadLog returns the entries of the log that the filter chooses, oldest first. A database without a log is empty. It only reads, and may
 // run beside a server that writes.
 func ReadLog(ctx context.Context, db *sql.DB, f LogFilter) ([]LogEntry, error) {
-	if there, err := hasLog(ctx, db); err != nil || !there {
+	columns, err := logColumns(ctx, db)
+	if err != nil || len(columns) == 0 {
 		return nil, err
+	}
+	hasTraces := slices.Contains(columns, traceColumn) // otherwise an earlier version wrote it
+	if _, isID := trace.ParseID(f.Trace); isID && !hasTraces {
+		return nil, nil
 	}
 	requests, lines, args := f.conditions()
 	limit := f.Limit
@@ -132,7 +137,7 @@ ORDER BY r.seq DESC LIMIT ?`
 	}
 	slices.Reverse(rows)
 	entries, err := withLines(ctx, db, rows)
-	if err != nil || f.Trace == "" {
+	if err != nil || f.Trace == "" || !hasTraces {
 		return entries, err
 	}
 	return entries, addTraces(ctx, db, entries)
@@ -145,7 +150,7 @@ func addTraces(ctx context.Context, db *sql.DB, entries []LogEntry) error {
 			continue
 		}
 		var document []byte
-		const look = `SELECT document FROM request_log WHERE request = ? AND line = 2`
+		const look = `SELECT spans FROM request_log WHERE request = ? AND line = 0 AND spans IS NOT NULL`
 		err := db.QueryRowContext(ctx, look, e.Request.ID).Scan(&document)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
@@ -162,11 +167,18 @@ func addTraces(ctx context.Context, db *sql.DB, entries []LogEntry) error {
 
 // hasLog reports whether a database has the log's table.
 func hasLog(ctx context.Context, db *sql.DB) (there bool, err error) {
-	const look = `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'request_log')`
-	if err := db.QueryRowContext(ctx, look).Scan(&there); err != nil {
-		return false, fmt.Errorf("request log: %w", err)
+	columns, err := logColumns(ctx, db)
+	return len(columns) > 0, err
+}
+
+// logColumns returns the columns of the log's table, none without one.
+func logColumns(ctx context.Context, db *sql.DB) (names []string, err error) {
+	var list string
+	const look = `SELECT coalesce(group_concat(name, ' '), '') FROM pragma_table_info('request_log')`
+	if err := db.QueryRowContext(ctx, look).Scan(&list); err != nil {
+		return nil, fmt.Errorf("request log: %w", err)
 	}
-	return there, nil
+	return strings.Fields(list), nil
 }
 
 // storedRow is a row of the database.
@@ -318,7 +330,7 @@ func (w *LogFollower) poll(ctx context.Context, tell func(LogEntry)) error {
 		return err
 	}
 	rows, err := readRows(ctx, w.db, `SELECT seq, request, line, document FROM request_log
-WHERE seq > ? AND line < 2 ORDER BY seq`, w.last)
+WHERE seq > ? ORDER BY seq`, w.last)
 	if err != nil {
 		return err
 	}

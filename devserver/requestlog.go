@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,15 +37,14 @@ const (
 const (
 	rowRequest = 0
 	rowLine    = 1
-	rowTrace   = 2 // of a request that has spans
 )
 
-// logSchema has requests, their lines and their traces in one table: one order, one cursor for followers, one sweep.
-const logSchema = `
+// logTable has requests and their lines in one table: one order, one cursor for followers, one sweep.
+const logTable = `
 CREATE TABLE IF NOT EXISTS request_log (
   seq      INTEGER PRIMARY KEY AUTOINCREMENT,
   request  TEXT NOT NULL,            -- id of the request, '' for a line of none
-  line     INTEGER NOT NULL,         -- 0: the request itself, 1: a line of it, 2: its trace
+  line     INTEGER NOT NULL,         -- 0: the request itself, 1: a line of it
   at       INTEGER NOT NULL,         -- milliseconds since 1970
   severity INTEGER NOT NULL,         -- of a line its level, of a request that failed that of an error
   status   INTEGER NOT NULL DEFAULT 0,
@@ -53,10 +53,21 @@ CREATE TABLE IF NOT EXISTS request_log (
   route    TEXT NOT NULL DEFAULT '',
   member   TEXT NOT NULL DEFAULT '',
   text     TEXT NOT NULL,            -- what a search looks at
-  document TEXT NOT NULL             -- site.RequestRecord, site.LogLine or trace.Document as JSON
-) STRICT;
+  document TEXT NOT NULL,            -- site.RequestRecord or site.LogLine as JSON
+  trace    TEXT,                     -- id of the trace of the request
+  spans    TEXT                      -- of a request with spans: trace.Document as JSON
+) STRICT`
+
+// traceColumn is a column that logs of earlier versions lack, like the one after it.
+const traceColumn = "trace"
+
+// rowSize is the bytes that a row counts for.
+const rowSize = "octet_length(document) + octet_length(text) + coalesce(octet_length(spans), 0)"
+
+// logIndexes find the rows of a request and of a trace. Ids of one time are neighbours in both, so that a batch changes few pages.
+const logIndexes = `
 CREATE INDEX IF NOT EXISTS request_log_request ON request_log (request, line);
-`
+CREATE INDEX IF NOT EXISTS request_log_trace ON request_log (trace, line) WHERE trace IS NOT NULL`
 
 // RequestLogOptions configure a log. The zero value works.
 type RequestLogOptions struct {
@@ -106,12 +117,28 @@ func OpenRequestLog(ctx context.Context, db *sql.DB, o RequestLogOptions) (*Requ
 	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	l := &RequestLog{db: db, o: o, queue: make(chan logRow, logRoom), flushes: make(chan chan struct{}), ended: make(chan struct{})}
-	if _, err := db.ExecContext(ctx, logSchema); err != nil {
-		return nil, fmt.Errorf("request log: %w", err)
+	if err := createLog(ctx, db); err != nil {
+		return nil, err
 	}
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	l.done.Go(func() { l.run(ctx) })
 	return l, nil
+}
+
+// createLog makes the table of the log, or adds to that of an earlier version.
+func createLog(ctx context.Context, db *sql.DB) error {
+	columns, err := logColumns(ctx, db)
+	if err != nil {
+		return err
+	}
+	schema := logTable + ";"
+	if len(columns) > 0 && !slices.Contains(columns, traceColumn) {
+		schema = "ALTER TABLE request_log ADD COLUMN trace TEXT; ALTER TABLE request_log ADD COLUMN spans TEXT;"
+	}
+	if _, err := db.ExecContext(ctx, schema+logIndexes); err != nil {
+		return fmt.Errorf("request log: %w", err)
+	}
+	return nil
 }
 
 // Add queues the record of a request. It never waits: if too many rows are waiting already, the record is lost.
@@ -245,7 +272,8 @@ func (l *RequestLog) commit(ctx context.Context, batch []logRow) error {
 // insertRows returns how many rows it wrote, and the bytes that they count for.
 func insertRows(ctx context.Context, tx *sql.Tx, batch []logRow) (count, size int64, err error) {
 	insert, err := tx.PrepareContext(ctx, `INSERT INTO request_log
-  (request, line, at, severity, status, method, path, route, member, text, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  (request, line, at, severity, status, method, path, route, member, text, document, trace, spans)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -259,24 +287,8 @@ func insertRows(ctx context.Context, tx *sql.Tx, batch []logRow) (count, size in
 			return 0, 0, err
 		}
 		count, size = count+1, size+n
-		if row.record == nil || row.record.Trace == nil {
-			continue
-		}
-		if values, n, err = traceValues(row.record); err != nil {
-			return 0, 0, err
-		}
-		if _, err := insert.ExecContext(ctx, values...); err != nil {
-			return 0, 0, err
-		}
-		count, size = count+1, size+n
 	}
 	return count, size, nil
-}
-
-// traceValues returns the columns of the row of a request's trace, and how many bytes it counts for.
-func traceValues(rec *site.RequestRecord) (columns []any, size int64, err error) {
-	document, err := marshalRow(rec.Trace.Document())
-	return []any{rec.ID, rowTrace, rec.At.UnixMilli(), 0, 0, "", "", "", "", "", document}, int64(len(document)), err
 }
 
 // values returns the columns of a row, and the number of bytes that it counts as.
@@ -285,16 +297,25 @@ func (r logRow) values() (columns []any, size int64, err error) {
 		document, err := marshalRow(r.line)
 		l := r.line
 		return []any{
-			l.Request, rowLine, l.Time.UnixMilli(), severity(l.Level), 0, "", "", l.Route, "", l.Text, document,
+			l.Request, rowLine, l.Time.UnixMilli(), severity(l.Level), 0, "", "", l.Route, "", l.Text, document, nil, nil,
 		}, int64(len(document) + len(l.Text)), err
 	}
 	document, err := marshalRow(r.record)
 	rec := r.record
+	var traceID, spans any
+	if !rec.TraceID.IsZero() {
+		traceID = rec.TraceID.String()
+	}
 	text := requestTarget(*rec) + "\n" + rec.Error
+	size = int64(len(document) + len(text))
+	if rec.Trace != nil {
+		b := rec.Trace.Document().AppendJSON(nil)
+		spans, size = string(b), size+int64(len(b))
+	}
 	return []any{
 		rec.ID, rowRequest, rec.At.UnixMilli(), recordSeverity(*rec), rec.Status, rec.Method, rec.Path, rec.Route, rec.Member,
-		text, document,
-	}, int64(len(document) + len(text)), err
+		text, document, traceID, spans,
+	}, size, err
 }
 
 // recordSeverity returns the severity of an error for a failed request, else 0.
@@ -335,7 +356,7 @@ func (l *RequestLog) measure(ctx context.Context, tx *sql.Tx) error {
 	if l.measured {
 		return nil
 	}
-	const count = `SELECT count(*), coalesce(sum(length(CAST(document AS BLOB)) + length(CAST(text AS BLOB))), 0) FROM request_log`
+	const count = `SELECT count(*), coalesce(sum(` + rowSize + `), 0) FROM request_log`
 	err := tx.QueryRowContext(ctx, count).Scan(&l.rows, &l.bytes)
 	l.measured = err == nil
 	return err
@@ -346,7 +367,7 @@ func (l *RequestLog) sweep(ctx context.Context, tx *sql.Tx, rows, bytes int64) (
 	const share = 10
 	dropRows := max(rows-int64(l.o.MaxRows)*(share-1)/share, 0)
 	dropBytes := max(bytes-l.o.MaxBytes*(share-1)/share, 0)
-	const oldest = `SELECT seq, length(CAST(document AS BLOB)) + length(CAST(text AS BLOB)) FROM request_log ORDER BY seq`
+	const oldest = `SELECT seq, ` + rowSize + ` FROM request_log ORDER BY seq`
 	list, err := tx.QueryContext(ctx, oldest)
 	if err != nil {
 		return 0, 0, err

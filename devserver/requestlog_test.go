@@ -203,6 +203,69 @@ func TestRequestLogTrace(t *testing.T) {
 	}
 }
 
+// A log of an earlier version has no traces: reading does without them, and a server adds their columns.
+func TestRequestLogOfEarlierVersion(t *testing.T) {
+	path := logFile(t, RequestLogOptions{}, fillLog)
+	db := openDB(t, path)
+	const before = `DROP INDEX request_log_trace; ALTER TABLE request_log DROP COLUMN trace; ALTER TABLE request_log DROP COLUMN spans`
+	if _, err := db.ExecContext(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
+	if got := mustRead(t, db, LogFilter{Trace: id}); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := entryNames(mustRead(t, db, LogFilter{Trace: "req_2"})); got != "req_2+warn+error" {
+		t.Error(got)
+	}
+	count := func() (requests, spans int) {
+		t.Helper()
+		views, err := PrepareLogViews(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		const query = `SELECT (SELECT count(*) FROM requests WHERE trace_id IS NULL), (SELECT count(*) FROM spans);`
+		for _, v := range append(views, query) {
+			if v != query {
+				_, err = conn.ExecContext(t.Context(), v)
+			} else {
+				err = conn.QueryRowContext(t.Context(), v).Scan(&requests, &spans)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, name := range []string{"requests", "spans", "logs"} {
+			if _, err := conn.ExecContext(t.Context(), "DROP VIEW temp."+name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return requests, spans
+	}
+	if requests, spans := count(); requests != 4 || spans != 0 {
+		t.Errorf("%d requests, %d spans", requests, spans)
+	}
+	for range 2 { // the second server finds the columns
+		log, err := OpenRequestLog(t.Context(), db, RequestLogOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &trace.Recorder{}
+		r.Begin(logStart, time.Now, trace.Parent{})
+		r.Start("kv_get").End(nil)
+		log.Add(site.RequestRecord{ID: "req_new", At: site.Stamp{Time: logStart}, TraceID: r.ID(), Trace: r.Seal()})
+		log.Close()
+	}
+	if requests, spans := count(); requests != 4 || spans != 2 {
+		t.Errorf("%d requests, %d spans", requests, spans)
+	}
+}
+
 // The log drops the oldest rows if there are too many, or too many bytes.
 func TestRequestLogIsSwept(t *testing.T) {
 	for _, o := range []RequestLogOptions{{MaxRows: 100}, {MaxBytes: 100 * 210}} {

@@ -95,7 +95,7 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, in.Close()) }()
-			statement, err := sqlshell.OneStatement(name, in)
+			statement, err := sqlshell.OneStatement("db query", name, in)
 			if err != nil {
 				return err
 			}
@@ -105,9 +105,14 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 		},
 	}
 	given.add(cmd)
-	const formatUsage = "`format` of the rows: table, tsv, csv, json or jsonl (default: table on a terminal, else tsv)"
-	cmd.Flags().StringVar(&format, "format", "", formatUsage)
+	addRowFormat(cmd, &format)
 	return cmd
+}
+
+// addRowFormat adds the flag of newRows.
+func addRowFormat(cmd *cobra.Command, format *string) {
+	const usage = "`format` of the rows: table, tsv, csv, json or jsonl (default: table on a terminal, else tsv)"
+	cmd.Flags().StringVar(format, "format", "", usage)
 }
 
 // sqlInput returns the text a command runs: its first argument, a file or stdin. The second argument is the site's folder.

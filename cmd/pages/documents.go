@@ -46,7 +46,7 @@ func documents() []document {
 		{"build", by("build"), "the built site", jsonshape.Of[buildDoc]},
 		{"confirmed", by("confirm"), "the result of a confirmed proposal", jsonshape.Confirmed},
 		{"db-exec", by("db exec", "db import"), "what statements changed", jsonshape.Of[ranDoc]},
-		{"db-query", by("db query"), "the rows of a query", jsonshape.Of[rowsDoc]},
+		{"db-query", by("db query", "logs sql"), "the rows of a query", jsonshape.Of[rowsDoc]},
 		{"deploy", by("deploy", "preview"), "the result of a deploy or a preview", jsonshape.Of[publish.Result]},
 		{"deploy-plan", by("deploy --plan"), "the changes of a deploy", jsonshape.Of[publish.PlanReport]},
 		{"dev", by("dev"), "one line for each event of the dev server", devLines},

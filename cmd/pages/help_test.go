@@ -19,6 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/manual"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
+	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
@@ -284,6 +285,20 @@ func TestGroups(t *testing.T) {
 			if !slices.ContainsFunc(root.Commands(), func(cmd *cobra.Command) bool { return cmd.Name() == name }) {
 				t.Errorf("%s: there is no command %s", g.Title, name)
 			}
+		}
+	}
+}
+
+// TestHelpLogViews: the help of `pages logs sql` lists the views with their columns, in their order.
+func TestHelpLogViews(t *testing.T) {
+	text, err := os.ReadFile("help/logs_sql.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Join(strings.Fields(string(text)), " ")
+	for _, v := range devserver.LogViews() {
+		if want := v.Name + " " + strings.Join(v.Columns, ", "); !strings.Contains(words, want) {
+			t.Errorf("the help lacks %q", want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path"
 	"slices"
 	"strconv"
@@ -14,6 +15,8 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/inbox"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
+	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/runtime/trace"
 )
@@ -59,6 +62,56 @@ func (c *cli) newLogs() *cobra.Command {
 	flags.StringVar(&f.member, "member", "", "only requests of this signed-in member: an email or a `persona`")
 	flags.IntVar(&f.filter.Limit, "limit", 100, "at most the newest `n`; 0 for all")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "show new entries as they arrive, until Ctrl-C")
+	cmd.AddCommand(c.newLogsSQL())
+	return cmd
+}
+
+func (c *cli) newLogsSQL() *cobra.Command {
+	var given sqlFlags
+	var format string
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "sql [SQL | - [DIR]]",
+		Short: "Show the rows of one SQL statement over requests, spans and logs",
+		Args:  cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			ctx := cmd.Context()
+			if err := checkLimit(limit); err != nil {
+				return err
+			}
+			q := inbox.LogQuery{MaxRows: limit}
+			if q.Values, err = sqlshell.Parameters(given.params); err != nil {
+				return err
+			}
+			out, err := c.newRows(format)
+			if err != nil {
+				return err
+			}
+			name, read, err := c.sqlInput(ctx, args, given.file)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, read.Close()) }()
+			if q.Statement, err = sqlshell.OneStatement("logs sql", name, read); err != nil {
+				return err
+			}
+			in, err := c.openInbox(nil)
+			if err != nil {
+				return err
+			}
+			more, err := in.QueryLog(ctx, q, out.Begin, out.Row)
+			if err != nil {
+				return errors.Join(out.Abort(), err)
+			}
+			if more {
+				c.term.ProgressWarning("only the first %s; choose fewer, or pass --limit 0", wording.Count(limit, "row"))
+			}
+			return out.End()
+		},
+	}
+	given.add(cmd)
+	addRowFormat(cmd, &format)
+	cmd.Flags().IntVar(&limit, "limit", 10_000, "at most the first `n` rows; 0 for all")
 	return cmd
 }
 

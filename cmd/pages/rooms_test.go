@@ -233,7 +233,8 @@ var mayImport = map[string][]string{
 
 	"cmd/internal/inbox": {
 		"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/sqlshell", "cmd/internal/userfile", "cmd/internal/wording",
-		"devserver", "devserver/site", "migrate/statefolder", "runtime/binding/r2", "runtime/trace",
+		"devserver", "devserver/site", "migrate", "migrate/statefolder", "migrate/transfer", "runtime/binding/d1", "runtime/binding/r2",
+		"runtime/trace",
 	},
 	"cmd/internal/leadmail":          {"toolapi"},
 	"cmd/internal/leadmail/smtptest": nil,

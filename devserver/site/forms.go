@@ -200,7 +200,7 @@ func (s *Site) storePost(ctx context.Context, p post) (Lead, error) {
 // insertInto returns the attributes of the span of an INSERT.
 func insertInto(table string) []trace.Attribute {
 	return []trace.Attribute{
-		trace.Text(trace.DBSystem, "sqlite"), trace.Text(trace.DBOperation, "INSERT"), trace.Text(trace.DBCollection, table),
+		trace.Word(trace.DBSystem, "sqlite"), trace.Word(trace.DBOperation, "INSERT"), trace.Text(trace.DBCollection, table),
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	kindText kind = iota
 	kindSQL
 	kindURL
+	kindWord
 	kindNumber
 )
 
@@ -33,7 +34,10 @@ type Attribute struct {
 // Text returns an attribute with a text.
 func Text(key, value string) Attribute { return Attribute{Key: key, text: value} }
 
-// SQL returns an attribute with SQL, of which a Document has everything but the values.
+// Word returns an attribute with a constant of the program: it holds no secret.
+func Word(key, value string) Attribute { return Attribute{Key: key, kind: kindWord, text: value} }
+
+// SQL returns an attribute with SQL, of which a Document has everything but the values, and the name of the operation before it.
 func SQL(key, value string) Attribute { return Attribute{Key: key, kind: kindSQL, text: value} }
 
 // URL returns an attribute with a URL, of which a Document has everything but its user, its fragment and the secrets in its query.
@@ -68,29 +72,7 @@ func (l Attributes) Int(key string) (n int64, ok bool) {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (l Attributes) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	for i, a := range l {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		key, err := json.Marshal(a.Key)
-		if err != nil {
-			return nil, err
-		}
-		b = append(append(b, key...), ':')
-		if a.kind == kindNumber {
-			b = strconv.AppendInt(b, a.number, 10)
-			continue
-		}
-		text, err := json.Marshal(a.text)
-		if err != nil {
-			return nil, err
-		}
-		b = append(b, text...)
-	}
-	return append(b, '}'), nil
-}
+func (l Attributes) MarshalJSON() ([]byte, error) { return l.appendJSON(nil), nil }
 
 // UnmarshalJSON implements json.Unmarshaler. Values that are neither texts nor whole numbers are left out.
 func (l *Attributes) UnmarshalJSON(raw []byte) error {
@@ -121,10 +103,14 @@ func (l *Attributes) UnmarshalJSON(raw []byte) error {
 
 // clean returns a copy without secrets.
 func (t *Trace) clean(list []Attribute) Attributes {
-	cleaned := make(Attributes, 0, len(list))
+	const operations = 1
+	cleaned := make(Attributes, 0, len(list)+operations)
 	for _, a := range list {
 		switch a.kind {
 		case kindSQL: // names such as "token" are no secrets there
+			if operation := verb(a.text); operation != "" {
+				cleaned = append(cleaned, Word(DBOperation, t.masked(operation)))
+			}
 			a.text = t.masked(withoutValues(a.text))
 			cleaned = append(cleaned, a)
 			continue
@@ -136,7 +122,7 @@ func (t *Trace) clean(list []Attribute) Attributes {
 			if sourcetext.LooksLikeKey(a.text) {
 				a.text = sourcetext.Stars(len(a.text))
 			}
-		case kindNumber:
+		case kindNumber, kindWord:
 			cleaned = append(cleaned, a)
 			continue
 		}

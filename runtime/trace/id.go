@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"math/rand/v2"
+	"time"
 )
 
 // This file has the ids of W3C Trace Context, and reads its header "traceparent".
@@ -21,8 +22,10 @@ type Parent struct {
 	Span SpanID
 }
 
-func newID() (id ID) {
-	binary.BigEndian.PutUint64(id[:8], rand.Uint64())
+// newID returns the id of a trace that begins at a time: 48 bits of milliseconds, then random ones. Ids of one time are neighbours in an
+// index.
+func newID(at time.Time) (id ID) {
+	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|rand.Uint64()>>48)
 	binary.BigEndian.PutUint64(id[8:], rand.Uint64()|1) // never zero
 	return id
 }

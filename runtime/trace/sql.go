@@ -99,8 +99,8 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// Verb returns the first word of SQL in capitals, "" for none: the name of an operation.
-func Verb(sql string) string {
+// verb returns the first word of SQL in capitals, "" for none: the name of an operation.
+func verb(sql string) string {
 	for sql != "" {
 		end, _, replaced := sqlToken(sql, 0)
 		word := sql[:end]

@@ -31,12 +31,12 @@ func TestWithoutValues(t *testing.T) {
 	}
 }
 
-func TestVerb(t *testing.T) {
+func TestOperation(t *testing.T) {
 	for sql, want := range map[string]string{
 		"select 1": "SELECT", " -- a\n insert into t": "INSERT", "": "", "'a' 1": "", "(values (1))": "VALUES",
 		strings.Repeat("a", 99): "AAAAAAAAAAAA",
 	} {
-		if got := Verb(sql); got != want {
+		if got := verb(sql); got != want {
 			t.Errorf("%q: %q, want %q", sql, got, want)
 		}
 	}
@@ -54,6 +54,6 @@ func FuzzWithoutValues(f *testing.F) {
 		if strings.Contains(got, "'") && !strings.ContainsAny(sql, "`[") { // which begin names
 			t.Errorf("%q holds a text: %q", sql, got)
 		}
-		_ = Verb(sql)
+		_ = verb(sql)
 	})
 }

@@ -13,12 +13,12 @@
 // [MaxAllText] together. The texts of a Document have no values of SQL, no user of a URL, and stars for whatever looks like a secret,
 // as in the log of requests.
 //
-// A request without a span costs no allocation. Everything is safe for concurrent use. The package stores and sends nothing.
+// A request without a span costs no allocation, one with few spans costs one. Everything is safe for concurrent use. The package stores
+// and sends nothing.
 package trace
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,7 +52,7 @@ func (r *Recorder) Begin(began time.Time, now func() time.Time, caller Parent) {
 	r.began, r.now = began, now
 	r.id, r.caller = caller.ID, caller.Span
 	if r.id.IsZero() {
-		r.id = newID()
+		r.id = newID(began)
 	}
 	r.root = newSpanID()
 }
@@ -109,7 +109,9 @@ func (r *Recorder) Seal() *Trace {
 
 func (r *Recorder) openLocked() *Trace {
 	if r.trace == nil {
-		r.trace = &Trace{id: r.id, root: r.root, caller: r.caller, room: MaxAllText}
+		t := &Trace{id: r.id, root: r.root, caller: r.caller, room: MaxAllText}
+		t.spans, t.free = t.firstSpans[:0], t.firstFree[:]
+		r.trace = t
 	}
 	return r.trace
 }
@@ -259,6 +261,11 @@ type Trace struct {
 	dropped, unassigned int
 	room                int // for texts, in bytes
 	mask                *strings.Replacer
+
+	// free is memory for attributes, which spans share: a request with few spans costs one allocation.
+	free       []Attribute
+	firstSpans [2]span
+	firstFree  [10]Attribute
 }
 
 type span struct {
@@ -270,13 +277,30 @@ type span struct {
 	attributes    []Attribute
 }
 
+// moreFree is the attributes of a further allocation.
+const moreFree = 40
+
 func (t *Trace) setLocked(n int, attributes []Attribute) {
 	s := &t.spans[n-1]
-	s.attributes = slices.Grow(s.attributes, len(attributes))
+	if need := len(s.attributes) + len(attributes); need > cap(s.attributes) {
+		s.attributes = append(t.takeFree(need), s.attributes...)
+	}
 	for _, a := range attributes {
 		a.text = t.cut(a.text)
 		s.attributes = append(s.attributes, a)
 	}
+}
+
+// takeFree returns memory for so many attributes, and for those that the end of a span usually adds.
+func (t *Trace) takeFree(n int) []Attribute {
+	const further = 3
+	n += further
+	if len(t.free) < n {
+		t.free = make([]Attribute, max(n, moreFree))
+	}
+	taken := t.free[:0:n]
+	t.free = t.free[n:]
+	return taken
 }
 
 // cut bounds a text. A part of a long one is copied, which frees the rest.

@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,8 +74,8 @@ func TestDocument(t *testing.T) {
 		got = append(got, line)
 	}
 	const want = `d1_batch 1+3 {"db.operation.batch.size":1}
-  d1_query 2+1 {"db.query.text":"INSERT INTO t (a) VALUES (?, ?, ?)","cloudflare.d1.response.rows_written":1}
-fetch 5+1 {"url.full":"https://api.example.org/a?token=***\u0026page=2"} error: no answer for [secret PASSWORD]
+  d1_query 2+1 {"db.operation.name":"INSERT","db.query.text":"INSERT INTO t (a) VALUES (?, ?, ?)","cloudflare.d1.response.rows_written":1}
+fetch 5+1 {"url.full":"https://api.example.org/a?token=***&page=2"} error: no answer for [secret PASSWORD]
 kv_get 8+4 {"cloudflare.kv.query.keys":"********"} unfinished
 worker_start 9+2 {}`
 	if text := strings.Join(got, "\n"); text != want {
@@ -84,6 +85,7 @@ worker_start 9+2 {}`
 	if err != nil {
 		t.Fatal(err)
 	}
+	sameJSON(t, d)
 	var back trace.Document
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
@@ -91,6 +93,62 @@ worker_start 9+2 {}`
 	again, err := json.Marshal(back)
 	if err != nil || string(again) != string(text) {
 		t.Errorf("%v\n%s\n%s", err, text, again)
+	}
+}
+
+// sameJSON compares the document's own JSON with that of package json.
+func sameJSON(t *testing.T, d trace.Document) {
+	t.Helper()
+	var escaped bytes.Buffer
+	json.HTMLEscape(&escaped, d.AppendJSON(nil))
+	want, err := json.Marshal(d)
+	if err != nil || escaped.String() != string(want) {
+		t.Errorf("%v, %s\nwant %s", err, &escaped, want)
+	}
+}
+
+// The JSON of a document with every field, and with texts that need escapes.
+func TestJSON(t *testing.T) {
+	r := begin()
+	r.Unassigned()
+	for _, text := range []string{"", "a", `"\`, "<&>", "é\u2028\x00\x7f", "\xff", "a\n"} {
+		r.Start(text, trace.Text("a", text), trace.Text("b", "next"), trace.Int("c", -1), trace.SQL(trace.QueryText, text)).
+			End(errors.New(text), trace.Int("d", 1), trace.Text("e", text), trace.Int("f", 2), trace.Int("g", 3))
+	}
+	statements(r.Start, trace.MaxSpans)
+	d := r.Seal().Document()
+	if d.Dropped == 0 || len(d.Hints) == 0 {
+		t.Errorf("%+v", d)
+	}
+	d.Spans[0].StartMs, d.Spans[0].Millis, d.Spans[0].Unfinished = 0.001, 123456789.012, true
+	sameJSON(t, d)
+	sameJSON(t, trace.Document{Spans: []trace.Span{}})
+}
+
+// A request with one statement costs one allocation.
+func TestAllocations(t *testing.T) {
+	r, now := &trace.Recorder{}, ticks()
+	began := now()
+	if n := testing.AllocsPerRun(100, func() {
+		*r = trace.Recorder{}
+		r.Begin(began, now, trace.Parent{})
+		r.Start("d1_query", trace.Word(trace.DBSystem, "sqlite"), trace.SQL(trace.QueryText, "SELECT 1")).
+			End(nil, trace.Int(trace.RowsRead, 1), trace.Int(trace.RowsWritten, 0), trace.Int(trace.RowsReturned, 1))
+		if r.Seal() == nil {
+			t.Error("the request has no trace")
+		}
+	}); n != 1 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkDocument(b *testing.B) {
+	r := begin()
+	statements(r.Start, 2)
+	sealed := r.Seal()
+	b.ReportAllocs()
+	for b.Loop() {
+		sealed.Document().AppendJSON(nil)
 	}
 }
 

@@ -27,26 +27,26 @@ func (d *Database) Query(ctx context.Context, statement migrate.Statement, value
 	return out.End()
 }
 
-// OneStatement parses the only statement of a text, which messages call name.
-func OneStatement(name string, r io.Reader) (migrate.Statement, error) {
+// OneStatement parses the only statement of a text, which messages call name, for a command such as "db query".
+func OneStatement(command, name string, r io.Reader) (migrate.Statement, error) {
 	in := migrate.NewStatements(name, r)
 	statement, err := in.Next()
 	switch {
 	case errors.Is(err, io.EOF):
 		err = &transfer.Error{
 			Code: transfer.CodeStatement, Msg: "there is no SQL statement in " + name,
-			Fix: `give one as an argument, as in pages db query "SELECT 1", with --file or on stdin`,
+			Fix: `give one as an argument, as in pages ` + command + ` "SELECT 1", with --file or on stdin`,
 		}
 	case err != nil:
 		err = transfer.BlameText(err)
 	default:
-		err = checkEnd(in)
+		err = checkEnd(command, in)
 	}
 	return statement, Failure(err, "nothing was run")
 }
 
 // checkEnd refuses a further statement.
-func checkEnd(in *migrate.Statements) error {
+func checkEnd(command string, in *migrate.Statements) error {
 	second, err := in.Next()
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -56,7 +56,10 @@ func checkEnd(in *migrate.Statements) error {
 	}
 	e := &transfer.Error{
 		Code: transfer.CodeStatement, Msg: "a second statement begins here, and a query is one",
-		Fix: "use pages db exec for several statements, or pages db shell",
+		Fix: "run each with a pages " + command + " of its own",
+	}
+	if command == "db query" {
+		e.Fix = "use pages db exec for several statements, or pages db shell"
 	}
 	e.Pos, e.Source, e.SourceColumn = second.At(0)
 	return e

@@ -17,6 +17,8 @@ type authorizer struct {
 	platform bool
 	// author words a refusal for SQL that the author typed.
 	author bool
+	// only has the names of the only tables and views to read, nil for all, and tables all names of the database; in lower case.
+	only, tables map[string]bool
 	// text is the SQL being compiled, reason the reason for its refusal.
 	text, reason string
 	// inside is the view or trigger with the refused operation, "" for the text itself.
@@ -126,6 +128,10 @@ func (g *authorizer) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, s
 func (g *authorizer) verdict(action sqlite.AuthorizerActionCode, arg1, arg2, schema string) string {
 	switch action {
 	case sqlite.AuthRead:
+		// A name without a column may be that of a common table expression: SELECT count(*) FROM it.
+		if name := strings.ToLower(arg1); g.only != nil && !g.only[name] && (arg2 != "" || g.tables[name]) {
+			return unavailable(arg1)
+		}
 		return hiddenTable(arg1)
 	case sqlite.AuthSelect, sqlite.AuthRecursive, sqlite.AuthAnalyze, sqlite.AuthReindex:
 		return ""
@@ -139,7 +145,7 @@ func (g *authorizer) verdict(action sqlite.AuthorizerActionCode, arg1, arg2, sch
 	case sqlite.AuthPragma:
 		name := strings.ToLower(arg1)
 		argument, known := workerPragmas[name]
-		if !known || !argument.takes(arg2) || strings.EqualFold(schema, "temp") {
+		if g.only != nil || !known || !argument.takes(arg2) || strings.EqualFold(schema, "temp") {
 			return `PRAGMA "` + name + `" is not available`
 		}
 		g.changed = g.changed || arg2 != ""
@@ -168,10 +174,12 @@ func (g *authorizer) verdict(action sqlite.AuthorizerActionCode, arg1, arg2, sch
 // hiddenTable returns the reason why a table cannot be read; "" allows it.
 func hiddenTable(table string) string {
 	if hiddenTables[strings.ToLower(table)] {
-		return `the table "` + table + `" is not available`
+		return unavailable(table)
 	}
 	return ""
 }
+
+func unavailable(table string) string { return `the table "` + table + `" is not available` }
 
 // reservedNewName finds a reserved name in the text of an ALTER TABLE: the authorizer does not get the new name.
 func (g *authorizer) reservedNewName() string {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -22,6 +23,10 @@ type ConsoleOptions struct {
 	// KeysLater does not enforce foreign keys: a dump fills tables before those that they refer to exist. The caller
 	// checks them before Commit.
 	KeysLater bool
+	// Only lists the tables and views that statements may read, if it is not empty. No PRAGMA is available then.
+	Only []string
+	// Prepare are statements of the caller that run first, without these restrictions: they may create temporary views.
+	Prepare []string
 }
 
 // Console is one connection to a database for the author's own statements, under the sandbox of a Worker. It is
@@ -78,6 +83,10 @@ func NewConsole(ctx context.Context, db *sql.DB, o ConsoleOptions) (*Console, er
 		return nil, err
 	}
 	c.handle = h
+	if err := c.prepare(ctx, db); err != nil {
+		h.close()
+		return nil, err
+	}
 	if o.Unbounded {
 		_ = h.conn.Raw(func(any) error { // the function's error is the only one
 			h.unbounded = true
@@ -90,6 +99,26 @@ func NewConsole(ctx context.Context, db *sql.DB, o ConsoleOptions) (*Console, er
 		})
 	}
 	return c, nil
+}
+
+// prepare runs the statements of the options, and restricts later ones.
+func (c *Console) prepare(ctx context.Context, db *sql.DB) error {
+	for _, text := range c.o.Prepare {
+		if err := c.runTrusted(ctx, text); err != nil {
+			return err
+		}
+	}
+	if len(c.o.Only) == 0 {
+		return nil
+	}
+	var names string
+	const all = `SELECT coalesce(group_concat(lower(name), ' '), '') FROM sqlite_schema WHERE type IN ('table', 'view')`
+	if err := db.QueryRowContext(ctx, all).Scan(&names); err != nil {
+		return err
+	}
+	c.guard.only = setOf(strings.ToLower(strings.Join(c.o.Only, " ")))
+	c.guard.tables = setOf(names + " sqlite_schema sqlite_master sqlite_temp_schema sqlite_temp_master")
+	return nil
 }
 
 // Close ends an open transaction, and releases the connection.

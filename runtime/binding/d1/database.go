@@ -128,7 +128,7 @@ func (d *Database) batch(ctx context.Context, queries []Query) (*jsonText, error
 
 func (d *Database) batchShaped(ctx context.Context, queries []Query, shape resultShape) (*jsonText, error) {
 	w := newRowWriter(shape, "", bufferOf(ctx))
-	w.batch = trace.Start(ctx, "d1_batch", trace.Text(trace.DBSystem, dbSystem), trace.Int(trace.DBBatchSize, int64(len(queries))))
+	w.batch = trace.Start(ctx, "d1_batch", trace.Word(trace.DBSystem, dbSystem), trace.Int(trace.DBBatchSize, int64(len(queries))))
 	w.b = append(w.b, '[')
 	err := d.withConnection(ctx, func(ctx context.Context) error {
 		if len(queries) == 0 {
@@ -167,7 +167,7 @@ func placeOf(lines []string, failed int) string {
 
 // execLines is exec of lines, whose results w gets. failed is the index of the line that failed.
 func (d *Database) execLines(ctx context.Context, lines []string, w *rowWriter) (count, failed int, err error) {
-	w.batch = trace.Start(ctx, "d1_exec", trace.Text(trace.DBSystem, dbSystem))
+	w.batch = trace.Start(ctx, "d1_exec", trace.Word(trace.DBSystem, dbSystem))
 	defer func() { w.batch.End(err) }()
 	err = d.withConnection(ctx, func(ctx context.Context) error {
 		return d.transaction(func() error {

@@ -55,9 +55,7 @@ func (w *rowWriter) beginSpan(ctx context.Context, q Query) {
 	if recorder == nil {
 		return
 	}
-	attributes := [...]trace.Attribute{
-		trace.Text(trace.DBSystem, dbSystem), trace.Text(trace.DBOperation, trace.Verb(q.SQL)), trace.SQL(trace.QueryText, q.SQL),
-	}
+	attributes := [...]trace.Attribute{trace.Word(trace.DBSystem, dbSystem), trace.SQL(trace.QueryText, q.SQL)}
 	if w.batch != (trace.Active{}) {
 		w.span = w.batch.Start("d1_query", attributes[:]...)
 		return

@@ -16,5 +16,5 @@ func StartSpan(ctx context.Context, method string, keys ...string) trace.Active 
 	if method == "list" {
 		what = trace.KVPrefix
 	}
-	return recorder.Start("kv_"+method, trace.Text(trace.DBOperation, method), trace.Keys(what, keys))
+	return recorder.Start("kv_"+method, trace.Word(trace.DBOperation, method), trace.Keys(what, keys))
 }
