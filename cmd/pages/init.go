@@ -5,10 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/manual"
 	"github.com/pages-toolchain/pages/cmd/internal/project"
 	"github.com/pages-toolchain/pages/cmd/internal/scaffold"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/diagnostic"
+	"github.com/pages-toolchain/pages/manifest/editor"
 	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
@@ -18,6 +20,7 @@ type initFlags struct {
 	yes       bool
 	configure bool
 	editors   []string
+	agents    bool
 }
 
 func (c *cli) newInit() *cobra.Command {
@@ -30,15 +33,17 @@ func (c *cli) newInit() *cobra.Command {
 			if c.typed["dir"] && len(args) > 0 {
 				return project.ErrTwoSites
 			}
-			if len(f.editors) > 0 && !scaffold.NoEditor(f.editors) && f.template == "" && !f.yes {
-				chosen, err := scaffold.ChooseEditors(f.editors)
-				if err != nil {
-					return err
-				}
-				return scaffold.SetUpEditors(&c.term, c.editorFolder(args), chosen)
+			withEditors := len(f.editors) > 0 && !scaffold.NoEditor(f.editors)
+			var agents *scaffold.Agents
+			if f.agents {
+				agents = &scaffold.Agents{Skill: manual.Skill(cmd.Root(), version, scaffold.SkillMark)}
+			}
+			if (withEditors || f.agents) && f.template == "" && !f.yes {
+				return c.setUpEditors(args, f.editors, withEditors, agents)
 			}
 			o := scaffold.Options{
-				Template: f.template, Yes: f.yes, Configure: f.configure, Editors: f.editors, Version: released(), Commit: builtFrom(),
+				Template: f.template, Yes: f.yes, Configure: f.configure, Editors: f.editors, Agents: agents,
+				Version: released(), Commit: builtFrom(),
 				Load: func(dir string) (*manifest.Manifest, diagnostic.Report, []byte) {
 					m, found := c.sites().Load(dir)
 					return m, found.Report, found.Source
@@ -56,7 +61,23 @@ func (c *cli) newInit() *cobra.Command {
 	cmd.Flags().BoolVar(&f.configure, "configure", false, "edit the framework's configuration if its build needs that to make a Worker")
 	cmd.Flags().StringSliceVar(&f.editors, "editor", nil,
 		"`name` of an editor, repeatable or a comma list: "+editors+"; none for no editor (default: vscode)")
+	cmd.Flags().BoolVar(&f.agents, "agents", false, "write AGENTS.md, .mcp.json and a skill for coding agents; other texts in them stay")
 	return cmd
+}
+
+// setUpEditors writes the files of editors and agents, in an existing project too.
+func (c *cli) setUpEditors(args, names []string, withEditors bool, agents *scaffold.Agents) (err error) {
+	var chosen []editor.Editor
+	if withEditors {
+		if chosen, err = scaffold.ChooseEditors(names); err != nil {
+			return err
+		}
+	}
+	folder := c.editorFolder(args)
+	if agents != nil {
+		agents.Folder = scaffold.Within(folder, c.nearestDir())
+	}
+	return scaffold.SetUpEditors(&c.term, folder, chosen, agents)
 }
 
 // editorFolder returns the folder that an editor is expected to open.

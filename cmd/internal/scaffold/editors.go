@@ -127,6 +127,9 @@ func unreadableError(t *terminal.Terminal, p *projectfile.Folder, e editor.Edito
 
 // settingsError reports an editor's refused settings like the problems of any other file.
 func settingsError(t *terminal.Terminal, path string, src []byte, err error) error {
+	if known, ok := errors.AsType[*failure.Error](err); ok {
+		return known
+	}
 	e, ok := errors.AsType[*editor.SettingsError](err)
 	if !ok {
 		return err
@@ -142,15 +145,15 @@ func settingsError(t *terminal.Terminal, path string, src []byte, err error) err
 // NoEditor reports whether the names ask for no editor.
 func NoEditor(names []string) bool { return slices.Equal(names, []string{"none"}) }
 
-// SetUpEditors writes the schema and the settings of the editors into a folder, and prints the files. It reads and edits all files before
-// it writes the first one.
-func SetUpEditors(t *terminal.Terminal, dir string, chosen []editor.Editor) (err error) {
+// SetUpEditors writes the schema and the settings of the editors into a folder, and the files of coding agents, if agents is not nil. It
+// prints the files. It reads and edits all of them before it writes the first one.
+func SetUpEditors(t *terminal.Terminal, dir string, chosen []editor.Editor, agents *Agents) (err error) {
 	project, err := projectfile.Open(dir)
 	if err != nil {
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "no-such-folder", Err: err,
 			Message: fmt.Sprintf("the folder %s cannot be opened: %s", wording.QuotePath(t.Shown(dir)), failure.Reason(err)),
-			Fix:     "name the folder that the editor opens: pages init --editor NAME DIR",
+			Fix:     "name the folder that the editor or the agent opens: pages init --editor NAME DIR",
 		}
 	}
 	defer func() { err = errors.Join(err, project.Close()) }()
@@ -158,7 +161,11 @@ func SetUpEditors(t *terminal.Terminal, dir string, chosen []editor.Editor) (err
 	if err != nil {
 		return err
 	}
-	plan := planned{project, files}
+	forAgents, err := planAgents(t, project, agents)
+	if err != nil {
+		return err
+	}
+	plan := planned{project, append(files, forAgents...)}
 	if err := plan.write(t); err != nil {
 		return err
 	}
@@ -171,7 +178,7 @@ func SetUpEditors(t *terminal.Terminal, dir string, chosen []editor.Editor) (err
 	return nil
 }
 
-// EditorsDocument is the output of `pages init --editor NAME --json`.
+// EditorsDocument is the output of `pages init --editor NAME --json`, and of `pages init --agents --json`.
 type EditorsDocument struct {
 	OK    bool          `json:"ok"`
 	Files []WrittenFile `json:"files"`

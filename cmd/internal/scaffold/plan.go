@@ -157,8 +157,15 @@ func (s *site) planCheckout(folder, top *projectfile.Folder) ([]*projectfile.Fil
 	if err != nil {
 		return nil, err
 	}
-	editors, err := planEditors(s.term, top, s.editors)
-	return append(editors, workflow), err
+	files, err := planEditors(s.term, top, s.editors)
+	if err != nil {
+		return nil, err
+	}
+	if s.Agents != nil {
+		s.Agents.Folder = w.Folder
+	}
+	agents, err := planAgents(s.term, top, s.Agents)
+	return append(append(files, workflow), agents...), err
 }
 
 // isBuilt reports whether the adopted files are the output of a build.

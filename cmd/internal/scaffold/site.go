@@ -27,6 +27,7 @@ type Options struct {
 	// Configure edits the framework's configuration, if it needs an edit to build a Worker.
 	Configure bool
 	Editors   []string // names; empty for the usual one
+	Agents    *Agents  // files for coding agents, of which Folder is found; nil for none
 	Version   string   // version of pages for the workflow, if it is a release
 	Commit    string   // commit of pages for the workflow; "" if unknown
 	// Load reads and checks the manifest of a site. Its report has paths as the user would write them.
