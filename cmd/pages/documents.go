@@ -63,7 +63,10 @@ func documents() []document {
 			jsonshape.Lines(map[string]jsonshape.Shape{"event": jsonshape.Of[devsession.SiteEvent]}),
 		},
 		{"init", by("init --template"), "the files that were written, and the next steps", jsonshape.Of[scaffold.Document]},
-		{"init-editor", by("init --editor", "init --agents"), "the files that were written for editors and agents", jsonshape.Of[scaffold.EditorsDocument]},
+		{
+			"init-editor", by("init --editor", "init --agents"), "the files that were written for editors and agents",
+			jsonshape.Of[scaffold.EditorsDocument],
+		},
 		{"key", by("platform keys create"), "a new key, shown only once", jsonshape.Of[newKeyDoc]},
 		{"keys", by("platform keys list"), "the keys, without their secrets", jsonshape.Of[platform.KeyList]},
 		{"lead", by("leads show", "leads replay", "leads spam", "leads ham"), "one lead with its events", jsonshape.Of[inbox.Lead]},

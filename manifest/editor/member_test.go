@@ -11,8 +11,11 @@ import (
 func TestAddMember(t *testing.T) {
 	value := map[string]string{"command": "x"}
 	for name, c := range map[string]struct{ src, want string }{
-		"empty":       {"", "{\n  \"servers\": {\n    \"own\": {\n      \"command\": \"x\"\n    }\n  }\n}\n"},
-		"no servers":  {"{\n\t\"a\": 1\n}\n", "{\n\t\"a\": 1,\n\t\"servers\": {\n\t\t\"own\": {\n\t\t\t\"command\": \"x\"\n\t\t}\n\t}\n}\n"},
+		"empty": {"", "{\n  \"servers\": {\n    \"own\": {\n      \"command\": \"x\"\n    }\n  }\n}\n"},
+		"no servers": {
+			"{\n\t\"a\": 1\n}\n",
+			"{\n\t\"a\": 1,\n\t\"servers\": {\n\t\t\"own\": {\n\t\t\t\"command\": \"x\"\n\t\t}\n\t}\n}\n",
+		},
 		"no member":   {`{"servers": {}}`, "{\"servers\": {\n  \"own\": {\n    \"command\": \"x\"\n  }\n}}"},
 		"comment":     {"{\n  // ours\n  \"servers\": {\n    \"b\": 1, // one\n  },\n}\n", ""},
 		"has it":      {`{"servers": {"own": {"command": "changed"}}}`, `{"servers": {"own": {"command": "changed"}}}`},

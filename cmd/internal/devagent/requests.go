@@ -122,8 +122,9 @@ func (t *tools) send(ctx context.Context, in sendArguments) (any, error) {
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRead))
+	took := t.Commands.Terminal.Now().Sub(began)
 	out := response{
-		Status: resp.StatusCode, Headers: map[string]string{}, Bytes: int64(len(body)), Millis: t.Commands.Terminal.Now().Sub(began).Milliseconds(),
+		Status: resp.StatusCode, Headers: map[string]string{}, Bytes: int64(len(body)), Millis: took.Milliseconds(),
 		TraceID: traceID, As: persona,
 	}
 	if err != nil {

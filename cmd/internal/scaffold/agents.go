@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -37,19 +38,13 @@ const (
 	blockEnd   = "<!-- pages:end -->"
 )
 
-// agentsBlock is the part of AGENTS.md about pages.
-const agentsBlock = blockBegin + `
-## pages
+// agentsText is the part of AGENTS.md about pages.
+//
+//go:embed agents.md
+var agentsText string
 
-The folder with ` + "`pages.deploy.json`" + ` is a site of the Workspace platform. Run these commands there, or with ` + "`-C FOLDER`" + `.
-
-- ` + "`pages dev --background`" + ` starts the site and returns when it answers; ` + "`pages dev status`, `stop` and `logs`" + ` are about it.
-- After a change, ` + "`pages dev status`" + ` or the tool ` + "`problems`" + ` of the MCP server shows errors with file, line and fix.
-- ` + "`pages docs QUESTION`" + ` finds flags, keys of the manifest and limits. Look them up instead of guessing.
-- ` + "`pages validate`" + ` checks the manifest; ` + "`pages test -- COMMAND`" + ` runs tests on a copy of the data.
-- ` + "`pages migrate new NAME`" + ` begins a migration. Never edit one that has been applied.
-- A person publishes: show ` + "`pages deploy --plan`" + `, and leave ` + "`pages deploy`" + ` and ` + "`pages confirm`" + ` to them.
-` + blockEnd + "\n"
+// agentsBlock is that part between its markers.
+var agentsBlock = blockBegin + "\n" + agentsText + blockEnd + "\n"
 
 // mcpServer is the entry of an MCP server.
 type mcpServer struct {

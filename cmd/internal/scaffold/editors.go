@@ -150,10 +150,14 @@ func NoEditor(names []string) bool { return slices.Equal(names, []string{"none"}
 func SetUpEditors(t *terminal.Terminal, dir string, chosen []editor.Editor, agents *Agents) (err error) {
 	project, err := projectfile.Open(dir)
 	if err != nil {
+		fix := "name the folder that the editor opens: pages init --editor NAME DIR"
+		if len(chosen) == 0 {
+			fix = "name the folder that the agent opens: pages init --agents DIR"
+		}
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "no-such-folder", Err: err,
 			Message: fmt.Sprintf("the folder %s cannot be opened: %s", wording.QuotePath(t.Shown(dir)), failure.Reason(err)),
-			Fix:     "name the folder that the editor or the agent opens: pages init --editor NAME DIR",
+			Fix:     fix,
 		}
 	}
 	defer func() { err = errors.Join(err, project.Close()) }()
