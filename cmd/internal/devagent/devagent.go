@@ -66,10 +66,11 @@ func newServer(o Options) *mcp.Server {
 	return server
 }
 
-// Serve answers one agent over a pipe, until the agent closes it or ctx ends.
+// Serve answers one agent over a pipe, until the agent closes it or ctx ends. It answers each request before it returns.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
-	err := newServer(o).Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: writer{out}})
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
+	p := &pipe{IOTransport: mcp.IOTransport{Reader: io.NopCloser(in), Writer: writer{out}}}
+	err := newServer(o).Run(ctx, p)
+	if ctx.Err() == nil && p.hasEnded() {
 		return nil
 	}
 	return err
