@@ -222,6 +222,7 @@ func testAgentReads(t *testing.T, a *agent) {
 	contains("query", map[string]any{
 		"sql": "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1000) SELECT x, hex(zeroblob(100)) FROM c",
 	}, `"cut":true`)
+	contains("send_request", map[string]any{"path": "/__pages/"}, "****") // the token of the run
 	contains("leads", nil, `"leads":[]`)
 	contains("events", nil, `"events":[]`)
 	contains("docs_search", map[string]any{"question": "undo a migration"}, `pages help migrate undo`)

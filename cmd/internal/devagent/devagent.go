@@ -15,6 +15,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -113,13 +114,13 @@ func add[In any](t *tools, name string, k kind, description string, do func(cont
 		}
 		result, err := do(ctx, in)
 		if err != nil {
-			return nil, nil, errors.New(t.Star(ctx, err.Error()))
+			return nil, nil, errors.New(shortened(t.star(ctx, err.Error())))
 		}
 		text, err := json.Marshal(result)
 		if err != nil {
 			return nil, nil, err
 		}
-		starred := json.RawMessage(t.Star(ctx, string(text)))
+		starred := json.RawMessage(t.star(ctx, string(text)))
 		if len(starred) > maxResult || !json.Valid(starred) {
 			const long = "the result of %s has %d bytes, and a tool returns at most %d: ask for less"
 			return nil, nil, fmt.Errorf(long, name, len(text), maxResult)
@@ -133,6 +134,23 @@ const (
 	maxResult = 48 << 10
 	maxList   = 32 << 10
 )
+
+// star replaces the site's secrets in a text, and the token of the run, which the dashboard's page has.
+func (t *tools) star(ctx context.Context, text string) string {
+	if r, ok := t.Server(); ok && r.Token != "" {
+		text = strings.ReplaceAll(text, r.Token, strings.Repeat("*", len(r.Token)))
+	}
+	return t.Star(ctx, text)
+}
+
+// shortened returns the beginning of the text of an error, which may quote a file.
+func shortened(text string) string {
+	const most = 4 << 10
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
 
 // refuseWrite is the error of a tool that changes data.
 func (t *tools) refuseWrite(what string) error {

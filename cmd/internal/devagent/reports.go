@@ -92,7 +92,7 @@ type statusReport struct {
 	Problems   int             `json:"problems"`
 	AllowWrite bool            `json:"allow_write"`
 	Persona    string          `json:"signed_in_as,omitempty"`
-	Site       *devserver.Info `json:"site,omitempty"`
+	Site       *devserver.Info `json:"site,omitempty"` // nil for one that has no room in a result
 }
 
 func (t *tools) status(ctx context.Context, _ noArguments) (any, error) {
@@ -105,7 +105,10 @@ func (t *tools) status(ctx context.Context, _ noArguments) (any, error) {
 		return report, nil
 	}
 	report.Running, report.URL, report.Process, report.OK, report.Build = true, r.URL, r.PID, s.OK, s.Build
-	report.Problems, report.Site = len(s.Problems), &s.Info
+	report.Problems = len(s.Problems)
+	if _, tooLong := fit([]devserver.Info{s.Info}); !tooLong {
+		report.Site = &s.Info
+	}
 	return report, err
 }
 
