@@ -44,6 +44,7 @@ func statusOf(t *testing.T, dir string) (s devbackground.Status) {
 
 // TestBackground: the command returns when the site answers, stop frees the port, and a killed server does not run.
 func TestBackground(t *testing.T) {
+	testmachine.Unraced(t)
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"assets": "public"}`)
 	put(t, filepath.Join(dir, "public", "index.html"), "<h1>Here</h1>\n")
@@ -112,6 +113,7 @@ func checkFree(t *testing.T, address string) {
 
 // TestBackgroundFails: the command ends with the exit code and the problem of a server that cannot serve.
 func TestBackgroundFails(t *testing.T) {
+	testmachine.Unraced(t)
 	dir := t.TempDir()
 	t.Cleanup(func() { pagesIn(t, dir, "dev", "stop") })
 	put(t, filepath.Join(dir, "pages.deploy.json"), `{"assets": "public", "routes": 1}`)
