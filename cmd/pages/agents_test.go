@@ -239,7 +239,7 @@ func testAgentReads(t *testing.T, a *agent) {
 		{"trace", map[string]any{"id": "req_none"}, "call requests"},
 		{"requests", map[string]any{"limit": 1000}, "from 1 to 100"},
 		{"send_request", map[string]any{"path": "//evil.example", "headers": map[string]any{"host": "evil.example"}}, "Host"},
-		{"send_request", map[string]any{"path": "evil.example"}, "must begin"},
+		{"send_request", map[string]any{"path": "evil.example", "method": "get"}, "must begin"},
 	} {
 		if refusal := a.call(c.tool, c.arguments, nil); !strings.Contains(strings.ToLower(refusal), strings.ToLower(c.want)) {
 			t.Errorf("%s %v: the refusal is %q, want %q", c.tool, c.arguments, refusal, c.want)

@@ -94,7 +94,7 @@ const (
 )
 
 func (t *tools) send(ctx context.Context, in sendArguments) (any, error) {
-	method := cmp.Or(in.Method, http.MethodGet)
+	method := strings.ToUpper(cmp.Or(in.Method, http.MethodGet))
 	if method != http.MethodGet && method != http.MethodHead && !t.AllowWrite {
 		return nil, t.refuseWrite("a request of the method " + method)
 	}
