@@ -85,6 +85,8 @@ func (c *cli) newDev() *cobra.Command {
 	flags.StringVar(&f.Frontend.URL, "upstream", "", "`URL` of a framework's dev server that runs on this machine already; it answers "+
 		"the paths that no route of the site takes")
 	flags.IntVar(&f.Frontend.Port, "upstream-port", 0, "`port` where COMMAND listens (default: found in its output, or PORT)")
+	flags.StringVar(&f.OTLP, "otlp", "", "`URL` of a receiver of OpenTelemetry, such as http://127.0.0.1:4318, that gets the spans of "+
+		"each request; PAGES_OTLP_HEADERS has its headers")
 	f.addInspect(flags)
 	f.addRules(flags)
 	f.addBackground(flags)

@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 		"runtime/web/socket",
 		"runtime/web/textcodec", "runtime/web/timers", "runtime/web/urlpattern", "runtime/web/webcrypto", "runtime/web/weburl",
 	},
-	"runtime/web/cache":       {"runtime/engine", "runtime/web/compression", "runtime/web/fetch", "runtime/web/iocontext"},
+	"runtime/web/cache":       {"runtime/engine", "runtime/trace", "runtime/web/compression", "runtime/web/fetch", "runtime/web/iocontext"},
 	"runtime/web/compression": {"runtime/deflate", "runtime/engine", "runtime/web/iocontext"},
 	"runtime/web/console":     {"runtime/engine"},
 	"runtime/web/fetch": {
@@ -122,6 +122,7 @@ var mayImport = map[string][]string{
 	"devserver/inspector":       {"devserver/loopback", "runtime/workerd"},
 	"devserver/formrow/rowtest": nil,
 	"devserver/loopback":        nil,
+	"devserver/otlp":            {"devserver/site", "runtime/trace"},
 	"devserver/pairing":         nil,
 	"devserver/spam":            nil,
 	"devserver/site": {
@@ -169,8 +170,8 @@ var mayImport = map[string][]string{
 		"cmd/internal/nodebindings", "cmd/internal/processmemory", "cmd/internal/project",
 		"cmd/internal/singlekeys", "cmd/internal/siteworker",
 		"cmd/internal/snapshots", "cmd/internal/terminal", "cmd/internal/userfile", "cmd/internal/wording", "devserver",
-		"devserver/filewatch", "devserver/inspector", "devserver/loopback", "devserver/pairing", "devserver/site", "devserver/upstream",
-		"manifest",
+		"devserver/filewatch", "devserver/inspector", "devserver/loopback", "devserver/otlp", "devserver/pairing", "devserver/site",
+		"devserver/upstream", "manifest",
 		"manifest/diagnostic", "manifest/edgerules",
 		"manifest/secretscan", "manifest/packager", "manifest/sitepath", "manifest/sourcetext", "manifest/starter", "migrate",
 		"migrate/snapshot", "migrate/statefolder", "runtime",

@@ -217,7 +217,7 @@ func (x *exchange) record() {
 		Status: cmp.Or(x.out.status, http.StatusOK), Bytes: x.out.bytes,
 		Millis: float64(elapsed.Microseconds()) / 1000, Source: x.source, Route: x.route, Member: x.member.Email,
 		Revision: x.serving.revision.ID, Meter: x.meter.Load(), Error: x.failure, Failure: x.ended.Load(),
-		TraceID: x.trace.ID(), Trace: x.trace.Seal(),
+		TraceID: x.trace.ID(), SpanID: x.trace.Parent().Span, CallerID: x.trace.Caller(), Trace: x.trace.Seal(),
 	}
 	if x.r.Context().Err() != nil && record.Error == "" && x.source != FromControl {
 		record.Error = clientGone

@@ -88,6 +88,9 @@ type RequestRecord struct {
 	Failure *Failure `json:"failure,omitempty"`
 	// TraceID is that of the request's trace, with Options.Trace.
 	TraceID trace.ID `json:"trace_id,omitzero"`
+	// SpanID is that of the request itself, and CallerID that of the span that made it, if it is known; with Options.Trace.
+	SpanID   trace.SpanID `json:"-"`
+	CallerID trace.SpanID `json:"-"`
 	// Trace has the steps of the request; nil for one without steps. The list in memory has none.
 	Trace *trace.Trace `json:"-"`
 }

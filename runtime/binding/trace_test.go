@@ -34,6 +34,10 @@ const tracedWorker = `export default { async fetch(request, env, ctx) {
   await env.BUCKET.put("a/b.txt", "text");
   await env.BUCKET.delete("a/b.txt");
   await (await env.ASSETS.fetch("http://site/style.css")).text();
+  const cached = "http://site/cached?token=abcdef";
+  await caches.default.put(cached, new Response("text", { headers: { "cache-control": "max-age=60" } }));
+  await (await caches.default.match(cached)).text();
+  await caches.default.delete(cached);
   await env.IMAGES.info(new Blob(["none"]).stream()).catch(() => {});
   await (await fetch(origin + "/moved?token=abcdef&page=2")).text();
   return new Response([...request.headers.keys()].filter((name) => name.startsWith("trace")).join());
@@ -68,6 +72,9 @@ kv_list gr
 r2_put a/b.txt
 r2_delete a/b.txt
 assets_fetch http://site/style.css 200
+cache_put http://site/cached?token=******
+cache_match http://site/cached?token=******
+cache_delete http://site/cached?token=******
 images_info failed
 fetch http://127.0.0.1:` + port + `/moved?token=******&page=2 302
 fetch http://127.0.0.1:` + port + `/here 200 resend=1`

@@ -48,6 +48,14 @@ func Int(key string, value int64) Attribute {
 	return Attribute{Key: key, kind: kindNumber, number: value}
 }
 
+// Value returns the text, or the number as an int64.
+func (a Attribute) Value() any {
+	if a.kind == kindNumber {
+		return a.number
+	}
+	return a.text
+}
+
 // Attributes are those of one span, in their order. They are an object in JSON.
 type Attributes []Attribute
 

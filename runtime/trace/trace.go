@@ -68,6 +68,14 @@ func (r *Recorder) Parent() Parent {
 // ID returns the id of the trace; zero where nothing is recorded.
 func (r *Recorder) ID() ID { return r.Parent().ID }
 
+// Caller returns the span that made the request; zero if it is not known.
+func (r *Recorder) Caller() SpanID {
+	if r == nil {
+		return SpanID{}
+	}
+	return r.caller
+}
+
 // SetMask sets what takes the secrets of the site out of texts; nil for none.
 func (r *Recorder) SetMask(mask *strings.Replacer) {
 	if r == nil || r.now == nil {

@@ -224,6 +224,35 @@ func TestHints(t *testing.T) {
 			}
 		}, 12},
 		{"a batch", func(r *trace.Recorder) { statements(r.Start("d1_batch").Start, 50) }, 0},
+		{"four fetches", func(r *trace.Recorder) { fetches(r, "a.example", 4) }, 0},
+		{"five fetches", func(r *trace.Recorder) { fetches(r, "a.example", 5) }, 5},
+		{"a longer run later", func(r *trace.Recorder) {
+			fetches(r, "a.example", 5)
+			fetches(r, "b.example", 1)
+			fetches(r, "a.example", 7)
+		}, 7},
+		{"two hosts", func(r *trace.Recorder) { fetches(r, "a.example", 5); fetches(r, "b.example", 6) }, 11},
+		{"two hosts by turns", func(r *trace.Recorder) {
+			for range 10 {
+				fetches(r, "a.example", 1)
+				fetches(r, "b.example", 1)
+			}
+		}, 0},
+		{"fetches at once", func(r *trace.Recorder) {
+			var open []trace.Active
+			for range 10 {
+				open = append(open, r.Start("fetch", trace.Text(trace.ServerAddress, "a.example")))
+			}
+			for _, one := range open {
+				one.End(nil)
+			}
+		}, 0},
+		{"redirects", func(r *trace.Recorder) {
+			for range 4 {
+				fetches(r, "a.example", 1)
+				r.Start("fetch", trace.Text(trace.ServerAddress, "a.example"), trace.Int(trace.ResendCount, 1)).End(nil)
+			}
+		}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := begin()
@@ -242,6 +271,12 @@ func TestHints(t *testing.T) {
 func statements(start func(string, ...trace.Attribute) trace.Active, n int) {
 	for range n {
 		start("d1_query", trace.SQL(trace.QueryText, "SELECT a FROM t WHERE id = ?")).End(nil)
+	}
+}
+
+func fetches(r *trace.Recorder, host string, n int) {
+	for range n {
+		r.Start("fetch", trace.Text(trace.ServerAddress, host)).End(nil)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/otlp"
 	"github.com/pages-toolchain/pages/devserver/pairing"
 	"github.com/pages-toolchain/pages/devserver/site"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
@@ -29,11 +30,13 @@ import (
 type console struct {
 	term    *terminal.Terminal
 	history *devserver.RequestLog // nil until the state is open
-	warned  string                // the last warnings; of the goroutine that builds
-	mu      sync.Mutex            // lines come from many goroutines
-	failed  map[string]bool       // texts of failed requests that were printed since the last build; guarded by mu
-	aside   func(format string, args ...any)
-	after   time.Duration // how long a person waits before a message
+	// exporter is nil without --otlp.
+	exporter *otlp.Exporter
+	warned   string          // the last warnings; of the goroutine that builds
+	mu       sync.Mutex      // lines come from many goroutines
+	failed   map[string]bool // texts of failed requests that were printed since the last build; guarded by mu
+	aside    func(format string, args ...any)
+	after    time.Duration // how long a person waits before a message
 
 	// development lists the packages whose development build the Worker has; nil after the hint was shown. Guarded by mu.
 	development []string
@@ -195,6 +198,7 @@ func (k *console) text(problems ...devserver.Problem) string {
 func (k *console) request(rec site.RequestRecord) {
 	if k.history != nil && rec.Source != site.FromControl {
 		k.history.Add(rec)
+		k.exporter.Add(rec)
 	}
 	if k.term.JSON {
 		k.event(RequestEvent{"request", rec})

@@ -65,6 +65,7 @@ type Options struct {
 	AllowHosts   []string // names in lower case; ".NAME" is NAME and the names below it
 	ProjectState string   // folder of the project database; "" for the state folder
 	Webhook      string   // URL
+	OTLP         string   // URL of a receiver of spans; "" for none
 	SpamFilter   string   // on or off
 	ProofOfWork  string   // on or off
 	As           string   // the persona that clients have at the start, or an email
@@ -164,6 +165,10 @@ func (r *session) serve(ctx context.Context) (err error) {
 		return errors.Join(err, r.sockets.Close())
 	}
 	defer console.history.Close()
+	if console.exporter, err = r.openExporter(ctx, console); err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
+	defer console.exporter.Close()
 	if r.bindings, err = nodebindings.Start(nodebindings.Options{Memory: r.process.Memory, Called: console.called}); err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}

@@ -90,7 +90,7 @@ func stepText(s trace.Span) string {
 	case a.Text(trace.QueryText) != "":
 		add("%s", short(a.Text(trace.QueryText)))
 	case a.Text(trace.FullURL) != "":
-		add("%s %s", a.Text(trace.RequestMethod), short(addressText(a.Text(trace.FullURL))))
+		add("%s", strings.TrimSpace(a.Text(trace.RequestMethod)+" "+short(addressText(a.Text(trace.FullURL)))))
 	default:
 		for _, key := range []string{trace.KVKeys, trace.KVPrefix, trace.R2Key, trace.R2Prefix, trace.DBCollection} {
 			if text := a.Text(key); text != "" {

@@ -70,8 +70,12 @@ func (h *Handler) serveCache(ctx context.Context, c *call) error {
 	default:
 		return refuse(http.StatusServiceUnavailable, "%d calls of caches are in progress", cap(h.caching))
 	}
+	method, ok := cacheMethods[c.r.Method]
+	if ok {
+		c.span = cache.StartSpan(ctx, method, c.r.RequestURI)
+	}
 	err := c.pass(ctx, h.o.Caches)
-	if method, ok := cacheMethods[c.r.Method]; ok {
+	if ok {
 		c.record.Method = method
 	}
 	return err

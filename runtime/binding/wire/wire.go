@@ -353,7 +353,7 @@ func (h *Handler) serve(c *call) error {
 // traced serves a call with its span.
 func (h *Handler) traced(ctx context.Context, c *call) error {
 	switch c.kind {
-	case "kv", "r2", "d1", "images", "assets":
+	case "kv", "r2", "d1", "images", "assets", "cache":
 		if h.o.Trace != nil {
 			ctx = trace.With(ctx, h.o.Trace(c.r.Header.Get(fetch.IDHeader)))
 		}

@@ -27,7 +27,7 @@ func Funcs(store *Store, now func() time.Time) map[string]engine.Func {
 				return nil, err
 			}
 			key, at, request := keyOf(c), now(), headerOf(c.Strings(2))
-			return engine.Async(func(ctx context.Context) (any, error) {
+			return traced(c, "match", key, func(ctx context.Context) (any, error) {
 				if e := store.get(ctx, key, at); e != nil {
 					return e.respond(x, request, at)
 				}
@@ -44,7 +44,7 @@ func Funcs(store *Store, now func() time.Time) map[string]engine.Func {
 				return nil, err
 			}
 			key, at := keyOf(c), now()
-			return engine.Async(func(ctx context.Context) (any, error) { return store.remove(ctx, key, at), nil }), nil
+			return traced(c, "delete", key, func(ctx context.Context) (any, error) { return store.remove(ctx, key, at), nil }), nil
 		},
 	}
 }
@@ -159,7 +159,7 @@ func (s *Store) putCall(c *engine.Call, now time.Time) (any, error) {
 	} else if e.body = c.Bytes(5); e.body == nil && !c.IsNullish(5) {
 		e.body = c.TextBytes(5)
 	}
-	return engine.Async(func(ctx context.Context) (any, error) {
+	return traced(c, "put", e.key, func(ctx context.Context) (any, error) {
 		if source != nil {
 			var err error
 			if e.body, err = source.ReadMost(ctx, maxCached); err != nil {
