@@ -42,6 +42,14 @@ func statusOf(t *testing.T, dir string) (s devbackground.Status) {
 	return s
 }
 
+// hasEnded reports whether no server runs. A status that cannot be read, as of a process that ends, is not an end yet.
+func hasEnded(t *testing.T, dir string) bool {
+	t.Helper()
+	out, _, code := pagesIn(t, dir, "dev", "status", "--json")
+	var s devbackground.Status
+	return code == 0 && json.Unmarshal([]byte(out), &s) == nil && !s.Running
+}
+
 // TestBackground: the command returns when the site answers, stop frees the port, and a killed server does not run.
 func TestBackground(t *testing.T) {
 	testmachine.Unraced(t)
@@ -89,7 +97,7 @@ func TestBackground(t *testing.T) {
 	if err := syscall.Kill(killed.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	testmachine.Await(t, "the lock of the killed process is free", func() bool { return !statusOf(t, dir).Running })
+	testmachine.Await(t, "the lock of the killed process is free", func() bool { return hasEnded(t, dir) })
 	if _, err := os.Stat(filepath.Join(dir, ".pages", "state", statefolder.DevFile)); err != nil {
 		t.Errorf("the record of the killed process: %v", err)
 	}
@@ -191,6 +199,6 @@ func TestUntilParentExits(t *testing.T) {
 	if _, err := io.Copy(io.Discard, lines); err != nil { // until the server closes its stdout
 		t.Fatal(err)
 	}
-	testmachine.Await(t, "the server has ended", func() bool { return !statusOf(t, dir).Running })
+	testmachine.Await(t, "the server has ended", func() bool { return hasEnded(t, dir) })
 	checkFree(t, strings.TrimPrefix(strings.TrimSpace(first), "ready "))
 }
