@@ -252,6 +252,14 @@ Medians. Load: wrk. Memory: sum over all processes of a side.
 	}
 }
 
+// TestMissing: the reason for a missing figure is one line, without folders of this machine.
+func TestMissing(t *testing.T) {
+	r := row{Missing: "/opt/tools/bin/node: exit status 1: Cannot find module '/opt/tools/ajv'\nRequire stack:\n- /srv/a.cjs"}
+	if _, _, got := r.words(); got != "not compared: node: exit status 1: Cannot find module 'ajv'" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestParseWrk(t *testing.T) {
 	for _, c := range []struct {
 		name, out string

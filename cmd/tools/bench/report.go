@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -86,13 +87,17 @@ func writeTable(w io.Writer, rows []row, load string) error {
 	return t.Flush()
 }
 
+// folders matches the folders of a path on this machine: a report has only the names of files.
+var folders = regexp.MustCompile(`/(?:[^\s/:]+/)+`)
+
 // words are the peer's figure, the ratio and the verdict.
 func (r row) words() (theirs, times, verdict string) {
 	switch {
 	case r.Kept == nil:
 		theirs, times, verdict = "-", "-", "not compared"
 		if r.Missing != "" {
-			verdict += ": " + r.Missing
+			line, _, _ := strings.Cut(r.Missing, "\n")
+			verdict += ": " + folders.ReplaceAllString(line, "")
 		}
 		return theirs, times, verdict
 	case r.Promise == 0:
