@@ -119,7 +119,8 @@ func TestHelpOfFailures(t *testing.T) {
 	checkout := t.TempDir()
 	put(t, filepath.Join(checkout, ".git", "HEAD"), "")
 	for _, command := range []string{
-		"build", "dev", "dev status", "dev stop", "dev logs", "types", "validate", "routes", "routes explain /", "logs", "events list", "events tail", "leads list",
+		"build", "dev", "dev status", "dev stop", "dev logs", "types", "validate", "routes", "routes explain /", "logs",
+		"events list", "events tail", "leads list",
 		"leads show x", "leads replay x", "leads spam x", "leads ham x",
 		"leads files x", "leads export csv", "db query x", "db exec x", "db dump", "db shell", "migrate", "migrate new x", "migrate plan",
 		"migrate status",

@@ -51,7 +51,9 @@ func formatSize(bytes int64) string {
 // consolePath matches the paths of the console as sent, with nothing to decode in them.
 var consolePath = regexp.MustCompile(`^/console(?:/[a-zA-Z0-9][a-zA-Z0-9._-]*)+$`)
 
-func isConsole(path string) bool { return path == "/" || leadsToConsole(path) || consolePath.MatchString(path) }
+func isConsole(path string) bool {
+	return path == "/" || leadsToConsole(path) || consolePath.MatchString(path)
+}
 
 // leadsToConsole reports whether a person who looks for the console's home may type a path.
 func leadsToConsole(path string) bool { return path == "/console" || path == "/console/" }
