@@ -17,6 +17,7 @@ import (
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // console collects the log lines of a Worker.
@@ -133,7 +134,9 @@ export default {
 				t.Errorf("used %v", usage.CPU)
 			}
 			if len(f.Frames) == 0 || f.Frames[0].File != "src/worker.ts" || f.Frames[0].Line != markedLine(source) {
-				t.Fatalf("want line %d of src/worker.ts, got %v", markedLine(source), f.Frames)
+				killed, _ := errors.AsType[*engine.KilledError](f)
+				t.Fatalf("want line %d of src/worker.ts, got %v after %v, from the trace %q",
+					markedLine(source), f.Frames, usage.CPU, killed.Stack)
 			}
 			hit := false
 			for _, l := range f.Snippet {

@@ -145,8 +145,20 @@ func (vm *VM) postMortem() (stack string, ok bool) {
 		if err != nil {
 			return "", err
 		}
-		return vm.Text(v)
+		text, err := vm.Text(v)
+		return belowEntryPoint(text), err
 	})
+}
+
+// belowEntryPoint returns the trace that the entry point "backtrace" took without the entry point and the functions that it called, so that
+// its innermost line is that of the code that ran.
+func belowEntryPoint(trace string) string {
+	_, below, found := strings.Cut(trace, " at backtrace (")
+	if !found {
+		return trace
+	}
+	_, below, _ = strings.Cut(below, "\n")
+	return below
 }
 
 // bestEffort runs fn in a VM that may be broken. It disables the collector, which could take too long.

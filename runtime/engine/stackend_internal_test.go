@@ -76,3 +76,19 @@ func TestStackEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestBelowEntryPoint: a trace taken by the entry point begins with the code that ran.
+func TestBelowEntryPoint(t *testing.T) {
+	const ran = "    at fetch (worker.js:3:20)\n    at dispatch (pages:prelude:17:76042)\n"
+	for taken, want := range map[string]string{
+		"    at lastTrace (pages:prelude:10:197)\n    at backtrace (pages:prelude:17:79156)\n" + ran: ran,
+		"    at backtrace (prelude.js:7:3)\n" + ran:                                                  ran,
+		"    at backtrace (prelude.js:7:3)":                                                          "",
+		ran:                                                                                          ran,
+		"":                                                                                           "",
+	} {
+		if got := belowEntryPoint(taken); got != want {
+			t.Errorf("%q: %q", taken, got)
+		}
+	}
+}
