@@ -42,7 +42,10 @@ func (p page) text(part string) {
 // holds waits until a JavaScript expression is true.
 func (p page) holds(expression string) {
 	p.t.Helper()
-	p.do("a condition", testmachine.Until(expression, patience))
+	if _, err := chromedp.Run(p.ctx, testmachine.Until(expression, patience)); err != nil {
+		at, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`location.href + " " + document.readyState`)) // "" if the browser is gone
+		p.t.Fatalf("not true at %q: %v", at, err)
+	}
 }
 
 // evaluate runs JavaScript for its effect.
@@ -142,13 +145,16 @@ func TestBrowser(t *testing.T) {
 	testLivePage(d, p)
 }
 
+// loaded is true after the end of a page's load event.
+const loaded = `performance.getEntriesByType("navigation")[0].loadEventEnd > 0`
+
 // TestBrowserSignedOut: after signing out, the Back button shows no members page, not even the
 // one with the sign-out.
 func TestBrowserSignedOut(t *testing.T) {
 	d := startDev(t, copyExample(t, "riverside"))
 	p := page{t, testmachine.Browser(t)}
 	p.do("a members page", chromedp.Navigate(d.URL+"/__pages/sign-in?persona=member&next=%2Fminutes%2F"))
-	p.holds(`location.pathname === "/minutes/" && document.readyState === "complete"`)
+	p.holds(`location.pathname === "/minutes/" && ` + loaded) // before that, the form would replace the page in the history
 	p.do(
 		"sign out",
 		p.evaluate(
@@ -156,7 +162,7 @@ func TestBrowserSignedOut(t *testing.T) {
 				`document.body.append(form); form.submit(); ""`,
 		),
 	)
-	p.holds(`location.pathname === "/" && document.readyState === "complete"`)
+	p.holds(`location.pathname === "/" && ` + loaded)
 	p.do("back", p.evaluate(`history.back(); ""`))
 	p.holds(`location.pathname === "/__pages/sign-in"`)
 }
