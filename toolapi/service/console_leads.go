@@ -78,7 +78,7 @@ func leadFilters(q url.Values) url.Values {
 	return filters
 }
 
-// leadsPage shows the leads of the workspace's pages, newest first, or what is kept apart as spam.
+// leadsPage shows the leads of the workspace's pages, newest first, or its spam.
 func (v *consoleRequest) leadsPage() error {
 	q := v.x.r.URL.Query()
 	filters := leadFilters(q)

@@ -78,7 +78,7 @@ func Check(name string, text []byte) []Finding {
 	switch path.Ext(name) {
 	case ".go":
 		return checkGo(text)
-	case ".js", ".mjs", ".cjs", ".ts":
+	case ".js", ".mjs", ".cjs", ".ts", ".tsx":
 		return checkScript(text)
 	default:
 		return matchLines(1, string(text))

@@ -11,7 +11,7 @@ export interface Env {
   ARCHIVE_KEY?: string;
 }
 
-/** The signed-in member behind a request to a members route. */
+/** The signed-in member who sent a request to a members route. */
 export interface Member {
   id: string;
   email: string;

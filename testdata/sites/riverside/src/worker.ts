@@ -14,7 +14,7 @@ app.route("/club", club);
 
 app.notFound(notFound);
 
-// A refusal is an answer. Anything else is a fault of ours: it is passed on, so
+// An HTTPException is a response. Any other error is a bug: throw it again, so
 // that the platform logs it with its place in the source and shows its own page.
 app.onError((error) => {
   if (error instanceof HTTPException) return error.getResponse();

@@ -5,7 +5,7 @@ import { beforeEach, test } from "node:test";
 const { PAGES_URL: url, PAGES_TEST_TOKEN: token } = process.env;
 const json = async (path) => (await fetch(url + path)).json();
 
-// Each test begins with the state that `pages test` began with.
+// Each test starts from the initial state of `pages test`.
 beforeEach(async () => {
   const reset = await fetch(`${url}/__pages/api/test/reset`, {
     method: "POST",

@@ -1,4 +1,4 @@
-// Everything here is a bonus: each page works without it.
+// Every page works without this script.
 
 /** Puts the next outing and the river board on the home page. */
 async function fillBoards() {
@@ -27,7 +27,7 @@ async function fillRiver(place) {
   place.querySelector("[data-note]").textContent = note;
 }
 
-/** Sends a form without leaving the page; a form that fails goes the plain way. */
+/** Sends a form without leaving the page. If that fails, the browser sends it. */
 function enhance(form) {
   const news = form.querySelector("[data-news]");
   const button = form.querySelector("button");

@@ -7,7 +7,7 @@ const FOLDER = "archive/";
 const NAME = /^[a-z0-9][a-z0-9._-]{0,79}$/;
 const MAX_BYTES = 5 * 1024 * 1024;
 
-/** Race-day results and photographs, kept by whoever holds the archive key. */
+/** Race-day results and photographs, for clients with the archive key. */
 export const archive = new Hono<AppEnv>();
 
 archive.use(archiveKey);
@@ -32,7 +32,7 @@ archive.put("/:name", async (c) => {
   return c.json({ ok: true, name: key.slice(FOLDER.length), size: object.size, etag: object.etag }, 201);
 });
 
-// Honours Range and the If- headers; the body goes out as it is read.
+// Supports Range and the If- headers, and streams the body.
 archive.get("/:name", async (c) => {
   const conditions = c.req.raw.headers;
   const object = await c.env.BUCKET.get(keyOf(c), { onlyIf: conditions, range: conditions }).catch(orOutOfRange);
@@ -67,7 +67,7 @@ function keyOf(c: AppContext): string {
 
 const OUT_OF_RANGE = Symbol("out of range");
 
-// 10039 is what storage says to a range that lies beyond the object.
+// Storage throws error 10039 for a range beyond the end of the object.
 function orOutOfRange(error: unknown): typeof OUT_OF_RANGE {
   if (error instanceof Error && error.message.includes("(10039)")) return OUT_OF_RANGE;
   throw error;

@@ -43,7 +43,7 @@ const photoSized = bodyLimit({
   onError: (c) => c.json({ ok: false, error: `a photo is at most ${MAX_BYTES} bytes` }, 413),
 });
 
-// Replaces the photo that ships with the site, until it is deleted again.
+// Replaces the photo from the site's files until it is deleted.
 boats.put("/:id/photo", archiveKey, photoSized, async (c) => {
   const boat = boatOf(c.req.param("id"));
   if (!boat) return unknownBoat(c);
@@ -71,7 +71,7 @@ interface Photo {
   version: string;
 }
 
-// The photo that somebody put there, or else the one among the site's files.
+// The uploaded photo, or the one from the site's files.
 async function photoOf(c: AppContext, boat: Boat): Promise<Photo | undefined> {
   const stored = await c.env.BUCKET.get(keyOf(boat));
   if (stored) return { body: stored.body, version: stored.etag };

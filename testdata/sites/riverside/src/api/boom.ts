@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { AppEnv } from "../env";
 
-/** A fault on purpose, to see how one is reported: GET /api/boom. */
+/** Throws on purpose, to show the report of an error: GET /api/boom. */
 export const boom = new Hono<AppEnv>();
 
 boom.get("/", (c) => c.json({ rate: strokeRate([]) }));

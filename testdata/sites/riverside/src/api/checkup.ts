@@ -2,8 +2,8 @@ import { Hono } from "hono";
 import type { AppEnv } from "../env";
 import { archiveKey } from "../lib/archive-key";
 
-// What a visitor who is not signed in should get. Fewer pages than the limit on
-// subrequests allows; redirects are not followed, as each hop would count.
+// The expected status for a visitor who is not signed in. The number of pages is
+// below limits.subRequests. Redirects are not followed: each hop would count.
 const EXPECTED: Record<string, "open" | "guarded"> = {
   "/": "open",
   "/about": "open",
@@ -14,8 +14,8 @@ const EXPECTED: Record<string, "open" | "guarded"> = {
 };
 
 /**
- * Visits the site's own pages. With global_fetch_strictly_public the Worker
- * comes in by the front door like any stranger, so members pages stay shut.
+ * Visits the site's own pages. With global_fetch_strictly_public, requests of the
+ * Worker pass the gate like those of any visitor, so members pages stay closed.
  */
 export const checkup = new Hono<AppEnv>();
 

@@ -25,8 +25,8 @@ const smallBody = bodyLimit({
   onError: (c) => c.json({ ok: false, error: "a sign-up fits in 16 kB" }, 413),
 });
 
-// Takes a guest's sign-up: JSON from the script, a form post from a browser
-// without it. A browser is sent back to the page it came from.
+// Accepts a guest's sign-up: JSON from the script, or a form post from a browser
+// without it, which is redirected to the page with the form.
 outings.post("/outings/:id/signups", smallBody, async (c) => {
   const outing = await find(c);
   if (!outing) return answer(c, 404, { ok: false, code: "unknown" });
@@ -66,8 +66,8 @@ interface Answer {
   [key: string]: unknown;
 }
 
-// A browser gets only the code in its address: the page has the words for it,
-// so that nobody can put theirs on it with a link.
+// The address has only a code, and the page has the text for it: a link cannot
+// put other text on the page.
 function answer(c: AppContext, status: 201 | 400 | 404 | 409, body: Answer): Response {
   if (c.req.header("accept")?.includes("text/html")) return c.redirect(`/outings?news=${body.code}#news`, 303);
   return c.json({ ...body, message: NEWS[body.code] }, status);

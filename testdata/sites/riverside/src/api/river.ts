@@ -11,9 +11,9 @@ interface River {
 }
 
 const CALM: River = { flag: "green", note: "Open to all crews." };
-const HOLDS_FOR = 24 * 60 * 60; // seconds, after which the board is green again
+const HOLDS_FOR = 24 * 60 * 60; // seconds until the board is green again
 
-/** The river board: the flag that says who may go out. */
+/** The river board: a flag for the conditions on the river. */
 export const river = new Hono<AppEnv>();
 
 river.get("/", async (c) => {

@@ -1,4 +1,4 @@
-/** A crew and who sits where, bow first, the cox last. */
+/** A crew with its seats, from bow to cox. */
 export interface Crew {
   id: string;
   name: string;

@@ -11,15 +11,15 @@ import { addNote, NOTE_LENGTH, newestNotes } from "./notes";
 import { ClubPage, type News } from "./page";
 import { signUpsAsCsv } from "./sheet";
 
-/** The members' side of the site. The platform lets nobody else get this far. */
+/** The members' part of the site. The platform stops all other requests before. */
 export const club = new Hono<AppEnv>();
 
 club.use(
   withMember,
   csrf(),
   secureHeaders({
-    strictTransportSecurity: false, // the platform's to say
-    referrerPolicy: "same-origin", // without it a browser hides the origin that csrf() looks at
+    strictTransportSecurity: false, // the platform sets it
+    referrerPolicy: "same-origin", // csrf() needs the origin, which browsers hide without it
     xFrameOptions: "DENY",
     contentSecurityPolicy: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], formAction: ["'self'"], baseUri: ["'none'"] },
   }),

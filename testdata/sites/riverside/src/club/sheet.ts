@@ -2,7 +2,7 @@ const PAGE = 200;
 
 type Row = [outing: string, day: string, name: string, email: string, note: string];
 
-/** Every sign-up as CSV, read page by page while it is sent. */
+/** All sign-ups as CSV, streamed page by page. */
 export function signUpsAsCsv(db: D1Database): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let offset = 0;
@@ -26,7 +26,7 @@ function line(cells: readonly string[]): string {
   return `${cells.map(quoted).join(",")}\r\n`;
 }
 
-// A cell that a spreadsheet would take for a formula is led by an apostrophe.
+// An apostrophe keeps a spreadsheet from running a cell as a formula.
 function quoted(cell: string): string {
   const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -4,8 +4,8 @@ import { HTTPException } from "hono/http-exception";
 import type { AppContext, AppEnv } from "../env";
 
 /**
- * Lets a request through when it carries the archive key as its bearer token.
- * A site whose key was never set refuses everyone.
+ * Accepts a request with the archive key as its bearer token.
+ * A site without a key refuses all requests.
  */
 export const archiveKey: MiddlewareHandler<AppEnv> = bearerAuth<AppEnv>({
   verifyToken: async (token: string, c: AppContext) => {
@@ -17,8 +17,8 @@ export const archiveKey: MiddlewareHandler<AppEnv> = bearerAuth<AppEnv>({
   invalidToken: { message: { ok: false, error: "that is not the archive key" } },
 });
 
-// Digests have one length and say nothing of the text, so comparing them byte
-// by byte to the end takes the same time for every wrong guess.
+// Digests have the same length and reveal nothing about the text, so a comparison
+// of all their bytes takes the same time for every wrong key.
 async function sameText(a: string, b: string): Promise<boolean> {
   const encoder = new TextEncoder();
   const [x, y] = await Promise.all([a, b].map((text) => crypto.subtle.digest("SHA-256", encoder.encode(text))));

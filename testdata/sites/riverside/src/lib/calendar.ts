@@ -1,5 +1,5 @@
-// Days and times of the weekly programme. The club keeps one clock, so a time
-// is plain "HH:MM" text and a day "YYYY-MM-DD"; sums are done in UTC.
+// Days and times of the weekly programme. The club has one time zone, so a time
+// is the text "HH:MM" and a day "YYYY-MM-DD". Calculations use UTC.
 
 export const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
 const MONTHS = [
@@ -9,7 +9,7 @@ const MONTHS = [
 
 const DAY_MS = 86_400_000;
 
-/** The next day on which an outing starts: today only while it has not begun. */
+/** The next day of an outing: today if it has not started yet. */
 export function nextDay(weekday: number, starts: string, now: Date): string {
   const today = dayOf(now);
   const ahead = (weekday - now.getUTCDay() + 7) % 7;

@@ -17,7 +17,7 @@ interface PageProps {
   children: Child;
 }
 
-/** The frame of every page that the Worker draws; the static pages carry the same. */
+/** The layout of every page from the Worker. The static pages have the same. */
 export function Page({ title, path, children }: PageProps) {
   return html`<!doctype html>${(
     <html lang="en">

@@ -3,9 +3,9 @@ import { HTTPException } from "hono/http-exception";
 import type { AppContext, AppEnv, Member } from "../env";
 
 /**
- * Puts the signed-in member into the context. The platform has already turned
- * everyone else away; a request without a member here means that a route lost
- * its "members" access, and is refused rather than served.
+ * Puts the signed-in member into the context. The platform has refused all other
+ * requests. A request without a member means that a route lost its "members"
+ * access: it is refused.
  */
 export const withMember: MiddlewareHandler<AppEnv> = async (c, next) => {
   const member = memberOf(c);

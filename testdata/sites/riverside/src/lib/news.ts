@@ -1,4 +1,4 @@
-/** What a guest is told after asking for a place, by the code in the address. */
+/** The message to a guest after a sign-up, by the code in the address. */
 export const NEWS = {
   "signed-up": "You are in. Be at the boathouse a quarter of an hour before.",
   "full": "That boat is full. Try another day.",

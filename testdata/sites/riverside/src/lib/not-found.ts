@@ -1,6 +1,6 @@
 import type { AppContext } from "../env";
 
-/** Answers 404: the site's own page to a browser, JSON to everyone else. */
+/** Responds 404: the site's own page to a browser, JSON to other clients. */
 export async function notFound(c: AppContext): Promise<Response> {
   if (!c.req.header("accept")?.includes("text/html")) {
     return c.json({ ok: false, error: `nothing lives at ${c.req.path}` }, 404);

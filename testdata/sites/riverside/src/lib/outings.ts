@@ -13,7 +13,7 @@ interface OutingRow {
   summary: string;
 }
 
-/** An outing on the next day it takes place. */
+/** An outing with its next day. */
 export interface Outing {
   id: string;
   title: string;
@@ -27,7 +27,7 @@ export interface Outing {
   summary: string;
 }
 
-/** The coming week, soonest first, with the places still free. */
+/** The outings of the coming week in order, with their free places. */
 export async function comingOutings(db: D1Database, now: Date): Promise<Outing[]> {
   const [outings, taken] = await db.batch<OutingRow | TakenRow>([
     db.prepare("SELECT * FROM outings"),

@@ -1,5 +1,5 @@
-// The project database is shared by all sites of the project and starts empty:
-// this site brings its one table along and leaves other sites' rows alone.
+// All sites of the project share the project database, which starts empty. This
+// site creates its one table, and does not change the rows of other sites.
 
 const SITE = "riverside";
 
@@ -17,7 +17,7 @@ export async function addToProjectTotals(db: D1Database): Promise<void> {
   ]);
 }
 
-/** Every site's total; none while no site has counted anything yet. */
+/** The total of every site; empty before the first count. */
 export async function projectTotals(db: D1Database): Promise<SiteTotal[]> {
   const table = await db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'club_totals'").first();
   if (!table) return [];

@@ -7,7 +7,7 @@ export interface Issue {
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-/** Reads a guest's sign-up from a form or a JSON body, with every fault named. */
+/** Reads a guest's sign-up from a form or a JSON body, and lists every error. */
 export function readRower(input: Record<string, unknown>): { rower: Rower; issues: Issue[] } {
   const rower = { name: text(input.name), email: text(input.email), note: text(input.note) };
   const issues: Issue[] = [];

@@ -2,7 +2,7 @@ import type { Env } from "../env";
 import { addToProjectTotals } from "./project-totals";
 import type { Outing } from "./outings";
 
-/** Who takes a place. A guest has no memberId. */
+/** The person who takes a place. A guest has no memberId. */
 export interface Rower {
   name: string;
   email: string;
@@ -15,8 +15,8 @@ export type SignUp =
   | { ok: false; reason: "full" | "already-in" };
 
 /**
- * Takes one place. The insert and the count after it are one transaction, and
- * the table's own constraints decide a race for the last seat.
+ * Takes one place. The insert and the count after it are one transaction. If two
+ * people want the last seat, the table's constraints refuse the second.
  */
 export async function signUp(db: D1Database, outing: Outing, rower: Rower): Promise<SignUp> {
   const id = crypto.randomUUID();
@@ -43,9 +43,9 @@ function refusal(error: unknown): "full" | "already-in" | undefined {
 }
 
 /**
- * Counts a sign-up where the whole project can see it. Nobody waits for this:
- * it runs after the answer. The KV figure may lose a count to a simultaneous
- * one; the table stays the truth.
+ * Counts a sign-up for all sites of the project. It runs after the response, so
+ * visitors do not wait for it. Two counts at the same time may count as one in
+ * KV; the table is exact.
  */
 export async function countSignUp(env: Env, outing: Outing): Promise<void> {
   const key = `signups:${outing.day.slice(0, 7)}`;

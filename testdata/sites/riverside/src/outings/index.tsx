@@ -4,7 +4,7 @@ import { isNews } from "../lib/news";
 import { comingOutings } from "../lib/outings";
 import { OutingsPage } from "./page";
 
-/** The public programme. Its forms post to the API, with or without a script. */
+/** The public programme. Its forms post to the API, with or without the script. */
 export const outingsPage = new Hono<AppEnv>();
 
 outingsPage.get("/", async (c) => {
