@@ -24,7 +24,7 @@ func TestMembersFiles(t *testing.T) {
 		"config.js": `export default { routes: [], fallbacks: [{ folder: "/app", page: "/a" }, ` +
 			`{ folder: "/inner", page: "/club/a" }], guarded: ["/club/a", "/club/a.txt", "/club/said", "/club/none"], notFound: [{ ` +
 			`folder: "/club", guarded: true }] };`,
-		"members.js": `export const identify = () => ({ member: true }), signIn = null, signOut = null;`,
+		"members.js": `export const identify = () => ({ member: true }), signIn = null, signedOut = null, signOut = null;`,
 		"run.js": `
 import { register } from "node:module";
 register("data:text/javascript," + encodeURIComponent('export const resolve = (name, context, next) => ' +

@@ -141,6 +141,20 @@ func TestBrowserConsoleSpam(t *testing.T) {
 	p.text("buy our pills")
 	p.text("custom.contact")
 	p.shot("console-leads-phone")
+
+	// Signed out, Back shows no page of the console, not even the first one after signing in.
+	signOut := func() {
+		p.holds(loaded)
+		p.do("sign out", chromedp.Click(`header form button`))
+		p.holds(`location.pathname === "/" && document.title.startsWith("Sign in") && ` + loaded)
+	}
+	signOut()
+	p.do("the audit trail", chromedp.Navigate(s.URL+"/console/w/acme/audit"), chromedp.SendKeys(`#key`, s.Keys["member"]),
+		chromedp.Click(`main button`))
+	p.text("Audit trail")
+	signOut()
+	p.do("back", p.evaluate(`history.back(); ""`))
+	p.holds(`location.pathname.startsWith("/console/w/") && document.title.startsWith("Sign in")`)
 }
 
 // onPhone visits every view of the console on a phone, with unusual names: nothing is wider than the screen. It ends with the proposals,

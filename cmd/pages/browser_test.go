@@ -148,10 +148,10 @@ func TestBrowser(t *testing.T) {
 // loaded is true after the end of a page's load event.
 const loaded = `performance.getEntriesByType("navigation")[0].loadEventEnd > 0`
 
-// TestBrowserSignedOut: after signing out, the Back button shows no members page, not even the
-// one with the sign-out.
+// TestBrowserSignedOut: after signing out, the Back button shows no members page, not even the one with the sign-out. Live reload is off:
+// its connection keeps pages out of Chromium's memory.
 func TestBrowserSignedOut(t *testing.T) {
-	d := startDev(t, copyExample(t, "riverside"))
+	d := startDev(t, copyExample(t, "riverside"), "--live-reload", "off")
 	p := page{t, testmachine.Browser(t)}
 	p.do("a members page", chromedp.Navigate(d.URL+"/__pages/sign-in?persona=member&next=%2Fminutes%2F"))
 	p.holds(`location.pathname === "/minutes/" && ` + loaded) // before that, the form would replace the page in the history

@@ -141,6 +141,16 @@ func TestCloudflareForms(t *testing.T) {
 				t.Fatalf("%d %v", in.StatusCode, in.Header)
 			}
 			d.expect(ask("POST", "/club/save?a=b", "note=two", append(own, "X-Cookie: "+cookie)...), 200, "/club/save note=two")
+
+			out := ask("POST", "/__pages/sign-out", "", append(own, "X-Cookie: "+cookie)...)
+			if out.StatusCode != http.StatusSeeOther || out.Header.Get("Location") != "/__pages/signed-out" {
+				t.Errorf("sign-out: %d %v", out.StatusCode, out.Header)
+			}
+			_, onward, _ := strings.Cut(ask("GET", "/__pages/signed-out", "").Header.Get("Refresh"), "url=")
+			if forgets := ask("GET", onward, ""); forgets.StatusCode != http.StatusSeeOther || forgets.Header.Get("Location") != "/" ||
+				forgets.Header.Get("Clear-Site-Data") != `"cache"` {
+				t.Errorf("%q: %d %v", onward, forgets.StatusCode, forgets.Header)
+			}
 		})
 	}
 }

@@ -44,6 +44,8 @@ import (
 // Origins. A page of any origin may send a form, and so may a script that reads no response. A script that reads it may if the rules
 // of "_headers" allow its origin at the form's address, since a lead whose sender saw a failure would come twice.
 //
+// Sign-out. A browser is redirected to /__pages/signed-out, which leads on to "next" (signout.go); other clients go to "next" at once.
+//
 // Members. A form for members that comes signed out is answered by a page with its answers, up to 256 KiB, to be sent again. They
 // are in that page alone. Those of another site's page are not kept, since that page would have its visitor send them.
 //

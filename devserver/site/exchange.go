@@ -285,6 +285,8 @@ func (x *exchange) serveReserved(name string) {
 		x.signIn()
 	case "sign-out":
 		x.signOut()
+	case "signed-out":
+		x.signedOut()
 	case bannerName:
 		if !x.site.options.Preview {
 			x.refuse(noSuchPage())

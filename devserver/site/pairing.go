@@ -16,7 +16,7 @@ import (
 // sign in after the author has paired their browser.
 
 // forEveryone lists the paths under "/__pages/" that clients beyond this machine reach, too, besides the forms.
-var forEveryone = map[string]bool{"sign-in": true, "sign-out": true, "reload": true, "reload.js": true}
+var forEveryone = map[string]bool{"sign-in": true, "sign-out": true, "signed-out": true, "reload": true, "reload.js": true}
 
 // findOrigin finds out whether a request comes from beyond this machine. A Worker's request to its own site has the origin of the Worker's
 // client.

@@ -100,34 +100,6 @@ func (x *exchange) beginSession(m Member, next string) {
 	x.seeOther(next)
 }
 
-// signOut ends the session of the request.
-func (x *exchange) signOut() {
-	if x.r.Method != http.MethodPost {
-		x.refuseMethod("POST")
-		return
-	}
-	if !x.readSignInForm("the sign-out form is malformed") {
-		return
-	}
-	sessions := x.site.sessions
-	if err := sessions.end(&x.out, x.r); err != nil {
-		x.databaseFailed("session not ended", err)
-		return
-	}
-	if x.site.signedInAs() != "" { // the browser remembers that its user signed out
-		sessions.setCookie(&x.out, x.r, prefixedCookie(x.r, sessions.cookie), "signed-out", int(sessionLife/time.Second))
-	}
-	// Browsers keep pages for the back button and do not request them again. They put the page that signs out into that cache after this
-	// response, so it stays there unless it has no-store (fileHeaders). Changing to another persona does not clear the cache, since that
-	// takes a while in a browser with a full one.
-	x.out.Header().Set("Clear-Site-Data", `"cache"`)
-	if wantsJSON(x.r) {
-		x.writeJSON(http.StatusOK, sessionDocument{OK: true})
-		return
-	}
-	x.seeOther(localTarget(x.r.Form.Get("next")))
-}
-
 type sessionDocument struct {
 	OK     bool    `json:"ok"`
 	Member *Member `json:"member"`

@@ -141,6 +141,39 @@ func TestSignInIsOurs(t *testing.T) {
 	}
 }
 
+// TestSignedOut: a browser goes over a page of ours after a sign-out, and then clears its memory of pages.
+func TestSignedOut(t *testing.T) {
+	f := clubSite(t, Options{})
+	navigation := []string{"Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document", "Sec-Fetch-Site: same-origin", "Accept: text/html"}
+	const first = "/__pages/signed-out?next=%2Fclub%2F%3Fa%3Db%23c"
+	const second = "/__pages/signed-out?forget=1&next=%2Fclub%2F%3Fa%3Db%23c"
+	got := f.do(t, f.as(t, "member"), "POST", "/__pages/sign-out", "next=/club/?a=b%23c", append([]string{formType}, navigation...)...)
+	if got.status != 303 || got.header.Get("Location") != first {
+		t.Errorf("sign-out: %d %v", got.status, got.header)
+	}
+	got = f.do(t, nil, "GET", first, "", navigation...)
+	if got.status != 200 || got.header.Get("Refresh") != "0;url="+second || !strings.Contains(got.body, "You are signed out") ||
+		got.header.Get("Cache-Control") != "no-store" || !strings.Contains(got.body, "Continue") {
+		t.Errorf("the page: %d %v %s", got.status, got.header, got.body)
+	}
+	got = f.do(t, nil, "GET", second, "", navigation...)
+	if got.status != 303 || got.header.Get("Location") != "/club/?a=b#c" || got.header.Get("Clear-Site-Data") != `"cache"` {
+		t.Errorf("after it: %d %v", got.status, got.header)
+	}
+	for _, next := range []string{"//evil.example", "https://evil.example", "%0d%0aX:1"} {
+		got := f.do(t, nil, "GET", "/__pages/signed-out?forget=1&next="+next, "", navigation...)
+		if got.status != 303 || got.header.Get("Location") != "/" {
+			t.Errorf("%s: %d to %q", next, got.status, got.header.Get("Location"))
+		}
+	}
+	if got := f.do(t, nil, "POST", "/__pages/signed-out", "", formType); got.status != 405 {
+		t.Errorf("a post: %d", got.status)
+	}
+	if got := f.do(t, nil, "GET", second, "", "Sec-Fetch-Site: cross-site"); got.status != 403 {
+		t.Errorf("a script of another site: %d", got.status)
+	}
+}
+
 func TestNextStaysOnTheSite(t *testing.T) {
 	f := clubSite(t, Options{})
 	for _, next := range []string{

@@ -110,6 +110,9 @@ func (v *consoleRequest) get(steps []string) error {
 		_, _ = v.x.Write(text) // fails only when the client is gone
 		return nil
 	}
+	if len(steps) == 1 && steps[0] == "signed-out" {
+		return v.signedOut()
+	}
 	if err := v.signedIn(); err != nil {
 		return err
 	}
@@ -400,7 +403,19 @@ func (v *consoleRequest) signOut() error {
 		return err
 	}
 	v.setCookie("", -1)
-	return v.redirect("/")
+	return v.redirect("/console/signed-out")
+}
+
+// signedOut shows a page after a sign-out, which a browser leaves at once. Chromium keeps the page before for the Back button, despite its
+// no-store, and only from then on: the request after it removes that.
+func (v *consoleRequest) signedOut() error {
+	if v.x.r.URL.Query().Has("forget") {
+		v.x.Header().Set("Clear-Site-Data", `"cache"`)
+		return v.redirect("/")
+	}
+	const onward = "/console/signed-out?forget=1"
+	v.x.Header().Set("Refresh", "0;url="+onward)
+	return v.render(http.StatusOK, "signed-out", "Signed out", onward)
 }
 
 func (v *consoleRequest) setCookie(value string, age int) {

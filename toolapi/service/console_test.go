@@ -171,8 +171,13 @@ func TestConsoleSessions(t *testing.T) {
 	ana.see("/console/w/acme/week", "Week") // a session outlives the process
 	old := ana.cookies
 	if got := ana.send("POST", "/console/sign-out", url.Values{"token": {ana.token()}}.Encode()); got.status != 303 ||
-		ana.cookies[0].MaxAge >= 0 {
+		got.header.Get("Location") != "/console/signed-out" || ana.cookies[0].MaxAge >= 0 {
 		t.Errorf("%d %+v", got.status, ana.cookies)
+	}
+	onward := ana.see("/console/signed-out", "Signed out").header.Get("Refresh")
+	if got := ana.send("GET", strings.TrimPrefix(onward, "0;url="), ""); got.status != 303 || got.header.Get("Location") != "/" ||
+		got.header.Get("Clear-Site-Data") != `"cache"` {
+		t.Errorf("from %q: %d %v", onward, got.status, got.header)
 	}
 	ana.cookies = old
 	if got := ana.send("GET", "/console/w/acme/week", ""); got.status != 401 {

@@ -3,7 +3,7 @@ import { env as bound } from "cloudflare:workers";
 import * as site from "./site.js";
 import config from "./config.js";
 import { challenge, isPreflight, keepForm, sendsForm, stampScript, takeForeign, takeForm, thanks } from "./forms.js";
-import { identify, signIn, signOut } from "./members.js";
+import { identify, signIn, signedOut, signOut } from "./members.js";
 import { refuse, seeOther } from "./answers.js";
 import { escapePath, foldPath, fromAnotherSite, isNavigation, isReading, RouteTable } from "./paths.js";
 import { canonical } from "./readings.js";
@@ -63,6 +63,7 @@ async function platform(request, url, name, env) {
     return refuse(request, 403, "foreign_origin", "only the site itself may ask for this");
   if (name === "sign-in") return signIn(request, url, env);
   if (name === "sign-out") return signOut(request);
+  if (name === "signed-out") return signedOut(request, url);
   return refuse(request, 404, "not_found", "there is no page at this address");
 }
 

@@ -60,7 +60,22 @@ export async function signOut(request) {
     });
   const headers = { "set-cookie": `${COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax` };
   if (cookie(request, "CF_Authorization")) return seeOther("/cdn-cgi/access/logout", headers);
-  return wantsJSON(request) ? json(200, { ok: true, member: null }, headers) : seeOther("/", headers);
+  if (wantsJSON(request)) return json(200, { ok: true, member: null }, headers);
+  return seeOther(request.headers.get("sec-fetch-mode") === "navigate" ? "/__pages/signed-out" : "/", headers);
+}
+
+/**
+ * A page after a sign-out, which a browser leaves at once. Chromium keeps the page before for the Back button, despite its no-store, and
+ * only from then on: the request after it removes that.
+ */
+export function signedOut(request, url) {
+  if (request.method !== "GET" && request.method !== "HEAD")
+    return refuse(request, 405, "method_not_allowed", `this address does not take ${request.method} requests`, {
+      allow: "GET, HEAD",
+    });
+  if (url.searchParams.has("forget")) return seeOther("/", { "clear-site-data": '"cache"' });
+  const onward = "/__pages/signed-out?forget=1";
+  return page(200, "Signed out", `<p><a href="${onward}">Continue</a></p>`, { refresh: `0;url=${onward}` });
 }
 
 function choice(status, next) {

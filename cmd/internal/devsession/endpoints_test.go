@@ -275,6 +275,7 @@ var endpoints = []endpoint{
 	{"POST", "/__pages/sign-in", "email=member%40example.test", formType, 303, 403, 403},
 	{"POST", "/__pages/sign-in", "code=12345678", formType, 422, 403, 422},
 	{"POST", "/__pages/sign-out", "", formType, 303, 403, 303},
+	{"GET", "/__pages/signed-out", "", "", 200, 403, 200},
 	// A script of another origin that may not read the response sends no form.
 	{"POST", "/__pages/forms", "form=contact&name=Ada", formType, 303, 403, 303},
 	{"POST", "/__pages/forms/contact", "name=Ada", formType, 303, 403, 303},

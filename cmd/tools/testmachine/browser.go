@@ -15,10 +15,6 @@ import (
 // starts bounds the attempts to start a browser: Chromium sometimes ends before it listens.
 const starts = 3
 
-// frozenPages lets Chromium keep pages in memory despite Cache-Control: no-store, until a cookie of theirs changes. On a busy machine, Back
-// after a sign-out sometimes showed such a page with it; the tests are about the site, which has no header against it.
-const frozenPages = "CacheControlNoStoreEnterBackForwardCache"
-
 // Browser starts a Chromium that ends with the test, and returns the context of its first tab. It fails t if Chromium is
 // missing or does not start.
 func Browser(t testing.TB) context.Context {
@@ -30,8 +26,7 @@ func Browser(t testing.TB) context.Context {
 	for try := 1; ; try++ {
 		allocator, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
 			chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 900),
-			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-			chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,"+frozenPages))...)
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))...)
 		ctx, leave := chromedp.NewContext(allocator)
 		err := chromedp.Do(ctx) // starts the browser, which lives as long as ctx
 		if err == nil {
