@@ -15,13 +15,15 @@ import (
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
+// StatePath is the address of the [State].
+const StatePath = "/__pages/api/dev"
+
 // The paths of a Hub. None of them is ever the site's own.
 const (
 	controlRoot = "/__pages/"
 	uiPath      = "/__pages/ui/"
 	scriptPath  = "/__pages/reload.js"
 	streamPath  = "/__pages/reload"
-	devPath     = "/__pages/api/dev"
 	feedPath    = "/__pages/api/dev/stream"
 	toolsPath   = "/__pages/api/"
 	agentsPath  = "/__pages/mcp"
@@ -41,7 +43,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Referrer-Policy", "same-origin")
 	head.Set("Cache-Control", "no-store")
 	p := r.URL.Path
-	if h.tools != nil && strings.HasPrefix(p, toolsPath) && p != devPath && p != feedPath {
+	if h.tools != nil && strings.HasPrefix(p, toolsPath) && p != StatePath && p != feedPath {
 		h.serveTool(w, r)
 		return
 	}
@@ -68,7 +70,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveStream(w, r)
 	case p == feedPath:
 		h.serveFeed(w, r)
-	case p == devPath:
+	case p == StatePath:
 		h.serveState(w, r)
 	case strings.HasPrefix(p, uiPath) && path.Dir(p)+"/" == uiPath:
 		h.serveUI(w, r, path.Base(p))
@@ -191,8 +193,8 @@ func (h *Hub) serveEmbedded(w http.ResponseWriter, r *http.Request, name string,
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
 }
 
-// stateDocument is the document of GET /__pages/api/dev.
-type stateDocument struct {
+// State is the document of GET StatePath.
+type State struct {
 	OK         bool       `json:"ok"`      // the last build is being served
 	Version    int64      `json:"version"` // of the revision being served; 0 before the first
 	Build      int64      `json:"build"`   // number of the last build
@@ -205,8 +207,8 @@ type stateDocument struct {
 }
 
 // state returns the document. The caller holds the lock.
-func (h *Hub) state() stateDocument {
-	return stateDocument{
+func (h *Hub) state() State {
+	return State{
 		OK: !h.failed, Version: h.version, Build: h.build,
 		TookMs: float64(h.took.Microseconds()) / 1000, LiveReload: h.mode,
 		Pages: len(h.pages) + len(h.guests), Watching: h.watching, Problems: orEmpty(h.problems), Info: h.info,

@@ -166,7 +166,7 @@ func TestDashboardFeed(t *testing.T) {
 	r := serve(t, &folderBuilder{dir: dir}, Hot)
 	feed := events(t, open(t, "GET", r.url+feedPath, asPage).Body)
 	for version := int64(1); version <= 2; version++ {
-		var s stateDocument
+		var s State
 		text, ok := strings.CutPrefix(nextEvent(t, feed), "state ")
 		if err := json.Unmarshal([]byte(text), &s); !ok || err != nil || s.Version != version || !s.OK || s.Info.Routes == nil {
 			t.Fatalf("%+v, %v", s, err)

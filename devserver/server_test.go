@@ -117,10 +117,10 @@ func TestFailedBuildKeepsTheLastGoodOne(t *testing.T) {
 	}
 }
 
-func (r *running) state(t *testing.T) stateDocument {
+func (r *running) state(t *testing.T) State {
 	t.Helper()
-	var s stateDocument
-	if err := json.Unmarshal([]byte(r.ask(t, "GET", devPath).body), &s); err != nil {
+	var s State
+	if err := json.Unmarshal([]byte(r.ask(t, "GET", StatePath).body), &s); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -219,6 +219,7 @@ func testAgentReads(t *testing.T, a *agent) {
 	contains("logs", map[string]any{"level": "log"}, `asked for`)
 	contains("explain_route", map[string]any{"path": "/club/x"}, `"gate":"sign-in"`)
 	contains("query", map[string]any{"sql": "SELECT name FROM sqlite_schema WHERE name = 'notes'"}, `[["notes"]]`)
+	contains("logs_sql", map[string]any{"sql": "SELECT DISTINCT method FROM requests WHERE method = 'GET'"}, `[["GET"]]`)
 	contains("query", map[string]any{
 		"sql": "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1000) SELECT x, hex(zeroblob(100)) FROM c",
 	}, `"cut":true`)
@@ -235,6 +236,7 @@ func testAgentReads(t *testing.T, a *agent) {
 		{"state_save", map[string]any{"name": "before"}, "pages mcp --dev --allow-write"},
 		{"state_load", map[string]any{"name": "before"}, "pages mcp --dev --allow-write"},
 		{"query", map[string]any{"sql": "DELETE FROM notes"}, "this statement writes"},
+		{"logs_sql", map[string]any{"sql": "SELECT * FROM sessions"}, "is not available"},
 		{"sign_in_as", map[string]any{"persona": "stranger"}, ".pages/members.json"},
 		{"trace", map[string]any{"id": "req_none"}, "call requests"},
 		{"requests", map[string]any{"limit": 1000}, "from 1 to 100"},
@@ -298,8 +300,8 @@ func TestAgentOverHTTP(t *testing.T) {
 			t.Errorf("%s lacks a description, a schema or its effect", tool.Name)
 		}
 	}
-	if len(listed.Tools) != 14 {
-		t.Errorf("%d tools, want 14", len(listed.Tools))
+	if len(listed.Tools) != 15 {
+		t.Errorf("%d tools, want 15", len(listed.Tools))
 	}
 	post := map[string]any{"path": "/api/notes", "method": "POST", "body": "x"}
 	if refusal := a.call("send_request", post, nil); !strings.Contains(refusal, "pages dev --allow-write") {

@@ -45,12 +45,12 @@ func (b *batch) request(o Options) []byte {
 		{"telemetry.sdk.language", "go"},
 		{"telemetry.sdk.version", cmp.Or(o.Version, "dev")},
 	} {
-		resource = appendMessage(resource, 1, textAttribute(pair[0], pair[1]))
+		resource = appendBytes(resource, 1, textAttribute(pair[0], pair[1]))
 	}
 	scope = appendText(scope, 1, "pages")
-	scopeSpans = append(appendMessage(scopeSpans, 1, scope), b.spans...)
-	resourceSpans = appendMessage(appendMessage(resourceSpans, 1, resource), 2, scopeSpans)
-	return appendMessage(nil, 1, resourceSpans)
+	scopeSpans = append(appendBytes(scopeSpans, 1, scope), b.spans...)
+	resourceSpans = appendBytes(appendBytes(resourceSpans, 1, resource), 2, scopeSpans)
+	return appendBytes(nil, 1, resourceSpans)
 }
 
 // span is a Span.
@@ -121,8 +121,8 @@ func requestSpan(rec site.RequestRecord) span {
 	if f := rec.Failure; f != nil {
 		s.attribute("error.type", cmp.Or(f.Name, f.Kind))
 		event := appendText(protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type), nanos(s.end)), 2, "exception")
-		event = appendMessage(event, 3, textAttribute("exception.type", cmp.Or(f.Name, f.Kind)))
-		s.event = appendMessage(event, 3, textAttribute("exception.message", f.Message))
+		event = appendBytes(event, 3, textAttribute("exception.type", cmp.Or(f.Name, f.Kind)))
+		s.event = appendBytes(event, 3, textAttribute("exception.message", f.Message))
 	}
 	return s
 }
@@ -142,13 +142,13 @@ func (s *span) attribute(key string, value any) {
 	switch v := value.(type) {
 	case string:
 		if v != "" {
-			s.attributes = appendMessage(s.attributes, 9, textAttribute(key, v))
+			s.attributes = appendBytes(s.attributes, 9, textAttribute(key, v))
 		}
 	case int64:
-		s.attributes = appendMessage(s.attributes, 9, keyValue(key, appendNumber(nil, 3, uint64(v))))
+		s.attributes = appendBytes(s.attributes, 9, keyValue(key, appendNumber(nil, 3, uint64(v))))
 	case float64:
 		number := protowire.AppendFixed64(protowire.AppendTag(nil, 4, protowire.Fixed64Type), math.Float64bits(v))
-		s.attributes = appendMessage(s.attributes, 9, keyValue(key, number))
+		s.attributes = appendBytes(s.attributes, 9, keyValue(key, number))
 	}
 }
 
@@ -165,18 +165,18 @@ func (b *batch) put(s span) {
 	m = protowire.AppendFixed64(protowire.AppendTag(m, 8, protowire.Fixed64Type), nanos(s.end))
 	m = append(m, s.attributes...)
 	if s.event != nil {
-		m = appendMessage(m, 11, s.event)
+		m = appendBytes(m, 11, s.event)
 	}
 	if s.failed {
-		m = appendMessage(m, 15, appendNumber(appendText(nil, 2, s.failure), 3, statusError))
+		m = appendBytes(m, 15, appendNumber(appendText(nil, 2, s.failure), 3, statusError))
 	}
 	m = protowire.AppendFixed32(protowire.AppendTag(m, 16, protowire.Fixed32Type), s.flags)
-	b.spans = appendMessage(b.spans, 2, m)
+	b.spans = appendBytes(b.spans, 2, m)
 }
 
 // rejected reads an ExportTraceServiceResponse: the number of spans that the receiver rejected, and why.
-func rejected(answer []byte) (n int64, text string) {
-	partial := fieldOf(answer, 1, protowire.BytesType)
+func rejected(response []byte) (n int64, text string) {
+	partial := fieldOf(response, 1, protowire.BytesType)
 	if value, size := protowire.ConsumeVarint(fieldOf(partial, 1, protowire.VarintType)); size > 0 {
 		n = int64(value)
 	}
@@ -210,11 +210,7 @@ func textAttribute(key, value string) []byte { return keyValue(key, appendText(n
 
 // keyValue is a KeyValue with an AnyValue.
 func keyValue(key string, value []byte) []byte {
-	return appendMessage(appendText(nil, 1, key), 2, value)
-}
-
-func appendMessage(b []byte, number protowire.Number, m []byte) []byte {
-	return appendBytes(b, number, m)
+	return appendBytes(appendText(nil, 1, key), 2, value)
 }
 
 func appendBytes(b []byte, number protowire.Number, value []byte) []byte {

@@ -42,14 +42,14 @@ const (
 	// batchBytes ends a batch; a request has at most some hundred kilobytes.
 	batchBytes = 2 << 20
 
-	callTime    = 10 * time.Second
+	callTimeout = 10 * time.Second
 	callTries   = 5
 	firstPause  = time.Second
 	longestWait = time.Minute
-	// goodbye limits the last call when the exporter closes.
-	goodbye = time.Second
-	// maxAnswer bounds the part of a response that is read, in bytes.
-	maxAnswer = 64 << 10
+	// closeTimeout limits the last call when the exporter closes.
+	closeTimeout = time.Second
+	// maxResponse bounds the part of a response that is read, in bytes.
+	maxResponse = 64 << 10
 )
 
 var errURL = errors.New("it must be the http or https URL of a receiver, such as http://127.0.0.1:4318, without user, query and fragment")
@@ -106,8 +106,8 @@ type Exporter struct {
 	client  *http.Client
 	queue   chan site.RequestRecord
 	dropped atomic.Int64 // requests
-	// told is set while calls fail, and toldPart after a receiver rejected a part of a call: a person reads of each once.
-	told, toldPart bool
+	// failing is set while calls fail, and rejecting after a receiver rejected a part of a call: each is reported once.
+	failing, rejecting bool
 
 	closing context.Context //nolint:containedctx // done from Close on
 	calls   context.Context //nolint:containedctx // of the calls, until shortly after Close
@@ -131,7 +131,7 @@ func Open(ctx context.Context, o Options) *Exporter {
 		o.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1, IdleConnTimeout: longestWait}
 	}
 	e := &Exporter{o: o, queue: make(chan site.RequestRecord, queueRoom), client: &http.Client{
-		Transport: o.Transport, Timeout: callTime,
+		Transport: o.Transport, Timeout: callTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	ctx = context.WithoutCancel(ctx)
@@ -162,7 +162,7 @@ func (e *Exporter) Close() {
 		return
 	}
 	e.stop()
-	late := time.AfterFunc(goodbye, e.cut)
+	late := time.AfterFunc(closeTimeout, e.cut)
 	defer late.Stop()
 	e.done.Wait()
 	e.cut()
@@ -216,13 +216,13 @@ func (e *Exporter) send(b *batch) {
 		last := try >= callTries || e.closing.Err() != nil
 		wait, err := e.call(e.calls, body)
 		if err == nil {
-			if e.told {
+			if e.failing {
 				e.o.Tell("the receiver of spans at " + e.o.URL + " answers again")
 			}
-			e.told = false
+			e.failing = false
 			return
 		}
-		e.tellFailure(err)
+		e.reportFailure(err)
 		if wait < 0 || last {
 			e.dropped.Add(int64(b.requests))
 			return
@@ -236,12 +236,12 @@ func (e *Exporter) send(b *batch) {
 	}
 }
 
-// tellFailure reports the first of several failures.
-func (e *Exporter) tellFailure(err error) {
-	if !e.told {
+// reportFailure reports the first of several failures.
+func (e *Exporter) reportFailure(err error) {
+	if !e.failing {
 		e.o.Tell(fmt.Sprintf("spans are not sent to %s: %v", e.o.URL, err))
 	}
-	e.told = true
+	e.failing = true
 }
 
 // call sends a body once. After an error, wait is the time before the next attempt: 0 for the usual one, negative for none.
@@ -265,11 +265,11 @@ func (e *Exporter) call(ctx context.Context, body []byte) (wait time.Duration, e
 		return 0, err
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
 	switch {
 	case resp.StatusCode/100 == 2:
-		if n, text := rejected(answer); n > 0 && err == nil && !e.toldPart {
-			e.toldPart = true
+		if n, text := rejected(answer); n > 0 && err == nil && !e.rejecting {
+			e.rejecting = true
 			e.o.Tell(fmt.Sprintf("the receiver of spans at %s rejected %d of them: %q", e.o.URL, n, text))
 		}
 		return 0, nil

@@ -1,4 +1,4 @@
-// Package spam scores form posts by their signs of a program as the sender.
+// Package spam scores form posts by signs that a program sent them.
 //
 // Input: a [Post]. Output: a [Verdict], with a [Reason] for each sign that was found. Scoring is pure. Two helpers find signs outside of
 // the post: a [History] counts posts of an address and repeats of a message, and [Stamp] with [ReadStamp] measure the time for which a page

@@ -18,6 +18,12 @@ func (t *tools) addData() {
 			"sqlite_schema for the tables first.",
 		t.query,
 	)
+	add(t, "logs_sql", reads,
+		"Runs one SQL statement over the request log, in the views requests, spans (the steps of requests) and logs, and returns at "+
+			"most 200 rows. Use it for questions over many requests, such as the slowest statements. `pages logs sql --help`, which "+
+			"docs_search finds, lists the columns.",
+		t.queryLog,
+	)
 	add(t, "leads", reads,
 		"Lists the form posts that the site received, the newest first, with their fields.",
 		t.leads,
@@ -44,7 +50,7 @@ type queryArguments struct {
 	Project bool   `json:"project,omitempty" jsonschema:"ask the project database instead of the site's own"`
 }
 
-// rows is the result of query.
+// rows is the result of query and logs_sql.
 type rows struct {
 	Columns []string            `json:"columns"`
 	Rows    [][]json.RawMessage `json:"rows"`
@@ -57,14 +63,28 @@ const (
 )
 
 func (t *tools) query(ctx context.Context, in queryArguments) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
-	defer cancel()
 	args := []string{"db", "query", "-"}
 	if in.Project {
 		args = append(args, "--project")
 	}
+	return t.runSQL(ctx, in.SQL, args...)
+}
+
+// logQueryArguments are the arguments of logs_sql.
+type logQueryArguments struct {
+	SQL string `json:"sql" jsonschema:"one statement, such as SELECT path, count(*), avg(ms) FROM requests GROUP BY path"`
+}
+
+func (t *tools) queryLog(ctx context.Context, in logQueryArguments) (any, error) {
+	return t.runSQL(ctx, in.SQL, "logs", "sql", "-", "--limit="+strconv.Itoa(maxRows+1))
+}
+
+// runSQL runs a command that takes SQL on stdin, and returns its first rows.
+func (t *tools) runSQL(ctx context.Context, statement string, args ...string) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
 	var out rows
-	err := t.Commands.decode(ctx, &out, in.SQL, args...)
+	err := t.Commands.decode(ctx, &out, statement, args...)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("the statement took longer than %s: ask for less, for example with LIMIT", queryTimeout)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -14,14 +13,6 @@ import (
 )
 
 // This file has the tools that report on the site: its state, problems, requests and lines.
-
-// devState is the document of GET /__pages/api/dev, as far as the tools read it.
-type devState struct {
-	OK       bool                `json:"ok"`
-	Build    int64               `json:"build"`
-	Problems []devserver.Problem `json:"problems"`
-	Info     devserver.Info      `json:"info"`
-}
 
 // noArguments are the arguments of a tool without any.
 type noArguments struct{}
@@ -63,21 +54,15 @@ func (t *tools) addReports() {
 var errNoServer = errors.New("no pages dev runs for this site: start it with `pages dev --background`, then call this again")
 
 // state reads the state of the dev server.
-func (t *tools) state(ctx context.Context) (s devState, r localstate.DevServer, err error) {
+func (t *tools) state(ctx context.Context) (s devserver.State, r localstate.DevServer, err error) {
 	r, ok := t.Server()
 	if !ok {
 		return s, r, errNoServer
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL+"/__pages/api/dev", nil)
-	if err != nil {
-		return s, r, err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
+	if err := r.Call(ctx, http.MethodGet, devserver.StatePath, nil, &s); err != nil {
 		return s, r, errors.Join(errNoServer, err)
 	}
-	defer resp.Body.Close()
-	return s, r, json.NewDecoder(io.LimitReader(resp.Body, maxDocument)).Decode(&s)
+	return s, r, nil
 }
 
 // statusReport is the result of status.
@@ -145,7 +130,7 @@ func (t *tools) problems(ctx context.Context, in problemsArguments) (any, error)
 }
 
 // awaitBuild waits until a build after one of that number has ended; 0 does not wait.
-func (t *tools) awaitBuild(ctx context.Context, after int64) (s devState, r localstate.DevServer, err error) {
+func (t *tools) awaitBuild(ctx context.Context, after int64) (s devserver.State, r localstate.DevServer, err error) {
 	patient, cancel := context.WithTimeout(ctx, buildPatience)
 	defer cancel()
 	ticker := time.NewTicker(buildPoll)

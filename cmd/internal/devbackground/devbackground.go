@@ -10,10 +10,8 @@ package devbackground
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -41,12 +39,6 @@ type Status struct {
 
 // poll is the time between two looks at a process that starts or ends.
 const poll = 50 * time.Millisecond
-
-// client uses no proxy and follows no redirect.
-var client = &http.Client{
-	Transport:     &http.Transport{DisableKeepAlives: true},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-}
 
 // Find returns the status of the site's dev server. It waits for the first build.
 func Find(ctx context.Context, s *localstate.State) (Status, error) {
@@ -79,20 +71,12 @@ func Find(ctx context.Context, s *localstate.State) (Status, error) {
 const endPatience = 3 * time.Second
 
 // ask asks a server for its status.
-func ask(ctx context.Context, r localstate.DevServer) (status Status, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL+"/__pages/api/dev", nil)
-	if err != nil {
-		return status, err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return status, err
-	}
-	defer resp.Body.Close()
-	const most = 16 << 20
-	err = json.NewDecoder(io.LimitReader(resp.Body, most)).Decode(&status)
-	status.Running, status.Background, status.PID, status.URL = true, r.Background, r.PID, r.URL
-	return status, err
+func ask(ctx context.Context, r localstate.DevServer) (Status, error) {
+	var state devserver.State
+	err := r.Call(ctx, http.MethodGet, devserver.StatePath, nil, &state)
+	return Status{
+		Running: true, Background: r.Background, PID: r.PID, URL: r.URL, OK: state.OK, Build: state.Build, Problems: state.Problems,
+	}, err
 }
 
 // unanswered is the error of a server that holds its lock and does not answer.
@@ -223,23 +207,5 @@ func askToEnd(ctx context.Context, r localstate.DevServer) error {
 	const patience = 10 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	body, err := json.Marshal(StopRequest{r.PID})
-	if err != nil {
-		return err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL+StopPath, strings.NewReader(string(body)))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+r.Token)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the response has the status %d", resp.StatusCode)
-	}
-	return nil
+	return r.Call(ctx, http.MethodPost, StopPath, StopRequest{r.PID}, nil)
 }

@@ -40,8 +40,7 @@ const (
 	// SiteFiles is the number of files that a busy site has open: the connections of its five databases, each with its write-ahead log, and
 	// the index of each log. Its Worker's database counts with the connections of one Worker.
 	SiteFiles = 2*(d1.MaxConns+3*localstate.StoreConns+localstate.UsualConns) + 5
-	// OtherFiles are left to connections, to the service's own databases, and to objects of buckets that are read and
-	// written.
+	// OtherFiles is the number of files for connections, the service's own databases, and open objects of buckets.
 	OtherFiles = 256
 )
 

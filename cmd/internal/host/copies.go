@@ -13,10 +13,10 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// This file takes the copies of databases that earlier versions of pages made before migrations into the restore points of their sites.
+// This file moves the copies of databases that earlier versions of pages made before migrations to the restore points of their sites.
 // Lists, restores and thinning treat them like all others.
 
-// adoptCopies takes the copies of all sites.
+// adoptCopies moves the copies of all sites.
 func (h *Host) adoptCopies(ctx context.Context) {
 	folders, err := filepath.Glob(filepath.Join(globQuote(h.dir), "*", statefolder.UndoFolder))
 	if err != nil {

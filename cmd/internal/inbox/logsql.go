@@ -30,7 +30,6 @@ type LogQuery struct {
 	Statement migrate.Statement
 	Values    []any // of its parameters; see sqlshell.Parameters
 	MaxRows   int   // further rows are left out; 0 for all
-	MaxBytes  int   // rows after so many bytes of values are left out; 0 for all
 	// MaxTime ends the statement with an error. Default LogQueryTime.
 	MaxTime time.Duration
 }
@@ -51,15 +50,12 @@ func (b Inbox) QueryLog(
 	most := cmp.Or(q.MaxTime, LogQueryTime)
 	limited, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	rows, size := 0, 0
+	rows := 0
 	_, err = console.Run(limited, q.Statement.Text, q.Values, begin, func(values []any) error {
-		if q.MaxRows > 0 && rows >= q.MaxRows || q.MaxBytes > 0 && size > q.MaxBytes {
+		if q.MaxRows > 0 && rows >= q.MaxRows {
 			return errEnough
 		}
 		rows++
-		for _, v := range values {
-			size += sizeOf(v)
-		}
 		return row(values)
 	})
 	switch {
@@ -72,18 +68,6 @@ func (b Inbox) QueryLog(
 			"choose fewer rows, as with WHERE at > '2026-05-06' or WHERE request_id = 'req_…'")
 	}
 	return false, sqlshell.Failure(transfer.Blame(q.Statement, err), adviseLog(err))
-}
-
-// sizeOf is the bytes of a value of a row.
-func sizeOf(value any) int {
-	const number = 8
-	switch v := value.(type) {
-	case string:
-		return len(v)
-	case []byte:
-		return len(v)
-	}
-	return number
 }
 
 // openViews opens the log for statements. A site without one has an empty log. The caller closes both.
@@ -133,35 +117,4 @@ func adviseLog(err error) string {
 		}
 	}
 	return help
-}
-
-// LogTable is the result of a statement.
-type LogTable struct {
-	Columns []string `json:"columns"`
-	Rows    [][]any  `json:"rows"` // of nil, int64, float64 and string; a BLOB is its length as text
-	// More says that rows were left out.
-	More bool `json:"more,omitempty"`
-}
-
-// LogRows runs the only statement of a text, and returns its rows within bounds.
-func (b Inbox) LogRows(ctx context.Context, text string, maxRows, maxBytes int) (t LogTable, err error) {
-	statement, err := sqlshell.OneStatement("logs sql", "SQL", strings.NewReader(text))
-	if err != nil {
-		return t, err
-	}
-	t = LogTable{Columns: []string{}, Rows: [][]any{}}
-	t.More, err = b.QueryLog(ctx, LogQuery{Statement: statement, MaxRows: maxRows, MaxBytes: maxBytes},
-		func(columns []string) error { t.Columns = columns; return nil },
-		func(values []any) error {
-			row := make([]any, len(values))
-			for i, v := range values {
-				if blob, ok := v.([]byte); ok {
-					v = wording.Count(len(blob), "byte")
-				}
-				row[i] = v
-			}
-			t.Rows = append(t.Rows, row)
-			return nil
-		})
-	return t, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,7 +59,29 @@ func sqlInbox(t *testing.T) Inbox {
 	return Inbox{State: &localstate.State{Dir: state.Dir}, Now: time.Now}
 }
 
-func TestLogRows(t *testing.T) {
+// rowsOf runs a statement, and returns its columns and rows, with the length of each BLOB.
+func rowsOf(t *testing.T, in Inbox, text string, maxRows int) (columns []string, rows [][]any, more bool, err error) {
+	t.Helper()
+	statement, err := sqlshell.OneStatement("logs sql", "SQL", strings.NewReader(text))
+	if err != nil {
+		return nil, nil, false, err
+	}
+	more, err = in.QueryLog(t.Context(), LogQuery{Statement: statement, MaxRows: maxRows},
+		func(names []string) error { columns = names; return nil },
+		func(values []any) error {
+			row := slices.Clone(values)
+			for i, v := range row {
+				if blob, ok := v.([]byte); ok {
+					row[i] = len(blob)
+				}
+			}
+			rows = append(rows, row)
+			return nil
+		})
+	return columns, rows, more, err
+}
+
+func TestQueryLog(t *testing.T) {
 	in := sqlInbox(t)
 	for _, c := range []struct{ sql, want string }{
 		{
@@ -77,19 +100,17 @@ func TestLogRows(t *testing.T) {
 		{
 			"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT count(*) FROM n, requests", "[[9]]",
 		},
-		{"SELECT attributes ->> '$.\"db.operation.name\"', x'00ff' FROM spans LIMIT 1", "[[SELECT 2 bytes]]"},
+		{"SELECT attributes ->> '$.\"db.operation.name\"', x'00ff' FROM spans LIMIT 1", "[[SELECT 2]]"},
 		{"SELECT id FROM requests WHERE false", "[]"},
 	} {
-		got, err := in.LogRows(t.Context(), c.sql, 100, 1<<20)
-		if text := fmt.Sprint(got.Rows); err != nil || text != c.want || got.More {
+		_, rows, more, err := rowsOf(t, in, c.sql, 100)
+		if text := fmt.Sprint(rows); err != nil || text != c.want || more {
 			t.Errorf("%s: %s, %v, want %s", c.sql, text, err, c.want)
 		}
 	}
-	for _, bound := range []LogQuery{{MaxRows: 2}, {MaxBytes: 20}} {
-		got, err := in.LogRows(t.Context(), "SELECT id, trace_id FROM requests", bound.MaxRows, bound.MaxBytes)
-		if err != nil || len(got.Rows) != max(bound.MaxRows, 1) || !got.More || len(got.Columns) != 2 {
-			t.Errorf("%+v: %+v, %v", bound, got, err)
-		}
+	columns, rows, more, err := rowsOf(t, in, "SELECT id, trace_id FROM requests", 2)
+	if err != nil || len(rows) != 2 || !more || len(columns) != 2 {
+		t.Errorf("%v %v %v, %v", columns, rows, more, err)
 	}
 }
 
@@ -100,8 +121,8 @@ func TestLogIndexes(t *testing.T) {
 		"requests WHERE id = 'a'", "requests WHERE trace_id = 'a'", "spans WHERE request_id = 'a'", "spans WHERE trace_id = 'a'",
 		"logs WHERE request_id = 'a'",
 	} {
-		got, err := in.LogRows(t.Context(), "EXPLAIN QUERY PLAN SELECT * FROM "+where, 0, 0)
-		plan := fmt.Sprint(got.Rows)
+		_, rows, _, err := rowsOf(t, in, "EXPLAIN QUERY PLAN SELECT * FROM "+where, 0)
+		plan := fmt.Sprint(rows)
 		if err != nil || !strings.Contains(plan, "SEARCH r USING INDEX request_log_") {
 			t.Errorf("%s: %s, %v", where, plan, err)
 		}
@@ -135,7 +156,7 @@ func TestLogRefusals(t *testing.T) {
 		"":                                                              "no SQL statement",
 		"SELECT lvel FROM logs":                                         "no such column",
 	} {
-		_, err := in.LogRows(t.Context(), sql, 10, 1000)
+		_, _, _, err := rowsOf(t, in, sql, 10)
 		text := fmt.Sprint(err)
 		if refused, ok := errors.AsType[*failure.RefusedError](err); ok {
 			text += fmt.Sprintf("%+v", refused.Report)
@@ -144,8 +165,8 @@ func TestLogRefusals(t *testing.T) {
 			t.Errorf("%s: %s, want %s", sql, text, want)
 		}
 	}
-	if got, err := in.LogRows(t.Context(), "SELECT count(*) FROM request_log", 0, 0); err != nil || fmt.Sprint(got.Rows) != "[[4]]" {
-		t.Errorf("the log has changed: %v, %v", got, err)
+	if _, rows, _, err := rowsOf(t, in, "SELECT count(*) FROM request_log", 0); err != nil || fmt.Sprint(rows) != "[[4]]" {
+		t.Errorf("the log has changed: %v, %v", rows, err)
 	}
 }
 
@@ -164,12 +185,12 @@ func TestLogQueryTime(t *testing.T) {
 }
 
 // A site without a log has empty views, and no file is written for them.
-func TestLogRowsWithoutLog(t *testing.T) {
+func TestQueryWithoutLog(t *testing.T) {
 	in := Inbox{State: &localstate.State{Dir: filepath.Join(t.TempDir(), "state")}, Now: time.Now}
 	for _, v := range devserver.LogViews() {
-		got, err := in.LogRows(t.Context(), "SELECT * FROM "+v.Name, 0, 0)
-		if err != nil || len(got.Rows) != 0 || strings.Join(got.Columns, " ") != strings.Join(v.Columns, " ") {
-			t.Errorf("%+v, %v", got, err)
+		columns, rows, _, err := rowsOf(t, in, "SELECT * FROM "+v.Name, 0)
+		if err != nil || len(rows) != 0 || strings.Join(columns, " ") != strings.Join(v.Columns, " ") {
+			t.Errorf("%v %v, %v", columns, rows, err)
 		}
 	}
 }

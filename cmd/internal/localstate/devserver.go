@@ -1,9 +1,11 @@
 package localstate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -126,15 +128,40 @@ func (s *State) FlushLog(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushPatience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL+FlushPath, nil)
+	_ = r.Call(ctx, http.MethodPost, FlushPath, nil, nil)
+}
+
+// maxDocument bounds the response to Call, in bytes.
+const maxDocument = 16 << 20
+
+// Call sends a request to an endpoint of the dev server, with body as JSON unless that is nil, and decodes the response into document
+// unless that is nil. The error is that of the network, or of a status that is not 2xx.
+func (r DevServer) Call(ctx context.Context, method, path string, body, document any) error {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, r.URL+path, bytes.NewReader(text))
 	if err != nil {
-		return
+		return err
 	}
 	req.Header.Set("Authorization", "Bearer "+r.Token)
 	req.Header.Set("Content-Type", "application/json")
-	if res, err := direct.Do(req); err == nil {
-		_ = res.Body.Close()
+	resp, err := direct.Do(req)
+	if err != nil {
+		return err
 	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return fmt.Errorf("the response has the status %d", resp.StatusCode)
+	}
+	if document == nil {
+		return nil
+	}
+	return json.NewDecoder(io.LimitReader(resp.Body, maxDocument)).Decode(document)
 }
 
 // direct uses no proxy and follows no redirect.

@@ -3,15 +3,12 @@ package scaffold
 import (
 	"bytes"
 	_ "embed"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/projectfile"
 	"github.com/pages-toolchain/pages/cmd/internal/terminal"
-	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest/editor"
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
@@ -74,7 +71,7 @@ func planAgents(t *terminal.Terminal, p *projectfile.Folder, a *Agents) (files [
 		}
 		var f *projectfile.File
 		if f, err = p.Read(file); err != nil {
-			err = agentsUnreadable(t, p, err)
+			err = unreadableError(t, p, "agents-unreadable", "the files for agents", err)
 			return
 		}
 		f.Reason = reason
@@ -101,20 +98,6 @@ func planAgents(t *terminal.Terminal, p *projectfile.Folder, a *Agents) (files [
 		})
 	}
 	return files, err
-}
-
-// agentsUnreadable reports a file for agents that cannot be read.
-func agentsUnreadable(t *terminal.Terminal, p *projectfile.Folder, err error) error {
-	if odd, ok := errors.AsType[*projectfile.Error](err); ok {
-		return &failure.Error{
-			Exit: failure.ExitRefused, Code: "file-in-the-way", Err: err,
-			Message: fmt.Sprintf("%s %s", t.Shown(p.Path(odd.Name)), odd.Message),
-			Fix:     "replace it with a file of the project, or remove it; nothing was written",
-		}
-	}
-	return failure.Resource("folder-unusable",
-		fmt.Sprintf("the files for agents in %s cannot be read", wording.QuotePath(t.Shown(p.Dir))),
-		"they must be readable files, or missing", err)
 }
 
 // withBlock returns a text with the block about pages: at its end, or in the place of an earlier block. It changes no other byte. A text

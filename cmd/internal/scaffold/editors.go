@@ -92,14 +92,14 @@ func planEditors(t *terminal.Terminal, project *projectfile.Folder, chosen []edi
 func planEditor(t *terminal.Terminal, p *projectfile.Folder, e editor.Editor) ([]*projectfile.File, error) {
 	schema, err := p.Read(e.Schema)
 	if err != nil {
-		return nil, unreadableError(t, p, e, err)
+		return nil, unreadableError(t, p, "editor-unreadable", "the settings of "+e.Name, err)
 	}
 	schema.After, schema.Reason = manifest.Schema(), "is the schema of this version"
 	files := []*projectfile.File{schema}
 	for _, f := range e.Files {
 		file, err := p.Read(f.Path)
 		if err != nil {
-			return nil, unreadableError(t, p, e, err)
+			return nil, unreadableError(t, p, "editor-unreadable", "the settings of "+e.Name, err)
 		}
 		file.Reason = f.Has
 		if file.After, err = f.Edit(file.Before); err != nil {
@@ -111,8 +111,8 @@ func planEditor(t *terminal.Terminal, p *projectfile.Folder, e editor.Editor) ([
 	return files, nil
 }
 
-// unreadableError reports a file of an editor that cannot be read.
-func unreadableError(t *terminal.Terminal, p *projectfile.Folder, e editor.Editor, err error) error {
+// unreadableError reports a file of settings that cannot be read. code is for a failure of the system, and what names the settings.
+func unreadableError(t *terminal.Terminal, p *projectfile.Folder, code, what string, err error) error {
 	if odd, ok := errors.AsType[*projectfile.Error](err); ok {
 		return &failure.Error{
 			Exit: failure.ExitRefused, Code: "settings-file", Err: err,
@@ -120,8 +120,7 @@ func unreadableError(t *terminal.Terminal, p *projectfile.Folder, e editor.Edito
 			Fix:     "replace it with a file of the project, or remove it; nothing was written",
 		}
 	}
-	return failure.Resource("editor-unreadable",
-		fmt.Sprintf("the settings of %s in %s cannot be read", e.Name, wording.QuotePath(t.Shown(p.Dir))),
+	return failure.Resource(code, fmt.Sprintf("%s in %s cannot be read", what, wording.QuotePath(t.Shown(p.Dir))),
 		"they must be readable files, or missing", err)
 }
 

@@ -180,7 +180,7 @@ function objectOf(o) {
   return found;
 }
 
-// Refusals that are results: no such key, and a condition that did not hold.
+// Error codes of R2 that become null: no such key, and a condition that does not hold.
 const NO_KEY = 10007,
   PRECONDITION = 10031;
 

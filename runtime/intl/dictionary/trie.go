@@ -38,7 +38,7 @@ type form struct {
 // leads are the bounds between the leads of numbers of different sizes.
 type leads struct {
 	least  int    // the lead of 0
-	limits [4]int // as many units follow as there are limits up to the lead
+	limits [4]int // the number of limits up to a lead is that of the units after it
 	whole  int    // from so many units on the lead has no bits of the number
 }
 
